@@ -28,6 +28,7 @@ export const LAYERS = [
   ["config/edit"],
   ["config/import"],
   ["host/directory"],
+  ["host/definitions"],
   ["host/servers"],
   ["host"],
   ["server/core"],
@@ -98,6 +99,7 @@ export const LAYERS = [
   ["cli/keys"],
   ["cli/tenants"],
   ["cli/sets"],
+  ["cli/changes"],
   ["cli/serve"],
   // The catalog loads every command when it is called, and completion reads the catalog.
   ["cli/completion", "cli"],

@@ -64,6 +64,15 @@ export { ProcessBudget, type ProcessBudgetOptions, type ProcessUsage } from "./p
 export type { ProcessLimits } from "./process/process-limits.ts";
 export type { BackoffSettings } from "./async/backoff.ts";
 export type { EraCache } from "./host/servers/era-cache.ts";
+export type {
+  DefinitionChange,
+  DefinitionLedger,
+  NamedDefinition,
+  ReadList,
+  Standing,
+} from "./host/definitions/definition-ledger.ts";
+export type { ReceivedDefinition } from "./host/definitions/listed-definitions.ts";
+export { MemoryLedger } from "./host/definitions/memory-ledger.ts";
 export type { AccessTarget, RequestTarget } from "./host/directory/access-target.ts";
 export type { ServerStatus } from "./host/host.ts";
 export type { ForAgent, HostTool, OfferedThings } from "./host/visible-lists.ts";

@@ -138,6 +138,21 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "review and trust the project's configuration",
     load: async () => (await import("./trust/mcp-trust.ts")).trust,
   },
+  "mcp changes list": {
+    section: "Configure",
+    summary: "list tools, prompts and resources that servers have changed",
+    load: async () => (await import("./changes/changes-list.ts")).changesList,
+  },
+  "mcp changes show": {
+    section: "Configure",
+    summary: "show what a server has changed in a tool",
+    load: async () => (await import("./changes/changes-show.ts")).changesShow,
+  },
+  "mcp changes accept": {
+    section: "Configure",
+    summary: "accept changed tools, prompts and resources",
+    load: async () => (await import("./changes/changes-accept.ts")).changesAccept,
+  },
   "mcp doctor": {
     section: "Diagnose",
     summary: "check one or all servers step by step, with fixes",
@@ -323,7 +338,7 @@ export function listedCommands(): [string, Listing][] {
 
 /** The longest command name that the words begin with. */
 export function findCommand(words: readonly string[]): string | undefined {
-  for (const length of [2, 1]) {
+  for (const length of [3, 2, 1]) {
     const name = words.slice(0, length).join(" ");
     if (words.length >= length && Object.hasOwn(CATALOG, name)) return name;
   }

@@ -52,7 +52,7 @@ async function dispatch(args: readonly string[], out: Output): Promise<number> {
   if (name === undefined) {
     if (words.length === 0 && isAsked(args, "--version"))
       return out.json ? tell(out, { version: VERSION }) : say(out, VERSION);
-    const group = words.length === 1 && isGroup(words[0]) ? words[0] : undefined;
+    const group = words.length <= 2 && isGroup(words.join(" ")) ? words.join(" ") : undefined;
     if (words.length > 0 && group === undefined) throw unknownCommand(words);
     requireEarlyOptions(args, group);
     if (out.json) return tell(out, { version: VERSION, commands: summaries(group) });

@@ -168,6 +168,11 @@ export class Client implements AsyncDisposable {
     return this.#list("prompts", options);
   }
 
+  /** The items of a list that was read here, as the server sent them: nothing in them is repaired or left out. */
+  asReceived(list: readonly object[]): readonly unknown[] {
+    return this.#live.lists.receivedFor(list);
+  }
+
   /**
    * An error of the tool is a result with `isError`, not an exception. With `task`, waits for the task if the server
    * creates one.

@@ -7,7 +7,7 @@ import { isServerId } from "./read/server-id.ts";
 
 type Settings = Pick<
   ServerDefinition,
-  "name" | "enabled" | "autoStart" | "failIfNoTools" | "tools" | "isolation" | "prefix" | "limits"
+  "name" | "enabled" | "autoStart" | "failIfNoTools" | "tools" | "pin" | "isolation" | "prefix" | "limits"
 >;
 
 const ISOLATIONS: readonly ServerDefinition["isolation"][] = ["owner", "call", "shared"];
@@ -34,6 +34,7 @@ export class SettingsReader {
       autoStart: this.#flag("auto_start") ?? this.#section.autoStart,
       failIfNoTools: this.#flag("fail_if_no_tools") ?? false,
       tools: this.#tools(),
+      ...this.#pin(),
       isolation: this.#isolation(),
       ...this.#prefix(),
       ...this.#limits(),
@@ -67,6 +68,17 @@ export class SettingsReader {
     this.#wrong("tools", `has a "${key}" that is not a list of names`, `Write "${key}": ["search"].`, member?.place);
     // An invalid list must not allow what it was meant to deny.
     return key === "allow" ? [] : undefined;
+  }
+
+  #pin(): Pick<Settings, "pin"> {
+    const value = this.#value("pin");
+    if (value === undefined || value === null || value === false) return {};
+    if (value === true) return { pin: true };
+    if (Array.isArray(value) && value.every((name) => typeof name === "string")) {
+      return value.length === 0 ? {} : { pin: value };
+    }
+    this.#wrong("pin", "is not true or a list of tool names", `Write "pin": true, or "pin": ["search*"].`);
+    return { pin: true };
   }
 
   #isolation(): ServerDefinition["isolation"] {

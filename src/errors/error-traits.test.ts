@@ -21,6 +21,7 @@ test("an error code says whether a repetition can succeed", () => {
   expect(those(needsReconfiguration)).toEqual([
     "CONFIG_INVALID",
     "NAME_UNKNOWN",
+    "DEFINITION_CHANGED",
     "DENIED",
     "UNTRUSTED",
     "CLOSED",

@@ -39,6 +39,7 @@ export const TRAITS: Readonly<Record<ErrorCode, ErrorTraits>> = {
   MESSAGE_TOO_LARGE: { ...SERVER, onRepeat: "unreadable" },
   CAPABILITY_MISSING: OTHER,
   NAME_UNKNOWN: { ...OTHER, onRepeat: "reconfigure" },
+  DEFINITION_CHANGED: { ...OTHER, onRepeat: "reconfigure" },
   DENIED: { ...OTHER, onRepeat: "reconfigure" },
   UNTRUSTED: { ...OTHER, onRepeat: "reconfigure" },
   SERVER_ERROR: { ...OTHER, onRepeat: "same" },

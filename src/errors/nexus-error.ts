@@ -19,6 +19,7 @@ export type ErrorCode =
   | "CAPABILITY_MISSING"
   | "NAME_UNKNOWN"
   | "DENIED"
+  | "DEFINITION_CHANGED"
   | "UNTRUSTED"
   | "SERVER_ERROR"
   | "INPUT_FAILED"

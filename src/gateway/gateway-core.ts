@@ -72,20 +72,21 @@ export class GatewayCore implements Views {
     this.#calls = calls;
     this.#logger = logger;
     this.#waitMs = waitMs;
-    const access = new PrincipalAccess(host.policy, options);
+    const access = new PrincipalAccess(host.policy, options, { pins: host.pins });
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
     const owners = (this.#owners = new OwnerChanges({
       calls,
       logger,
+      pins: host.pins,
       prefixOf: (server) => host.find(server)?.definition.prefix,
     }));
     const ownList: AggregateOptions["ownList"] = (kind, server, { principal, caller }) =>
       owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller });
     const failures = options.failures ?? new FailureLog(logger);
     const run = this.#passing;
-    const listed = (this.#listed = new ListedThings({ catalogs, run, ownList }));
-    this.#one = new PassedLists({ catalogs, run, access, listed, cursors, logger });
+    const listed = (this.#listed = new ListedThings({ catalogs, run, ownList, pins: host.pins }));
+    this.#one = new PassedLists({ catalogs, run, access, pins: host.pins, listed, cursors, logger });
     const shared = { host, catalogs, cursors, ownList, failures, waitMs, pageSize, listed, calls, logger };
     this.#everything = new Selection(access, shared);
     this.#sets = new SetSelections({ ...shared, everything: access, rules: options, sets: options.sets });

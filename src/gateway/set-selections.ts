@@ -72,7 +72,10 @@ export class SetSelections {
     if (known?.definition === definition) return known.selection;
     const { host, rules, logger } = this.#options;
     const set = new CompiledSet(name, definition, logger);
-    const access = new PrincipalAccess(host.policy, new SetRules(set, rules));
+    const access = new PrincipalAccess(host.policy, new SetRules(set, rules), {
+      pins: host.pins,
+      isPinned: set.isPinned,
+    });
     const selection = new Selection(access, this.#options, set);
     this.#known.set(name, { definition, selection });
     return selection;

@@ -4,6 +4,9 @@ import type { CallOptions } from "../client/conversation/call-scope.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../protocol/mcp.ts";
 import { serverTarget, type AccessTarget } from "./directory/access-target.ts";
+import { unlessAborted } from "../async/unless-aborted.ts";
+import type { ListKind } from "../protocol/list-kinds.ts";
+import type { Pins } from "./definitions/pins.ts";
 import { modelName } from "./directory/names.ts";
 import type { ServerDirectory } from "./directory/server-directory.ts";
 import type { Lease, LeaseRequest } from "./servers/lease.ts";
@@ -22,11 +25,17 @@ export class HostCalls {
   readonly #directory: ServerDirectory;
   readonly #supervisors: ServerSupervisors;
   readonly #lists: VisibleLists;
+  readonly #pins: Pins;
 
-  constructor(directory: ServerDirectory, supervisors: ServerSupervisors, lists: VisibleLists) {
+  constructor(
+    directory: ServerDirectory,
+    supervisors: ServerSupervisors,
+    { lists, pins }: { lists: VisibleLists; pins: Pins },
+  ) {
     this.#directory = directory;
     this.#supervisors = supervisors;
     this.#lists = lists;
+    this.#pins = pins;
   }
 
   getSupervisor(name: string): ServerSupervisor {
@@ -41,7 +50,9 @@ export class HostCalls {
     const listed = ({ id }: ServerDefinition) => this.#lists.offered(id).tools;
     // Permission is checked when the tool is called.
     const { definition, item: tool } = this.#directory.resolve(name, { kind: "tool", agent, listed });
-    const { id: server, prefix = server } = definition;
+    const { id: server, prefix = server, pin } = definition;
+    // The new description must not reach a model.
+    if (pin !== undefined) await this.#requireAccepted(this.getSupervisor(server), "tools", tool.name, options);
     return { name: modelName(prefix, tool.name), server, tool };
   }
 
@@ -56,6 +67,7 @@ export class HostCalls {
     // Rules use the ids of servers; callers may use the name in the configuration file.
     const isOpen = this.#directory.policy.isOpen("tool", supervisor.definition.id);
     if (!isOpen) await this.#permitTool(supervisor, name, args, options);
+    if (supervisor.definition.pin !== undefined) await this.#requireAccepted(supervisor, "tools", name, options);
     const lease = await supervisor.lease(requestFor(options));
     try {
       return await lease.client.callTool<T>(name, args, options);
@@ -72,6 +84,7 @@ export class HostCalls {
     const supervisor = this.getSupervisor(server);
     const target: AccessTarget = { kind: "resource", server: supervisor.definition.id, name: uri };
     await this.#directory.policy.permit({ agent, target, signal });
+    if (supervisor.definition.pin === true) await this.#requireResource(supervisor, uri, options);
     return runOn(supervisor, options, (lease) => lease.client.readResource(uri, options));
   }
 
@@ -86,7 +99,23 @@ export class HostCalls {
     const { item, target, decision } = this.#directory.resolve(name, { kind: "prompt", agent, listed });
     await this.#directory.policy.enforce(decision, { agent, target, arguments: args, signal });
     const supervisor = this.getSupervisor(target.server);
+    if (supervisor.definition.pin === true) await this.#requireAccepted(supervisor, "prompts", item.name, options);
     return runOn(supervisor, options, (lease) => lease.client.getPrompt(item.name, args, options));
+  }
+
+  /** Throws if a pinned definition is not as it was accepted. A change that was just reported is read first. */
+  async #requireAccepted(supervisor: ServerSupervisor, kind: ListKind, name: string, call: AgentCall): Promise<void> {
+    const { lists, definition } = supervisor;
+    if (!isKnown(supervisor.state)) await supervisor.wake(call.signal);
+    await unlessAborted(lists.settled ?? Promise.resolve(), call.signal);
+    this.#pins.requireAccepted({ server: definition.id, kind, name, hash: lists.hashOf(kind, name) });
+  }
+
+  /** A resource that is not listed may belong to a template. */
+  async #requireResource(supervisor: ServerSupervisor, uri: string, call: AgentCall): Promise<void> {
+    if (!isKnown(supervisor.state)) await supervisor.wake(call.signal);
+    const isListed = supervisor.lists.resources.some((resource) => resource.uri === uri);
+    if (isListed) await this.#requireAccepted(supervisor, "resources", uri, call);
   }
 
   /** Decides by the server's own description of its tool, not by the caller's. */

@@ -11,6 +11,7 @@ import type { ProcessBudget } from "../process/process-budget.ts";
 import type { ProcessLimits } from "../process/process-limits.ts";
 import type { BackoffSettings } from "../async/backoff.ts";
 import type { EraCache } from "./servers/era-cache.ts";
+import type { DefinitionLedger } from "./definitions/definition-ledger.ts";
 import type { PolicySettings } from "./directory/policy.ts";
 
 export interface HostOptions {
@@ -77,6 +78,11 @@ export interface HostOptions {
   processes?: ProcessBudget | ProcessLimits | undefined;
   /** The tenant of this host: whose processes, secrets and recorded writes they are; default: "default". */
   tenant?: string | undefined;
+  /**
+   * Remembers which definitions of tools, prompts and resources were accepted; default: a `MemoryLedger`, which accepts what
+   * each server lists first.
+   */
+  definitions?: DefinitionLedger | undefined;
 }
 
 export type HostServers = Readonly<Record<string, HostEntry | Transport>>;
@@ -88,6 +94,8 @@ export interface HostEntry extends ServerEntry {
   auto_start?: boolean | undefined;
   fail_if_no_tools?: boolean | undefined;
   tools?: { allow?: readonly string[]; deny?: readonly string[] } | undefined;
+  /** Use everything of the server, or tools with these names, only as it was accepted. */
+  pin?: boolean | readonly string[] | undefined;
   isolation?: "owner" | "call" | "shared" | undefined;
   /** Prefix of its tool and prompt names, instead of the server's id. */
   prefix?: string | undefined;

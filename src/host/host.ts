@@ -28,6 +28,9 @@ import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./servers/lease.ts";
 import { loadOptions } from "./servers/load-options.ts";
 import { GatewayChain } from "./servers/gateway-chain.ts";
+import type { DefinitionLedger } from "./definitions/definition-ledger.ts";
+import { MemoryLedger } from "./definitions/memory-ledger.ts";
+import { Pins } from "./definitions/pins.ts";
 import type { Policy } from "./directory/policy.ts";
 import { ServerDirectory } from "./directory/server-directory.ts";
 import { ServerConnector } from "./servers/server-connector.ts";
@@ -56,6 +59,10 @@ export class Host implements AsyncDisposable {
   readonly processes: ProcessBudget | undefined;
   /** Whose processes they are. */
   readonly tenant: string;
+  /** Which definitions are held: those of pinned servers that were not accepted. */
+  readonly pins: Pins;
+  readonly #ledger: DefinitionLedger;
+  readonly #stopLedger: () => void;
   readonly #options: HostOptions;
   readonly #load: LoadOptions;
   readonly #connector: ServerConnector;
@@ -89,6 +96,7 @@ export class Host implements AsyncDisposable {
     this.directory = new ServerDirectory(options.policy);
     this.chain = new GatewayChain(surroundings.variables);
     this.tenant = options.tenant ?? DEFAULT_TENANT;
+    this.#ledger = options.definitions ?? new MemoryLedger();
     this.processes = budgetOf(options.processes, { logger, platform: surroundings.platform });
     this.#connector = new ServerConnector({
       chain: this.chain,
@@ -104,7 +112,16 @@ export class Host implements AsyncDisposable {
       publicOnly: options.publicOnly,
       trust: options.trust ? trustOnce(this.#load.trust) : this.#load.trust,
     });
+    this.pins = new Pins({
+      ledger: this.#ledger,
+      pinOf: (server) => this.directory.find(server)?.pin,
+      tenant: this.tenant,
+      logger,
+      onChanges: (server, changes) => this.#tell({ kind: "definitions", server, changes }),
+    });
+    this.#stopLedger = this.#ledger.onAccepted((server) => this.#tell({ kind: "accepted", server }));
     this.#supervisors = new ServerSupervisors({
+      pins: this.pins,
       connect: (definition, settings) => this.#connector.connect(definition, { ...patience, ...settings }),
       input: options.input,
       backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
@@ -118,8 +135,8 @@ export class Host implements AsyncDisposable {
       logger,
       tell: (event) => this.#tell(event),
     });
-    this.#lists = new VisibleLists(this.directory, this.#supervisors);
-    this.#calls = new HostCalls(this.directory, this.#supervisors, this.#lists);
+    this.#lists = new VisibleLists(this.directory, this.#supervisors, this.pins);
+    this.#calls = new HostCalls(this.directory, this.#supervisors, { lists: this.#lists, pins: this.pins });
   }
 
   /** Decides who may see and use what: combines the host's settings and the servers' entries. */
@@ -162,6 +179,11 @@ export class Host implements AsyncDisposable {
   /** Everything that a server lists, unless it is disabled; for callers that check the policy themselves. */
   offered(server: string): OfferedThings {
     return this.#lists.offered(server);
+  }
+
+  /** Resolves when no list of the server is being read, for example after it reported a change; undefined if none is. */
+  listsSettled(server: string): Promise<void> | undefined {
+    return this.#supervisors.find(server)?.lists.settled;
   }
 
   /** Finds a tool by any of its names; connects the named server if it has not been used yet. */
@@ -241,6 +263,7 @@ export class Host implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#files?.close();
+    this.#stopLedger();
     await this.#supervisors.close();
   }
 

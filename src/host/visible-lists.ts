@@ -1,6 +1,9 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../protocol/mcp.ts";
 import { modelName } from "./directory/names.ts";
 import type { ServerDirectory } from "./directory/server-directory.ts";
+import type { ListKind } from "../protocol/list-kinds.ts";
+import type { Pins } from "./definitions/pins.ts";
+import type { ServerLists } from "./servers/server-lists.ts";
 import type { ServerSupervisor } from "./servers/server-supervisor.ts";
 import type { ServerSupervisors } from "./servers/server-supervisors.ts";
 
@@ -31,10 +34,12 @@ const NOTHING: OfferedThings = { tools: [], resources: [], templates: [], prompt
 export class VisibleLists {
   readonly #directory: ServerDirectory;
   readonly #supervisors: ServerSupervisors;
+  readonly #pins: Pins;
 
-  constructor(directory: ServerDirectory, supervisors: ServerSupervisors) {
+  constructor(directory: ServerDirectory, supervisors: ServerSupervisors, pins: Pins) {
     this.#directory = directory;
     this.#supervisors = supervisors;
+    this.#pins = pins;
   }
 
   /** Everything that a server lists, unless it is disabled; for callers that check the policy themselves. */
@@ -47,7 +52,10 @@ export class VisibleLists {
     const { policy } = this.#directory;
     return this.#running(agent).flatMap(({ definition: { id: server, prefix = server }, lists }) =>
       lists.tools
-        .filter(({ name, annotations }) => policy.allows(agent, { kind: "tool", server, name, annotations }))
+        .filter(
+          ({ name, annotations }) =>
+            policy.allows(agent, { kind: "tool", server, name, annotations }) && !this.#isHeld("tools", name, lists),
+        )
         .map((tool) => ({ name: modelName(prefix, tool.name), server, tool })),
     );
   }
@@ -55,7 +63,7 @@ export class VisibleLists {
   resources(agent: string | undefined): { server: string; resource: Resource }[] {
     return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
       lists.resources
-        .filter(({ uri }) => this.#showsResource(agent, server, uri))
+        .filter(({ uri }) => this.#showsResource(agent, server, uri) && !this.#isHeld("resources", uri, lists))
         .map((resource) => ({ server, resource })),
     );
   }
@@ -63,7 +71,10 @@ export class VisibleLists {
   templates(agent: string | undefined): { server: string; template: ResourceTemplate }[] {
     return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
       lists.templates
-        .filter(({ uriTemplate }) => this.#showsResource(agent, server, uriTemplate))
+        .filter(
+          ({ uriTemplate }) =>
+            this.#showsResource(agent, server, uriTemplate) && !this.#isHeld("resourceTemplates", uriTemplate, lists),
+        )
         .map((template) => ({ server, template })),
     );
   }
@@ -72,9 +83,16 @@ export class VisibleLists {
     const { policy } = this.#directory;
     return this.#running(agent).flatMap(({ definition: { id: server }, lists }) =>
       lists.prompts
-        .filter(({ name }) => policy.allows(agent, { kind: "prompt", server, name }))
+        .filter(
+          ({ name }) => policy.allows(agent, { kind: "prompt", server, name }) && !this.#isHeld("prompts", name, lists),
+        )
         .map((prompt) => ({ server, name: prompt.name, prompt })),
     );
+  }
+
+  #isHeld(kind: ListKind, name: string, lists: ServerLists): boolean {
+    const { id: server } = lists.definition;
+    return this.#pins.findHold({ server, kind, name, hash: lists.hashOf(kind, name) }) !== undefined;
   }
 
   #showsResource(agent: string | undefined, server: string, name: string): boolean {

@@ -12,6 +12,8 @@ import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { DatabaseTrust } from "./keep/database-trust.ts";
 import { DatabaseWriteLedger, findRecordingInstances } from "./keep/database-write-ledger.ts";
 import { Sets } from "./keep/sets.ts";
+import { Definitions } from "./keep/definitions.ts";
+import { StoredLedger } from "./stored-ledger.ts";
 import { TenantServers } from "./keep/tenant-servers.ts";
 import { Tenants } from "./keep/tenants.ts";
 import { openKey } from "./key-of-store.ts";
@@ -96,6 +98,15 @@ export class Store implements AsyncDisposable {
 
   writes(of: ServerInstance): DatabaseWriteLedger {
     return new DatabaseWriteLedger(this.engine.db, of, this.#now);
+  }
+
+  definitions(tenant: string): Definitions {
+    return new Definitions(this.engine.db, tenant, this.#now);
+  }
+
+  /** `keepsUnpinned`: whether the definitions of servers that are not pinned are kept as well. */
+  ledger(tenant: string, options: { logger?: Logger | undefined; keepsUnpinned?: boolean } = {}): StoredLedger {
+    return new StoredLedger(this.definitions(tenant), this.changes, options);
   }
 
   eras(tenant: string): DatabaseEras {

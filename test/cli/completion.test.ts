@@ -29,7 +29,8 @@ test("every command and option is offered, and what is for programs only is not"
   const listed = listedCommands()
     .map(([name]) => name)
     .filter((name) => name.startsWith("mcp "));
-  expect(await offered("mcp", "")).toEqual(listed.map((name) => name.slice(4)));
+  expect(await offered("mcp", "")).toEqual([...new Set(listed.map((name) => name.split(" ")[1]))]);
+  expect(await offered("mcp", "changes", "")).toEqual(["list", "show", "accept"]);
   expect(await offered("mcp", "en")).toEqual(["enable"]);
   expect(await offered("mcp", "add", "x", "--e")).toEqual(["--env"]);
   expect(await offered("mcp", "add", "x", "--force", "--f")).toEqual(["--file"]);

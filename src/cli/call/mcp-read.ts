@@ -11,6 +11,8 @@ import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter, isBase64 } from "./content.ts";
 import type { Output } from "../output/output.ts";
 import { requireAllowed } from "../command/entry-rules.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { requireAccepted } from "../command/pinned-lists.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { SavedFiles } from "./saved-files.ts";
 
@@ -50,6 +52,7 @@ written byte for byte. "nexus mcp resources" and "nexus mcp templates" list the 
     await requireAllowed(servers, { kind: "resource", server, name: uri });
     const attended = await AttendedCall.open({ command: "mcp read", context, servers, definition });
     const { client } = attended;
+    if (definition.pin === true) await requireListed(servers, definition, { client, uri, signal });
     const call = { method: "resources/read", params: { uri } };
     attended.requireSame(call.method, call.params);
     const result = await attended
@@ -61,6 +64,17 @@ written byte for byte. "nexus mcp resources" and "nexus mcp templates" list the 
     attended.finish();
   },
 });
+
+/** A resource that is not listed may belong to a template. */
+async function requireListed(
+  servers: ServerSet,
+  definition: ServerDefinition,
+  { client, uri, signal }: { client: Client; uri: string; signal: AbortSignal },
+): Promise<void> {
+  const items = await client.listResources({ signal });
+  if (!items.some((resource) => resource.uri === uri)) return;
+  await requireAccepted(servers, definition, { kind: "resources", client, items, name: uri });
+}
 
 async function show(
   result: ReadResourceResult,

@@ -8,6 +8,7 @@ import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.
 import { wrongUsage } from "../command/command-line.ts";
 import { exitCodeOf } from "../output/exit-codes.ts";
 import { withCapabilityAdvice } from "./capability-advice.ts";
+import { requireAccepted } from "../command/pinned-lists.ts";
 import { requireAllowed, withAllowedTools } from "../command/entry-rules.ts";
 import { jsonGiven } from "../arguments/json-given.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
@@ -52,6 +53,11 @@ the server's entry deny are hidden and rejected. With such rules, methods that M
     const { id: server } = definition;
     await requireAllowed(servers, requestTarget(server, method, params));
     const client = await servers.connect(definition, { signal, maxMessageBytes, input: undefined });
+    if (method === "tools/call" && definition.pin !== undefined) {
+      const items = await client.listTools({ signal });
+      const list = { kind: "tools", client, items, name: String(params?.["name"]) } as const;
+      await requireAccepted(servers, definition, list);
+    }
     const answer = await client.request(method, params, { signal }).catch((error: unknown) => {
       throw error instanceof NexusError ? advised(error, method).with({ server }) : error;
     });

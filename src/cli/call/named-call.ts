@@ -3,6 +3,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { ListedItem } from "../../host/directory/server-directory.ts";
 import type { Options } from "../command/command.ts";
 import { requireAllowed } from "../command/entry-rules.ts";
+import { requireAccepted } from "../command/pinned-lists.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { AttendedCall, type Attendance } from "./attended-call.ts";
 import { getNamed } from "./get-named.ts";
@@ -46,6 +47,7 @@ export async function openNamedCall<T extends ListedItem>(
   servers.saw(definition, { [listed]: items.map((each) => each.name) });
   const { item, target } = getNamed(name, items, { servers, definition, kind });
   await requireAllowed(servers, target);
+  await requireAccepted(servers, definition, { kind: listed, client: attended.client, items, name: item.name });
   attended.requireSame(method, { name: item.name });
   return { definition, attended, item };
 }

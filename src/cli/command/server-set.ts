@@ -8,6 +8,8 @@ import { trustAuthorities } from "../../config/own-authorities.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
+import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
+import { Pins } from "../../host/definitions/pins.ts";
 import { eraKey, type EraCache } from "../../host/servers/era-cache.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
@@ -48,6 +50,8 @@ export interface ServerSource extends AsyncDisposable {
   readonly trust: TrustStore;
   readonly eras: EraCache;
   readonly openApi: OpenApi;
+  /** Opens the accepted definitions of pinned servers. */
+  openLedger(): Promise<OpenedLedger>;
   /** The servers of a tenant that has no configuration files. */
   readonly load?: ((load: Omit<LoadOptions, "trust">) => Promise<StoredServers>) | undefined;
   /** The options that select it, for commands to copy: ` --tenant NAME`, or nothing. */
@@ -78,8 +82,11 @@ export class ServerSet implements AsyncDisposable {
   readonly inPlace: ServerDefinition | undefined;
   /** Has the policy of the servers' entries; the command line has no rules of its own. */
   readonly directory = new ServerDirectory();
+  /** Which definitions are held: those of pinned servers that were not accepted. */
+  readonly pins: Pins;
   readonly sightings: Sightings;
   readonly #setting: Setting;
+  readonly #ledger: LazyLedger;
   readonly #connector: ServerConnector;
   /** The entries of servers that are not in a file, by id. */
   readonly stored: StoredServers["entries"] | undefined;
@@ -125,6 +132,13 @@ export class ServerSet implements AsyncDisposable {
     this.directory.replace(configuration.servers);
     this.#setting = setting;
     this.#logger = flags.verbose ? verboseLogger(out) : SILENT;
+    this.#ledger = new LazyLedger(() => source.openLedger());
+    this.pins = new Pins({
+      ledger: this.#ledger,
+      pinOf: (server) => this.directory.find(server)?.pin,
+      tenant,
+      logger: verboseLogger(out),
+    });
     this.sightings = new Sightings(join(stateFolder, "seen"));
     this.#connector = new ServerConnector({
       surroundings,
@@ -316,6 +330,7 @@ export class ServerSet implements AsyncDisposable {
 
   async close(): Promise<void> {
     await Promise.all([
+      this.#ledger[Symbol.asyncDispose](),
       ...[...this.#clients].map((client) => client.close()),
       ...[...this.#seen].map(([definition, seen]) => this.sightings.note(definition, seen)),
     ]);

@@ -53,6 +53,8 @@ const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "mcp doctor": ["server"],
   "mcp retry": ["server"],
   "mcp logs": ["server"],
+  "mcp changes show": ["tool"],
+  "mcp changes accept": ["tool"],
   "secrets set": ["secret"],
   "secrets allow": ["secret"],
   "secrets remove": ["secret"],

@@ -2,6 +2,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
+import { noteList } from "../command/pinned-lists.ts";
 import type { ServerSet } from "../command/server-set.ts";
 
 /** The result of the first connection to a new server. */
@@ -20,6 +21,8 @@ export async function connectOnce(
     const { era, protocolVersion, serverInfo, serverCapabilities } = client;
     const tools = serverCapabilities?.tools ? await client.listTools({ signal }) : undefined;
     const prompts = serverCapabilities?.prompts ? await client.listPrompts({ signal }) : undefined;
+    if (tools) await noteList(servers, definition, { kind: "tools", client, items: tools });
+    if (prompts) await noteList(servers, definition, { kind: "prompts", client, items: prompts });
     servers.saw(definition, {
       ...(tools ? { tools: tools.map(({ name }) => name) } : {}),
       ...(prompts ? { prompts: prompts.map(({ name }) => name) } : {}),

@@ -24,6 +24,10 @@ export const ENTRY = {
   },
   header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
   cwd: { type: "string", value: "DIR", help: "working folder of the command" },
+  pin: {
+    type: "boolean",
+    help: "use its tools, prompts and resources only as they were accepted: those that it lists first, and what you accept later",
+  },
   disabled: { type: "boolean", help: "add it disabled" },
 } as const satisfies Options;
 
@@ -37,6 +41,7 @@ export interface EntryOptions {
   env?: readonly string[] | undefined;
   header?: readonly string[] | undefined;
   cwd?: string | undefined;
+  pin?: boolean | undefined;
   disabled?: boolean | undefined;
 }
 
@@ -46,7 +51,7 @@ export function newEntry(
   command: readonly string[],
   options: EntryOptions & { target: Candidate; from: string },
 ): ServerEntry {
-  const { url, stdio, api, upstream, cwd, disabled, target, from } = options;
+  const { url, stdio, api, upstream, cwd, pin, disabled, target, from } = options;
   const ways = { "a command": command[0], "--stdio": stdio, "--url": url, "--api": api };
   const given = Object.entries(ways).flatMap(([way, value]) => (value === undefined ? [] : [way]));
   if (given.length > 1) throw wrongUsage(`${given.join(" and ")} cannot be used together`, "Use one of them.");
@@ -67,6 +72,7 @@ export function newEntry(
     upstream,
     settings: pairs(options.setting, "=", "--setting name=value"),
     cwd: cwd === undefined ? undefined : pathFor(cwd, target, from),
+    pin: pin ? true : undefined,
     enabled: disabled ? false : undefined,
   };
   const written = Object.fromEntries(Object.entries(entry).filter(([, value]) => !isNothing(value))) as ServerEntry;

@@ -14,6 +14,8 @@ import { wrongUsage } from "../command/command-line.ts";
 import { asksAnyone, IN_PLACE, TENANT, type CommandContext, type Options } from "../command/command.ts";
 import { nothingToAsk } from "./no-servers.ts";
 import type { Output } from "../output/output.ts";
+import { acceptedItems } from "../command/pinned-lists.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import type { Sighting } from "../command/sightings.ts";
 import { cut, padded } from "../output/text-width.ts";
@@ -30,8 +32,10 @@ export const LIST_OPTIONS = {
 export const MANY_SERVERS = 6;
 
 /** One kind of list. */
-export interface Listing<T> {
+export interface Listing<T extends object> {
   one: string;
+  kind: ListKind;
+  nameOf: (item: T) => string;
   list: (client: Client, options: CallOptions) => Promise<T[]>;
   /** The items that may be used, if an entry forbids some. */
   allowed?: (items: readonly T[], server: string, servers: ServerSet) => readonly T[];
@@ -50,6 +54,8 @@ export interface Listed<T> {
   shown: readonly T[];
   /** The number of items that are not shown. */
   denied: number;
+  /** The names of items that are held until they are accepted. */
+  held: readonly string[];
   unmatched: number;
   /** How long connecting and listing took. */
   ms: number;
@@ -93,7 +99,7 @@ export async function listFromServers<T extends object>(context: ListContext, li
 }
 
 /** Asks the servers; throws the failure if only one was named. */
-export async function collect<T>(
+export async function collect<T extends object>(
   context: ListContext,
   servers: ServerSet,
   listing: Listing<T>,
@@ -107,13 +113,16 @@ export async function collect<T>(
     ask: async (client, definition, connectMs): Promise<Listed<T>> => {
       const startedAt = performance.now();
       const all = await listing.list(client, { signal });
-      const allowed = listing.allowed?.(all, definition.id, servers) ?? all;
+      const { kind, nameOf } = listing;
+      const accepted = await acceptedItems(servers, definition, { kind, client, items: all, nameOf });
+      const allowed = listing.allowed?.(accepted, definition.id, servers) ?? accepted;
       if (listing.seen) servers.saw(definition, listing.seen(allowed));
       const shown = listing.matches ? allowed.filter(listing.matches) : allowed;
       return {
         title: (servers.inPlace ? client.serverInfo?.name : undefined) ?? definition.id,
         shown,
-        denied: all.length - allowed.length,
+        denied: accepted.length - allowed.length,
+        held: all.filter((item) => !accepted.includes(item)).map(nameOf),
         unmatched: allowed.length - shown.length,
         ms: connectMs + performance.now() - startedAt,
       };
@@ -125,7 +134,7 @@ export async function collect<T>(
   return isNamed ? asked : { ...asked, failures: [...servers.fileProblems, ...asked.failures] };
 }
 
-function block<T>({ title, shown, unmatched }: Listed<T>, listing: Listing<T>, out: Output): string[] {
+function block<T extends object>({ title, shown, unmatched }: Listed<T>, listing: Listing<T>, out: Output): string[] {
   // In a search, servers without a match are left out.
   if (shown.length === 0 && unmatched > 0) return [];
   const count = out.style("dim", shown.length === 0 ? `no ${listing.one}s` : pluralize(shown.length, listing.one));
@@ -134,7 +143,7 @@ function block<T>({ title, shown, unmatched }: Listed<T>, listing: Listing<T>, o
   return [`${out.style("bold", visible(title))}  ${count}`, ...lines, ""];
 }
 
-function briefLine<T>(
+function briefLine<T extends object>(
   { title, shown, ms }: Listed<T>,
   { one }: Listing<T>,
   { out, width }: { out: Output; width: number },
@@ -150,7 +159,7 @@ export function summaryLines(text: unknown, out: Output, width: number | undefin
   return [`    ${out.style("dim", cut(visible(first), width === undefined ? undefined : width - 4))}`];
 }
 
-interface Summary<T> {
+interface Summary<T extends object> {
   answers: ServerAnswers<Listed<T>>["answers"];
   failures: readonly unknown[];
   servers: ServerSet;
@@ -160,9 +169,10 @@ interface Summary<T> {
 }
 
 /** `12 tools from 3 servers in 210 ms; 1 server failed, 2 are switched off` */
-function footer<T>({ answers, failures, servers, context, listing, startedAt }: Summary<T>): string {
+function footer<T extends object>({ answers, failures, servers, context, listing, startedAt }: Summary<T>): string {
   const sum = (count: (listed: Listed<T>) => number) => answers.reduce((total, { value }) => total + count(value), 0);
-  const [shown, unmatched, denied] = [sum((l) => l.shown.length), sum((l) => l.unmatched), sum((l) => l.denied)];
+  const [shown, unmatched] = [sum((l) => l.shown.length), sum((l) => l.unmatched)];
+  const [denied, held] = [sum((l) => l.denied), sum((l) => l.held.length)];
   const of = unmatched > 0 ? `${shown} of ${pluralize(shown + unmatched, listing.one)}` : pluralize(shown, listing.one);
   const [only] = answers;
   const from = answers.length === 1 && only ? visible(only.value.title) : pluralize(answers.length, "server");
@@ -170,6 +180,7 @@ function footer<T>({ answers, failures, servers, context, listing, startedAt }: 
   const off = isNamed ? 0 : servers.configuration.servers.filter(({ enabled }) => !enabled).length;
   const besides = [
     denied > 0 ? `${pluralize(denied, listing.one)} hidden by "tools" of the entry` : "",
+    held > 0 ? `${pluralize(held, listing.one)} held until accepted: nexus mcp changes list` : "",
     failures.length > 0 ? `${failures.length} failed` : "",
     off > 0 ? `${pluralize(off, "server")} disabled` : "",
   ].filter((part) => part !== "");

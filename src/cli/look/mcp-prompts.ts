@@ -18,6 +18,8 @@ export const prompts = defineCommand({
   run: (context) =>
     listFromServers<Prompt>(context, {
       one: "prompt",
+      kind: "prompts",
+      nameOf: (item) => item.name,
       list: (client, options) => client.listPrompts(options),
       lines: (prompt, out, width) => {
         const signature = promptSignature(prompt);

@@ -19,6 +19,8 @@ export const resources = defineCommand({
   run: (context) =>
     listFromServers<Resource>(context, {
       one: "resource",
+      kind: "resources",
+      nameOf: (item) => item.uri,
       list: (client, options) => client.listResources(options),
       lines: (resource, out, width) => {
         const { uri, mimeType, size } = resource;

@@ -18,6 +18,8 @@ export const templates = defineCommand({
   run: (context) =>
     listFromServers<ResourceTemplate>(context, {
       one: "template",
+      kind: "resourceTemplates",
+      nameOf: (item) => item.uriTemplate,
       list: (client, options) => client.listResourceTemplates(options),
       lines: (template, out, width) => {
         const { uriTemplate, mimeType } = template;

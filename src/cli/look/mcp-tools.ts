@@ -39,6 +39,8 @@ example call.`,
 
 const TOOLS: Listing<Tool> = {
   one: "tool",
+  kind: "tools",
+  nameOf: (item) => item.name,
   list: (client, options) => client.listTools(options),
   allowed: (all, server, servers) => allowedTools(servers, server, all),
   lines: (tool, out, width) => [

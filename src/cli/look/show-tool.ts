@@ -31,6 +31,7 @@ export async function showTool(
     const same = value.shown.filter((tool) => tool.name === name || `${server}.${tool.name}` === name);
     return same.map((tool) => ({ server, tool }));
   });
+  if (found.length === 0) requireNotHeld(name, answers, servers);
   if (found.length === 0 && failures.length === 0) {
     throw unknown(
       name,
@@ -60,6 +61,19 @@ export async function showTool(
     if (found.length === 0) out.note(`None of the servers that answered has a tool "${visible(name)}".`);
   }
   return exitCodeFor(answers.length, failures);
+}
+
+/** "Held" is a better answer than "unknown" as well. */
+function requireNotHeld(
+  name: string,
+  answers: readonly { server: string; value: { held: readonly string[] } }[],
+  { pins }: ServerSet,
+): void {
+  for (const { server, value } of answers) {
+    const held = value.held.find((each) => each === name || `${server}.${each}` === name);
+    // No hash of a definition is empty.
+    if (held !== undefined) pins.requireAccepted({ server, kind: "tools", name: held, hash: "" });
+  }
 }
 
 function unknown(name: string, servers: ServerSet, known: readonly { server: string; name: string }[]): NexusError {

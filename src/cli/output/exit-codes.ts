@@ -27,6 +27,7 @@ const EXIT_CODES: Record<ErrorCode, number> = {
   TIMEOUT: 7,
   AUTH_REQUIRED: 8,
   DENIED: 8,
+  DEFINITION_CHANGED: 8,
   UNTRUSTED: 8,
   FORBIDDEN: 8,
   ADDRESS_REFUSED: 8,

@@ -33,7 +33,9 @@ export function followTenants(context: TenantsContext): Promise<TenantHosts> {
     start: async (tenant) => {
       const folder = tenantFolder(stateFolder, tenant);
       const state = storedState(store, tenant, ownTrust);
-      const host = await Host.start({ servers: {}, stateFolder: folder, logger, ...shared, ...state }, surroundings);
+      const definitions = store.ledger(tenant, { logger });
+      const options = { servers: {}, stateFolder: folder, logger, definitions, ...shared, ...state };
+      const host = await Host.start(options, surroundings);
       // It hears nothing more when the host is closed.
       ServerNews.follow(host, out, tenant);
       return host;

@@ -7,6 +7,7 @@ import { visible } from "../../text/visible.ts";
 import { openApi } from "../../compose/open-api.ts";
 import { DEFAULT_PORT, serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
 import { Host } from "../../host/host.ts";
+import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { defineCommand, type Flags } from "../command/command.ts";
@@ -111,7 +112,8 @@ input does the same, and a signal stops immediately.`,
     await using entrance = options.stdio ? undefined : await openDoor(context, { address: reach.address, logger });
     await using own = new TenantState(context);
     const state = stateOfDefault(entrance, own);
-    await using host = await Host.start({ ...watched, ...state }, surroundings);
+    await using accepted = ledgerOfDefault(entrance, own, logger);
+    await using host = await Host.start({ ...watched, ...state, definitions: accepted.ledger }, surroundings);
     using _news = ServerNews.follow(host, out);
     tellWarnings(host, out);
     for (const id of only ?? []) requireServer(host, id);
@@ -140,6 +142,16 @@ function stateOfDefault(entrance: ServeDoor | undefined, own: TenantState): Part
   // On pipes a database is opened when it is needed, as by any command.
   if (!entrance) return { secrets: own.secrets, openApi: own.openApi };
   return entrance.store && entrance.isChosen ? storedState(entrance.store, own.tenant, own.trust) : {};
+}
+
+/** Where accepted definitions are kept. Without an open store, it is opened for servers that are pinned. */
+function ledgerOfDefault(entrance: ServeDoor | undefined, own: TenantState, logger: Logger): OpenedLedger {
+  if (entrance?.store) {
+    return { ledger: entrance.store.ledger(own.tenant, { logger }), async [Symbol.asyncDispose]() {} };
+  }
+  const { problem } = entrance ?? {};
+  const ledger = new LazyLedger(() => (problem ? Promise.reject(problem) : own.openLedger()));
+  return { ledger, [Symbol.asyncDispose]: () => ledger[Symbol.asyncDispose]() };
 }
 
 /** An unknown name is a mistake on the command line, and would serve nothing. */

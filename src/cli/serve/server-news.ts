@@ -1,11 +1,18 @@
 import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../text/visible.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
+import type { DefinitionChange } from "../../host/definitions/definition-ledger.ts";
+import { definitionName, nounOf } from "../../host/definitions/held-definition.ts";
+import { quoteWord } from "../../text/shell-words.ts";
 import { longNames } from "../doctor/long-names.ts";
 import type { Output } from "../output/output.ts";
 import { stateWords } from "./greeting.ts";
 
-/** Reports on stderr which servers fail and why, and when they are back. */
+/** More changes of a server at once are one line. */
+const MAX_CHANGES = 3;
+const HELD = "; it is held until it is accepted";
+
+/** Reports on stderr which servers fail and why, when they are back, and what they have changed. */
 export class ServerNews implements Disposable {
   readonly #host: Host;
   readonly #out: Output;
@@ -28,6 +35,7 @@ export class ServerNews implements Disposable {
     this.#stop = host.on((event) => {
       const server = this.#host.find(event.server);
       if (server && event.kind === "state") this.#look(server);
+      if (server && event.kind === "definitions") this.#tellChanges(server, event.changes);
       if (server) this.#lookAtNames(server);
     });
   }
@@ -53,6 +61,24 @@ export class ServerNews implements Disposable {
     }
   }
 
+  /** What a model reads has changed since it was accepted. */
+  #tellChanges({ id, definition }: ServerStatus, changes: readonly DefinitionChange[]): void {
+    const forTenant = this.#prefix === "" ? "" : ` --tenant ${this.#host.tenant}`;
+    if (changes.length > MAX_CHANGES) {
+      const held = definition.pin === undefined ? "" : "; what is pinned is held until it is accepted";
+      this.#say("yellow", id, `${changes.length} definitions have changed${held}`, { server: id, changes });
+      this.#out.note(visible(`  look: nexus mcp changes list --server ${id}${forTenant}`));
+      return;
+    }
+    for (const change of changes) {
+      const { kind, name, what } = change;
+      const words = `${nounOf(kind)} "${name}" ${what === "changed" ? "has changed" : `was ${what}`}`;
+      const isHeld = what !== "removed" && this.#host.pins.isPinned(change);
+      this.#say("yellow", id, `${words}${isHeld ? HELD : ""}`, { ...change, kind: nounOf(kind) });
+      this.#out.note(visible(`  look: nexus mcp changes show ${quoteWord(definitionName(change))}${forTenant}`));
+    }
+  }
+
   /** A name that is too long may cost a client all its tools, so it is reported when the tools are first listed. */
   #lookAtNames({ id, definition }: ServerStatus): void {
     const { tools, prompts } = this.#host.offered(id);
@@ -67,7 +93,7 @@ export class ServerNews implements Disposable {
     this.#out.note(visible(`  fix: ${tooLong.advice}`));
   }
 
-  #say(colour: "yellow" | "green", server: string, words: string, details?: { error: Record<string, unknown> }): void {
+  #say(colour: "yellow" | "green", server: string, words: string, details?: Record<string, unknown>): void {
     const id = this.#prefix + server;
     if (this.#out.json) return this.#out.log(colour === "green" ? "info" : "warn", `${id}: ${words}`, details);
     this.#out.note(`${this.#out.onStderr(colour, `${id}:`)} ${visible(words)}`);

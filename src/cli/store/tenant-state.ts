@@ -3,6 +3,7 @@ import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import { openApiWith } from "../../compose/open-api.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
+import type { OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
 import { FileEraCache, type EraCache } from "../../host/servers/era-cache.ts";
 import { secretsOpenedBy, secretStore, trustStore } from "../../host/servers/load-options.ts";
 import type { OpenApi } from "../../host/servers/server-connector.ts";
@@ -66,6 +67,14 @@ export class TenantState implements ServerSource {
     return store;
   }
 
+  /** For `default`, the user's own database is used if no other was chosen. */
+  async openLedger(): Promise<OpenedLedger> {
+    const shared = await this.findStore();
+    const own = shared ?? (await this.#openOwn());
+    const ledger = own.ledger(this.tenant, { keepsUnpinned: false });
+    return { ledger, [Symbol.asyncDispose]: async () => (shared ? undefined : own.close()) };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const opening = this.#opening;
     this.#opening = undefined;
@@ -87,6 +96,14 @@ export class TenantState implements ServerSource {
     if (await store.tenants.find(this.tenant)) return store;
     await store.close();
     throw unknownTenant(this.tenant);
+  }
+
+  async #openOwn(): Promise<Store> {
+    const [{ chosenStore }, { Store: Opened }] = await Promise.all([
+      import("./chosen-database.ts"),
+      import("../../store/store.ts"),
+    ]);
+    return Opened.open(await chosenStore({ ...this.#context, options: { database: this.#database } }));
   }
 
   #sharedTrust(own: TrustStore): TrustStore {

@@ -19,6 +19,8 @@ export interface ListReaderOptions {
 /** Reads the lists of one server, and keeps the facts about its tools that calls need. */
 export class ListReader {
   readonly #options: ListReaderOptions;
+  /** The items of each list as the server sent them. */
+  readonly #received = new WeakMap<readonly unknown[], readonly unknown[]>();
 
   constructor(options: ListReaderOptions) {
     this.#options = options;
@@ -27,19 +29,26 @@ export class ListReader {
   async read<K extends keyof KnownLists>(kind: K, scope: CallScope): Promise<Required<KnownLists>[K]> {
     const { inbox } = this.#options;
     const { changes } = inbox;
-    const list = await readList(kind, this.#readingIn(scope));
+    const { list, received } = await readList(kind, this.#readingIn(scope));
+    this.#received.set(list, received);
     if (changes === inbox.changes) inbox.known[kind] = list;
     return list;
+  }
+
+  /** What the server sent for a list that was read here. */
+  receivedFor(list: readonly unknown[]): readonly unknown[] {
+    return this.#received.get(list) ?? list;
   }
 
   /** Skips tools that HTTP clients must not offer, with a warning. */
   async readTools(scope: CallScope): Promise<Tool[]> {
     const { conversation, inbox } = this.#options;
     const { changes } = inbox;
-    const listed = await readList("tools", this.#readingIn(scope));
+    const { list: listed, received } = await readList("tools", this.#readingIn(scope));
     const facts = new Map<string, ToolFacts>();
     conversation.tools = facts;
     const tools = listed.filter((tool) => this.#keepFacts(tool, facts));
+    this.#received.set(tools, received);
     if (changes === inbox.changes) inbox.known.tools = tools;
     return tools;
   }

@@ -30,18 +30,21 @@ export interface ListReading {
 export async function readList<K extends keyof KnownLists>(
   kind: K,
   { conversation, cache, scope, server, logger }: ListReading,
-): Promise<Required<KnownLists>[K]> {
+): Promise<{ list: Required<KnownLists>[K]; received: readonly unknown[] }> {
   const method = LIST_METHODS[kind];
   const declared = conversation.agreement.capabilities;
-  if (declared && !declared[changeOf(kind)]) return [];
-  const items = await readPages(method, kind, async (params) => {
+  if (declared && !declared[changeOf(kind)]) return { list: [], received: [] };
+  const received = await readPages(method, kind, async (params) => {
     const cached = scope.options.fresh ? undefined : await cache.find(method, params);
     const ask = async () => ({ result: await conversation.exchange(method, params, scope), cacheable: true });
     const page = cached ?? (await cache.load(method, params, ask));
     scope.touch();
     return page;
   });
-  return usableItems(kind, items, { server, logger }) as unknown as Required<KnownLists>[K];
+  return {
+    list: usableItems(kind, received, { server, logger }) as unknown as Required<KnownLists>[K],
+    received,
+  };
 }
 
 /**

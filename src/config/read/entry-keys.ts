@@ -29,6 +29,7 @@ export const OWN_KEYS = [
   "auto_start",
   "fail_if_no_tools",
   "tools",
+  "pin",
   "isolation",
   "prefix",
   "max_processes",

@@ -14,6 +14,9 @@ export interface Origin {
   layer: Layer;
 }
 
+/** What of a server is used only as it was accepted: everything, or tools with these names. */
+export type Pin = true | readonly string[];
+
 /** A server as the host runs it: its validated entry with resolved variables. */
 export interface ServerDefinition {
   /** 1-32 of `[a-z0-9-]`, starting with a letter. */
@@ -34,6 +37,8 @@ export interface ServerDefinition {
   autoStart: boolean;
   failIfNoTools: boolean;
   tools: { allow?: readonly string[]; deny?: readonly string[] };
+  /** Undefined: nothing is pinned. */
+  pin?: Pin | undefined;
   isolation: "owner" | "call" | "shared";
   /** Limits of its processes, instead of those of every server. */
   limits?: { processes?: number; memoryBytes?: number } | undefined;

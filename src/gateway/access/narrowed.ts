@@ -1,5 +1,6 @@
 import type { AccessTarget } from "../../host/directory/access-target.ts";
 import { stricter, type Decision } from "../../host/directory/policy.ts";
+import type { ListHashes } from "../../host/definitions/pins.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { Principal } from "../../server/core/principal.ts";
@@ -35,14 +36,17 @@ export function thingOf(kind: ListKind): ThingKind {
 /** The items of a server that a principal may see. `outward` are the same items in the caller's names. */
 export function narrowed(
   kind: ListKind,
-  { items, outward }: { items: readonly Params[]; outward: readonly Params[] },
+  { items, outward, hashes }: { items: readonly Params[]; outward: readonly Params[]; hashes: ListHashes },
   { access, principal, server, common = [], show }: Narrowing,
 ): readonly Params[] {
   if (access.isOpen(thingOf(kind), server)) return outward;
+  const isPinned = access.pins(server);
   const others = new Map(common.map((item) => [nameOf(kind, item), item]));
   return outward.flatMap((each, index): readonly Params[] => {
     const item = items[index] ?? {};
-    const other = others.get(nameOf(kind, item));
+    const name = nameOf(kind, item);
+    if (isPinned && access.isHeld(kind, listedTarget(kind, server, item, hashes.get(name)))) return [];
+    const other = others.get(name);
     const versions = other ? [item, other] : [item];
     const targets = versions.map((version) => listedTarget(kind, server, version));
     if (judgeListed(access, principal, targets).decision.kind === "denied") return [];
@@ -76,11 +80,12 @@ const UNLISTED: Judged = {
   version: undefined,
 };
 
-export function listedTarget(kind: ListKind, server: string, item: Params): AccessTarget {
+/** `definition` is the hash of the item as the server sent it. */
+export function listedTarget(kind: ListKind, server: string, item: Params, definition?: string): AccessTarget {
   const name = nameOf(kind, item);
-  if (kind !== "tools") return { kind: thingOf(kind), server, name };
+  if (kind !== "tools") return { kind: thingOf(kind), server, name, definition };
   const annotations = isRecord(item["annotations"]) ? item["annotations"] : undefined;
-  return { kind: "tool", server, name, annotations, inputSchema: item["inputSchema"] };
+  return { kind: "tool", server, name, annotations, inputSchema: item["inputSchema"], definition };
 }
 
 export function nameOf(kind: ListKind, item: Params): string {

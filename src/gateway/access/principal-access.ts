@@ -8,7 +8,9 @@ import {
   type RequestTarget,
 } from "../../host/directory/access-target.ts";
 import { stricter, type Decision, type Policy } from "../../host/directory/policy.ts";
+import type { Pins } from "../../host/definitions/pins.ts";
 import { isRecord } from "../../json/is-record.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { Principal } from "../../server/core/principal.ts";
 
 export type Operation = "list" | "use";
@@ -28,15 +30,25 @@ export interface AccessRules {
   readonly decidesAlike?: boolean | undefined;
 }
 
+/** Which definitions are used only as they were accepted. */
+export interface Pinning {
+  pins: Pins;
+  /** Everything is pinned here, whatever the entries of servers say; for an endpoint that is pinned as a whole. */
+  isPinned?: boolean | undefined;
+}
+
 /** What a principal may see and use: the host's policy for it as an agent, narrowed by the gateway's own `decide`. */
 export class PrincipalAccess {
   readonly #policy: Policy;
   readonly #rules: AccessRules;
 
+  readonly #pinning: Pinning;
+
   /** `rules` are asked each time: they may come and go. */
-  constructor(policy: Policy, rules: AccessRules) {
+  constructor(policy: Policy, rules: AccessRules, pinning: Pinning) {
     this.#policy = policy;
     this.#rules = rules;
+    this.#pinning = pinning;
   }
 
   get #decide(): Decide | undefined {
@@ -60,7 +72,32 @@ export class PrincipalAccess {
 
   /** Whether nothing of this kind needs an individual decision. */
   isOpen(kind: AccessTarget["kind"], server: string): boolean {
-    return this.#decide === undefined && this.#policy.isOpen(kind, server);
+    return this.#decide === undefined && this.#policy.isOpen(kind, server) && !this.pins(server);
+  }
+
+  /** Whether definitions of the server may be held until they are accepted. */
+  pins(server: string): boolean {
+    return this.isPinned || this.#pinning.pins.concerns(server);
+  }
+
+  /** Whether everything is pinned here. */
+  get isPinned(): boolean {
+    return this.#pinning.isPinned === true;
+  }
+
+  /** Resolves when the lists of the server that were read so far are compared. */
+  async compared(server: string): Promise<void> {
+    await this.#pinning.pins.settled(server);
+  }
+
+  /** Whether a definition is held until it is accepted. Nobody sees or uses it until then. */
+  isHeld(kind: ListKind, { server, name, definition: hash }: AccessTarget): boolean {
+    return this.#pinning.pins.findHold({ server, kind, name, hash }, { always: this.isPinned }) !== undefined;
+  }
+
+  /** Throws DEFINITION_CHANGED if a definition is held: for callers that may use it otherwise. */
+  requireAccepted(kind: ListKind, { server, name, definition: hash }: AccessTarget): void {
+    this.#pinning.pins.requireAccepted({ server, kind, name, hash }, { always: this.isPinned });
   }
 
   /** Whether the principal may use the address of a set. */

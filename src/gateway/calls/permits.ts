@@ -64,7 +64,9 @@ export class Permits {
   /** The call if it is permitted, with consent noted; otherwise undefined. Nobody is asked for consent to what is refused. */
   async #permit(call: UpstreamCall, refusal?: NexusError): Promise<UpstreamCall | undefined> {
     const { logger } = this.#options;
-    const { decision, target } = await this.#judge(call);
+    const { decision, target, versions } = await this.#judge(call);
+    if (decision.kind !== "denied" && this.#options.access.pins(call.server))
+      await this.#requireAccepted(versions, target);
     if (refusal && decision.kind !== "denied") throw refusal;
     if (decision.kind === "allowed") return call;
     if (decision.kind === "needs-consent" && (await this.#isConsented(call, target))) {
@@ -74,6 +76,19 @@ export class Permits {
     const [what, who] = [target.name, call.exchange.principal.id].map((text) => JSON.stringify(text));
     logger.debug(`the ${target.kind} ${what} of "${call.server}" was denied for ${who}: ${reason}`);
     return undefined;
+  }
+
+  /** A held definition is refused with its own error, but only for callers that may use it otherwise. */
+  async #requireAccepted(versions: readonly AccessTarget[], target: AccessTarget): Promise<void> {
+    const { access, listed } = this.#options;
+    const { kind, server, name } = target;
+    await access.compared(server);
+    if (kind === "tool" || kind === "prompt") {
+      for (const version of versions) access.requireAccepted(kind === "tool" ? "tools" : "prompts", version);
+    } else if (kind === "resource") {
+      const resource = await listed.findResource(server, name);
+      if (resource) access.requireAccepted(resource.list, resource.target);
+    }
   }
 
   async #isConsented(call: UpstreamCall, target: AccessTarget): Promise<boolean> {
@@ -91,18 +106,19 @@ export class Permits {
     method,
     params,
     exchange,
-  }: UpstreamCall): Promise<{ decision: Decision; target: AccessTarget }> {
+  }: UpstreamCall): Promise<{ decision: Decision; target: AccessTarget; versions: readonly AccessTarget[] }> {
     const { access, listed } = this.#options;
     const { principal } = exchange;
     const requested = requestTarget(server, method, params);
     const target = decidedAs(requested);
     const { kind, name } = target;
-    if (kind !== "tool" && kind !== "prompt") return { decision: access.decide(principal, requested), target };
+    if (kind !== "tool" && kind !== "prompt")
+      return { decision: access.decide(principal, requested), target, versions: [] };
     // Who may not see the server has not come this far.
     const found = listed.find(kind === "tool" ? "tools" : "prompts", server, name, exchange);
     const versions = found instanceof Promise ? await found : found;
     const { decision, version } = judgeListed(access, principal, versions);
-    return { decision, target: version ?? target };
+    return { decision, target: version ?? target, versions };
   }
 
   /**

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import type { Host } from "../../host/host.ts";
 import { ANYBODY } from "../../server/core/principal.ts";
+import { MemoryLedger } from "../../host/definitions/memory-ledger.ts";
+import { Pins } from "../../host/definitions/pins.ts";
+import { SILENT } from "../../text/logger.ts";
 import { Policy } from "../../host/directory/policy.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { PrincipalAccess } from "../access/principal-access.ts";
@@ -8,7 +11,8 @@ import { wantedByServer } from "./wanted-by-server.ts";
 
 const host = { servers: () => [{ id: "docs", definition: { tools: {} } }] } as unknown as Host;
 const calls = { findTask: (taskId: string) => ({ server: "docs", taskId: `own ${taskId}` }) } as unknown as CallRunner;
-const access = new PrincipalAccess(new Policy({}, () => undefined), {});
+const pins = new Pins({ ledger: new MemoryLedger(), pinOf: () => undefined, tenant: "default", logger: SILENT });
+const access = new PrincipalAccess(new Policy({}, () => undefined), {}, { pins });
 const around = { host, calls, access, mayFollow: async () => true };
 
 test("a caller can subscribe to at most a thousand resources and tasks, because a server gets a request for each", async () => {

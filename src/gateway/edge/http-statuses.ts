@@ -4,6 +4,7 @@ import type { ErrorCode } from "../../errors/nexus-error.ts";
 export const HTTP_STATUSES: Record<ErrorCode, number> = {
   ARGUMENTS_INVALID: 400,
   DENIED: 403,
+  DEFINITION_CHANGED: 403,
   UNTRUSTED: 403,
   ADDRESS_REFUSED: 403,
   CAPABILITY_MISSING: 404,

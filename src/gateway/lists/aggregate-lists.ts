@@ -103,6 +103,7 @@ export class AggregateLists {
     const parts = known.every((part) => part !== undefined)
       ? known
       : await Promise.all(shown.map(async (status, at) => known[at] ?? this.#part(status, asked)));
+    await this.#untilCompared(parts);
     const items: Params[] = [];
     let start = position ? -1 : 0;
     const starts: { server: string; at: number }[] = [];
@@ -122,6 +123,13 @@ export class AggregateLists {
     const missing = parts.flatMap((part) => part.missing ?? []);
     if (missing.length > 0) result._meta = { [UNAVAILABLE]: missing };
     return Object.assign(result, freshnessOf(parts, access.isSameForAll));
+  }
+
+  /** Where everything is pinned, a list that was just read is compared first. */
+  async #untilCompared(parts: readonly Part[]): Promise<void> {
+    const { access, waitMs } = this.#options;
+    if (!access.isPinned) return;
+    await Promise.all(parts.map(({ server }) => within(access.compared(server), waitMs)));
   }
 
   /**

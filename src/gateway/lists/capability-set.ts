@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isRecord } from "../../json/is-record.ts";
+import { inOrder } from "../../json/canonical-json.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { declaredText } from "../../server/core/declared-text.ts";
@@ -70,14 +70,4 @@ function capabilitySet(declared: ClientCapabilities): CapabilitySet | undefined 
   declaredText(declared);
   const capabilities = inOrder(declared) as ClientCapabilities;
   return { capabilities, key: JSON.stringify(capabilities) };
-}
-
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, inOrder(value[key])]),
-  );
 }

@@ -38,7 +38,9 @@ export class Catalogs {
     }
     this.#stop = host.on((event) => {
       if (event.kind === "lists") this.#compare(event.server, event.told);
-      else this.#follow(event.server, event.state);
+      else if (event.kind === "state") this.#follow(event.server, event.state);
+      // What was held is listed now, and what was accepted before may be held.
+      else if (event.kind === "accepted") this.tell({ server: event.server, lists: CHANGING_LISTS });
     });
   }
 
@@ -55,6 +57,11 @@ export class Catalogs {
   on(listener: (changed: ListsChanged) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Resolves when the host has read what a server reported as changed; undefined if there is nothing to wait for. */
+  settled(server: string): Promise<unknown> | undefined {
+    return this.#host.listsSettled(server);
   }
 
   /** The era of a server at its last connection. */
@@ -115,11 +122,11 @@ export class Catalogs {
   #look(server: string): Snapshot {
     const { tools, prompts, resources, templates } = this.#host.offered(server);
     // Rules for tools in the entry change the list that callers see.
-    const { tools: rules, prefix } = this.#host.find(server)?.definition ?? {};
+    const { tools: rules, prefix, pin } = this.#host.find(server)?.definition ?? {};
     return {
-      tools: tools.length === 0 ? [] : [tools, rules, prefix],
-      prompts: prompts.length === 0 ? [] : [prompts, prefix],
-      resources: [...resources, ...templates],
+      tools: tools.length === 0 ? [] : [tools, rules, prefix, pin],
+      prompts: prompts.length === 0 ? [] : [prompts, prefix, pin === true],
+      resources: resources.length + templates.length === 0 ? [] : [resources, templates, pin === true],
     };
   }
 

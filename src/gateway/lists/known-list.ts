@@ -5,6 +5,7 @@ import { LIST_METHODS } from "../../protocol/methods.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
+import type { ListHashes, Pins } from "../../host/definitions/pins.ts";
 import { Freshness } from "./freshness.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import { offeredTools, type OfferedTools } from "./offered-tools.ts";
@@ -20,33 +21,48 @@ export interface KnownList {
   readonly freshness: Freshness;
   /** For tools: the arguments that are also sent as headers. */
   readonly headers: ReadonlyMap<string, readonly ParamHeader[]>;
+  /** The hashes of the definitions by name, as the server sent them. */
+  readonly hashes: ListHashes;
   /** For a list for certain capabilities: the items of the list for all at the time it was read. */
   readonly beside?: readonly Params[] | undefined;
 }
 
 const NO_HEADERS: KnownList["headers"] = new Map();
 
-/** Reads a list over this connection. */
+export interface ListReadingOptions extends Naming {
+  logger: Logger;
+  pins: Pins;
+  /** Whether it is the list for all, not one for certain capabilities or one caller. */
+  isCommon: boolean;
+}
+
+/** Reads a list over this connection, and compares it with what was accepted. */
 export async function readKnownList(
   client: Client,
   kind: ListKind,
-  { server, prefix, logger }: Naming & { logger: Logger },
+  { server, prefix, logger, pins, isCommon }: ListReadingOptions,
 ): Promise<KnownList> {
   const { capabilities, believedMs } = natureOf(client);
   const method = LIST_METHODS[kind];
   if (!capabilities[changeOf(kind)]) {
-    return { items: [], outward: [], freshness: Freshness.ofNothing(), headers: NO_HEADERS };
+    const hashes = await pins.compare({ server, kind, isCommon, items: [] });
+    return { items: [], outward: [], freshness: Freshness.ofNothing(), headers: NO_HEADERS, hashes };
   }
   const isTold = capabilities[changeOf(kind)]?.listChanged === true;
   const freshness = new Freshness({ isTold, believedMs });
+  const received: unknown[] = [];
   const listed = await readPages(method, kind, async (params) => {
-    const page = newestResult(client, method, await client.request(method, params));
+    const answer = await client.request(method, params);
+    if (Array.isArray(answer[kind])) received.push(...(answer[kind] as unknown[]));
+    const page = newestResult(client, method, answer);
     freshness.add(page);
     return page;
   });
+  const hashes = await pins.compare({ server, kind, isCommon, items: received });
   const all = usableItems(kind, listed, { server, logger });
   const { tools: items, headers } = kind === "tools" ? offered(all) : { tools: all, headers: NO_HEADERS };
-  return { items, outward: items.map((item) => outwardItem(kind, item, { server, prefix })), freshness, headers };
+  const outward = items.map((item) => outwardItem(kind, item, { server, prefix }));
+  return { items, outward, freshness, headers, hashes };
 
   function offered(tools: readonly Params[]): OfferedTools {
     return offeredTools(tools, (name, reason) => logger.warn(`tool "${name}" of "${server}" is skipped: ${reason}`));

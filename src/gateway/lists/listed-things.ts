@@ -14,6 +14,7 @@ import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ListSet } from "./list-set.ts";
 import { listedTarget, nameOf } from "../access/narrowed.ts";
 import { offeredTools } from "./offered-tools.ts";
+import type { ListHashes, Pins } from "../../host/definitions/pins.ts";
 import { capabilitiesFor } from "../upstream/upstream-capabilities.ts";
 import { principalKey } from "../../server/core/principal.ts";
 
@@ -23,6 +24,7 @@ export type NamedList = "tools" | "prompts";
 export interface ListedThingsOptions {
   catalogs: Catalogs;
   run: CallRunner["run"];
+  pins: Pins;
   /** The list of the caller's own process, if it differs from the list for all. */
   ownList: (kind: ListKind, server: string, exchange: GatewayExchange) => Promise<KnownList> | undefined;
 }
@@ -36,10 +38,14 @@ interface Shown {
   isWhole: boolean;
 }
 
+type ListedItems = Pick<KnownList, "items" | "hashes">;
+
 /** A page of a list as the server sent it. */
 export interface NotedPage {
   items: readonly Params[];
   isLast: boolean;
+  /** The hashes of its definitions, if they were compared. */
+  hashes: ListHashes | undefined;
 }
 
 /** How long a list that a caller was shown is used for decisions. */
@@ -89,8 +95,8 @@ export class ListedThings {
     exchange: GatewayExchange,
   ): readonly AccessTarget[] | undefined {
     const list = this.#options.catalogs.of(server).common.findCurrent(kind);
-    const common = list && this.#targetsIn(list.items, kind, server).get(name);
-    if (!common) return undefined;
+    const common = list && this.#targetsIn(list, kind, server).get(name);
+    if (!common || this.#isChanging(server)) return undefined;
     if (exchange.endpoint.kind !== "one") {
       const isForAll = Object.keys(exchange.caller.capabilities).length === 0;
       return isForAll && !this.#options.ownList(kind, server, exchange) ? [common] : undefined;
@@ -108,6 +114,7 @@ export class ListedThings {
     name: string,
     exchange: GatewayExchange,
   ): Promise<readonly AccessTarget[]> {
+    if (this.#isChanging(server)) await this.#options.catalogs.settled(server);
     if (exchange.endpoint.kind === "one") {
       const toCaller = await this.#findShown(kind, server, name, exchange);
       if (!toCaller) return [];
@@ -117,9 +124,20 @@ export class ListedThings {
     const common = await this.findCommon(kind, server, name);
     const own = await this.#options.ownList(kind, server, exchange)?.catch(() => undefined);
     const shown = own
-      ? this.#targetsIn(own.items, kind, server).get(name)
+      ? this.#targetsIn(own, kind, server).get(name)
       : await this.#findDeclared(name, { kind, server, exchange, common });
     return shown ? [shown, common ?? shown] : [];
+  }
+
+  /** How the host sees a resource or template; undefined if it is not listed: it may belong to a template. */
+  async findResource(server: string, uri: string): Promise<{ list: ListKind; target: AccessTarget } | undefined> {
+    const { catalogs } = this.#options;
+    await catalogs.settled(server);
+    for (const list of ["resources", "resourceTemplates"] as const) {
+      const target = this.#targetsIn(await catalogs.of(server).common.current(list), list, server).get(uri);
+      if (target) return { list, target };
+    }
+    return undefined;
   }
 
   /** The listing that the host sees. */
@@ -131,11 +149,11 @@ export class ListedThings {
   async findAny(kind: NamedList, server: string, name: string): Promise<AccessTarget | undefined> {
     const common = await this.findCommon(kind, server, name);
     if (common) return common;
-    const items = this.#options.catalogs
-      .of(server)
-      .known(kind)
-      .flatMap((list) => list.items);
-    return targetsOf(items, kind, server).get(name);
+    for (const list of this.#options.catalogs.of(server).known(kind)) {
+      const found = this.#targetsIn(list, kind, server).get(name);
+      if (found) return found;
+    }
+    return undefined;
   }
 
   /** The listing for this caller's capabilities; if that is unknown, the listing for all. */
@@ -163,13 +181,13 @@ export class ListedThings {
   }
 
   /** Remembers a page that a caller is shown at a server's endpoint, before it is narrowed. */
-  note(kind: ListKind, server: string, { items, isLast }: NotedPage, exchange: GatewayExchange): void {
+  note(kind: ListKind, server: string, { items, isLast, hashes }: NotedPage, exchange: GatewayExchange): void {
     if (kind !== "tools" && kind !== "prompts") return;
     const isFirst = exchange.params["cursor"] === undefined;
     const before = isFirst ? undefined : this.#shown.get(keyOf(kind, server, exchange));
     const shown = before ?? { server, kind, things: new Map(), isWhole: false };
     shown.isWhole = isLast && (isFirst || before !== undefined);
-    this.#keep(shown, items, exchange);
+    this.#keep(shown, { items, hashes }, exchange);
   }
 
   async #findShown(
@@ -191,13 +209,21 @@ export class ListedThings {
     const listed = await readPages(method, kind, (params = {}) =>
       this.#options.run({ server, method, params, exchange: asking }),
     );
+    const { pins } = this.#options;
+    const hashes = pins.concerns(server)
+      ? await pins.compare({ server, kind, isCommon: false, items: listed })
+      : undefined;
     const all = usableItems(kind, listed, { server, logger: SILENT });
     const items = kind === "tools" ? offeredTools(all, () => {}).tools : all;
-    const { things } = this.#keep({ server, kind, things: new Map(), isWhole: true }, items, exchange);
+    const { things } = this.#keep({ server, kind, things: new Map(), isWhole: true }, { items, hashes }, exchange);
     return things.get(name);
   }
 
-  #keep(shown: Shown, items: readonly Params[], exchange: GatewayExchange): Shown {
+  #keep(
+    shown: Shown,
+    { items, hashes }: { items: readonly Params[]; hashes: ListHashes | undefined },
+    exchange: GatewayExchange,
+  ): Shown {
     const { kind, server, things } = shown;
     for (const item of items) {
       // A list may have no end, so no more is kept. An item beyond the limit is looked up, and refused if it is not
@@ -208,7 +234,9 @@ export class ListedThings {
       }
       const name = nameOf(kind, item);
       // If two items have the same name, the first one is offered. Schemas can be large, and no rule for one server reads them.
-      if (!things.has(name)) things.set(name, { ...listedTarget(kind, server, item), inputSchema: undefined });
+      if (!things.has(name)) {
+        things.set(name, { ...listedTarget(kind, server, item, hashes?.get(name)), inputSchema: undefined });
+      }
     }
     if (this.#shown.size >= MAX_SHOWN) this.#shown.takeOldest(() => true);
     this.#shown.set(keyOf(kind, server, exchange), shown);
@@ -222,28 +250,33 @@ export class ListedThings {
     name: string,
   ): Promise<AccessTarget | undefined> {
     const known = await lists.current(kind);
-    const found = this.#targetsIn(known.items, kind, server).get(name);
+    const found = this.#targetsIn(known, kind, server).get(name);
     if (found || known.freshness.isFresh) return found;
     // The item may be newer than the list.
-    const { items } = await lists.read(kind).list;
-    return this.#targetsIn(items, kind, server).get(name);
+    return this.#targetsIn(await lists.read(kind).list, kind, server).get(name);
   }
 
-  #targetsIn(items: readonly Params[], kind: NamedList, server: string): Map<string, AccessTarget> {
-    const known = this.#targets.get(items);
+  #targetsIn(list: ListedItems, kind: ListKind, server: string): Map<string, AccessTarget> {
+    const known = this.#targets.get(list.items);
     if (known) return known;
-    const targets = targetsOf(items, kind, server);
-    this.#targets.set(items, targets);
+    const targets = targetsOf(list, kind, server);
+    this.#targets.set(list.items, targets);
     return targets;
+  }
+
+  /** Whether a pinned server has just reported a change: it is compared before the next call. */
+  #isChanging(server: string): boolean {
+    const { pins, catalogs } = this.#options;
+    return pins.concerns(server) && catalogs.settled(server) !== undefined;
   }
 }
 
 /** If two items have the same name, the first one is offered. */
-function targetsOf(items: readonly Params[], kind: NamedList, server: string): Map<string, AccessTarget> {
+function targetsOf({ items, hashes }: ListedItems, kind: ListKind, server: string): Map<string, AccessTarget> {
   const targets = new Map<string, AccessTarget>();
   for (const item of items) {
     const name = nameOf(kind, item);
-    if (!targets.has(name)) targets.set(name, listedTarget(kind, server, item));
+    if (!targets.has(name)) targets.set(name, listedTarget(kind, server, item, hashes.get(name)));
   }
   return targets;
 }

@@ -1,11 +1,13 @@
 import type { Logger } from "../../text/logger.ts";
 import type { CallRunner, ConnectionOwner } from "../upstream/call-runner.ts";
+import type { Pins } from "../../host/definitions/pins.ts";
 import { readKnownList, type KnownList } from "./known-list.ts";
 import { changeOf, type ListKind, type ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface OwnListsOptions {
   calls: CallRunner;
   logger: Logger;
+  pins: Pins;
   /** The prefix of a server's names, if it is not the server's id. */
   prefixOf: (server: string) => string | undefined;
 }
@@ -23,12 +25,14 @@ interface OwnConnection {
 export class OwnLists {
   readonly #calls: CallRunner;
   readonly #logger: Logger;
+  readonly #pins: Pins;
   readonly #prefixOf: (server: string) => string | undefined;
   readonly #connections = new Map<string, OwnConnection>();
 
-  constructor({ calls, logger, prefixOf }: OwnListsOptions) {
+  constructor({ calls, logger, pins, prefixOf }: OwnListsOptions) {
     this.#calls = calls;
     this.#logger = logger;
+    this.#pins = pins;
     this.#prefixOf = prefixOf;
   }
 
@@ -61,6 +65,8 @@ export class OwnLists {
       server,
       prefix: this.#prefixOf(server),
       logger: this.#logger,
+      pins: this.#pins,
+      isCommon: false,
     });
   }
 }

@@ -10,6 +10,7 @@ import type { Catalogs } from "./catalogs.ts";
 import type { Cursors } from "./cursors.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ListedThings, NotedPage } from "./listed-things.ts";
+import { NO_HASHES, type ListHashes, type Pins } from "../../host/definitions/pins.ts";
 import { narrowed, thingOf } from "../access/narrowed.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
@@ -18,6 +19,7 @@ export interface PassedListsOptions {
   catalogs: Catalogs;
   run: CallRunner["run"];
   access: PrincipalAccess;
+  pins: Pins;
   listed: ListedThings;
   cursors: Cursors;
   logger: Logger;
@@ -40,6 +42,7 @@ export class PassedLists {
     const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
     const result = await run({ server: status.id, method, params, exchange });
     const given: unknown[] = Array.isArray(result[kind]) ? result[kind] : [];
+    const hashes = access.pins(status.id) ? await this.#compared(kind, status.id, given) : undefined;
     const listed = usableItems(kind, given, { server: status.id, logger: this.#options.logger });
     const items = kind === "tools" ? this.#tools(listed, status.id) : listed;
     const { ttlMs, cacheScope, nextCursor } = result;
@@ -49,12 +52,22 @@ export class PassedLists {
       resultType: "complete",
       [kind]: access.isOpen(thingOf(kind), status.id)
         ? items
-        : await this.#narrowed(kind, status.id, { items, isLast }, exchange),
+        : await this.#narrowed(kind, status.id, { items, isLast, hashes }, exchange),
       ttlMs: typeof ttlMs === "number" && ttlMs > 0 ? ttlMs : 0,
       cacheScope: cacheScope === "public" && access.isSameForAll ? "public" : "private",
     };
     if (!isLast) page["nextCursor"] = cursors.seal(nextCursor, exchange);
     return page;
+  }
+
+  /** The list for all is compared first: a new server's list is accepted as a whole. */
+  async #compared(kind: ListKind, server: string, items: readonly unknown[]): Promise<ListHashes> {
+    const { catalogs, pins } = this.#options;
+    await catalogs
+      .of(server)
+      .common.current(kind)
+      .catch(() => {});
+    return pins.compare({ server, kind, isCommon: false, items });
   }
 
   /**
@@ -67,11 +80,11 @@ export class PassedLists {
     exchange: GatewayExchange,
   ): Promise<readonly Params[]> {
     const { access, catalogs, listed } = this.#options;
-    const { items } = page;
+    const { items, hashes = NO_HASHES } = page;
     listed.note(kind, server, page, exchange);
     const reading = kind === "tools" ? catalogs.of(server).common.current(kind) : undefined;
     const common = (await reading?.catch(() => undefined))?.items;
-    return narrowed(kind, { items, outward: items }, { access, principal: exchange.principal, server, common });
+    return narrowed(kind, { items, outward: items, hashes }, { access, principal: exchange.principal, server, common });
   }
 
   #tools(listed: readonly Params[], server: string): readonly Params[] {

@@ -127,12 +127,13 @@ export class ServerCatalog {
     // The lists of all servers are read at once, so calls go first.
     using lease = await host.lease(server, { canWait: true });
     if (!this.#nature) this.#meet(lease.client);
-    return await this.#readList(lease.client, kind);
+    return await this.#readList(lease.client, kind, true);
   }
 
-  #readList(client: Client, kind: ListKind): Promise<KnownList> {
+  #readList(client: Client, kind: ListKind, isCommon: boolean): Promise<KnownList> {
     const { host, server, logger } = this.#options;
-    return readKnownList(client, kind, { server, prefix: host.find(server)?.definition.prefix, logger });
+    const prefix = host.find(server)?.definition.prefix;
+    return readKnownList(client, kind, { server, prefix, logger, pins: host.pins, isCommon });
   }
 
   /** A call waits for a list, so its server must not wait in the queue of starts. */
@@ -183,7 +184,7 @@ export class ServerCatalog {
     if (era === "legacy" && isSameBeside && !known.freshness.isOutdated) {
       return { ...known, freshness: common.freshness, beside: common.items };
     }
-    const list = await connection.use(era, (client) => this.#readList(client, kind));
+    const list = await connection.use(era, (client) => this.#readList(client, kind, false));
     const isSame = common !== undefined && isDeepStrictEqual(common.items, list.items);
     return { ...(isSame ? common : list), freshness: list.freshness, beside: common?.items };
   }

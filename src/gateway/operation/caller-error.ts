@@ -29,6 +29,7 @@ const WORDS: Record<ErrorCode, Words> = {
   CAPABILITY_MISSING: undefined,
   NAME_UNKNOWN: undefined,
   DENIED: undefined,
+  DEFINITION_CHANGED: undefined,
   UNTRUSTED: (server) => `${server} is not approved by the operator of the gateway`,
   SERVER_ERROR: (server) => `${server} answered with an error`,
   INPUT_FAILED: undefined,

@@ -14,6 +14,8 @@ export interface AccessTarget {
   annotations?: ToolAnnotations | undefined;
   /** Input schema of a tool, as its server lists it. */
   inputSchema?: unknown;
+  /** Hash of its definition, as its server lists it; undefined if it was not compared. */
+  definition?: string | undefined;
   /** The set in which it is listed or used; undefined elsewhere. */
   set?: string | undefined;
 }

@@ -5,7 +5,8 @@ import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
-import type { ChangingList } from "../../protocol/list-kinds.ts";
+import type { ChangingList, ListKind } from "../../protocol/list-kinds.ts";
+import type { ListHashes } from "../definitions/pins.ts";
 import { CoalescedRuns } from "../../async/coalesced-runs.ts";
 
 export interface ListsOptions {
@@ -17,12 +18,20 @@ export interface ListsOptions {
   onLists: (told: readonly ChangingList[]) => void;
   /** Called when the stream of change notifications was interrupted. */
   onInterrupted: () => void;
+  /** Compares a list with what was accepted, before it is used. */
+  compare: (kind: ListKind, items: readonly unknown[]) => Promise<ListHashes>;
   /** The connection is in use while lists are read; call what it returns when they are. */
   keepConnection: () => () => void;
 }
 
 type ListName = "tools" | "resources" | "templates" | "prompts";
 
+const KINDS: Record<ListName, ListKind> = {
+  tools: "tools",
+  resources: "resources",
+  templates: "resourceTemplates",
+  prompts: "prompts",
+};
 const LISTS: readonly ListName[] = ["tools", "resources", "templates", "prompts"];
 /** How long to wait for the subscription to changes before the lists are read. */
 const SUBSCRIBE_MS = 1_000;
@@ -42,6 +51,8 @@ export class ServerLists {
   #client: Client | undefined;
   #readers = new Map<ListName, CoalescedRuns>();
   readonly #failures = new Map<ListName, NexusError>();
+  readonly #hashes = new Map<ListKind, ListHashes>();
+  #updating: Promise<void> | undefined;
 
   constructor(definition: ServerDefinition, options: ListsOptions) {
     this.definition = definition;
@@ -50,6 +61,16 @@ export class ServerLists {
 
   findTool(name: string): Tool | undefined {
     return this.#byName.get(name);
+  }
+
+  /** The hash of a definition as it was last listed; undefined if it was not listed or not hashed. */
+  hashOf(kind: ListKind, name: string): string | undefined {
+    return this.#hashes.get(kind)?.get(name);
+  }
+
+  /** Resolves when no list is being read; undefined if none is. */
+  get settled(): Promise<void> | undefined {
+    return this.#updating;
   }
 
   /** Why a list could not be read the last time; the old list is kept then. */
@@ -106,7 +127,16 @@ export class ServerLists {
     }
   }
 
-  async #update(lists: readonly ListName[], told: readonly ChangingList[]): Promise<void> {
+  #update(lists: readonly ListName[], told: readonly ChangingList[]): Promise<void> {
+    const own = this.#readAll(lists, told);
+    const all: Promise<void> = Promise.allSettled([this.#updating, own]).then(() => {
+      if (this.#updating === all) this.#updating = undefined;
+    });
+    this.#updating = all;
+    return own;
+  }
+
+  async #readAll(lists: readonly ListName[], told: readonly ChangingList[]): Promise<void> {
     const client = this.#client;
     const done = this.#options.keepConnection();
     await Promise.all(lists.map((list) => this.#readers.get(list)?.run() ?? Promise.resolve())).finally(done);
@@ -128,23 +158,29 @@ export class ServerLists {
 
   async #ask(client: Client, list: ListName): Promise<() => void> {
     switch (list) {
-      case "tools": {
-        const tools = await client.listTools(FRESH);
-        return () => this.#takeTools(tools);
-      }
-      case "resources": {
-        const resources = await client.listResources(FRESH);
-        return () => (this.resources = resources);
-      }
-      case "templates": {
-        const templates = await client.listResourceTemplates(FRESH);
-        return () => (this.templates = templates);
-      }
-      case "prompts": {
-        const prompts = await client.listPrompts(FRESH);
-        return () => (this.prompts = prompts);
-      }
+      case "tools":
+        return this.#asked(client, list, await client.listTools(FRESH), (tools) => this.#takeTools(tools));
+      case "resources":
+        return this.#asked(client, list, await client.listResources(FRESH), (all) => (this.resources = all));
+      case "templates":
+        return this.#asked(client, list, await client.listResourceTemplates(FRESH), (all) => (this.templates = all));
+      case "prompts":
+        return this.#asked(client, list, await client.listPrompts(FRESH), (all) => (this.prompts = all));
     }
+  }
+
+  async #asked<T extends object>(
+    client: Client,
+    list: ListName,
+    items: readonly T[],
+    take: (items: readonly T[]) => void,
+  ): Promise<() => void> {
+    const kind = KINDS[list];
+    const hashes = await this.#options.compare(kind, client.asReceived(items));
+    return () => {
+      this.#hashes.set(kind, hashes);
+      take(items);
+    };
   }
 
   /** A name stands for one tool: a second tool with the same name could not be called. */

@@ -16,6 +16,7 @@ import { isAnswering } from "./ping.ts";
 import { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
+import type { Pins } from "../definitions/pins.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface SupervisorOptions {
@@ -34,6 +35,8 @@ export interface SupervisorOptions {
   healthCheckMs: number;
   /** Limits the processes; absent where there is no limit. */
   processes?: { budget: ProcessBudget; tenant: string } | undefined;
+  /** Compares what servers list with what was accepted. */
+  pins: Pins;
   logger: Logger;
   onState: (state: ServerState) => void;
   onLists: (told?: readonly ChangingList[]) => void;
@@ -55,7 +58,7 @@ export class ServerSupervisor {
 
   constructor(definition: ServerDefinition, options: SupervisorOptions) {
     const { connect, idleMs, maxConnections, maxOwnerConnections, connectionShare, waitMs } = options;
-    const { logger, input, backoff, healthCheckMs, onState, onLists } = options;
+    const { logger, input, backoff, healthCheckMs, onState, onLists, pins } = options;
     this.definition = definition;
     this.#options = options;
     this.#keys = new LeaseKeys(input, backoff);
@@ -79,6 +82,7 @@ export class ServerSupervisor {
         this.#host.listsRead();
       },
       onInterrupted: () => this.#host.ready && void this.#host.check(this.#host.ready),
+      compare: (kind, items) => pins.compare({ server: definition.id, kind, isCommon: true, items }),
       keepConnection: () => (this.#host.ready ? pool.keep(this.#host.ready.held) : () => {}),
     }));
     this.#host = new HostConnection({
@@ -109,7 +113,7 @@ export class ServerSupervisor {
 
   /** Takes over a changed definition of the same server; false if the server has to be restarted for it. */
   adopt(definition: ServerDefinition): boolean {
-    const { entry, transport, trusted, problem, enabled, tools, failIfNoTools, prefix } = this.definition;
+    const { entry, transport, trusted, problem, enabled, tools, pin, failIfNoTools, prefix } = this.definition;
     const isSame =
       definition.transport === transport &&
       isDeepStrictEqual(definition.entry, entry) &&
@@ -121,6 +125,8 @@ export class ServerSupervisor {
     this.lists.definition = definition;
     this.#host.updateError(definition);
     if (definition.failIfNoTools && !failIfNoTools) this.#failIfNoTools();
+    // What was not pinned may not have been compared.
+    if (this.#host.ready && !isDeepStrictEqual(definition.pin, pin)) void this.lists.reload();
     // A manual switch is kept, unless the configuration itself has changed.
     if (definition.enabled !== enabled) this.toggle(definition.enabled);
     else if (!isDeepStrictEqual(definition.tools, tools)) this.#options.onLists();

@@ -1,4 +1,5 @@
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import type { DefinitionChange } from "../definitions/definition-ledger.ts";
 import type { ServerState } from "./server-state.ts";
 import { ServerSupervisor, type SupervisorOptions } from "./server-supervisor.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
@@ -6,7 +7,11 @@ import type { ChangingList } from "../../protocol/list-kinds.ts";
 export type HostEvent =
   | { kind: "state"; server: string; state: ServerState }
   /** The lists of a server changed. `told`: the lists for which the server sent a notification. */
-  | { kind: "lists"; server: string; told?: readonly ChangingList[] };
+  | { kind: "lists"; server: string; told?: readonly ChangingList[] }
+  /** A server lists other definitions than those that were accepted. Reported once. */
+  | { kind: "definitions"; server: string; changes: readonly DefinitionChange[] }
+  /** Definitions of a server were accepted: what was held can be listed and used. */
+  | { kind: "accepted"; server: string };
 
 export interface SupervisorsOptions extends Omit<SupervisorOptions, "onState" | "onLists"> {
   tell: (event: HostEvent) => void;

@@ -1,0 +1,44 @@
+import { definitionName, nounOf } from "../../host/definitions/held-definition.ts";
+import { agoText } from "../../text/duration.ts";
+import { visible } from "../../text/visible.ts";
+import { defineCommand } from "../command/command.ts";
+import { tableLines } from "../output/table.ts";
+import { openStore } from "../store/open-store.ts";
+import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, requireServer } from "./changed-names.ts";
+
+const STYLES = { changed: "yellow", added: "green", removed: "red" } as const;
+
+/** nexus mcp changes list */
+export const changesList = defineCommand({
+  usage: "nexus mcp changes list [--server ID]",
+  description: `Lists tools, prompts and resources that are not as they were accepted: servers changed, added or removed them. What a server
+lists first is accepted. Gateways notice changes when they read the lists of servers. Where a server is pinned, changed and
+added things are neither listed nor used until they are accepted.`,
+  words: { min: 0, max: 0 },
+  options: { server: { type: "string", value: "ID", help: "only this server" }, ...CHANGES_OPTIONS },
+  examples: [
+    ["nexus mcp changes list", "what changed, one per line"],
+    [
+      "nexus mcp changes list --server github --json",
+      `{"items":[{"server":"github","kind":"tool","name":"search","what":"changed","since":"…"}]}`,
+    ],
+  ],
+
+  async run(context) {
+    const { out, options } = context;
+    await using store = await openStore(context);
+    const definitions = await definitionsOf(store, options.tenant);
+    if (options.server !== undefined) await requireServer(definitions, options.server);
+    const pending = await definitions.pending(options.server);
+    if (out.json) return out.value({ items: pending.map(changeForPrograms) });
+    const rows = pending.map((each) => [
+      { text: visible(definitionName(each)) },
+      { text: nounOf(each.kind) },
+      { text: each.what, style: STYLES[each.what] },
+      { text: agoText(each.since) },
+    ]);
+    for (const line of tableLines(out, rows)) out.line(line);
+    if (pending.length === 0) out.note("Nothing has changed.");
+    else out.note("To see what is different: nexus mcp changes show NAME. To accept it: nexus mcp changes accept NAME");
+  },
+});

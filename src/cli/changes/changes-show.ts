@@ -1,0 +1,67 @@
+import { definitionName, nounOf } from "../../host/definitions/held-definition.ts";
+import type { PendingDefinition } from "../../store/keep/definitions.ts";
+import { agoText } from "../../text/duration.ts";
+import { quoteWord } from "../../text/shell-words.ts";
+import { visible } from "../../text/visible.ts";
+import { defineCommand } from "../command/command.ts";
+import type { Output } from "../output/output.ts";
+import { openStore } from "../store/open-store.ts";
+import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, findNamed } from "./changed-names.ts";
+import { definitionDifferences } from "./definition-difference.ts";
+import { differenceLines } from "./difference-lines.ts";
+
+/** nexus mcp changes show github.search */
+export const changesShow = defineCommand({
+  usage: "nexus mcp changes show <server.tool>",
+  description: `Shows what is different between a definition as it was accepted and as the server lists it now: texts, arguments,
+annotations, and everything else. Invisible characters are escaped. Other kinds: server/prompts/NAME, server/resources/URI,
+server/templates/URI.`,
+  words: { min: 1, max: 1 },
+  options: CHANGES_OPTIONS,
+  examples: [
+    ["nexus mcp changes show github.search", "what changed in this tool"],
+    ["nexus mcp changes show github/prompts/review --json", "the definitions before and now, and their differences"],
+  ],
+
+  async run(context) {
+    const { out, words, options } = context;
+    await using store = await openStore(context);
+    const named = await findNamed(await definitionsOf(store, options.tenant), words[0] ?? "");
+    const { server, kind, name, pending } = named;
+    if (out.json) {
+      const items = pending.map((each) => ({
+        ...changeForPrograms(each),
+        accepted: each.accepted ?? null,
+        current: each.current ?? null,
+        differences: differencesOf(each).map(({ place, what, before, after, pointer }) => ({
+          place,
+          what,
+          before,
+          after,
+          pointer,
+        })),
+      }));
+      return out.value({ server, kind: nounOf(kind), name, items });
+    }
+    const title = visible(definitionName(named));
+    if (pending.length === 0) return out.line(`${title} is as it was accepted.`);
+    for (const each of pending) tell(each, title, out);
+    out.note(`To accept it: nexus mcp changes accept ${quoteWord(title)}`);
+  },
+});
+
+function differencesOf({ kind, accepted, current, what }: PendingDefinition) {
+  return what === "changed" ? definitionDifferences(kind, accepted, current) : [];
+}
+
+function tell(pending: PendingDefinition, title: string, out: Output): void {
+  const { kind, what, since, isForSome, current, accepted } = pending;
+  const who = isForSome ? ", for callers with certain capabilities" : "";
+  out.line(`${out.style("bold", title)}: ${nounOf(kind)} ${what} ${agoText(since)}${who}`);
+  const differences = differencesOf(pending);
+  for (const difference of differences) for (const line of differenceLines(difference, out)) out.line(line);
+  if (what === "changed") return;
+  const text = JSON.stringify(what === "added" ? current : accepted, undefined, 2);
+  const [mark, style] = what === "added" ? (["+", "green"] as const) : (["-", "red"] as const);
+  for (const line of text.split("\n")) out.line(out.style(style, `  ${mark} ${visible(line)}`));
+}

@@ -1,0 +1,51 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
+import { quoteWord } from "../../text/shell-words.ts";
+import { visible } from "../../text/visible.ts";
+import type { NamedDefinition, Standing } from "./definition-ledger.ts";
+
+const NOUNS = {
+  tools: "tool",
+  prompts: "prompt",
+  resources: "resource",
+  resourceTemplates: "template",
+} as const satisfies Record<ListKind, string>;
+
+/** How people name a definition: `server.tool`, `server/prompts/NAME`. */
+export function definitionName({ server, kind, name }: Pick<NamedDefinition, "server" | "kind" | "name">): string {
+  if (kind === "tools") return `${server}.${name}`;
+  return `${server}/${kind === "resourceTemplates" ? "templates" : kind}/${name}`;
+}
+
+export function nounOf(kind: ListKind): (typeof NOUNS)[ListKind] {
+  return NOUNS[kind];
+}
+
+/** The error for the use of a pinned definition that was not accepted. */
+export function heldDefinition(
+  { server, kind, name }: NamedDefinition,
+  standing: Standing,
+  tenant: string,
+): NexusError {
+  const what = `The ${NOUNS[kind]} "${visible(name)}" of server "${server}"`;
+  const forTenant = tenant === "default" ? "" : ` --tenant ${tenant}`;
+  const accept = `nexus mcp changes accept ${quoteWord(visible(definitionName({ server, kind, name })))}${forTenant}`;
+  const words: Record<Standing, string> = {
+    accepted: "",
+    changed: "has changed since it was accepted, and it is pinned",
+    added: "is new and not accepted yet, and it is pinned",
+    unknown: "could not be compared with what was accepted, and it is pinned",
+  };
+  const isCompared = standing !== "unknown";
+  return new NexusError(
+    "DEFINITION_CHANGED",
+    isCompared ? `${what} ${words[standing]}. Accept it: ${accept}` : `${what} ${words[standing]}. Retry later`,
+    {
+      server,
+      hint: isCompared
+        ? `See what is different with "nexus mcp changes show". Then accept it: ${accept}`
+        : "The database of accepted definitions must be reachable. Check it: nexus store check",
+      mayHaveReached: false,
+    },
+  );
+}

@@ -1,0 +1,127 @@
+import type { ListKind } from "../../protocol/list-kinds.ts";
+import type { DefinitionChange, NamedDefinition, ReadList, Standing } from "./definition-ledger.ts";
+
+/** `all`: as the list for all has it. `some`: as only callers with certain capabilities see it. */
+type SeenBy = "all" | "some";
+
+/** The place of a definition among those of one server. `lists`: the mark that a list was read before; its name is the list. */
+export interface DefinitionPlace {
+  kind: ListKind | "lists";
+  seenBy: SeenBy;
+  name: string;
+}
+
+/** The hashes of a definition. */
+export interface KnownHashes {
+  /** Undefined where it was never accepted. */
+  accepted: string | undefined;
+  /** Undefined where the server does not list it any more. */
+  current: string | undefined;
+}
+
+/** What has to be kept after a list was read; `now` is undefined where nothing has to be kept any more. */
+export interface Difference {
+  place: DefinitionPlace;
+  now: KnownHashes | undefined;
+  /** Undefined if there is nothing to report. */
+  what?: DefinitionChange["what"] | undefined;
+}
+
+/** Definitions of one list beyond this number are not kept, so a server cannot fill the memory or the database. */
+const MAX_KEPT = 10_000;
+const NONE: KnownHashes = { accepted: undefined, current: undefined };
+
+/** The hashes of the definitions of one server. */
+export class KnownDefinitions {
+  readonly #known = new Map<string, { place: DefinitionPlace; hashes: KnownHashes }>();
+
+  set(place: DefinitionPlace, hashes: KnownHashes | undefined): void {
+    if (hashes) this.#known.set(keyOf(place), { place, hashes });
+    else this.#known.delete(keyOf(place));
+  }
+
+  find(place: DefinitionPlace): KnownHashes | undefined {
+    return this.#known.get(keyOf(place))?.hashes;
+  }
+
+  all(): { place: DefinitionPlace; hashes: KnownHashes }[] {
+    return [...this.#known.values()];
+  }
+
+  standingOf({ kind, name, hash }: Omit<NamedDefinition, "server">): Standing {
+    if (hash === undefined) return "unknown";
+    const known = [this.find({ kind, name, seenBy: "all" }), this.find({ kind, name, seenBy: "some" })];
+    if (known.some((hashes) => hashes?.accepted === hash)) return "accepted";
+    if (known.some((hashes) => hashes?.accepted !== undefined)) return "changed";
+    return known.some((hashes) => hashes !== undefined) ? "added" : "unknown";
+  }
+
+  /** What is different in a list that was read. */
+  differences({ kind, isCommon, isPinned, definitions }: Omit<ReadList, "server">): Difference[] {
+    const seenBy: SeenBy = isCommon ? "all" : "some";
+    const mark = markOf(kind, seenBy);
+    const isMarked = this.find(mark) !== undefined;
+    const isFirst = !isMarked && (!isPinned || !this.find(markOf(kind, isCommon ? "some" : "all")));
+    const found: Difference[] = [];
+    for (const [name, { hash }] of [...definitions].slice(0, MAX_KEPT)) {
+      const difference = this.#difference({ kind, seenBy, name }, hash, isFirst);
+      if (difference) found.push(difference);
+    }
+    if (isCommon) found.push(...this.#missing(kind, definitions));
+    // Without the mark, the next list would be taken for the first one.
+    if (!isMarked && (isFirst || isCommon)) found.push({ place: mark, now: NONE });
+    return found;
+  }
+
+  #difference(place: DefinitionPlace, hash: string, isFirst: boolean): Difference | undefined {
+    const own = this.find(place);
+    const other = this.find({ ...place, seenBy: place.seenBy === "all" ? "some" : "all" });
+    if (own?.current === hash) return undefined;
+    if (place.seenBy === "some") {
+      // Callers with certain capabilities see the same as all, which is kept once.
+      if (other?.accepted === hash || other?.current === hash) return undefined;
+      // Lists for different capabilities may differ, so a change stays until it is accepted.
+      if (own && (own.accepted === hash || own.accepted !== own.current)) return undefined;
+    }
+    const isAccepted = isFirst || other?.accepted === hash;
+    const accepted = own ? own.accepted : isAccepted ? hash : undefined;
+    const now = { accepted, current: hash };
+    if (accepted === hash) return { place, now };
+    return { place, now, what: accepted === undefined && other?.accepted === undefined ? "added" : "changed" };
+  }
+
+  /** What the list for all does not have any more. What was never accepted is forgotten. */
+  #missing(kind: ListKind, definitions: ReadList["definitions"]): Difference[] {
+    const missing: Difference[] = [];
+    for (const { place, hashes } of this.#known.values()) {
+      if (place.kind !== kind || place.seenBy !== "all" || hashes.current === undefined) continue;
+      if (definitions.has(place.name)) continue;
+      const { accepted } = hashes;
+      if (accepted === undefined) missing.push({ place, now: undefined });
+      else missing.push({ place, now: { accepted, current: undefined }, what: "removed" });
+    }
+    return missing;
+  }
+}
+
+/** Whether a definition waits to be accepted, and as what. */
+export function pendingChange({ accepted, current }: KnownHashes): DefinitionChange["what"] | undefined {
+  if (accepted === current) return undefined;
+  if (accepted === undefined) return "added";
+  return current === undefined ? "removed" : "changed";
+}
+
+/** The changes to report, once for each name. */
+export function reportedChanges(server: string, differences: readonly Difference[]): DefinitionChange[] {
+  return differences.flatMap(({ place: { kind, name }, what }) =>
+    what === undefined || kind === "lists" ? [] : [{ server, kind, name, what }],
+  );
+}
+
+function markOf(kind: ListKind, seenBy: SeenBy): DefinitionPlace {
+  return { kind: "lists", seenBy, name: kind };
+}
+
+function keyOf({ kind, seenBy, name }: DefinitionPlace): string {
+  return `${kind} ${seenBy} ${name}`;
+}

@@ -1,0 +1,102 @@
+import { messageOf } from "../../errors/nexus-error.ts";
+import type { Pin } from "../../config/read/server-definition.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
+import type { Logger } from "../../text/logger.ts";
+import { matchesName } from "../directory/access-pattern.ts";
+import type { DefinitionChange, DefinitionLedger, NamedDefinition, Standing } from "./definition-ledger.ts";
+import { heldDefinition } from "./held-definition.ts";
+import { listedDefinitions } from "./listed-definitions.ts";
+
+export interface PinsOptions {
+  ledger: DefinitionLedger;
+  /** The `pin` of a server's entry. */
+  pinOf: (server: string) => Pin | undefined;
+  tenant: string;
+  logger: Logger;
+  onChanges?: ((server: string, changes: readonly DefinitionChange[]) => void) | undefined;
+}
+
+/** The items of one list as the server sent them. */
+export interface ReceivedList {
+  server: string;
+  kind: ListKind;
+  isCommon: boolean;
+  items: readonly unknown[];
+}
+
+/** The hashes of a list's definitions by name. */
+export type ListHashes = ReadonlyMap<string, string>;
+
+export const NO_HASHES: ListHashes = new Map();
+
+/** Pinned definitions: they are shown and used only as they were accepted. */
+export class Pins {
+  readonly #options: PinsOptions;
+  /** Comparisons of servers that are not pinned, which nobody waits for. */
+  readonly #comparing = new Map<string, Promise<unknown>>();
+
+  constructor(options: PinsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether anything of the server is pinned by its entry. */
+  concerns(server: string): boolean {
+    return this.#options.pinOf(server) !== undefined;
+  }
+
+  /** Whether this definition is pinned by the entry of its server. */
+  isPinned({ server, kind, name }: Omit<NamedDefinition, "hash">): boolean {
+    const pin = this.#options.pinOf(server);
+    // A list of patterns pins tools only.
+    return pin === true || (pin !== undefined && kind === "tools" && pin.some((pattern) => matchesName(pattern, name)));
+  }
+
+  /**
+   * Compares a list that was just read with what was accepted. Waits for the result only where something is pinned;
+   * what could not be compared is not accepted.
+   */
+  async compare({ server, kind, isCommon, items }: ReceivedList): Promise<ListHashes> {
+    const { ledger, logger, onChanges } = this.#options;
+    const isPinned = this.concerns(server);
+    if (!isPinned && !ledger.keepsUnpinned) return NO_HASHES;
+    const definitions = listedDefinitions(kind, items);
+    const comparing = ledger.compare({ server, kind, isCommon, isPinned, definitions }).then(
+      (changes) => {
+        if (changes.length > 0) onChanges?.(server, changes);
+      },
+      (error: unknown) => {
+        const text = `the ${kind} of "${server}" could not be compared with what was accepted: ${messageOf(error)}`;
+        if (isPinned) logger.warn(text);
+        else logger.debug(text);
+      },
+    );
+    if (isPinned) await comparing;
+    else this.#follow(server, comparing);
+    return new Map([...definitions].map(([name, { hash }]) => [name, hash]));
+  }
+
+  /** Resolves when the lists of a server that were read so far are compared; undefined if they are. */
+  settled(server: string): Promise<unknown> | undefined {
+    return this.#comparing.get(server);
+  }
+
+  #follow(server: string, comparing: Promise<unknown>): void {
+    const all = Promise.all([this.#comparing.get(server), comparing]).then(() => {
+      if (this.#comparing.get(server) === all) this.#comparing.delete(server);
+    });
+    this.#comparing.set(server, all);
+  }
+
+  /** Why a definition is held; undefined if it can be used. `always`: as if the server were pinned. */
+  findHold(definition: NamedDefinition, { always = false } = {}): Exclude<Standing, "accepted"> | undefined {
+    if (!always && !this.isPinned(definition)) return undefined;
+    const standing = this.#options.ledger.standingOf(definition);
+    return standing === "accepted" ? undefined : standing;
+  }
+
+  /** Throws DEFINITION_CHANGED if a definition is held. */
+  requireAccepted(definition: NamedDefinition, options: { always?: boolean } = {}): void {
+    const hold = this.findHold(definition, options);
+    if (hold) throw heldDefinition(definition, hold, this.#options.tenant);
+  }
+}

@@ -1,0 +1,186 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { connect } from "../../src/index.ts";
+import { failure } from "../fixtures/failure.ts";
+import { NexusWorld } from "../fixtures/nexus.ts";
+import { StoreWorld } from "../fixtures/store-world.ts";
+
+const SOON = { timeout: 20_000, interval: 50 };
+const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;
+
+/** A server on stdio whose tools are in a file; it reports when the file was changed. */
+const SERVER = `
+import { createInterface } from "node:readline";
+import { readFileSync, watchFile } from "node:fs";
+const file = process.argv[2];
+const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, serverInfo: { name: "changing", version: "1" }, capabilities: { tools: { listChanged: true } } }),
+  ping: () => ({}),
+  "tools/list": () => ({ tools: JSON.parse(readFileSync(file, "utf8")) }),
+  "tools/call": ({ name }) => ({ content: [{ type: "text", text: "ran " + name }] }),
+};
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const answer = answers[method];
+  if (answer && method !== "server/discover") send({ id, result: answer(params) });
+  else send({ id, error: { code: -32601, message: "Method not found" } });
+});
+watchFile(file, { interval: 20 }, () => send({ method: "notifications/tools/list_changed" }));
+process.stdin.on("end", () => process.exit());
+`;
+
+const tool = (name: string, description: string, properties: object = {}) => ({
+  name,
+  description,
+  inputSchema: { type: "object", properties },
+});
+
+describe("nexus mcp changes", () => {
+  let nexus: NexusWorld;
+  let stores: StoreWorld;
+  let script: string;
+  let count = 0;
+  let tools: string;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    nexus = await NexusWorld.open();
+    stores = await StoreWorld.open("sqlite");
+    script = await nexus.write("server.mjs", SERVER);
+  });
+  afterAll(async () => {
+    await nexus[Symbol.asyncDispose]();
+    await stores[Symbol.asyncDispose]();
+  });
+  beforeEach(async () => {
+    tools = `tools${count++}.json`;
+    env = { NEXUS_DATABASE: await stores.newAddressText() };
+    await list(tool("pay", "Pays a bill"), tool("read", "Reads"));
+  });
+
+  const list = (...all: object[]) => nexus.write(tools, all);
+  const entry = (more: object = {}) => ({
+    s: { command: process.execPath, args: [script, join(nexus.root, tools)], ...more },
+  });
+  const run = (...args: string[]) => nexus.run(args, { env });
+
+  test("a pinned server's changed tool is not listed or called on the command line until it is accepted (B4)", async () => {
+    const added = await run(
+      "mcp",
+      "add",
+      "s",
+      "--pin",
+      "--force",
+      "--",
+      process.execPath,
+      script,
+      join(nexus.root, tools),
+    );
+    expect(added).toMatchObject({ code: 0, stdout: expect.stringContaining("2 tools") });
+    expect(await run("mcp", "call", "s.pay")).toMatchObject({ code: 0, stdout: "ran pay\n" });
+    expect(await run("mcp", "changes", "list")).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "Nothing has changed.\n",
+    });
+    expect(parsed((await run("mcp", "changes", "list", "--json")).stdout)).toEqual({ items: [] });
+
+    await list(tool("pay", "Pays a bill \u202eand more", { to: { type: "string" } }), tool("read", "Reads"));
+    const listed = await run("mcp", "tools", "s");
+    expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining("1 tool held until accepted") });
+    expect(listed.stdout).not.toContain("pay");
+    for (const args of [
+      ["mcp", "call", "s.pay"],
+      ["mcp", "tools", "s", "--name", "pay"],
+      ["mcp", "request", "s", "tools/call", '{"name":"pay"}'],
+    ]) {
+      const refused = await run(...args);
+      expect(refused, args.join(" ")).toMatchObject({ code: 8, stdout: "" });
+      expect(refused.stderr).toContain("nexus mcp changes accept s.pay");
+    }
+    expect(await run("mcp", "call", "s.read")).toMatchObject({ code: 0 });
+
+    expect(await run("mcp", "changes", "list")).toMatchObject({
+      stdout: expect.stringMatching(/^s\.pay +tool +changed /),
+    });
+    const shown = await run("mcp", "changes", "show", "s.pay");
+    expect(shown.stdout).toContain("- Pays a bill\n    + Pays a bill \\u202eand more\n");
+    expect(shown.stdout).toContain('argument to (added)\n    + {"type":"string"}\n');
+    const { items } = parsed((await run("mcp", "changes", "show", "s.pay", "--json")).stdout);
+    expect(items).toMatchObject([
+      { what: "changed", accepted: { name: "pay" }, differences: [{ place: "description" }, {}] },
+    ]);
+
+    expect(await run("mcp", "changes", "accept", "s.pay")).toMatchObject({
+      code: 0,
+      stdout: "Accepted: s.pay (tool changed)\n",
+    });
+    expect(await run("mcp", "call", "s.pay")).toMatchObject({ code: 0 });
+    expect(await run("mcp", "changes", "accept", "s.pay")).toMatchObject({ code: 0, stdout: "" });
+    expect(await run("mcp", "changes", "show", "s.pay")).toMatchObject({
+      code: 0,
+      stdout: "s.pay is as it was accepted.\n",
+    });
+  });
+
+  test("commands about servers that are not pinned open no store", async () => {
+    await nexus.configure(entry());
+    env = { NEXUS_DATABASE: "file:/dev/null/nothing.db" };
+    expect(await run("mcp", "call", "s.pay")).toMatchObject({ code: 0 });
+    await nexus.configure(entry({ pin: true }));
+    const refused = await run("mcp", "call", "s.pay");
+    expect(refused).toMatchObject({ code: 8, stderr: expect.stringContaining("could not be compared") });
+  });
+
+  test.each<[number, string, string[]]>([
+    [6, `There is no tool "s.nothing"`, ["show", "s.nothing"]],
+    [6, `There is no server "other"`, ["show", "other.pay"]],
+    [6, `There is no server "other"`, ["list", "--server", "other"]],
+    [6, `There is no prompt "s/prompts/pay"`, ["accept", "s/prompts/pay"]],
+    [6, "Write server.tool", ["show", "pay"]],
+    [6, `There is no tenant "shop"`, ["list", "--tenant", "shop"]],
+    [2, "Say what to accept", ["accept"]],
+    [2, "Say what to accept", ["accept", "s.pay", "--all"]],
+  ])("exit code %i: %s", async (code, message, args) => {
+    await nexus.configure(entry({ pin: true }));
+    await run("mcp", "tools", "s");
+    expect(await run("mcp", "changes", ...args)).toMatchObject({ code, stderr: expect.stringContaining(message) });
+  });
+
+  test('a wrong pin is an error of its own entry, and "nexus mcp changes" lists its commands', async () => {
+    await nexus.configure(entry({ pin: "yes" }));
+    expect(await run("mcp", "tools", "s")).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(`"pin" is not true`),
+    });
+    const { stdout } = await run("mcp", "changes", "--help");
+    for (const name of ["list", "show", "accept"]) expect(stdout).toContain(`mcp changes ${name}`);
+  });
+
+  test("a running gateway reports a change once, holds it, and serves it within a second after it is accepted (B4)", async () => {
+    await nexus.configure(entry({ pin: ["pay"] }));
+    const { child, output } = nexus.start(["serve", "--port", "0", "--json"], { env });
+    const url = await vi.waitFor(() => String(parsed(output.stdout)["url"]), SOON);
+    await using client = await connect({ url });
+    const names = async () => (await client.listTools({ fresh: true })).map(({ name }) => name);
+    expect(await names()).toEqual(["s__pay", "s__read"]);
+    await list(tool("pay", "Pays all"), tool("read", "Reads all"));
+    await vi.waitFor(async () => expect(await names()).toEqual(["s__read"]), SOON);
+    expect(await failure(client.callTool("s__pay", {}))).toMatchObject({
+      details: { rpc: { data: { code: "DEFINITION_CHANGED", server: "s" } } },
+    });
+    const logs = () => output.stderr.split("\n").filter((line) => line.includes("has changed"));
+    expect(logs().map((line) => parsed(line)["log"] as object)).toMatchObject([
+      { level: "warn", server: "s", kind: "tool", name: "pay", what: "changed" },
+      { level: "warn", server: "s", kind: "tool", name: "read", what: "changed" },
+    ]);
+    const accepted = await run("mcp", "changes", "accept", "--all", "--json");
+    expect(parsed(accepted.stdout)["accepted"]).toMatchObject([{ name: "pay" }, { name: "read" }]);
+    await vi.waitFor(async () => expect(await names()).toEqual(["s__pay", "s__read"]), SOON);
+    expect(await client.callTool("s__pay", {})).toMatchObject({ content: [{ text: "ran pay" }] });
+    expect(logs()).toHaveLength(2);
+    child.kill("SIGKILL");
+  });
+});
