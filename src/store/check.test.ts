@@ -5,6 +5,7 @@ import { onBothEngines, StoreWorld } from "../../test/fixtures/store-world.ts";
 import { SILENT } from "../text/logger.ts";
 import { checkStore } from "./check.ts";
 import type { DatabaseAddress } from "./engine/database-address.ts";
+import { openSqliteFile } from "./engine/sqlite-handle.ts";
 import { LATEST_VERSION } from "./tables/migrate.ts";
 
 const checking = (world: StoreWorld, address: DatabaseAddress) =>
@@ -56,6 +57,18 @@ onBothEngines("checking a store", (world) => {
     await sql`insert into nexus_migrations values (${LATEST_VERSION + 1}, 'later', 0)`.execute(store.engine.db);
     await expect(checking(world(), address)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
+});
+
+test("a check does not change the SQLite file of another program", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const address = await world.newAddress();
+  if (address.kind !== "sqlite") throw new Error("not a file");
+  const handle = await openSqliteFile(address.file);
+  handle.exec("create table notes (text text)");
+  handle.close();
+  const before = await readFile(address.file);
+  expect(await checking(world, address)).toEqual({ kind: "absent" });
+  expect((await readFile(address.file)).equals(before)).toBe(true);
 });
 
 test("a check finds references to a missing tenant", async () => {

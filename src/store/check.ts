@@ -32,7 +32,7 @@ export async function checkStore({ address, masterKey, logger }: CheckOptions): 
   if (isMissingFile(address)) return { kind: "absent" };
   let engine: StoreEngine | undefined;
   try {
-    engine = await openEngine(address, logger);
+    engine = await openEngine(address, logger, { onlyReads: true });
     return await check(engine, masterKey);
   } catch (error) {
     if (!(error instanceof NexusError) || !isDamage(error)) throw error;

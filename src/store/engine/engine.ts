@@ -28,10 +28,11 @@ export interface Engine<Tables> {
 const PRAGMAS = [
   // `untilFree` waits instead.
   "pragma busy_timeout = 0",
-  "pragma journal_mode = wal",
   "pragma synchronous = full",
   "pragma foreign_keys = on",
 ];
+/** It is written into the file. */
+const USE_WAL = "pragma journal_mode = wal";
 const MAX_CONNECTIONS = 10;
 const CONNECT_MS = 3_000;
 const QUERY_MS = 10_000;
@@ -40,20 +41,34 @@ const INT8 = 20;
 /** The key of the advisory lock; an arbitrary number. */
 const MIGRATION_LOCK = 63_987;
 
-export async function openEngine<Tables>(address: DatabaseAddress, logger: Logger): Promise<Engine<Tables>> {
-  return address.kind === "sqlite" ? openSqlite(address, logger) : openPostgres(address, logger);
+interface EngineOptions {
+  /** Leaves a file as it is, which may be of another program. */
+  onlyReads?: boolean;
+}
+
+export async function openEngine<Tables>(
+  address: DatabaseAddress,
+  logger: Logger,
+  { onlyReads = false }: EngineOptions = {},
+): Promise<Engine<Tables>> {
+  if (address.kind === "postgres") return openPostgres(address, logger);
+  return openSqlite(address, logger, onlyReads ? PRAGMAS : [...PRAGMAS, USE_WAL]);
 }
 
 type AddressOf<K extends DatabaseAddress["kind"]> = Extract<DatabaseAddress, { kind: K }>;
 
-async function openSqlite<Tables>(address: AddressOf<"sqlite">, logger: Logger): Promise<Engine<Tables>> {
+async function openSqlite<Tables>(
+  address: AddressOf<"sqlite">,
+  logger: Logger,
+  pragmas: readonly string[],
+): Promise<Engine<Tables>> {
   const { file, shown } = address;
   await prepareFile(address, logger);
   const handle = await openSqliteFile(file).catch((error: unknown) => {
     throw sqliteFailure(shown, error);
   });
   try {
-    for (const pragma of PRAGMAS) await untilFree(() => handle.exec(pragma));
+    for (const pragma of pragmas) await untilFree(() => handle.exec(pragma));
   } catch (error) {
     handle.close();
     throw sqliteFailure(shown, error);
