@@ -17,7 +17,16 @@ const LISTS = ["tools/list", "prompts/list", "resources/list", "resources/templa
 const PAGED = "resources/templates/list";
 const TASK_METHODS = ["tasks/get", "tasks/update", "tasks/cancel"];
 const UNKNOWN_METHODS = ["acme/run", "tasks/list", "tenants/list", "keys/list", "nexus/servers/add", "__proto__"];
-const PAGES = ["/metrics", "/servers/SERVER/tools", "/", "/healthz", "/readyz", "/sets/support/mcp", "/api/v1/servers"];
+const PAGES = [
+  "/metrics",
+  "/servers/SERVER/tools",
+  "/",
+  "/healthz",
+  "/readyz",
+  "/sets/support/mcp",
+  "/sets/finance/mcp",
+  "/api/v1/servers",
+];
 const MOST_STREAMS = 6;
 
 /** What callers are given and carry; each is good for the one it was given to alone. */
@@ -27,7 +36,7 @@ interface Given {
   caller: string;
   value: string;
   /** Where it was given out, and what it belongs to. */
-  place: Pick<Step, "server" | "isAlone">;
+  place: Pick<Step, "server" | "place">;
   more: Params;
 }
 
@@ -41,12 +50,15 @@ export class CrossingAttempts implements Disposable {
   readonly #steps: Record<Operation, (step: Step) => Promise<unknown>> = {
     list: (step) => this.#ask(step, pick(LISTS, step), {}),
     "first page": async (attempt) => {
-      const step = { ...attempt, isAlone: true };
+      const step = attempt.place === "all" ? { ...attempt, place: "alone" as const } : attempt;
       const { result } = await this.#ask(step, PAGED, {});
       if (typeof result?.["nextCursor"] === "string") this.#give("cursor", step, result["nextCursor"], {});
     },
     page: (attempt) => this.#use("cursor", attempt, ({ value }, step) => this.#ask(step, PAGED, { cursor: value })),
-    call: (step) => this.#try(step, "tools/call", { name: fullName(step, pick(TOOLS, step)), arguments: {} }),
+    call: (step) => {
+      const args = step.choice % 2 === 0 ? { who: "somebody" } : {};
+      return this.#try(step, "tools/call", { name: fullName(step, pick(TOOLS, step)), arguments: args });
+    },
     ask: async (step) => {
       const params = { name: fullName(step, "asking"), arguments: {} };
       const { result } = await this.#ask(step, "tools/call", params);
@@ -110,7 +122,7 @@ export class CrossingAttempts implements Disposable {
       const response = await fetch(this.#world.url("/sse"), { headers, signal: this.#left.signal });
       if (response.status !== 200) return response.body?.cancel();
       const { data = "" } = (await eventsOf(response).next()).value as WireEvent;
-      this.#give("sse", { ...step, isAlone: false }, data, {});
+      this.#give("sse", { ...step, place: "all" }, data, {});
     },
     "post sse": (attempt) =>
       this.#use("sse", attempt, async ({ value }, step) => {
@@ -132,9 +144,9 @@ export class CrossingAttempts implements Disposable {
         ...claimsOf(step),
         accept: "text/html, */*",
       });
-      this.oracle.inspect(step, { asked: path, text });
+      this.oracle.inspect({ ...step, place: "all" }, { asked: path, text });
       if (status !== 200) return;
-      if (path.includes(step.server) && !seesServer(step.caller, step.server))
+      if (path.includes(step.server) && !seesServer(step.caller, step.server, "all"))
         this.oracle.report(step, `reads ${path}`);
       else this.oracle.succeed(step);
     },
@@ -156,8 +168,8 @@ export class CrossingAttempts implements Disposable {
   finish(): void {
     for (const { step, stream, asked } of this.#streams) this.oracle.inspectStream(step, { asked, stream });
     for (const tenant of TENANTS) {
-      for (const { server, text } of this.#world.servers[tenant].received()) {
-        this.oracle.inspectServer({ tenant, server, text });
+      for (const { server, received } of this.#world.servers[tenant].received()) {
+        this.oracle.inspectServer({ tenant, server, received });
       }
       this.#world.servers[tenant].forget();
     }
@@ -196,7 +208,7 @@ export class CrossingAttempts implements Disposable {
     );
     if (others.length > 0) this.oracle.report(step, `follows tasks of ${others[0]?.caller}`);
     if (!agreed.resourceSubscriptions) return;
-    if (seesServer(step.caller, step.server)) this.oracle.succeed(step);
+    if (seesServer(step.caller, step.server, step.place)) this.oracle.succeed(step);
     else this.oracle.report(step, `subscribed to ${uri} of ${step.server}`);
   }
 
@@ -204,7 +216,7 @@ export class CrossingAttempts implements Disposable {
   async #try(step: Step, method: string, params: Params): Promise<void> {
     const { result } = await this.#ask(step, method, params);
     if (!result || result["isError"] === true) return;
-    if (seesServer(step.caller, step.server)) this.oracle.succeed(step);
+    if (seesServer(step.caller, step.server, step.place)) this.oracle.succeed(step);
     else this.oracle.report(step, `used ${step.server} with ${method}`);
   }
 
@@ -214,9 +226,9 @@ export class CrossingAttempts implements Disposable {
     const given = all.at(-1 - (attempt.which % all.length));
     if (!given) return;
     const caller = attempt.isOwner ? given.caller : attempt.caller;
-    const step = { ...attempt, ...given.place, caller };
+    const step = { ...attempt, ...(attempt.isElsewhere ? {} : given.place), caller };
     const answer = await use(given, step);
-    this.oracle.inspect(step, { asked: JSON.stringify(given), text: JSON.stringify(answer) });
+    this.oracle.inspect(step, { asked: JSON.stringify([step.server, given]), text: JSON.stringify(answer) });
     if (!answer.result) return;
     if (given.caller === caller) this.oracle.succeed(step);
     else this.oracle.report(step, `used the ${what} of ${given.caller}`);
@@ -232,8 +244,8 @@ export class CrossingAttempts implements Disposable {
     return last;
   }
 
-  #give(what: Carried, { caller, server, isAlone }: Step, value: string, more: Params): void {
-    this.#given[what].push({ caller, value, place: { server, isAlone }, more });
+  #give(what: Carried, { caller, server, place }: Step, value: string, more: Params): void {
+    this.#given[what].push({ caller, value, place: { server, place }, more });
   }
 }
 

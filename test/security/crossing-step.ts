@@ -1,6 +1,7 @@
 import fc from "fast-check";
-import { CALLERS } from "./team-keys.ts";
+import { CALLERS, type Place } from "./team-keys.ts";
 import { TENANTS } from "./team-servers.ts";
+import { PEEK } from "./team-sets.ts";
 
 const SERVERS = ["docs", "old", "vault", ...TENANTS.map((tenant) => `${tenant}-only`)];
 
@@ -38,13 +39,14 @@ export const step = fc.record({
   /** Which of the things that were given out, counted from the newest. */
   which: fc.nat({ max: 5 }),
   server: fc.constantFrom(...SERVERS),
-  /** At the server's own endpoint, or at `/mcp`. */
-  isAlone: fc.boolean(),
+  place: fc.constantFrom<Place>("all", "all", "alone", "alone", "support", "finance"),
   choice: fc.nat({ max: 59 }),
   /** Whether a thing that was given out is used by its owner. */
   isOwner: fc.boolean(),
   /** Names another tenant in headers that no gateway should believe. */
   claims: fc.constantFrom(undefined, ...TENANTS),
+  /** Whether a thing that was given out is used at another place than where that was. */
+  isElsewhere: fc.integer({ min: 0, max: 5 }).map((number) => number === 0),
 });
 
 export type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
@@ -55,16 +57,19 @@ export function pick<T>(all: readonly T[], { choice }: Step): T {
   return one;
 }
 
-export function pathOf({ isAlone, server }: Step): string {
-  return isAlone ? `/servers/${server}/mcp` : "/mcp";
+export function pathOf({ place, server }: Step): string {
+  if (place === "all") return "/mcp";
+  return place === "alone" ? `/servers/${server}/mcp` : `/sets/${place}/mcp`;
 }
 
-export function fullName({ isAlone, server }: Step, name: string): string {
-  return isAlone ? name : `${server}__${name}`;
+/** The name of a thing where the caller is. In a set that gives it another one, its usual name is also tried. */
+export function fullName({ place, server, choice }: Step, name: string): string {
+  if (place === "support" && server === "docs" && name === "look" && choice % 3 > 0) return PEEK;
+  return place === "alone" ? name : `${server}__${name}`;
 }
 
-export function fullUri({ isAlone, server }: Step, uri: string): string {
-  return isAlone ? uri : `${server}+${uri}`;
+export function fullUri({ place, server }: Step, uri: string): string {
+  return place === "alone" ? uri : `${server}+${uri}`;
 }
 
 /** Headers with which other gateways were told a tenant or a user. */

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-test("X8: whatever the callers of ten keys and three tenants do with each other's names and ids, nothing crosses", async () => {
+test("X8: whatever the callers of twelve keys and three tenants do with each other's names, ids and sets, nothing crosses", async () => {
   const done: Partial<Record<Operation, number>> = {};
   const steps = fc.array(step, { minLength: STEPS, maxLength: STEPS });
   const property = fc.asyncProperty(steps, async (all) => {

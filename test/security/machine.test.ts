@@ -90,7 +90,7 @@ beforeAll(async () => {
     NODE_OPTIONS: "--no-warnings",
     PATH: `${join(nexus.root, "bin")}:${process.env["PATH"]}`,
   };
-  gateway = await NexusGateway.start(nexus, [], { env });
+  gateway = await NexusGateway.start(nexus, ["--verbose"], { env });
 });
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();

@@ -1,4 +1,5 @@
 import type { CallToolResult, HostOptions } from "../../src/index.ts";
+import type { Message } from "../../src/protocol/json-rpc.ts";
 import { TASKS_EXTENSION } from "../../src/protocol/meta.ts";
 import { ScriptedServer } from "../../src/testing/scripted-server.ts";
 
@@ -48,7 +49,11 @@ function markedServer(tenant: string, server: string): ScriptedServer {
     info: { name: mark("server", server), version: "1.0.0" },
     instructions: mark("server", server),
     tools: {
-      look: { ...text("look"), ...READ_ONLY },
+      look: {
+        ...text("look"),
+        ...READ_ONLY,
+        inputSchema: { type: "object", properties: { who: { type: "string" } } },
+      },
       secret: text("secret"),
       asking: {
         ...READ_ONLY,
@@ -109,9 +114,9 @@ export class TeamServers {
     return this.#all.get(id);
   }
 
-  /** What came to each of them, as text. */
-  *received(): Generator<{ server: string; text: string }> {
-    for (const [server, { received }] of this.#all) yield { server, text: JSON.stringify(received) };
+  /** What came to each of them. */
+  *received(): Generator<{ server: string; received: readonly Message[] }> {
+    for (const [server, { received }] of this.#all) yield { server, received };
   }
 
   forget(): void {

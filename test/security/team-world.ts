@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Gateway, type ServeOptions } from "../../src/gateway/index.ts";
+import { Gateway, MemorySets, type ServeOptions } from "../../src/gateway/index.ts";
 import { Host } from "../../src/index.ts";
 import type { Params } from "../../src/protocol/json-rpc.ts";
 import { META, TASKS_EXTENSION } from "../../src/protocol/meta.ts";
@@ -14,6 +14,7 @@ import { SILENT } from "../../src/text/logger.ts";
 import { modern, OpenStream, send, type Answer } from "../fixtures/gateway/wire.ts";
 import { TEAM_KEYS } from "./team-keys.ts";
 import { TeamServers, TENANTS, type TeamTenant } from "./team-servers.ts";
+import { setsOf } from "./team-sets.ts";
 
 export interface TeamAsking {
   /** Default: `/mcp`. */
@@ -44,10 +45,13 @@ export class TeamWorld implements AsyncDisposable {
     const store = await Store.open({ address: sqliteAddress(join(folder, "nexus.db")), masterKey });
     const world = new TeamWorld(folder, store, await KeyDoor.open({ store, needs: "keys", logger: SILENT }));
     await world.#createKeys();
+    const sets = new MemorySets();
+    for (const tenant of TENANTS) sets.replace(setsOf(tenant), tenant);
     world.#gateway = await Gateway.open({
       host: await world.#host("default"),
       port: 0,
       door: world.#door,
+      sets,
       sealKey: store.masterKey.derive("seal"),
       openTenant: (tenant) => world.#host(tenant),
       logger: SILENT,
