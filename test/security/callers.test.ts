@@ -3,6 +3,7 @@ import { HEADER_MISMATCH } from "../../src/protocol/meta.ts";
 import { modern, OpenStream, send } from "../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../fixtures/json-line-peer.ts";
 import { markOf, thingsIn } from "./team-servers.ts";
+import { setsOf } from "./team-sets.ts";
 import { TeamWorld } from "./team-world.ts";
 
 const LOOK = { name: "docs__look", arguments: {} };
@@ -210,4 +211,42 @@ test("Huge lines, deep JSON, endless streams, slow clients: the one request fail
   expect((await world.post("acme-docs", "tools/call", LOOK)).json.result).toBeDefined();
   expect(slow.ended).toBe(false);
   slow.leave();
+});
+
+test("X8: what is taken out of a set is neither used nor heard of, in sessions and streams that are open already", async () => {
+  const path = "/sets/support/mcp";
+  const uri = "vault+note://own";
+  const vault = world.servers.beta.get("vault");
+  const session = (await world.openSession("beta-support", path)) ?? "";
+  const read = async (id: number) => {
+    const message = { jsonrpc: "2.0", id, method: "resources/read", params: { uri } };
+    return (await world.postLegacy("beta-support", message, { path, headers: { "mcp-session-id": session } })).json;
+  };
+  const stream = world.listen("beta-support", { resourceSubscriptions: [uri], resourcesListChanged: true }, { path });
+  const heard = () => stream.events.map(({ method, params }) => params?.["uri"] ?? method);
+  await expect.poll(() => stream.events.length).toBe(1);
+  expect((await read(1)).result).toBeDefined();
+  await expect
+    .poll(() => {
+      vault?.notify("notifications/resources/updated", { uri: "note://own" });
+      return heard();
+    })
+    .toContain(uri);
+
+  const { support } = setsOf("beta");
+  world.sets.replace({ support: { ...support, allow: ["docs.look"] } }, "beta");
+  expect((await read(2)).error).toBeDefined();
+  await expect.poll(heard).toContain("notifications/resources/list_changed");
+  const before = heard().filter((each) => each === uri).length;
+  vault?.notify("notifications/resources/updated", { uri: "note://own" });
+  // Whatever it would say is said before the answer to a later call.
+  for (let count = 0; count < 5; count++) await world.post("beta-support", "tools/list", {}, { path });
+  expect(heard().filter((each) => each === uri)).toHaveLength(before);
+  world.sets.replace({}, "beta");
+  expect((await world.post("beta-support", "tools/list", {}, { path })).status).toBe(404);
+  expect((await world.postLegacy("beta-support", PING, { path, headers: { "mcp-session-id": session } })).status).toBe(
+    404,
+  );
+  world.sets.replace(setsOf("beta"), "beta");
+  stream.leave();
 });

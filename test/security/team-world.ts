@@ -34,6 +34,7 @@ export class TeamWorld implements AsyncDisposable {
   /** What each caller sends as its key. */
   readonly texts = new Map<string, string>();
   readonly store: Store;
+  readonly sets = new MemorySets();
   readonly #folder: string;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #door: KeyDoor;
@@ -45,13 +46,12 @@ export class TeamWorld implements AsyncDisposable {
     const store = await Store.open({ address: sqliteAddress(join(folder, "nexus.db")), masterKey });
     const world = new TeamWorld(folder, store, await KeyDoor.open({ store, needs: "keys", logger: SILENT }));
     await world.#createKeys();
-    const sets = new MemorySets();
-    for (const tenant of TENANTS) sets.replace(setsOf(tenant), tenant);
+    for (const tenant of TENANTS) world.sets.replace(setsOf(tenant), tenant);
     world.#gateway = await Gateway.open({
       host: await world.#host("default"),
       port: 0,
       door: world.#door,
-      sets,
+      sets: world.sets,
       sealKey: store.masterKey.derive("seal"),
       openTenant: (tenant) => world.#host(tenant),
       logger: SILENT,
