@@ -24,7 +24,13 @@ const SUBJECTS = {
   host: { calls: measureOverhead, many: hostMany },
   gateway: { calls: compareGateways, policy: comparePolicies },
   workshop: { calls: compareCalls },
-  versions: { client: compareVersions, host: compareVersions, gateway: compareVersions, tool: compareVersions },
+  versions: {
+    client: compareVersions,
+    host: compareVersions,
+    gateway: compareVersions,
+    tool: compareVersions,
+    start: compareVersions,
+  },
 };
 
 const { values: options, positionals } = parseArgs({

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { startServer, startWorker } from "../client/start.mjs";
 import { medians, printTable, verdict } from "../client/table.mjs";
 import { startGateway } from "../gateway/start.mjs";
+import { compareStarts } from "./starts.mjs";
 
 const HERE = fileURLToPath(new URL("../..", import.meta.url));
 const VERSIONS = { legacy: "2025-11-25", modern: "2026-07-28" };
@@ -27,7 +28,8 @@ export async function compareVersions({ quick, against, only }) {
   if (chosen("host")) rows.push(await compareHosts(folders, pace));
   if (chosen("gateway")) rows.push(...(await compareGateways(folders, pace)));
   if (chosen("tool")) rows.push(...(await compareTools(folders, pace)));
-  print(rows, pace);
+  if (rows.length > 0) print(rows, pace);
+  if (chosen("start")) await compareStarts(folders, { rounds: quick ? 9 : 31 });
 }
 
 async function compareClients(folders, pace) {
