@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { isFull } from "./test/fixtures/depth.ts";
 
 /** Soak tests and sweeps: minutes of work that a change rarely breaks. CI runs them with NEXUS_TEST=full. */
@@ -7,6 +8,36 @@ const IN_CI = [
   "test/gateway/faults/faults-callers.test.ts",
   "test/gateway/faults/hostile-servers.test.ts",
 ];
+
+/** The files that take longest, the longest first. One of them that began last would run alone at the end. */
+const LONGEST = [
+  "test/matrix/matrix.test.ts",
+  "test/e2e/documents.test.ts",
+  "test/security/crossings.test.ts",
+  "test/host/recovery.test.ts",
+  "test/e2e/robustness.test.ts",
+  "test/gateway/faults/faults.test.ts",
+  "test/e2e/error-texts.test.ts",
+  "test/interop/server-everything.test.ts",
+  "test/store/durability.test.ts",
+  "test/cli/doctor.test.ts",
+  "test/gateway/calls/calls-tasks.test.ts",
+  "test/cli/serve/serve.test.ts",
+  "test/cli/call/call.test.ts",
+  "test/interop/gateway-demo.test.ts",
+  "test/host/host.test.ts",
+  "test/e2e/lifecycle.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex((name) => moduleId.endsWith(name));
+      return at === -1 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -21,6 +52,7 @@ export default defineConfig({
     // A process runs many files: to start one and load everything takes longer than most files.
     isolate: false,
     // Most tests wait for processes of theirs; more of them at a time than there are cores keep the cores busy.
-    maxWorkers: 4,
+    maxWorkers: 6,
+    sequence: { sequencer: LongestFirst },
   },
 });

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
+import { examples } from "../fixtures/depth.ts";
 import { failure } from "../fixtures/failure.ts";
 import { childrenOf, isRunning } from "../fixtures/processes.ts";
 import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
@@ -14,6 +15,8 @@ const SHELL = {
     `while read -r line; do case "$line" in *'"initialize"'*) printf '%s\\n' '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"sh","version":"1"}}}';; esac; done`,
   ],
 };
+
+const PROCESSES = examples(1_000);
 
 /** What keeps the process alive. */
 function resources(): Record<string, number> {
@@ -37,10 +40,10 @@ async function inLanes(times: number, lanes: number, run: () => Promise<void>): 
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-test("1,000 processes opened and closed leave no process, pipe, timer or listener behind (N2, N4)", async () => {
+test(`${PROCESSES} processes opened and closed leave no process, pipe, timer or listener behind (N2, N4)`, async () => {
   const before = resources();
   const children = childrenOf(process.pid);
-  await inLanes(1_000, 8, async () => {
+  await inLanes(PROCESSES, 8, async () => {
     const client = await connect(SHELL, { protocolVersion: "2025-11-25" });
     await client.close();
     expect(await client.closed).toMatchObject({ kind: "exited" });
