@@ -15,6 +15,8 @@ const GUIDE_MS = 180_000;
 const SOON = { timeout: 20_000, interval: 100 };
 /** What callers see at the end of the guide: the servers of their own tenants. */
 const SEEN = { "shop-agent": ["demo"], "bank-agent": ["hotel"] };
+/** The same at the address of a set that both have under one name. */
+const SEEN_IN_SET = { "shop-desk": ["roll"], "bank-desk": ["hotel"] };
 
 onBothEngines("docs/guide/team.md", (world) => {
   let home: string;
@@ -66,6 +68,11 @@ onBothEngines("docs/guide/team.md", (world) => {
     }
     for (const [name, servers] of Object.entries(SEEN)) {
       await expect.poll(() => serversSeen(gateway.url, keys.get(name) ?? ""), SOON).toEqual(servers);
+    }
+    const set = gateway.url.replace("/mcp", "/sets/desk/mcp");
+    for (const [name, seen] of Object.entries(SEEN_IN_SET)) {
+      await expect.poll(() => serversSeen(set, keys.get(name) ?? ""), SOON).toEqual(seen);
+      expect(await serversSeen(gateway.url, keys.get(name) ?? "")).toEqual([]);
     }
   });
 });

@@ -11,7 +11,7 @@ import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { LegacyWire } from "../legacy/legacy-wire.ts";
 import { MarkedServers, TENANTS, type TenantName } from "./marked-servers.ts";
 
-export interface TenantWorldOptions extends Pick<ServeOptions, "limits"> {
+export interface TenantWorldOptions extends Pick<ServeOptions, "limits" | "sets"> {
   /** Of every host. */
   processes?: HostOptions["processes"];
   /** Called before the host of a tenant is opened, in place of `markedHost` where it returns one. */
@@ -20,6 +20,8 @@ export interface TenantWorldOptions extends Pick<ServeOptions, "limits"> {
 
 export interface Asking {
   server?: string | undefined;
+  /** The endpoint of this set instead. */
+  set?: string | undefined;
   capabilities?: object;
 }
 
@@ -85,14 +87,15 @@ export class TenantWorld implements AsyncDisposable {
     return new URL(path, this.gateway.url).href;
   }
 
-  endpoint(server?: string): string {
+  endpoint(server?: string, set?: string): string {
+    if (set !== undefined) return this.url(`/sets/${set}/mcp`);
     return this.url(server === undefined ? "/mcp" : `/servers/${server}/mcp`);
   }
 
   /** One request of a client of the newest revision. */
-  post(user: string, method: string, params: Params = {}, { server, capabilities }: Asking = {}): Promise<Answer> {
+  post(user: string, method: string, params: Params = {}, { server, set, capabilities }: Asking = {}): Promise<Answer> {
     const meta = { [META.clientCapabilities]: capabilities ?? CAPABILITIES };
-    return send(this.endpoint(server), modern(method, params, { meta, headers: { "x-user": user } }));
+    return send(this.endpoint(server, set), modern(method, params, { meta, headers: { "x-user": user } }));
   }
 
   async ask(user: string, method: string, params: Params = {}, asking: Asking = {}): Promise<WireMessage> {
@@ -115,8 +118,8 @@ export class TenantWorld implements AsyncDisposable {
     return stream;
   }
 
-  session(user: string, { server, capabilities = {} }: Asking = {}, version = "2025-11-25"): Promise<LegacyWire> {
-    return LegacyWire.open(this.endpoint(server), version, capabilities, { "x-user": user });
+  session(user: string, { server, set, capabilities = {} }: Asking = {}, version = "2025-11-25"): Promise<LegacyWire> {
+    return LegacyWire.open(this.endpoint(server, set), version, capabilities, { "x-user": user });
   }
 
   async get(user: string, path: string, headers: Record<string, string> = {}): Promise<Answer> {
