@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { startHttpFixture, type HttpFixture } from "../../test/fixtures/servers/http-fixture.ts";
 import { failure } from "../../test/fixtures/failure.ts";
 import { onBothEngines } from "../../test/fixtures/store-world.ts";
-import { Host } from "../index.ts";
+import { Host, NexusError } from "../index.ts";
 import type { DatabaseAddress } from "../store/engine/database-address.ts";
 import type { Store } from "../store/store.ts";
 import { SILENT } from "../text/logger.ts";
@@ -17,6 +17,8 @@ onBothEngines("hosts of tenants", (world) => {
   let address: DatabaseAddress;
   let fixture: HttpFixture;
   let tenants: TenantHosts;
+  /** How many more times the database does not answer. */
+  let away = 0;
   const hosts: Host[] = [];
   const removed: string[] = [];
   const warnings: string[] = [];
@@ -34,7 +36,8 @@ onBothEngines("hosts of tenants", (world) => {
         hosts.push(host);
         return host;
       },
-      define: (tenant) => {
+      define: async (tenant) => {
+        if (away > 0) throw new NexusError("STORE_UNAVAILABLE", `The database is away (${away--})`);
         const secrets = store.secrets(tenant);
         const here = { home: world().folder, platform: process.platform, variables: {} };
         return defineTenantServers(store.servers(tenant), { ...here, secrets });
@@ -82,6 +85,20 @@ onBothEngines("hosts of tenants", (world) => {
     expect(states(host)).toEqual({ careful: "failed" });
     await store.secrets("shop").set("token", "for-the-test");
     await expect.poll(() => states(host), SOON).toEqual({ careful: "ready" });
+  });
+
+  test("while the database is away the servers go on as they were; the change is applied when it is back", async () => {
+    away = 1;
+    expect(await failure(tenants.open("shop"))).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(hosts[0]?.setServers({})).rejects.toMatchObject({ code: "CLOSED" });
+    await put("first");
+    const host = await tenants.open("shop");
+    away = 2;
+    await put("second");
+    await expect.poll(() => warnings.length, SOON).toBe(1);
+    expect(Object.keys(states(host))).toEqual(["first"]);
+    await expect.poll(() => Object.keys(states(host)), SOON).toEqual(["first", "second"]);
+    expect(warnings.length).toBe(2);
   });
 
   test("a removed tenant is reported while it is open, and cannot be opened again", async () => {

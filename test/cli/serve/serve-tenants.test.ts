@@ -66,7 +66,7 @@ onBothEngines("nexus serve with tenants", (world) => {
   const put = (tenant: string, name: string) =>
     store.servers(tenant).put({ name, entry: { url: fixture.url }, origin: "local" });
 
-  test("each tenant has its own servers, which come and go while it runs; a removed tenant is gone (X8)", async () => {
+  test("each tenant has its own servers, which come and go while it runs; a removed tenant is gone (B2)", async () => {
     for (const tenant of ["shop", "bank"]) await store.tenants.create(tenant);
     await put("shop", "goods");
     const added = await run("mcp", "add", "vault", "--tenant", "bank", "--url", fixture.url);
