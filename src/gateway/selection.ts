@@ -14,7 +14,7 @@ import type { CompiledSet } from "./sets/compiled-set.ts";
 import type { CallRunner } from "./upstream/call-runner.ts";
 
 /** What the selections of a core share. */
-export interface SelectionParts extends Omit<AggregateOptions, "access" | "show"> {
+export interface SelectionParts extends Omit<AggregateOptions, "access" | "show" | "maxTtlMs"> {
   host: Host;
   listed: ListedThings;
   calls: CallRunner;
@@ -22,6 +22,9 @@ export interface SelectionParts extends Omit<AggregateOptions, "access" | "show"
 }
 
 const LIST_OF: Record<ThingKind, ListKind> = { tool: "tools", prompt: "prompts", resource: "resources" };
+
+/** A set may be defined in another way at any time, and not every caller listens to changes. */
+const SET_TTL_MS = 1_000;
 
 /**
  * What endpoints show, under which names, and who may use it. There is one for everything of the host, whose servers are also
@@ -43,7 +46,8 @@ export class Selection {
     this.access = access;
     this.set = set;
     this.#host = host;
-    this.lists = new AggregateLists({ ...parts, access, show: set && ((...item) => set.show(...item)) });
+    const shape = set && { show: set.show.bind(set), maxTtlMs: SET_TTL_MS };
+    this.lists = new AggregateLists({ ...parts, access, ...shape });
     const candidates = (kind: ThingKind, exchange: GatewayExchange) => this.candidates(kind, exchange);
     this.permits = new Permits({ access, listed, calls, candidates, logger });
     this.#openNames = new SelectionNames(this, host, undefined);

@@ -160,13 +160,8 @@ describe("nexus sets", () => {
       (await fetch(url, { method: "POST", headers: { authorization: `Bearer ${String(secret)}` } })).status;
     await expect.poll(() => status(key), { timeout: 5_000 }).not.toBe(404);
     expect(await status(stranger)).toBe(404);
-    /** With a client that has nothing cached. */
-    const names = async () => {
-      const client = await open(key);
-      const tools = await client.listTools();
-      await client.close();
-      return tools.map(({ name }) => name);
-    };
+    await using client = await open(key);
+    const names = async () => (await client.listTools()).map(({ name }) => name);
     expect(await names()).toEqual(["roll"]);
     await run("sets", "create", "games", "--allow", "demo.roll_dice", "--replace");
     await expect.poll(names, { timeout: 5_000 }).toEqual(["demo__roll_dice"]);

@@ -34,6 +34,8 @@ export interface AggregateOptions {
   pageSize: number;
   /** How items are shown, if not in full names. */
   show?: ShowItem | undefined;
+  /** How long callers may keep a list at most, whatever the servers say. */
+  maxTtlMs?: number | undefined;
 }
 
 /** A server whose list is missing or old. */
@@ -94,7 +96,7 @@ export class AggregateLists {
   }
 
   async page(kind: ListKind, exchange: GatewayExchange): Promise<Result> {
-    const { access, cursors, show } = this.#options;
+    const { access, cursors, show, maxTtlMs = Infinity } = this.#options;
     const position = positionIn(cursors.open(exchange));
     const { principal } = exchange;
     const asked: AskedList = { kind, exchange, declared: this.#declared.of(exchange.caller) };
@@ -122,7 +124,8 @@ export class AggregateLists {
     if (end < items.length) result["nextCursor"] = cursors.seal(positionAt(end, starts), exchange);
     const missing = parts.flatMap((part) => part.missing ?? []);
     if (missing.length > 0) result._meta = { [UNAVAILABLE]: missing };
-    return Object.assign(result, freshnessOf(parts, access.isSameForAll));
+    const { ttlMs, cacheScope } = freshnessOf(parts, access.isSameForAll);
+    return Object.assign(result, { ttlMs: Math.min(ttlMs, maxTtlMs), cacheScope });
   }
 
   /** Where everything is pinned, a list that was just read is compared first. */
