@@ -16,7 +16,15 @@ const LISTS = ["tools/list", "prompts/list", "resources/list", "resources/templa
 /** The list that the servers give out in pages. */
 const PAGED = "resources/templates/list";
 const TASK_METHODS = ["tasks/get", "tasks/update", "tasks/cancel"];
-const UNKNOWN_METHODS = ["acme/run", "tasks/list", "tenants/list", "keys/list", "nexus/servers/add", "__proto__"];
+const UNKNOWN_METHODS = [
+  "acme/run",
+  "acme/run",
+  "tasks/list",
+  "tenants/list",
+  "keys/list",
+  "nexus/servers/add",
+  "__proto__",
+];
 const PAGES = [
   "/metrics",
   "/servers/SERVER/tools",
@@ -56,7 +64,7 @@ export class CrossingAttempts implements Disposable {
     },
     page: (attempt) => this.#use("cursor", attempt, ({ value }, step) => this.#ask(step, PAGED, { cursor: value })),
     call: (step) => {
-      const args = step.choice % 2 === 0 ? { who: "somebody" } : {};
+      const args = pick([{ who: "somebody" }, {}], step, 1);
       return this.#try(step, "tools/call", { name: fullName(step, pick(TOOLS, step)), arguments: args });
     },
     ask: async (step) => {
@@ -81,10 +89,9 @@ export class CrossingAttempts implements Disposable {
     read: (step) => this.#try(step, "resources/read", { uri: fullUri(step, pick(URIS, step)) }),
     prompt: (step) => this.#try(step, "prompts/get", { name: fullName(step, pick(PROMPTS, step)) }),
     complete: (step) => {
-      const ref =
-        step.choice % 2 === 0
-          ? { type: "ref/prompt", name: fullName(step, pick(PROMPTS, step)) }
-          : { type: "ref/resource", uri: fullUri(step, pick(URIS, step)) };
+      const ref = pick([true, false], step, 1)
+        ? { type: "ref/prompt", name: fullName(step, pick(PROMPTS, step)) }
+        : { type: "ref/resource", uri: fullUri(step, pick(URIS, step)) };
       return this.#try(step, "completion/complete", { ref, argument: { name: "name", value: "" } });
     },
     "unknown method": (step) => this.#try(step, pick(UNKNOWN_METHODS, step), {}),
@@ -94,7 +101,7 @@ export class CrossingAttempts implements Disposable {
     },
     "use session": (attempt) =>
       this.#use("session", attempt, async ({ value }, step) => {
-        const { method, params } = pick(this.#older(step), step);
+        const { method, params } = pick(this.#older(step), step, 1);
         const message = { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: tokenOf(step) } };
         const headers = { ...claimsOf(step), "mcp-session-id": value };
         return lastOf(await this.#world.postLegacy(step.caller, message, { path: pathOf(step), headers }));

@@ -1,9 +1,10 @@
 import fc from "fast-check";
-import { CALLERS, type Place } from "./team-keys.ts";
+import { CALLERS, VALID_CALLERS, type Place } from "./team-keys.ts";
 import { TENANTS } from "./team-servers.ts";
 import { PEEK } from "./team-sets.ts";
 
-const SERVERS = ["docs", "old", "vault", ...TENANTS.map((tenant) => `${tenant}-only`)];
+/** Those that more callers may use are used more often. */
+const SERVERS = ["docs", "docs", "docs", "old", "old", "vault", "vault", ...TENANTS.map((tenant) => `${tenant}-only`)];
 
 const OPERATIONS = [
   "list",
@@ -30,17 +31,20 @@ const OPERATIONS = [
   "hidden or absent",
 ] as const;
 
+/** Can be divided by the lengths of the lists from which something is picked. */
+const TURN = 60;
+
 export type Operation = (typeof OPERATIONS)[number];
 
 /** One thing that one caller does, with whatever was given to anybody. */
 export const step = fc.record({
   operation: fc.constantFrom(...OPERATIONS),
-  caller: fc.constantFrom(...CALLERS),
+  caller: fc.constantFrom(...CALLERS, ...VALID_CALLERS, ...VALID_CALLERS),
   /** Which of the things that were given out, counted from the newest. */
   which: fc.nat({ max: 5 }),
   server: fc.constantFrom(...SERVERS),
   place: fc.constantFrom<Place>("all", "all", "alone", "alone", "support", "finance"),
-  choice: fc.nat({ max: 59 }),
+  choice: fc.nat({ max: TURN ** 2 - 1 }),
   /** Whether a thing that was given out is used by its owner. */
   isOwner: fc.boolean(),
   /** Names another tenant in headers that no gateway should believe. */
@@ -51,8 +55,9 @@ export const step = fc.record({
 
 export type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-export function pick<T>(all: readonly T[], { choice }: Step): T {
-  const one = all[choice % all.length];
+/** One of them; with another turn, independently of the first. */
+export function pick<T>(all: readonly T[], { choice }: Step, turn: 0 | 1 = 0): T {
+  const one = all[(turn === 0 ? choice % TURN : Math.floor(choice / TURN)) % all.length];
   if (one === undefined) throw new Error("nothing to pick from");
   return one;
 }

@@ -81,6 +81,12 @@ export const TEAM_KEYS: Readonly<Record<string, TeamKey>> = {
 /** Texts that are no keys, though each has something of one. */
 const IMPOSTORS = ["the secret of another key", "the secret before a rotation", "no secret"] as const;
 
+/** Those that are let in. */
+export const VALID_CALLERS = Object.keys(TEAM_KEYS).filter((name) => {
+  const fate = TEAM_KEYS[name]?.fate;
+  return fate === undefined || fate === "rotated";
+});
+
 export const CALLERS: readonly string[] = [...Object.keys(TEAM_KEYS), ...IMPOSTORS];
 
 export function tenantOf(caller: string): string | undefined {
