@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { userFolders } from "../../src/files/user-folders.ts";
@@ -26,12 +26,16 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 test("what a server wrote to stderr is kept and shown, although it died (P1.9)", async () => {
   expect((await world.run(["mcp", "ping", "crash"])).code).toBe(4);
+  const lines = ["everything: cannot open the database", "everything: giving up"];
   const { code, stdout, stderr } = await world.run(["mcp", "logs", "crash", "--lines", "2"]);
-  expect({ code, stdout, stderr }).toEqual({
-    code: 0,
-    stdout: "everything: cannot open the database\neverything: giving up\n",
-    stderr: "",
-  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const time = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`;
+  expect(stdout).toMatch(new RegExp(`^${lines.map((line) => `${time} ${line}\n`).join("")}$`));
+
+  const json = await world.run(["mcp", "logs", "crash", "--lines", "2", "--json"]);
+  const parsed = JSON.parse(json.stdout) as { lines: string[]; times: string[] };
+  expect(parsed.lines).toEqual(lines);
+  for (const at of parsed.times) expect(Math.abs(Date.now() - Date.parse(at))).toBeLessThan(600_000);
 });
 
 test("nothing yet says so, and how to get some; a server reached by URL keeps its own", async () => {
@@ -40,7 +44,19 @@ test("nothing yet says so, and how to get some; a server reached by URL keeps it
   expect(nothing.stderr).toContain("nexus mcp connect notes");
   expect((await world.run(["mcp", "logs", "remote"])).stderr).toContain("Its log is on the machine where it runs");
   const json = await world.run(["mcp", "logs", "notes", "--json"]);
-  expect(JSON.parse(json.stdout)).toEqual({ server: "notes", file, lines: [] });
+  expect(JSON.parse(json.stdout)).toEqual({ server: "notes", file, lines: [], times: [] });
+});
+
+test("times are shown in the reader's time zone, and lines of older versions without one", async () => {
+  await writeFile(file, "older\n2026-01-31T23:30:00.250Z newer\n");
+  const { stdout } = await world.run(["mcp", "logs", "notes"], { env: { TZ: "Asia/Tokyo" } });
+  expect(stdout).toBe("older\n2026-02-01 08:30:00 newer\n");
+  const json = await world.run(["mcp", "logs", "notes", "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    lines: ["older", "newer"],
+    times: [null, "2026-01-31T23:30:00.250Z"],
+  });
+  await rm(file);
 });
 
 test("the last lines of both files, 50 unless told, with control characters made visible for people only", async () => {
@@ -71,9 +87,11 @@ test("--follow goes on with what is added, over a change of files, until Ctrl-C"
 });
 
 test("--follow --json writes one object a line", async () => {
-  await writeFile(file, "one\n");
-  const { child, output } = world.start(["mcp", "logs", "notes", "--follow", "--json", "--lines", "1"]);
-  await expect.poll(() => output.stdout).toBe(`{"server":"notes","line":"one"}\n`);
+  await writeFile(file, "one\n2026-01-31T23:30:00.250Z two\n");
+  const { child, output } = world.start(["mcp", "logs", "notes", "--follow", "--json", "--lines", "2"]);
+  await expect
+    .poll(() => output.stdout)
+    .toBe(`{"server":"notes","line":"one"}\n{"server":"notes","line":"two","time":"2026-01-31T23:30:00.250Z"}\n`);
   expect(output.stderr).toBe("");
   child.kill("SIGINT");
   await once(child, "close");

@@ -21,6 +21,14 @@ export async function lastLines(file: string, count: number): Promise<{ lines: s
   return { lines: count === 0 ? [] : lines.slice(-count), end: { inode, bytes: newer.length } };
 }
 
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) /;
+
+/** A line of the log and the time at which it was written; older versions wrote none. */
+export function timedLine(text: string): { line: string; time: string | undefined } {
+  const [prefix = "", time] = TIME.exec(text) ?? [];
+  return { line: text.slice(prefix.length), time };
+}
+
 export interface Following {
   from: LogPosition;
   onLine: (line: string) => void;
