@@ -1,3 +1,4 @@
+import type { NexusError } from "../../errors/nexus-error.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../text/visible.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
@@ -18,7 +19,7 @@ export class ServerNews implements Disposable {
   readonly #out: Output;
   readonly #prefix: string;
   readonly #stop: () => void;
-  /** The last report about each failing server. */
+  /** What was last reported about each failing server. */
   readonly #troubled = new Map<string, string>();
   readonly #longNames = new Map<string, string>();
 
@@ -48,9 +49,10 @@ export class ServerNews implements Disposable {
     const { id, state } = server;
     if (state.kind === "failed" || state.kind === "degraded" || state.kind === "waiting-for-trust") {
       const words = stateWords(server);
-      if (this.#troubled.get(id) === words) return;
-      this.#troubled.set(id, words);
       const error = "error" in state ? state.error : undefined;
+      const gist = gistOf(words, error);
+      if (this.#troubled.get(id) === gist) return;
+      this.#troubled.set(id, gist);
       this.#say("yellow", id, words, error && renderForPrograms(error));
       const { answer, likelyCause, hint } = error?.details ?? {};
       for (const [label, text] of Object.entries({ response: answer, "likely cause": likelyCause, fix: hint })) {
@@ -98,4 +100,10 @@ export class ServerNews implements Disposable {
     if (this.#out.json) return this.#out.log(colour === "green" ? "info" : "warn", `${id}: ${words}`, details);
     this.#out.note(`${this.#out.onStderr(colour, `${id}:`)} ${visible(words)}`);
   }
+}
+
+/** The same for failures that differ only in times, process ids and the like, which are in the words of each attempt. */
+function gistOf(words: string, error: NexusError | undefined): string {
+  const { status, exitCode, signal } = error?.details ?? {};
+  return [error?.code, status, exitCode, signal, words.replaceAll(/\S*\d\S*/g, "#")].join(" ");
 }
