@@ -93,7 +93,7 @@ export class ToolCall {
     throwIfAborted(signal);
     if (!this.#plan.isKeyed) return (await unlessAborted(this.#send(prepared), signal)).result;
     const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
-    const send = async () => (now() < until ? this.#send(prepared) : this.#tooLate());
+    const send = async () => (now() < until ? this.#send(prepared, id) : this.#tooLate());
     const earlier = (record: EarlierWrite) => this.#earlier(record, first.input, id);
     const unrecorded = (error: unknown) => this.#unrecorded(error);
     return writes.run({ key: this.#ledgerKey(id), tool: this.#plan.name, until, signal, send, earlier, unrecorded });
@@ -135,13 +135,13 @@ export class ToolCall {
     });
   }
 
-  /** From here on, a failure means that the write may have been sent. */
-  async #send(prepared: PreparedRequest): Promise<SentWrite> {
+  /** From here on, a failure means that the write may have been sent. `id`: under which it is recorded. */
+  async #send(prepared: PreparedRequest, id?: string): Promise<SentWrite> {
     const { trace } = this.#facts;
     const answered = await callUpstream(this.#parts, this.#plan, prepared, { trace, signal: this.#parts.closing });
     const { reading } = answered;
     const outcome = reading.kind === "failure" ? reading.outcome : "done";
-    const lasting = this.#reported(prepared.input, reading);
+    const lasting = this.#reported(prepared.input, reading, id);
     return { result: this.#withPayload(lasting, answered), lasting, outcome };
   }
 
@@ -182,8 +182,8 @@ export class ToolCall {
     return [`Once that is known, the operator of this server can run: nexus api settle ${id} --happened yes|no`];
   }
 
-  #reported(input: Value, reading: Success | Failure): CallToolResult {
-    return reading.kind === "failure" ? this.#failed(reading, input) : this.#succeeded(input, reading);
+  #reported(input: Value, reading: Success | Failure, id?: string): CallToolResult {
+    return reading.kind === "failure" ? this.#failed(reading, input, id) : this.#succeeded(input, reading);
   }
 
   #withPayload(result: CallToolResult, { answer }: UpstreamOutcome): CallToolResult {
@@ -223,12 +223,15 @@ export class ToolCall {
     });
   }
 
-  /** `input`: of a request that may have been sent. */
-  #failed(failure: Failure, input?: Value): CallToolResult {
+  /** `input`: of a request that may have been sent. `id`: under which it is recorded. */
+  #failed(failure: Failure, input?: Value, id?: string): CallToolResult {
     const { spec } = this.#plan;
     const isOpen = input !== undefined && spec.effect !== "read" && failure.outcome === "unknown";
+    const settling = id === undefined ? [] : this.#settling(id);
     const hint = isOpen
-      ? [failure.hint, this.#plan.outcomeUnknown({ input })].filter((part) => part !== undefined).join("\n")
+      ? [failure.hint, this.#plan.outcomeUnknown({ input }), ...settling]
+          .filter((part) => part !== undefined)
+          .join("\n")
       : (failure.hint ?? failure.again);
     this.#facts.trace.note("info", "The call failed", { reason: failure.text });
     return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.redaction);

@@ -88,6 +88,8 @@ describe("a booking that fails", () => {
       const unknown = await caller.call("create_reservation", mine);
       expect(unknown.isError).toBe(true);
       expect(textOf(unknown)).toMatch(/Do not book again; ask the hotel\s+whether a booking with the id \w+ arrived/);
+      const [, id = ""] = /with the id (\w+) arrived/.exec(textOf(unknown)) ?? [];
+      expect(textOf(unknown)).toContain(`nexus api settle ${id} --happened yes|no`);
       expect(world.sent("create_reservation")).toBe(before + 1);
 
       const again = await caller.call("create_reservation", mine);
