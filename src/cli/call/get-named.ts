@@ -31,5 +31,12 @@ function withListCommand(error: NexusError, count: number, { servers, definition
   const all = count === 1 ? "it" : `all ${count}`;
   const known =
     count === 0 ? `The server has no ${kind}s.` : `"nexus mcp ${kind}s${servers.wordsFor(server)}" lists ${all}.`;
-  return error.amended({ server, hint: `${near}${known}` });
+  const more = error.amended({ server, hint: `${near}${known}` });
+  return servers.inPlace ? withoutServer(more, server) : more;
+}
+
+/** A server in place has a name that nobody wrote. */
+function withoutServer({ code, message, details }: NexusError, server: string): NexusError {
+  const bare = (text: string) => text.replaceAll(`"${server}.`, '"');
+  return new NexusError(code, bare(message), { ...details, hint: bare(details.hint ?? "") });
 }

@@ -1,6 +1,7 @@
 import { quoteWord } from "../../text/shell-words.ts";
 import { defineServers, type LoadOptions } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { inPlaceName } from "./in-place-name.ts";
 import { splitWords, wrongUsage } from "./command-line.ts";
 import { maskCommand, maskUrl } from "../../text/mask-secrets.ts";
 
@@ -11,12 +12,20 @@ export async function inPlaceServer(
 ): Promise<ServerDefinition | undefined> {
   const entry = inPlaceEntry(values);
   if (!entry) return undefined;
-  const [definition] = await defineServers({ server: entry }, load);
+  const [definition] = await defineServers({ [inPlaceName(entry)]: entry }, load);
   return definition;
 }
 
+interface InPlaceEntry {
+  command?: string;
+  args?: string[];
+  env?: Record<string, string> | undefined;
+  url?: string;
+  headers?: Record<string, string> | undefined;
+}
+
 /** The entry of `--stdio`, `--url`, `--header` and `--env`. */
-export function inPlaceEntry(values: Readonly<Record<string, unknown>>): Record<string, unknown> | undefined {
+export function inPlaceEntry(values: Readonly<Record<string, unknown>>): InPlaceEntry | undefined {
   const { stdio, url, header, env } = values;
   if (stdio !== undefined && url !== undefined)
     throw wrongUsage("--stdio and --url cannot be used together", "Use one of them.");

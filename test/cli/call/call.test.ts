@@ -105,7 +105,7 @@ describe("the name of a tool", () => {
     }
     const stdio = `"${process.execPath}" "${DEMO}"`;
     expect((await call("echo", "--arg", "text=hi", "--stdio", stdio)).stdout).toBe("hi\n");
-    expect(await call("ehco", "--stdio", stdio)).toMatchObject({ code: 6, stderr: contains("server.echo") });
+    expect(await call("ehco", "--stdio", stdio)).toMatchObject({ code: 6, stderr: contains(`Did you mean "echo"?`) });
   });
 
   test("that the server's entry denies is refused with exit code 8", async () => {
