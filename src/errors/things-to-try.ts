@@ -2,7 +2,7 @@ import { quoteUrl } from "../text/shell-words.ts";
 import { maskUrl } from "../text/mask-secrets.ts";
 import type { NexusError } from "./nexus-error.ts";
 
-/** Commands or an address to try, in the syntax of the reader's system. */
+/** Commands or addresses to try, in the syntax of the reader's system. */
 export function thingsToTry({ code, details, cause }: NexusError, platform: NodeJS.Platform): string[] {
   const isWindows = platform === "win32";
   const { url } = details;
@@ -18,7 +18,7 @@ export function thingsToTry({ code, details, cause }: NexusError, platform: Node
     return [`${isWindows ? "curl.exe" : "curl"} -v ${quoteUrl(maskUrl(url), platform)}`];
   }
   const isElsewhere = code === "HTTP_STATUS" && (details.status === 404 || details.status === 405);
-  return isElsewhere || code === "NOT_MCP" ? usualEndpoint(url) : [];
+  return isElsewhere || code === "NOT_MCP" ? usualEndpoints(url) : [];
 }
 
 function takenPort(stderr: readonly string[] = []): string | undefined {
@@ -31,9 +31,9 @@ function isAboutTrust(cause: unknown): boolean {
   return /SELF_SIGNED|LEAF_SIGNATURE|ISSUER_CERT/.test(code);
 }
 
-/** Most servers answer at /mcp. */
-function usualEndpoint(url: string | undefined): string[] {
+/** Most servers answer at /mcp, older ones at /sse. Only the address: it may be for a file, an option or a program. */
+function usualEndpoints(url: string | undefined): string[] {
   if (url === undefined || !URL.canParse(url)) return [];
-  const usual = new URL("/mcp", url).href;
-  return usual === url ? [] : [`"url": "${maskUrl(usual)}"`];
+  const usual = ["/mcp", "/sse"].map((path) => new URL(path, url).href);
+  return usual.filter((each) => each !== url).map(maskUrl);
 }

@@ -317,7 +317,7 @@ function notMcp(kind: string, body: string): NexusError {
     {
       likelyCause:
         title === undefined ? undefined : "The URL belongs to a website or a login page, not to an MCP endpoint.",
-      hint: "Check that the URL is the server's MCP endpoint. It often ends in /mcp.",
+      hint: "Check that the URL is the server's MCP endpoint. It often ends in /mcp, or in /sse for older servers.",
       raw: body.slice(0, 500),
       mayHaveReached: true,
     },

@@ -7,7 +7,7 @@ import type { ResponseHeaders, StreamEnd } from "./transport.ts";
 /** The error for an HTTP status outside 2xx. 401 and 403 count more than their body. */
 export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind: "refused" }): NexusError {
   const code = codeOf(status, rpc !== undefined);
-  return new NexusError(code, rpc && code === "SERVER_ERROR" ? rpc.message : messageFor(status), {
+  return new NexusError(code, rpc && code === "SERVER_ERROR" ? rpc.message : messageForStatus(status), {
     status,
     rpc,
     answer: rpc && code === "SERVER_ERROR" ? undefined : wordsOfBody(body),
@@ -53,7 +53,8 @@ function codeOf(status: number, hasRpcError: boolean): ErrorCode {
   return hasRpcError ? "SERVER_ERROR" : "HTTP_STATUS";
 }
 
-function messageFor(status: number): string {
+/** What an HTTP status outside 2xx means. */
+export function messageForStatus(status: number): string {
   switch (status) {
     case 401:
       return "The server requires credentials (HTTP 401)";
@@ -82,7 +83,7 @@ function hintFor(status: number): string | undefined {
       return "Check the permissions of the credentials, and whether the server accepts this host.";
     case 404:
     case 405:
-      return "Check that the URL is the server's MCP endpoint. It often ends in /mcp.";
+      return "Check that the URL is the server's MCP endpoint. It often ends in /mcp, or in /sse for older servers.";
     case 407:
       return "Add the user name and the password to the proxy's address: http://name:password@host:port.";
     case 429:

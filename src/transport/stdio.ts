@@ -52,8 +52,12 @@ export interface SpawnedChild extends RunningChild {
 const GRACE_MS = { stdinEnd: 2_000, terminate: 1_500, kill: 1_000 };
 /** A child that never sent a usable message has nothing to finish. */
 const HURRIED_MS = 250;
-/** How long to wait for the last output after the process has exited, and for the exit code after stdout has ended. */
+/** How long to wait for the last output after the process has exited. */
 const DRAIN_MS = 500;
+/** How long the children of a server that has exited may take to end. */
+const SWEEP_MS = 250;
+/** How long to wait for the exit, which says more, after a pipe has ended. */
+const EXIT_MS = 1_000;
 /** The size of the first write for the messages of one turn; it doubles with each further write. */
 const FIRST_BATCH_LENGTH = 2_048;
 /** Maximum size of messages that wait for a server that does not read. */
@@ -224,7 +228,7 @@ class StdioConnection implements Connection {
       drain = setTimeout(() => {
         finish({ kind });
         void this.close();
-      }, DRAIN_MS / 2);
+      }, EXIT_MS);
     };
     const finish = (reason: CloseReason) => {
       clearTimeout(drain);
@@ -237,15 +241,18 @@ class StdioConnection implements Connection {
       signal: child.signalCode ?? undefined,
       killedBecause: this.#killedBecause,
     });
+    const giveUpOnPipes = () => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      // Their last events come first.
+      setImmediate(() => finish(exitReason()));
+    };
     child.once("exit", () => {
       // Processes that the server started must not outlive it; this also closes pipes that they hold open.
-      if (this.#system.platform !== "win32") this.#swept = endGroup(pid, DRAIN_MS / 2);
+      if (this.#system.platform !== "win32") this.#swept = endGroup(pid, SWEEP_MS);
       clearTimeout(drain);
-      drain = setTimeout(() => {
-        child.stdout?.destroy();
-        child.stderr?.destroy();
-        finish(exitReason());
-      }, DRAIN_MS);
+      // A busy program runs this late, with output in the pipes that it has not read: one more turn reads it.
+      drain = setTimeout(() => setImmediate(giveUpOnPipes), DRAIN_MS);
     });
     child.once("close", () => {
       liveChildren.remove(pid);
@@ -292,7 +299,8 @@ function watchStderr(child: ChildProcess, { onStderr, hidden }: Pick<StdioOption
     take(pieces ? pieces.next(text) : text);
     wrote();
   });
-  if (pieces) child.stderr?.once("end", () => take(pieces.rest()));
+  // A pipe that other processes hold open is closed without an end.
+  if (pieces) child.stderr?.once("close", () => take(pieces.rest()));
   return { pid: child.pid, stderr: () => tail.lines(), firstStderr };
 }
 

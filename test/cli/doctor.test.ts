@@ -149,7 +149,7 @@ describe("a server that works", () => {
   test("passes every check of HTTP, in either era and given in place", async () => {
     const { code, report } = await doctor("--url", http.url, "--header", "Authorization: Bearer secret-token");
     expect(code).toBe(0);
-    const checks = checksOf(report, "server");
+    const checks = checksOf(report, `localhost-${new URL(http.url).port}`);
     expect(Object.keys(checks).slice(4, 10)).toEqual(["proxy", "dns", "tcp", "tls", "http", "authentication"]);
     expect(checks["tcp"]).toMatchObject({ verdict: "ok", evidence: [expect.stringMatching(/port \d+ accepts/)] });
     expect(checks["http"]?.evidence[0]).toMatch(/accepts requests, answers with application\/json|event-stream/);
@@ -157,7 +157,7 @@ describe("a server that works", () => {
     expect(JSON.stringify(report)).not.toContain("secret-token");
 
     await using legacy = await startHttpFixture({ revision: "2025-06-18" });
-    const old = checksOf((await doctor("--url", legacy.url)).report, "server");
+    const old = checksOf((await doctor("--url", legacy.url)).report, `localhost-${new URL(legacy.url).port}`);
     expect(old["protocol"]).toMatchObject({ verdict: "note" });
     expect(old["protocol"]?.evidence[0]).toContain("2025-06-18 (legacy)");
   });

@@ -245,6 +245,15 @@ const HANDSHAKE: Record<string, Produce> = {
     const text = `process.stdout.write("Content-Length: 2\\r\\n\\r\\n{}\\n"); process.stdin.resume();`;
     return failure(connect(await script("server.cjs", text), { ...LATE, connectTimeoutMs: 3_000 }));
   },
+  "a program that prints and ends": async () => {
+    const text = `console.log("\\u001b[1musage:\\u001b[0m notes [options] " + "x".repeat(200));`;
+    return failure(connect(await script("server.cjs", text)));
+  },
+  "a banner and a reason": async () => {
+    const text = `console.log("Notes 1.0"); console.error("NOTES_KEY is not set"); process.exitCode = 1;`;
+    return failure(connect(await script("server.cjs", text)));
+  },
+  "an echo": async () => failure(connect(await script("server.cjs", "process.stdin.pipe(process.stdout);"))),
   "unknown protocol version": () => {
     return failure(connect({ id: "notes", ...stdioFixture(["--misbehave", "unknown-version"]) }, { era: "legacy" }));
   },
@@ -326,6 +335,10 @@ const REFUSAL: Record<string, Produce> = {
   "HTTP 404 with a page": async () => {
     const handler = answering(404, { "Content-Type": "text/html" }, page("Not here &amp; not there"));
     return failure(connect(await site(handler, "/api"), ONCE));
+  },
+  "HTTP 404 with an error": async () => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_601, message: "Not found: /api" } });
+    return failure(connect(await site(answering(404, { "Content-Type": "application/json" }, body), "/api"), ONCE));
   },
   "HTTP 405": async () => failure(connect(await site(answering(405, { Allow: "GET" }), "/"), ONCE)),
   "HTTP 503": async () => failure(connect(await site(answering(503, {})), ONCE)),

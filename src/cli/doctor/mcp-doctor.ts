@@ -74,7 +74,9 @@ shows only servers with a warning or a failure.`,
 
     const logger = flags.verbose ? verboseLogger(out) : SILENT;
     const { timeoutMs } = flags;
-    const context = { servers, surroundings, named, timeoutMs, signal, logger };
+    // With --verbose, the log has it.
+    const onTrouble = flags.verbose ? undefined : (message: string) => out.note(out.onStderr("dim", message));
+    const context = { onTrouble, servers, surroundings, named, timeoutMs, signal, logger };
     const written = inPlaceEntry(options);
     const check = async (definition: ServerDefinition) => {
       const result = await examine(definition, { ...context, inPlaceEntry: written });

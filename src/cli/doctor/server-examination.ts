@@ -29,6 +29,8 @@ export interface ExaminationContext {
   surroundings: Surroundings;
   timeoutMs: number | undefined;
   logger: Logger;
+  /** Called with what must not wait for the report, because a check may take long. */
+  onTrouble?: ((message: string) => void) | undefined;
   signal: AbortSignal;
 }
 
@@ -178,7 +180,7 @@ export class ServerExamination {
   }
 
   get #logger(): Logger {
-    const { logger } = this.#context;
+    const { logger, onTrouble } = this.#context;
     return {
       ...logger,
       info: (message, data) => {
@@ -187,8 +189,10 @@ export class ServerExamination {
       },
       warn: (message, data) => {
         const excerpt = data?.["excerpt"];
-        if (typeof excerpt === "string") this.#noise.push(excerpt);
-        else this.#warnings.push(message);
+        if (typeof excerpt === "string") {
+          if (this.#noise.length === 0) onTrouble?.(message);
+          this.#noise.push(excerpt);
+        } else this.#warnings.push(message);
         logger.warn(message, data);
       },
     };

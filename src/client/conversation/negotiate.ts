@@ -1,4 +1,3 @@
-import { causeOfListening, type Diagnosis } from "../../errors/likely-cause.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import {
   isLegacyRevision,
@@ -17,6 +16,7 @@ import {
   type Discovery,
   type Introduction,
 } from "./handshake.ts";
+import { explainHandshake, isOrdinaryProgram } from "./handshake-failure.ts";
 import type { Transport } from "../../transport/transport.ts";
 import type { Peer } from "./peer.ts";
 import { retryDelayMs, type RetrySettings } from "./retry.ts";
@@ -63,67 +63,11 @@ export async function negotiate(options: NegotiateOptions): Promise<Negotiated> 
     await Promise.all(opened.filter((peer) => peer !== negotiated.peer).map((peer) => peer.close()));
     return negotiated;
   } catch (error) {
-    const last = opened.at(-1);
-    const described =
-      error instanceof NexusError ? explain(error, { peer: last, target: options.transport.target, sent }) : error;
+    const { target } = options.transport;
+    const described = error instanceof NexusError ? explainHandshake(error, { peers: opened, target, sent }) : error;
     await Promise.all(opened.map((peer) => peer.close()));
     throw described;
   }
-}
-
-interface Failed {
-  /** Undefined if no connection was opened. */
-  peer: Peer | undefined;
-  target: Transport["target"];
-  /** The methods that were sent, in order. */
-  sent: readonly string[];
-}
-
-/** Adds to the error what is known about the server. */
-function explain(error: NexusError, { peer, target, sent }: Failed): NexusError {
-  if (!peer) return error.with(target);
-  const described = peer.describe(error);
-  if (error.code !== "TIMEOUT" && error.code !== "SERVER_EXITED") return described;
-  const [noise] = peer.noise;
-  if (noise === undefined) {
-    return error.code === "TIMEOUT"
-      ? described.amended({ sent, received: receivedBy(peer), ...silence(peer) })
-      : described;
-  }
-  const listening = causeOfListening([...peer.noise, ...(peer.child?.stderr() ?? [])]);
-  if (listening) return described.amended({ ...listening, raw: peer.noise, sent, received: receivedBy(peer) });
-  const hint = `The server wrote text that is not an MCP message to stdout: ${JSON.stringify(noise)}. Servers must log to stderr. Check that the command starts the server directly.`;
-  const likelyCause = /^Content-Length:/i.test(noise)
-    ? "The server frames messages like a language server. MCP requires one JSON message per line."
-    : undefined;
-  return described.amended({ hint, likelyCause, raw: peer.noise, sent, received: receivedBy(peer) });
-}
-
-function receivedBy({ noise, received: { messages } }: Peer): string {
-  const heard = messages === 0 ? "no message" : counted(messages, "message");
-  return noise.length === 0 ? heard : `${heard}, ${counted(noise.length, "line")} of other text`;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
-/** The diagnosis if no usable answer came in time. */
-function silence({ kind, child }: Peer): Diagnosis {
-  if (kind !== "stdio") {
-    return {
-      likelyCause: "The server is overloaded or hangs, or a proxy delays the answer.",
-      hint: `Check the server's log, or raise "connection_timeout".`,
-    };
-  }
-  const listening = causeOfListening(child?.stderr() ?? []);
-  if (listening) return listening;
-  return {
-    likelyCause: child?.stderr().length
-      ? "The server started and is still busy with what stderr shows, or it waits for something."
-      : "The command does not start an MCP server, is still downloading it, or waits for a terminal.",
-    hint: `Run the command in a terminal: a server waits silently for input. For a slow server, raise "connection_timeout".`,
-  };
 }
 
 async function agree(options: NegotiateOptions): Promise<Negotiated> {
@@ -218,7 +162,7 @@ async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Neg
     case "not-modern":
       return probed(peer, await initializeOrListTools(peer, introduction, found));
     case "no-evidence": {
-      if (found.error.code !== "SERVER_EXITED") throw found.error;
+      if (found.error.code !== "SERVER_EXITED" || isOrdinaryProgram(found.error, peer)) throw found.error;
       return startAnew(options);
     }
   }
@@ -273,7 +217,8 @@ async function initializeWhileProbing(
     return negotiated;
   } catch (error) {
     // A slow process that exits because of the probe does so only now.
-    if (error instanceof NexusError && error.code === "SERVER_EXITED") return startAnew(options);
+    const isGone = error instanceof NexusError && error.code === "SERVER_EXITED";
+    if (isGone && !isOrdinaryProgram(error, peer)) return startAnew(options);
     if (!wasRefused(error)) throw error;
     const late = await Promise.race([probe, discover(peer, introduction, "nexus-probe-2")]);
     if (late.kind === "modern") return probed(peer, late.agreement);

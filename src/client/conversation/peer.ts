@@ -1,6 +1,4 @@
 import type { HiddenValues } from "../../errors/hidden-values.ts";
-import { lastWords } from "../../errors/last-words.ts";
-import { likelyCauseOfExit } from "../../errors/likely-cause.ts";
 import { NexusError, messageOf } from "../../errors/nexus-error.ts";
 import {
   isRequestId,
@@ -27,6 +25,7 @@ import type {
 } from "../../transport/transport.ts";
 import type { CallScope } from "./call-scope.ts";
 import { IdTable } from "../../async/id-table.ts";
+import { lossError } from "./loss-error.ts";
 import type { Logger } from "../../text/logger.ts";
 import { endedWithoutAnswer, PendingRequest, type Outgoing, type PendingOwner } from "./pending-request.ts";
 import { refusalError } from "../../transport/refusal.ts";
@@ -90,7 +89,7 @@ export class Peer implements PendingOwner {
     const received: Received = { messages: 0 };
     const tasks = new Map<RequestId, CallScope>();
     const connection = await transport.connect(
-      receiverFor({ pending, noise, received, tasks, listener, logger, hidden }),
+      receiverFor({ server, verb: verbOf(transport), pending, noise, received, tasks, listener, logger, hidden }),
       signal,
     );
     return new Peer({ server, transport, connection, pending, noise, received, tasks, logger });
@@ -113,6 +112,11 @@ export class Peer implements PendingOwner {
 
   get kind(): Transport["kind"] {
     return this.#transport.kind;
+  }
+
+  /** How the server's messages reach us, for people. */
+  get verb(): "printed" | "sent" {
+    return verbOf(this.#transport);
   }
 
   get child(): ChildView | undefined {
@@ -282,6 +286,8 @@ const MAX_NAMED = 10;
 const MAX_SHOWN_NOISE = 200;
 
 function receiverFor({
+  server,
+  verb,
   pending,
   noise,
   received,
@@ -289,14 +295,14 @@ function receiverFor({
   listener,
   logger,
   hidden,
-}: Omit<PeerParts, "server" | "transport" | "connection"> &
-  Pick<PeerOptions, "hidden"> & { listener: PeerListener }): Receiver {
+}: Omit<PeerParts, "transport" | "connection"> &
+  Pick<PeerOptions, "hidden"> & { listener: PeerListener; verb: string }): Receiver {
   return {
     message(message, streamOf) {
       received.messages += 1;
       if ("method" in message) {
         const scope = streamOf === undefined ? undefined : pending.get(streamOf)?.scope;
-        if ("id" in message) listener.request(message, scope);
+        if ("id" in message) receiveRequest(message, scope);
         else receiveNotification(message, scope);
         return;
       }
@@ -308,6 +314,12 @@ function receiverFor({
     },
     discarded: (what) => receiveDiscarded(what),
   };
+
+  function receiveRequest(request: Request, scope: CallScope | undefined): void {
+    const own = ONLY_OF_CLIENTS.has(request.method) ? pending.get(request.id) : undefined;
+    if (own?.outgoing.method === request.method) own.fail(echoes());
+    else listener.request(request, scope);
+  }
 
   function receiveNotification(notification: Notification, stream: CallScope | undefined): void {
     let scope = stream;
@@ -325,7 +337,7 @@ function receiverFor({
       // Masked before it is cut: half of a secret value would not be recognised.
       const excerpt = (hidden?.in(what.excerpt) ?? what.excerpt).slice(0, MAX_SHOWN_NOISE);
       noise.push(excerpt);
-      logger.warn("the server wrote something that is not an MCP message", { excerpt });
+      logger.warn(`server "${server}" ${verb} text that is not JSON-RPC: ${excerpt.trim()}`, { excerpt });
       return;
     }
     logger.warn(what.error.message);
@@ -335,8 +347,18 @@ function receiverFor({
   }
 }
 
-const STRAY_PIPE =
-  "Check that the command starts the server directly. A server must keep stdin and stdout open for messages.";
+function verbOf({ kind }: Transport): "printed" | "sent" {
+  return kind === "stdio" ? "printed" : "sent";
+}
+
+/** Methods that no server calls: a request with one of them is our own, sent back. */
+const ONLY_OF_CLIENTS: ReadonlySet<string> = new Set(["server/discover", "initialize"]);
+
+function echoes(): NexusError {
+  return new NexusError("NOT_MCP", "The program sends back what it receives; it is not an MCP server", {
+    hint: "Check that the command starts an MCP server.",
+  });
+}
 
 function unwritable(method: string, error: unknown): NexusError {
   return new NexusError(
@@ -347,43 +369,4 @@ function unwritable(method: string, error: unknown): NexusError {
       mayHaveReached: false,
     },
   );
-}
-
-function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
-  switch (reason.kind) {
-    case "closed":
-      return new NexusError("CLOSED", "The connection was closed");
-    case "stream-ended":
-      return (
-        reason.error ??
-        new NexusError("CONNECTION_LOST", "The server ended the stream that carries its answers", {
-          hint: "Connect again. If it happens often, check the server's log and the proxies between here and the server.",
-        })
-      );
-    case "stdin-closed":
-      return new NexusError("CONNECTION_LOST", "The server closed its stdin and can no longer receive requests", {
-        hint: STRAY_PIPE,
-      });
-    case "stdout-closed":
-      return new NexusError("CONNECTION_LOST", "The server closed its stdout and can no longer answer", {
-        hint: STRAY_PIPE,
-      });
-    case "exited": {
-      const { exitCode, signal, killedBecause } = reason;
-      if (killedBecause !== undefined) return killed(killedBecause);
-      const how = signal ? `was terminated by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
-      const words = lastWords(stderr);
-      return new NexusError("SERVER_EXITED", `The server ${how}${words ? `: ${words}` : ""}`, {
-        exitCode,
-        signal,
-        ...likelyCauseOfExit({ exitCode, signal, stderr }),
-      });
-    }
-  }
-}
-
-function killed(reason: string): NexusError {
-  return new NexusError("SERVER_EXITED", `The server was stopped: ${reason}`, {
-    hint: "Ask it for less at once, or raise its memory limit.",
-  });
 }

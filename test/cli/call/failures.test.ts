@@ -73,8 +73,8 @@ const FAILURES: Record<string, Failure> = {
   noisy: {
     exit: 7,
     code: "TIMEOUT",
-    message: /^Not connected within 3 s/,
-    hint: /not an MCP message to stdout: "Server running on stdio".*log to stderr/,
+    message: /^Not connected within 3 s.*printed text that is not JSON-RPC: "Server running on stdio"$/,
+    hint: /log to stderr/,
     also: /^ {2}received: +no message, 1 line of other text$/m,
   },
   garbage: {
