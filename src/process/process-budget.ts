@@ -4,7 +4,7 @@ import { SILENT, type Logger } from "../text/logger.ts";
 import { BudgetScope } from "./budget-scope.ts";
 import { MemoryWatch } from "./memory-watch.ts";
 import { DEFAULT_PROCESS_WAIT_MS, limitsOf, type ProcessLimits, type ScopeKind } from "./process-limits.ts";
-import { ProcessSlot, type ProcessRequest, type SlotObserver } from "./process-slot.ts";
+import { ProcessSlot, type ProcessRequest } from "./process-slot.ts";
 
 export interface ProcessBudgetOptions {
   logger?: Logger | undefined;
@@ -29,7 +29,7 @@ const RETRY_MS = 1_000;
  * Limits the child processes of one or more hosts. Where no process is free, the idle one that was used least recently is
  * stopped; if all are in use, starts wait in a queue that is fair between tenants and between their principals.
  */
-export class ProcessBudget implements SlotObserver {
+export class ProcessBudget {
   #limits: Readonly<ProcessLimits>;
   readonly #all: BudgetScope;
   readonly #scopes = new Map<string, BudgetScope>();
