@@ -34,6 +34,21 @@ test("the packed package installs alone, without network and without its optiona
   expect(files.filter((file) => /\.test\.|fixtures|\.map$/.test(file))).toEqual([]);
 });
 
+test("N14: the links of every document in the package lead to a file in the package", async () => {
+  const installed = join(folder, "node_modules/nexus-mcp");
+  const files = new Set(await readdir(installed, { recursive: true }));
+  const documents = [...files].filter((file) => file.endsWith(".md") && !file.startsWith("dist"));
+  expect(documents).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "docs/guide/client.md"]));
+  const dead: string[] = [];
+  for (const document of documents) {
+    const text = await readFile(join(installed, document), "utf8");
+    for (const [, target = ""] of text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)) {
+      if (!files.has(join(dirname(document), target))) dead.push(`${document}: ${target}`);
+    }
+  }
+  expect(dead).toEqual([]);
+});
+
 test("the installed command says its version, which is the same everywhere", async () => {
   const { stdout } = await run(join(folder, "node_modules/.bin/nexus"), ["--version"]);
   expect(stdout.trim()).toBe(manifest.version);
