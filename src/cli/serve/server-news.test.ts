@@ -31,7 +31,7 @@ test("a server that keeps failing for the same reason is reported once, and agai
     stateFolder: join(folder, "state"),
     backoff: { firstMs: 1, longestMs: 5, settledMs: 60_000 },
   });
-  using _news = new ServerNews(host, out);
+  using _news = ServerNews.follow(host, out);
   await expect.poll(() => out.lines.join("\n"), { timeout: 20_000 }).toContain("the disk is full");
   const failures = out.lines.filter((line) => line.startsWith("notes: failed"));
   expect(failures).toEqual([
