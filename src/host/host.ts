@@ -118,6 +118,7 @@ export class Host implements AsyncDisposable {
       tenant: this.tenant,
       logger,
       onChanges: (server, changes) => this.#tell({ kind: "definitions", server, changes }),
+      onCompared: (server) => this.#tell({ kind: "accepted", server }),
     });
     this.#stopLedger = this.#ledger.onAccepted((server) => this.#tell({ kind: "accepted", server }));
     this.#supervisors = new ServerSupervisors({
@@ -264,6 +265,7 @@ export class Host implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#files?.close();
     this.#stopLedger();
+    this.pins.close();
     await this.#supervisors.close();
   }
 

@@ -3,7 +3,7 @@ import type { Pin } from "../../config/read/server-definition.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { Logger } from "../../text/logger.ts";
 import { matchesName } from "../directory/access-pattern.ts";
-import type { DefinitionChange, DefinitionLedger, NamedDefinition, Standing } from "./definition-ledger.ts";
+import type { DefinitionChange, DefinitionLedger, NamedDefinition, ReadList, Standing } from "./definition-ledger.ts";
 import { heldDefinition } from "./held-definition.ts";
 import { listedDefinitions } from "./listed-definitions.ts";
 
@@ -14,7 +14,11 @@ export interface PinsOptions {
   tenant: string;
   logger: Logger;
   onChanges?: ((server: string, changes: readonly DefinitionChange[]) => void) | undefined;
+  /** Called when a list could be compared after all. Without it, a comparison that failed is not repeated. */
+  onCompared?: ((server: string) => void) | undefined;
 }
+
+const RETRY_MS = 1_000;
 
 /** The items of one list as the server sent them. */
 export interface ReceivedList {
@@ -34,6 +38,10 @@ export class Pins {
   readonly #options: PinsOptions;
   /** Comparisons of servers that are not pinned, which nobody waits for. */
   readonly #comparing = new Map<string, Promise<unknown>>();
+  /** How often each list was read: only the newest one is compared again if it could not be. */
+  readonly #reads = new Map<string, number>();
+  readonly #retries = new Map<string, NodeJS.Timeout>();
+  #isClosed = false;
 
   constructor(options: PinsOptions) {
     this.#options = options;
@@ -56,20 +64,20 @@ export class Pins {
    * what could not be compared is not accepted.
    */
   async compare({ server, kind, isCommon, items }: ReceivedList): Promise<ListHashes> {
-    const { ledger, logger, onChanges } = this.#options;
+    const { ledger, logger } = this.#options;
     const isPinned = this.concerns(server);
     if (!isPinned && !ledger.keepsUnpinned) return NO_HASHES;
     const definitions = listedDefinitions(kind, items);
-    const comparing = ledger.compare({ server, kind, isCommon, isPinned, definitions }).then(
-      (changes) => {
-        if (changes.length > 0) onChanges?.(server, changes);
-      },
-      (error: unknown) => {
-        const text = `the ${kind} of "${server}" could not be compared with what was accepted: ${messageOf(error)}`;
-        if (isPinned) logger.warn(text);
-        else logger.debug(text);
-      },
-    );
+    const list: ReadList = { server, kind, isCommon, isPinned, definitions };
+    const key = keyOf(list);
+    const read = (this.#reads.get(key) ?? 0) + 1;
+    this.#reads.set(key, read);
+    const comparing = this.#record(list).catch((error: unknown) => {
+      const text = `the ${kind} of "${server}" could not be compared with what was accepted: ${messageOf(error)}`;
+      if (isPinned) logger.warn(text);
+      else logger.debug(text);
+      this.#retryLater(list, { key, read });
+    });
     if (isPinned) await comparing;
     else this.#follow(server, comparing);
     return new Map([...definitions].map(([name, { hash }]) => [name, hash]));
@@ -78,6 +86,34 @@ export class Pins {
   /** Resolves when the lists of a server that were read so far are compared; undefined if they are. */
   settled(server: string): Promise<unknown> | undefined {
     return this.#comparing.get(server);
+  }
+
+  /** Ends what is repeated. */
+  close(): void {
+    this.#isClosed = true;
+    for (const timer of this.#retries.values()) clearTimeout(timer);
+  }
+
+  async #record(list: ReadList): Promise<void> {
+    const { ledger, onChanges } = this.#options;
+    const changes = await ledger.compare(list);
+    if (changes.length > 0) onChanges?.(list.server, changes);
+  }
+
+  /** The database may be away for a while; the list itself may not be read again for a long time. */
+  #retryLater(list: ReadList, { key, read }: { key: string; read: number }): void {
+    const { onCompared } = this.#options;
+    const isOver = () => this.#isClosed || this.#reads.get(key) !== read;
+    if (!onCompared || isOver()) return;
+    const retry = () => {
+      if (isOver()) return;
+      this.#record(list).then(
+        () => onCompared(list.server),
+        () => this.#retryLater(list, { key, read }),
+      );
+    };
+    clearTimeout(this.#retries.get(key));
+    this.#retries.set(key, setTimeout(retry, RETRY_MS).unref());
   }
 
   #follow(server: string, comparing: Promise<unknown>): void {
@@ -99,4 +135,8 @@ export class Pins {
     const hold = this.findHold(definition, options);
     if (hold) throw heldDefinition(definition, hold, this.#options.tenant);
   }
+}
+
+function keyOf({ server, kind, isCommon }: ReadList): string {
+  return `${server} ${kind} ${isCommon ? "all" : "some"}`;
 }

@@ -10,7 +10,7 @@ export type HostEvent =
   | { kind: "lists"; server: string; told?: readonly ChangingList[] }
   /** A server lists other definitions than those that were accepted. Reported once. */
   | { kind: "definitions"; server: string; changes: readonly DefinitionChange[] }
-  /** Definitions of a server were accepted: what was held can be listed and used. */
+  /** Definitions of a server were accepted, or could be compared after all: what was held may be listed and used now. */
   | { kind: "accepted"; server: string };
 
 export interface SupervisorsOptions extends Omit<SupervisorOptions, "onState" | "onLists"> {

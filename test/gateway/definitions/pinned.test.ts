@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Decide } from "../../../src/gateway/access/principal-access.ts";
 import type { View } from "../../../src/gateway/names/view.ts";
 import { MemorySets } from "../../../src/gateway/sets/set-source.ts";
-import type { DefinitionLedger } from "../../../src/index.ts";
+import type { DefinitionChange, DefinitionLedger, ReadList } from "../../../src/index.ts";
 import { MemoryLedger, NexusError } from "../../../src/index.ts";
 import { failure } from "../../fixtures/failure.ts";
 import { StoreWorld } from "../../fixtures/store-world.ts";
@@ -217,6 +217,23 @@ describe("pinned and not pinned", () => {
     for (const use of uses) expect(await failure(use())).toMatchObject(HELD);
     expect(host.tools()).toEqual([]);
     expect(server.called).toEqual([]);
+  });
+
+  test("what could not be compared is compared again until the database is back, and callers are told", async () => {
+    class Returning extends MemoryLedger {
+      isAway = true;
+      override async compare(list: ReadList): Promise<DefinitionChange[]> {
+        if (this.isAway) throw new NexusError("STORE_UNAVAILABLE", "away");
+        return super.compare(list);
+      }
+    }
+    const ledger = new Returning();
+    await using world = await open(new ChangingServer([tool("pay")]), true, ledger);
+    expect(await world.names()).toEqual([]);
+    ledger.isAway = false;
+    await told(world, 1);
+    expect(await world.names()).toEqual(["s__pay"]);
+    await world.use("s__pay");
   });
 
   test("what cannot be compared because the database is away is held where it is pinned, and works where it is not", async () => {
