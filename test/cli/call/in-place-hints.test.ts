@@ -67,6 +67,26 @@ describe("hints for a server on the command line", () => {
     expect(stderr).not.toMatch(KEYS_OF_AN_ENTRY);
   });
 
+  test.each<[string, number, string]>([
+    ["an empty 404", 404, ""],
+    ["a 404 with a JSON-RPC error", 404, `{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Not found"}}`],
+    ["an empty 405", 405, ""],
+    ["a 405 with a JSON-RPC error", 405, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Not allowed"}}`],
+    ["a web page", 200, "<!doctype html><title>Welcome</title>"],
+  ])("a wrong path that is answered with %s exits 4, with the usual addresses to try", async (_, status, body) => {
+    const type = body.startsWith("{") ? "application/json" : "text/html";
+    await using other = await site((_request, response) => {
+      response.writeHead(status, { "Content-Type": type }).end(body);
+    });
+    const { origin, host } = new URL(other.url);
+    const { code, stderr } = await mcp("tools", "--url", `${origin}/wrong`);
+    expect(code).toBe(4);
+    expect(stderr).toContain(`${origin}/mcp\n`);
+    expect(stderr).toContain(`${origin}/sse\n`);
+    expect(stderr).toContain(`localhost-${host.split(":")[1]}\n`);
+    expect(stderr).not.toContain(`"url"`);
+  });
+
   test("a server that does not answer in time names --timeout", async () => {
     await using silent = await site(() => {});
     for (const where of [
