@@ -26,8 +26,15 @@ export interface BackupRow {
   row: StoredRow;
 }
 
-/** Writes compressed lines of JSON. The last line has the number of rows and a digest of all lines before it. */
-export async function writeBackup(file: string, header: BackupHeader, rows: AsyncIterable<BackupRow>): Promise<number> {
+export interface BackupContent {
+  header: BackupHeader;
+  rows: AsyncIterable<BackupRow>;
+  /** Signs the digest of the content. */
+  sign: (digest: string) => string;
+}
+
+/** Writes compressed lines of JSON. The last line has the number of rows, and a signed digest of all lines before it. */
+export async function writeBackup(file: string, { header, rows, sign }: BackupContent): Promise<number> {
   let count = 0;
   const digest = createHash("sha256");
   async function* lines(): AsyncGenerator<string> {
@@ -41,41 +48,45 @@ export async function writeBackup(file: string, header: BackupHeader, rows: Asyn
       count++;
       yield line({ table, row });
     }
-    yield `${JSON.stringify({ rows: count, sha256: digest.digest("hex") })}\n`;
+    const sha256 = digest.digest("hex");
+    yield `${JSON.stringify({ rows: count, sha256, signature: sign(sha256) })}\n`;
   }
   const compressed = pipeline(Readable.from(lines()), createGzip(), () => {});
   await writeOwnerOnly(file, compressed as AsyncIterable<Uint8Array>);
   return count;
 }
 
-/** Receives the content of a backup. */
-export interface BackupReader {
-  header: (header: BackupHeader) => Promise<void>;
-  row: (row: BackupRow) => Promise<void>;
+export interface ReadBackup {
+  header: BackupHeader;
+  rows: number;
+  digest: string;
+  /** Of the digest. The reader of the backup must verify it, with the master key that the header asks for. */
+  signature: string;
 }
 
-/** Reads a whole backup. Throws DATA_DAMAGED if it was changed or is incomplete, ARGUMENTS_INVALID if it is another file. */
-export async function readBackup(file: string, reader: BackupReader): Promise<number> {
+/** Reads a whole backup. Throws DATA_DAMAGED if it was damaged or is incomplete, ARGUMENTS_INVALID if it is another file. */
+export async function readBackup(file: string, onRow: (row: BackupRow) => Promise<void>): Promise<ReadBackup> {
   const digest = createHash("sha256");
   let count = 0;
-  let isOver = false;
   let header: BackupHeader | undefined;
+  let read: ReadBackup | undefined;
   for await (const line of linesOf(file)) {
-    if (isOver) throw damaged(file, "something follows its last line");
+    if (read) throw damaged(file, "something follows its last line");
     const value = parsed(file, line);
-    if (!header) await reader.header((header = headerIn(file, value)));
+    if (!header) header = headerIn(file, value);
     else if (isRowLine(value)) {
       count++;
-      await reader.row(value);
+      await onRow(value);
     } else {
       if (value["rows"] !== count) throw damaged(file, `it has ${count} rows instead of ${String(value["rows"])}`);
-      if (value["sha256"] !== digest.digest("hex")) throw damaged(file, "its checksum does not match");
-      isOver = true;
+      const sha256 = digest.digest("hex");
+      if (value["sha256"] !== sha256) throw damaged(file, "its checksum does not match");
+      read = { header, rows: count, digest: sha256, signature: String(value["signature"]) };
     }
-    if (!isOver) digest.update(`${line}\n`);
+    if (!read) digest.update(`${line}\n`);
   }
-  if (!isOver) throw damaged(file, "its end is missing");
-  return count;
+  if (!read) throw damaged(file, "its end is missing");
+  return read;
 }
 
 async function* linesOf(file: string): AsyncGenerator<string> {
@@ -145,7 +156,7 @@ function isRowLine(value: Record<string, unknown>): value is Record<string, unkn
   return typeof value["table"] === "string" && /^nexus_[a-z_]+$/.test(value["table"]) && isRecord(value["row"]);
 }
 
-function damaged(file: string, what: string): NexusError {
+export function damaged(file: string, what: string): NexusError {
   return new NexusError("DATA_DAMAGED", `The backup is damaged: ${what}`, {
     source: { file },
     hint: "Nothing was changed. Use another backup.",

@@ -130,16 +130,18 @@ describe.skipIf(inject("postgres") === "")("moving between databases", () => {
   });
 });
 
-/** Changes the lines of a backup and updates its checksum. */
+/** Changes the lines of a backup and updates its checksum; the signature stays. */
 async function rewrite(file: string, change: (lines: string[]) => string[]): Promise<void> {
   const { createHash } = await import("node:crypto");
   const lines = gunzipSync(await readFile(file))
     .toString("utf8")
     .trimEnd()
     .split("\n");
+  const { signature } = JSON.parse(lines.at(-1)!) as { signature: string };
   const changed = change(lines.slice(0, -1)).map((line) => `${line}\n`);
   const sha256 = createHash("sha256").update(changed.join("")).digest("hex");
-  await writeFile(file, gzipSync(`${changed.join("")}${JSON.stringify({ rows: changed.length - 1, sha256 })}\n`));
+  const end = JSON.stringify({ rows: changed.length - 1, sha256, signature });
+  await writeFile(file, gzipSync(`${changed.join("")}${end}\n`));
 }
 
 /** Without these two bytes a file is not a gzip file at all. */
@@ -205,6 +207,20 @@ describe("a damaged backup", () => {
     await writeFile(file, gzipSync(`${damage(lines)}\n`));
     const address = await world.newAddress();
     await expect(restoring(world, { file, address })).rejects.toMatchObject({ code: "DATA_DAMAGED" });
+  });
+
+  test("a row that somebody without the master key added is refused", async () => {
+    await using world = await StoreWorld.open("sqlite");
+    const store = await world.openStore();
+    await store.tenants.create("shop");
+    const file = join(world.folder, "one.backup");
+    await backUp(store, file);
+    await rewrite(file, (lines) => [...lines, lines[1]!.replace("default", "added")]);
+    const address = await world.newAddress();
+    await expect(restoring(world, { file, address })).rejects.toMatchObject({
+      code: "DATA_DAMAGED",
+      message: expect.stringContaining("signature"),
+    });
   });
 
   test("a missing backup file is an invalid argument", async () => {

@@ -1,6 +1,7 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Logger } from "../text/logger.ts";
-import { readBackup, writeBackup, type BackupHeader, type BackupRow } from "./backup-file.ts";
+import { damaged, readBackup, writeBackup, type BackupHeader, type BackupRow, type ReadBackup } from "./backup-file.ts";
 import type { DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { recordKeyCheck } from "./keep/key-check.ts";
@@ -16,7 +17,7 @@ import {
   type StoredRow,
 } from "./keep/kept-rows.ts";
 import { requireKey } from "./key-of-store.ts";
-import type { MasterKeyPlace } from "./master-key.ts";
+import type { MasterKey, MasterKeyPlace } from "./master-key.ts";
 import type { Store } from "./store.ts";
 import { LATEST_VERSION, migrate, migrateIn, newerThanThis, type StoreEngine } from "./tables/migrate.ts";
 
@@ -30,7 +31,7 @@ export async function backUp({ engine, masterKey }: Store, file: string): Promis
     async function* rows(): AsyncGenerator<BackupRow> {
       for (const table of keptTables()) for await (const row of rowsOf(snapshot, table)) yield { table, row };
     }
-    return writeBackup(file, header, rows());
+    return writeBackup(file, { header, rows: rows(), sign: (digest) => sign(digest, masterKey) });
   });
 }
 
@@ -52,45 +53,54 @@ export interface Restored {
 /** Restores a backup in one transaction. */
 export async function restore({ file, address, masterKey, logger, replace }: RestoreOptions): Promise<Restored> {
   // The whole backup is verified before the database is opened.
-  let header: BackupHeader | undefined;
-  await readBackup(file, {
-    header: async (found) => void (header = found),
-    row: async () => {},
-  });
-  if (!header) throw new NexusError("INTERNAL", "The backup has no header");
-  const { schema, at, check } = header;
-  if (schema > LATEST_VERSION) throw newerThanThis(`The backup ${file}`, schema);
-  requireKey(check, await masterKey.find(), { what: `The backup ${file}`, place: masterKey });
+  const read = await readBackup(file, async () => {});
+  await verify(file, read, masterKey);
   const engine: StoreEngine = await openEngine(address, logger);
   try {
     await migrate(engine);
     if (!replace && !(await isEmptyStore(engine.db))) throw notEmpty(engine.shown);
-    return { rows: await replaceAll(engine, file, { schema, check, replace }), at };
+    return { rows: await replaceAll(engine, file, { read, replace }), at: read.header.at };
   } finally {
     await engine.close();
   }
 }
 
+/** Throws if this program cannot use the backup, or if another master key or nobody signed it. */
+async function verify(file: string, { header, digest, signature }: ReadBackup, place: MasterKeyPlace): Promise<void> {
+  const what = `The backup ${file}`;
+  if (header.schema > LATEST_VERSION) throw newerThanThis(what, header.schema);
+  const key = requireKey(header.check, await place.find(), { what, place });
+  const [given, expected] = [signature, sign(digest, key)].map((text) => Buffer.from(text)) as [Buffer, Buffer];
+  const isSigned = given.length === expected.length && timingSafeEqual(given, expected);
+  if (!isSigned) throw damaged(file, "its signature does not match: it was changed by somebody else");
+}
+
+/** Without the master key nobody can add rows to a backup, for example an API key. */
+function sign(digest: string, masterKey: MasterKey): string {
+  return createHmac("sha256", masterKey.derive("backup")).update(digest).digest("hex");
+}
+
 async function replaceAll(
   engine: StoreEngine,
   file: string,
-  { schema, check, replace }: { schema: number; check: string; replace: boolean },
+  { read: { header, digest }, replace }: { read: ReadBackup; replace: boolean },
 ): Promise<number> {
   return engine.db.transaction().execute(async (transaction) => {
     await engine.lockForMigration(transaction);
     // Another process may have written since the first check.
     if (!replace && !(await isEmptyStore(transaction))) throw notEmpty(engine.shown);
     const before = await dropTables(transaction);
-    await migrateIn(transaction, engine.shown, schema);
+    await migrateIn(transaction, engine.shown, header.schema);
     await removeTenants(transaction);
     const batch = new Batch((table, rows) => insertRows(transaction, table, rows));
-    // The second read verifies the file again: a change in between rolls everything back.
-    const count = await readBackup(file, { header: async () => {}, row: ({ table, row }) => batch.add(table, row) });
+    const again = await readBackup(file, ({ table, row }) => batch.add(table, row));
+    // A change since the first read rolls everything back.
+    if (again.digest !== digest) throw damaged(file, "it was changed while it was read");
     await batch.flush();
     await migrateIn(transaction, engine.shown);
-    await recordKeyCheck(transaction, check);
+    await recordKeyCheck(transaction, header.check);
     await announceAll(transaction, before);
-    return count;
+    return again.rows;
   });
 }
 
