@@ -13,7 +13,7 @@ const FORMAT = 1;
 const GZIP_START = Buffer.from([0x1f, 0x8b]);
 
 /** The first line of a backup. */
-export interface BackupHeader {
+interface BackupHeader {
   /** The schema version of the rows. */
   schema: number;
   at: number;

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Logger } from "../text/logger.ts";
-import { damaged, readBackup, writeBackup, type BackupHeader, type BackupRow, type ReadBackup } from "./backup-file.ts";
+import { damaged, readBackup, writeBackup, type BackupRow, type ReadBackup } from "./backup-file.ts";
 import type { DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { recordKeyCheck } from "./keep/key-check.ts";

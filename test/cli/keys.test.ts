@@ -189,4 +189,13 @@ describe("nexus keys and nexus tenants", () => {
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });
+
+  test.each([[["--auth", "keys"]], [["--host", "0.0.0.0"]]])(
+    "serve --demo %j is refused: no command reaches the store of the demo",
+    async (args) => {
+      const { code, stderr } = await nexus.run(["serve", "--demo", "--port", "0", ...args]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("Add --database");
+    },
+  );
 });

@@ -60,6 +60,13 @@ export async function openDoor(
       "Use --auth keys and create a key: nexus keys create NAME --allow PATTERN",
     );
   }
+  const isDemoStore = context.options.demo === true && context.options.database === undefined;
+  if (isDemoStore && (auth === "keys" || !isLocal)) {
+    throw wrongUsage(
+      "The demo has its own temporary store, so a key cannot be created for it",
+      "Add --database file:PATH, and use it with nexus keys create as well. Or serve the demo on 127.0.0.1 without --auth keys.",
+    );
+  }
   const place = await storePlace(context, logger);
   const problem = place.address.kind === "sqlite" ? await loadProblem() : undefined;
   const isNeeded = auth === "keys" || !isLocal || context.options.database !== undefined;

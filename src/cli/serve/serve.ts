@@ -130,7 +130,8 @@ input does the same, and a signal stops immediately.`,
       void gateway.closeTenant(tenant).then(() => removeTenantFolder(stateFolder, tenant, logger));
     });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
-    if (!signal.aborted) tellWhere(gateway, out, { platform: surroundings.platform, entrance, options });
+    if (!signal.aborted)
+      tellWhere(gateway, out, { platform: surroundings.platform, entrance, options, again: own.optionsAgain });
     await untilAborted(signal);
     const isBusy = gateway.runningCalls > 0;
     out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
@@ -179,15 +180,16 @@ async function servePipes(host: Host, { logger, signal, server }: Pipes): Promis
   }
 }
 
-interface StoreChoice {
-  readonly demo?: boolean | undefined;
-  readonly database?: string | undefined;
+interface StoreWords {
+  options: { readonly demo?: boolean | undefined; readonly database?: string | undefined };
+  /** What a command must say to use the same store. */
+  again: string;
 }
 
 function tellWhere(
   { url, port, host }: Gateway,
   out: Output,
-  { platform, entrance, options }: { platform: NodeJS.Platform; entrance: ServeDoor; options: StoreChoice },
+  { platform, entrance, options, again }: StoreWords & { platform: NodeJS.Platform; entrance: ServeDoor },
 ): void {
   const estimate = estimateProcesses(host.servers(), host.processes?.limits.processes);
   const auth = entrance.door?.isNeeded === true ? "keys" : "none";
@@ -201,14 +203,14 @@ function tellWhere(
   out.line();
   // The store of the demo is its own, so no command creates a key in it.
   const canNeedKeys = entrance.door !== undefined && (!options.demo || options.database !== undefined);
-  out.line(auth === "keys" ? KEYS_NEEDED : canNeedKeys ? `${OPEN_TO_ALL} ${UNTIL_FIRST_KEY}` : OPEN_TO_ALL);
+  const command = visible(`nexus keys create NAME --allow PATTERN${again}`);
+  if (auth === "keys") out.line(`Callers need an API key. To create one: ${command}`);
+  else out.line(`${OPEN_TO_ALL}${canNeedKeys ? ` From the first key on, callers need one: ${command}` : ""}`);
   const { problem } = entrance;
   if (problem) out.note(visible(`Nothing is stored: ${problem.message}. ${problem.hint ?? ""}`));
 }
 
-const KEYS_NEEDED = "Callers need an API key. To create one: nexus keys create NAME --allow PATTERN";
 const OPEN_TO_ALL = "There is no authentication: everybody on this machine can call it.";
-const UNTIL_FIRST_KEY = "From the first key on, callers need one: nexus keys create NAME --allow PATTERN";
 
 /** Warnings about the files. The host itself reports files that cannot be used, also later. */
 function tellWarnings(host: Host, out: Output): void {
