@@ -181,6 +181,18 @@ describe("nexus keys and nexus tenants", () => {
     expect((await run("keys", "explain", "nobody", "kit.echo")).code).toBe(6);
   });
 
+  test.each([["explain", "github.search"], ["revoke"], ["rotate"]])(
+    "a whole key given to keys %s is not repeated, and its id is named",
+    async (command, ...rest) => {
+      const { stdout } = await run("keys", "create", "whole", "--allow", "*");
+      const key = stdout.trim();
+      const { code, stderr } = await run("keys", command, key, ...rest);
+      expect(code).toBe(2);
+      expect(stderr).toContain(`Use its id: ${key.split("_")[1]}`);
+      expect(stderr).not.toContain(key);
+    },
+  );
+
   test.each([
     [["--auth", "none", "--host", "0.0.0.0"], "--auth none is refused on 0.0.0.0"],
     [["--auth", "passwords"], `--auth "passwords" is unknown`],

@@ -1,5 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ApiKey, IssuedKey } from "../../store/keep/api-keys.ts";
+import { idInKey } from "../../store/keep/key-text.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { Store } from "../../store/store.ts";
 import { parseDuration } from "../../text/duration.ts";
@@ -47,9 +48,19 @@ export function tellIssued(out: Output, { key, about }: IssuedKey, done: string)
 
 /** The key with this id, of the tenant where one is named. */
 export async function requireKey(keys: Store["keys"], id: string, tenant: string | undefined): Promise<ApiKey> {
+  if (id.startsWith("nxs_")) throw wholeKey(id);
   const key = await keys.find(id);
   if (key && (tenant === undefined || key.tenant === tenant)) return key;
   throw unknownKey(id);
+}
+
+/** Never repeats the key: messages are kept in many places. */
+function wholeKey(text: string): NexusError {
+  const id = idInKey(text);
+  return wrongUsage(
+    "A whole key is secret and does not belong into a command line",
+    id === undefined ? `Use its id: "nexus keys list" shows the ids of all keys.` : `Use its id: ${id}`,
+  );
 }
 
 export function unknownKey(id: string): NexusError {

@@ -89,7 +89,10 @@ async function compiledSet({
 function namedTool(servers: ServerSet, full: string): { definition: ServerDefinition; name: string } {
   const named = servers.directory.withId(full);
   const definition = servers.directory.findOwners(named).find(({ id }) => named.startsWith(`${id}.`));
-  if (!definition) throw servers.directory.unknown(full);
+  if (!definition && servers.directory.find(named)) {
+    throw wrongUsage(`"${full}" is a server, not a tool`, `Name a tool of it, as in ${full}.TOOL.`);
+  }
+  if (!definition) throw servers.directory.unknown(full.split(".")[0] ?? full);
   return { definition, name: named.slice(definition.id.length + 1) };
 }
 

@@ -9,29 +9,38 @@ export interface Greeting {
   host: Pick<Host, "servers" | "tools">;
   estimate: ProcessEstimate;
   platform: NodeJS.Platform;
+  needsKey: boolean;
 }
 
 /** What to do with a running gateway, in lines. */
-export function greeting(url: string, { host, estimate, platform }: Greeting): string[] {
+export function greeting(url: string, { host, estimate, platform, needsKey }: Greeting): string[] {
   const servers = host.servers();
   const shown = servers.filter(({ state }) => state.kind !== "disabled");
   const width = Math.max(0, ...shown.map(({ id }) => id.length));
   const rows = shown.map((server) => `  ${server.id.padEnd(width)}  ${stateWords(server)}`);
   const processes = estimateWords(estimate);
   const others = INSTALL_CLIENTS.filter((client) => client !== "claude-code" && CLIENTS[client].shape?.url.http);
+  // From this machine, all of its addresses are one.
+  const local = url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, "http://127.0.0.1:");
+  const connecting = needsKey
+    ? ["To connect a client, give it the address and a key", `  Authorization: Bearer nxs_…`]
+    : [
+        "To connect a client, for example Claude Code",
+        `  nexus mcp install claude-code --url ${local}`,
+        `  Other clients: ${others.join(", ")}`,
+      ];
+  const again = `--url ${local}${needsKey ? ` --header "Authorization: Bearer nxs_…"` : ""}`;
   return [
     "",
     ...(rows.length === 0 ? [NO_SERVERS] : ["Servers", ...rows]),
     ...(processes === undefined ? [] : ["", processes]),
     "",
-    "To connect a client, for example Claude Code",
-    `  nexus mcp install claude-code --url ${url}`,
-    `  Other clients: ${others.join(", ")}`,
+    ...connecting,
     "",
     "To try it",
-    ...commandsToTry(url, host, platform).map((command) => `  ${command}`),
+    ...commandsToTry(again, host, platform).map((command) => `  ${command}`),
     "",
-    `A single server is at ${url.replace(/mcp$/, "servers/<id>/mcp")}. Press Ctrl-C to stop the gateway.`,
+    `A single server is at ${local.replace(/mcp$/, "servers/<id>/mcp")}. Press Ctrl-C to stop the gateway.`,
   ];
 }
 
@@ -61,10 +70,10 @@ export function stateWords({ id, state }: ServerStatus): string {
   }
 }
 
-/** Commands that work unchanged; the call uses a read-only tool, if there is one. */
-function commandsToTry(url: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
+/** Commands that work unchanged, or with a key; the call uses a read-only tool, if there is one. */
+function commandsToTry(again: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {
   const prefixes = new Map(host.servers().map(({ id, definition }) => [id, definition.prefix]));
-  const list = `nexus mcp tools --url ${url}`;
+  const list = `nexus mcp tools ${again}`;
   const harmless = host.tools().filter(({ tool }) => tool.annotations?.readOnlyHint === true);
   const [easiest] = harmless
     .map(({ server, tool }) => ({
@@ -73,5 +82,5 @@ function commandsToTry(url: string, host: Pick<Host, "servers" | "tools">, platf
     }))
     .toSorted((a, b) => Math.abs(a.args.length - 1) - Math.abs(b.args.length - 1));
   if (!easiest) return [list];
-  return [list, ["nexus mcp call", quoteWord(easiest.name, platform), ...easiest.args, `--url ${url}`].join(" ")];
+  return [list, ["nexus mcp call", quoteWord(easiest.name, platform), ...easiest.args, again].join(" ")];
 }

@@ -199,7 +199,7 @@ function tellWhere(
     return out.value({ url, port, auth, servers: states, processes: estimate });
   }
   out.line(`listening on ${url}`);
-  for (const line of greeting(url, { host, estimate, platform })) out.line(visible(line));
+  for (const line of greeting(url, { host, estimate, platform, needsKey: auth === "keys" })) out.line(visible(line));
   out.line();
   // The store of the demo is its own, so no command creates a key in it.
   const canNeedKeys = entrance.door !== undefined && (!options.demo || options.database !== undefined);

@@ -16,6 +16,26 @@ function problem(headers: IncomingHttpHeaders): string | undefined {
 
 describe("Host", () => {
   test.each([
+    ["192.0.2.2:3210", undefined],
+    ["192.0.2.2:8080", undefined],
+    ["[2001:db8::1]:3210", undefined],
+    ["localhost:3210", undefined],
+    ["evil.example:3210", "host"],
+    ["192.0.2.2.evil.example", "host"],
+    ["", "host"],
+  ])("on all addresses of a machine, %s is ours if it is an address", (host, expected) => {
+    for (const address of ["0.0.0.0", "::"]) {
+      const found = new OriginGuard({ address, port: 3210 }).problemOf({
+        headers: { host },
+        rawHeaders: ["host", host],
+      });
+      expect(found?.reason).toBe(expected);
+    }
+  });
+
+  test("on one address, another address is not ours", () => expect(problem({ host: "192.0.2.2:3210" })).toBe("host"));
+
+  test.each([
     "127.0.0.1:3210",
     "localhost:3210",
     "LOCALHOST:3210",

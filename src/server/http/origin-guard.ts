@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { asHost, isLoopback } from "../../text/loopback.ts";
 
@@ -39,9 +40,12 @@ export class OriginGuard {
   readonly #usualHosts: ReadonlySet<string>;
   readonly #hosts: readonly HostName[];
   readonly #origins: ReadonlySet<string>;
+  /** Whether it listens on all addresses of the machine. */
+  readonly #isEverywhere: boolean;
 
   constructor({ address, port, allowedHosts = [], allowedOrigins = [] }: OriginGuardOptions) {
     const own = asHost(address);
+    this.#isEverywhere = address === "0.0.0.0" || address === "::";
     this.#usualHosts = new Set(["127.0.0.1", "localhost", "[::1]", own].map((name) => `${name}:${port}`));
     this.#hosts = [{ name: own, port }, ...allowedHosts.map(allowedHost)];
     this.#origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
@@ -70,6 +74,7 @@ export class OriginGuard {
     if (!wanted) return false;
     // A forwarded port is another one than ours (ssh, containers). A page of another site cannot choose the name, which is
     // what tells it apart: a name of its own that points here is in Host as it stands in the page's URL.
+    if (this.#isEverywhere && isAddress(wanted.name)) return true;
     return isLoopback(wanted.name) || this.#hosts.some((own) => isReachedAs(own, wanted));
   }
 
@@ -87,6 +92,11 @@ function parseHost(text: string): HostName | undefined {
   return name === undefined
     ? undefined
     : { name: name.toLowerCase(), port: port === undefined ? undefined : Number(port) };
+}
+
+/** Nobody can point an address to another machine, as a name can be. */
+function isAddress(name: string): boolean {
+  return isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0;
 }
 
 function allowedHost(text: string): HostName {
