@@ -181,6 +181,14 @@ onBothEngines("the door of a gateway", (world) => {
     expect(door.isNeeded).toBe(true);
   });
 
+  test("the first use of the first key counts at once, also before the notice of the change", async () => {
+    const door = await open({ needs: "when-there-are-keys" });
+    const { key } = await store.keys.create(ADA);
+    await door.authenticate(bearer(key));
+    expect(door.isNeeded).toBe(true);
+    expect(door.decide).toBeDefined();
+  });
+
   test("metrics are for operators and admins", async () => {
     const door = await open();
     const sees = async (role: NewApiKey["role"]) => {

@@ -148,6 +148,8 @@ export class KeyDoor implements Door, Disposable {
     const verified = found && verifiedKey(found.about, this.#now(), { until: found.until, before: known });
     if (!verified) throw refused("The API key is not valid");
     this.#keep(hash, verified);
+    // The notice of the first key may come later than its first use.
+    if (!this.#isNeeded) this.#needKeys();
     return verified;
   }
 

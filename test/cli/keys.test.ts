@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
 import { failure } from "../fixtures/failure.ts";
@@ -53,6 +55,7 @@ describe("nexus keys and nexus tenants", () => {
   });
 
   test("keys of a tenant that does not exist are not an empty list", async () => {
+    await run("store", "migrate");
     const ran = await run("keys", "list", "--tenant", "shpo");
     expect(ran).toMatchObject({ code: 6, stdout: "", stderr: expect.stringContaining(`There is no tenant "shpo"`) });
     expect(await run("keys", "list", "--tenant", "default", "--json")).toMatchObject({
@@ -88,6 +91,7 @@ describe("nexus keys and nexus tenants", () => {
     ["This removes the tenant", ["tenants", "remove", "shop"]],
     [`The tenant "default" cannot be removed`, ["tenants", "remove", "default", "--yes"]],
   ])("%s: wrong usage, with what to do", async (message, args) => {
+    await run("store", "migrate");
     const { code, stdout, stderr } = await run(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
@@ -180,6 +184,17 @@ describe("nexus keys and nexus tenants", () => {
     expect((await run("keys", "explain", some, "nothing.echo")).code).toBe(6);
     expect((await run("keys", "explain", "nobody", "kit.echo")).code).toBe(6);
   });
+
+  test.each([["keys list"], ["tenants list"], ["sets list"], ["mcp changes list"]])(
+    "%s of a mistyped database is refused, and creates nothing",
+    async (command) => {
+      const file = join(stores.folder, "mistyped.db");
+      const { code, stderr } = await nexus.run([...command.split(" "), "--database", `file:${file}`]);
+      expect(code).toBe(6);
+      expect(stderr).toContain("mistyped.db");
+      expect(existsSync(file)).toBe(false);
+    },
+  );
 
   test.each([["explain", "github.search"], ["revoke"], ["rotate"]])(
     "a whole key given to keys %s is not repeated, and its id is named",

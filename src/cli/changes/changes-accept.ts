@@ -4,7 +4,7 @@ import type { Definitions, PendingDefinition } from "../../store/keep/definition
 import { visible } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 import { CHANGES_OPTIONS, definitionsOf, findNamed, requireServer } from "./changed-names.ts";
 
 /** nexus mcp changes accept github.search */
@@ -36,7 +36,7 @@ can be used again. Other kinds: server/prompts/NAME, server/resources/URI, serve
         "For example: nexus mcp changes accept github.search",
       );
     }
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     const definitions = await definitionsOf(store, options.tenant);
     const chosen = await choose(definitions, words, options.server);
     const accepted = await definitions.accept(chosen);

@@ -3,7 +3,7 @@ import { agoText } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, requireServer } from "./changed-names.ts";
 
 const STYLES = { changed: "yellow", added: "green", removed: "red" } as const;
@@ -26,7 +26,7 @@ added things are neither listed nor used until they are accepted.`,
 
   async run(context) {
     const { out, options } = context;
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     const definitions = await definitionsOf(store, options.tenant);
     if (options.server !== undefined) await requireServer(definitions, options.server);
     const pending = await definitions.pending(options.server);

@@ -5,7 +5,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, findNamed } from "./changed-names.ts";
 import { definitionDifferences } from "./definition-difference.ts";
 import { differenceLines } from "./difference-lines.ts";
@@ -25,7 +25,7 @@ server/templates/URI.`,
 
   async run(context) {
     const { out, words, options } = context;
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     const named = await findNamed(await definitionsOf(store, options.tenant), words[0] ?? "");
     const { server, kind, name, pending } = named;
     if (out.json) {

@@ -10,7 +10,7 @@ import { SILENT } from "../../text/logger.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { asksAnyone, defineCommand, type CommandContext } from "../command/command.ts";
 import type { ServerSet } from "../command/server-set.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 import { requireKey, TENANT_OPTIONS } from "./key-words.ts";
 
 const DENIED = 8;
@@ -33,7 +33,7 @@ code 0: allowed; 8: not allowed.`,
   async run(context) {
     const { out, words, options } = context;
     const [id = "", full = ""] = words;
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     const key = await requireKey(store.keys, id, options.tenant);
     const explained = await explain(context, { key, full, store });
     const { allowed, reason, rule } = explained;

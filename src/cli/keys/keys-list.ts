@@ -2,7 +2,7 @@ import type { ApiKey } from "../../store/keep/api-keys.ts";
 import { agoText } from "../../text/duration.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines, type Cell } from "../output/table.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 import { keyForPrograms, TENANT_OPTIONS } from "./key-words.ts";
 
 /** nexus keys list */
@@ -20,7 +20,7 @@ export const keysList = defineCommand({
   async run(context) {
     const { out, options } = context;
     const { tenant } = options;
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     const keys = await store.keys.list(tenant);
     if (tenant !== undefined && keys.length === 0) await store.tenants.require(tenant);
     if (out.json) return out.value({ items: keys.map(keyForPrograms) });

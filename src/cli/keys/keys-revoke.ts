@@ -1,5 +1,5 @@
 import { defineCommand } from "../command/command.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 import { keyForPrograms, requireKey, TENANT_OPTIONS, unknownKey } from "./key-words.ts";
 
 /** nexus keys revoke 3fA9… */
@@ -16,7 +16,7 @@ export const keysRevoke = defineCommand({
   async run(context) {
     const { out, words, options } = context;
     const [id = ""] = words;
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     await requireKey(store.keys, id, options.tenant);
     const revoked = await store.keys.revoke(id);
     if (!revoked) throw unknownKey(id);

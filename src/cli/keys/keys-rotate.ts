@@ -1,5 +1,5 @@
 import { defineCommand } from "../command/command.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 import { durationOption, requireKey, TENANT_OPTIONS, tellIssued, unknownKey } from "./key-words.ts";
 
 const OVERLAP = "1h";
@@ -28,7 +28,7 @@ clients can be changed one after the other.`,
     const [id = ""] = words;
     const { overlap = OVERLAP } = options;
     const overlapMs = durationOption("overlap", overlap, 0);
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     await requireKey(store.keys, id, options.tenant);
     const issued = await store.keys.rotate(id, overlapMs);
     if (!issued) throw unknownKey(id);

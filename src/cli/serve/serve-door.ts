@@ -32,6 +32,8 @@ export interface ServeDoor extends AsyncDisposable {
   sets: StoredSets | undefined;
   /** Whether the tenant `default` also keeps its secrets and recorded writes in the store. */
   isChosen: boolean;
+  /** What a command must say to use the same store. */
+  optionsAgain: string;
   /** Why nothing is stored, though it should be. */
   problem: NexusError | undefined;
 }
@@ -41,6 +43,7 @@ const NOTHING_STORED = {
   store: undefined,
   sets: undefined,
   isChosen: false,
+  optionsAgain: "",
   async [Symbol.asyncDispose]() {},
 };
 
@@ -94,6 +97,7 @@ export async function openDoor(
       store,
       sets,
       isChosen: place.isChosen,
+      optionsAgain: place.optionsAgain,
       problem: undefined,
       async [Symbol.asyncDispose]() {
         door?.[Symbol.dispose]();
@@ -123,7 +127,7 @@ async function loadProblem(): Promise<NexusError | undefined> {
   return sqliteProblem();
 }
 
-interface StorePlace extends Pick<ChosenStore, "address" | "masterKey" | "logger"> {
+interface StorePlace extends Pick<ChosenStore, "address" | "masterKey" | "logger" | "optionsAgain"> {
   /** True if the database was chosen, so that it also keeps what belongs to the tenant `default`. */
   isChosen: boolean;
   /** What was made for this run alone is removed. */
@@ -153,6 +157,7 @@ async function placeOfDemo(platform: NodeJS.Platform, logger: Logger): Promise<S
     masterKey: new MasterKeyPlace({ stateFolder: folder, platform, variables: {} }),
     logger,
     isChosen: false,
+    optionsAgain: "",
     remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

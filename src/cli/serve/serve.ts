@@ -130,8 +130,7 @@ input does the same, and a signal stops immediately.`,
       void gateway.closeTenant(tenant).then(() => removeTenantFolder(stateFolder, tenant, logger));
     });
     await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
-    if (!signal.aborted)
-      tellWhere(gateway, out, { platform: surroundings.platform, entrance, options, again: own.optionsAgain });
+    if (!signal.aborted) tellWhere(gateway, out, { platform: surroundings.platform, entrance, options });
     await untilAborted(signal);
     const isBusy = gateway.runningCalls > 0;
     out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
@@ -180,16 +179,15 @@ async function servePipes(host: Host, { logger, signal, server }: Pipes): Promis
   }
 }
 
-interface StoreWords {
-  options: { readonly demo?: boolean | undefined; readonly database?: string | undefined };
-  /** What a command must say to use the same store. */
-  again: string;
+interface StoreChoice {
+  readonly demo?: boolean | undefined;
+  readonly database?: string | undefined;
 }
 
 function tellWhere(
   { url, port, host }: Gateway,
   out: Output,
-  { platform, entrance, options, again }: StoreWords & { platform: NodeJS.Platform; entrance: ServeDoor },
+  { platform, entrance, options }: { platform: NodeJS.Platform; entrance: ServeDoor; options: StoreChoice },
 ): void {
   const estimate = estimateProcesses(host.servers(), host.processes?.limits.processes);
   const auth = entrance.door?.isNeeded === true ? "keys" : "none";
@@ -203,7 +201,7 @@ function tellWhere(
   out.line();
   // The store of the demo is its own, so no command creates a key in it.
   const canNeedKeys = entrance.door !== undefined && (!options.demo || options.database !== undefined);
-  const command = visible(`nexus keys create NAME --allow PATTERN${again}`);
+  const command = visible(`nexus keys create NAME --allow PATTERN${entrance.optionsAgain}`);
   if (auth === "keys") out.line(`Callers need an API key. To create one: ${command}`);
   else out.line(`${OPEN_TO_ALL}${canNeedKeys ? ` From the first key on, callers need one: ${command}` : ""}`);
   const { problem } = entrance;

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 import { contentText, definitionOf, SET_OPTIONS, setForPrograms } from "./set-words.ts";
 
 /** nexus sets list */
@@ -20,7 +20,7 @@ export const setsList = defineCommand({
   async run(context) {
     const { out, options } = context;
     const { tenant } = options;
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     const sets = await store.sets.list(tenant);
     if (tenant !== undefined && sets.length === 0) await store.tenants.require(tenant);
     if (out.json) return out.value({ items: sets.map(setForPrograms) });

@@ -3,7 +3,7 @@ import type { SetItem } from "../../gateway/sets/set-definition.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines, type Cell } from "../output/table.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 import { contentText, definitionOf, itemText, pathOf, SET_OPTIONS, setForPrograms } from "./set-words.ts";
 
 /** nexus sets show support */
@@ -21,7 +21,7 @@ stand for depends on the servers; a client of the set sees them.`,
   async run(context) {
     const { out, words, options } = context;
     const [name = ""] = words;
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     const set = await store.sets.get(options.tenant ?? DEFAULT_TENANT, name);
     if (out.json) return out.value(setForPrograms(set));
     const definition = definitionOf(set.definition);

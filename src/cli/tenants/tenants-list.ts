@@ -1,7 +1,7 @@
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
 import { DATABASE_OPTION } from "../store/chosen-database.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 
 /** nexus tenants list */
 export const tenantsList = defineCommand({
@@ -16,7 +16,7 @@ export const tenantsList = defineCommand({
 
   async run(context) {
     const { out } = context;
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     const [tenants, keys] = await Promise.all([store.tenants.list(), store.keys.list()]);
     const usable = keys.filter(
       ({ revokedAt, expiresAt = Infinity }) => revokedAt === undefined && expiresAt > Date.now(),

@@ -3,7 +3,7 @@ import { defineCommand } from "../command/command.ts";
 import { DATABASE_OPTION } from "../store/chosen-database.ts";
 import { removeTenantFolder } from "../../compose/stored-state.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
-import { openStore } from "../store/open-store.ts";
+import { openKnownStore } from "../store/open-store.ts";
 
 /** nexus tenants remove shop --yes */
 export const tenantsRemove = defineCommand({
@@ -23,7 +23,7 @@ export const tenantsRemove = defineCommand({
     if (!options.yes) {
       throw wrongUsage(`This removes the tenant "${name}" with its keys and secrets`, "Repeat the command with --yes.");
     }
-    await using store = await openStore(context);
+    await using store = await openKnownStore(context);
     const { unknownTenant } = await import("../../store/keep/tenants.ts");
     if (!(await store.tenants.remove(name))) throw unknownTenant(name);
     await removeTenantFolder(stateFolder, name, verboseLogger(out));
