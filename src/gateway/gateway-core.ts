@@ -81,6 +81,7 @@ export class GatewayCore implements Views {
       pins: host.pins,
       prefixOf: (server) => host.find(server)?.definition.prefix,
     }));
+    catalogs.on((changed) => owners.expire(changed));
     const ownList: AggregateOptions["ownList"] = (kind, server, { principal, caller }) =>
       owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller });
     const failures = options.failures ?? new FailureLog(logger);

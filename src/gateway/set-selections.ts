@@ -1,3 +1,4 @@
+import { serverTarget } from "../host/directory/access-target.ts";
 import type { Implementation } from "../protocol/mcp.ts";
 import type { Principal } from "../server/core/principal.ts";
 import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
@@ -32,11 +33,14 @@ interface KnownSet {
 export class SetSelections {
   readonly #options: SetSelectionsOptions;
   readonly #known = new Map<string, KnownSet>();
-  readonly #stop: (() => void) | undefined;
+  readonly #stop: readonly ((() => void) | undefined)[];
 
   constructor(options: SetSelectionsOptions) {
     this.#options = options;
-    this.#stop = options.sets?.source.onChanged(() => this.#forgetRemoved());
+    this.#stop = [
+      options.sets?.source.onChanged(() => this.#forgetRemoved()),
+      options.sets && options.host.pins.addPins((server) => this.#pins(server)),
+    ];
   }
 
   /** Undefined for a set that does not exist, and for one that the principal may not use. */
@@ -62,7 +66,17 @@ export class SetSelections {
   }
 
   close(): void {
-    this.#stop?.();
+    for (const stop of this.#stop) stop?.();
+  }
+
+  /** Whether a pinned set contains anything of the server. */
+  #pins(server: string): boolean {
+    const { sets } = this.#options;
+    const names = sets?.source.names?.(sets.tenant) ?? this.#known.keys();
+    return [...names].some((name) => {
+      const set = this.#selection(name)?.set;
+      return set?.isPinned === true && set.decide(serverTarget(server)).kind !== "denied";
+    });
   }
 
   #selection(name: string): Selection | undefined {

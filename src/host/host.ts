@@ -117,10 +117,17 @@ export class Host implements AsyncDisposable {
       pinOf: (server) => this.directory.find(server)?.pin,
       tenant: this.tenant,
       logger,
-      onChanges: (server, changes) => this.#tell({ kind: "definitions", server, changes }),
+      onChanges: (changes, { server, isCommon }) => {
+        this.#tell({ kind: "definitions", server, changes });
+        // The list for all was read before, and may have changed as well.
+        if (!isCommon && this.pins.watches(server)) this.#supervisors.find(server)?.readListsAgain();
+      },
       onCompared: (server) => this.#tell({ kind: "accepted", server }),
     });
-    this.#stopLedger = this.#ledger.onAccepted((server) => this.#tell({ kind: "accepted", server }));
+    this.#stopLedger = this.#ledger.onAccepted((server) => {
+      this.#tell({ kind: "accepted", server });
+      this.#supervisors.find(server)?.readListsAgain();
+    });
     this.#supervisors = new ServerSupervisors({
       pins: this.pins,
       connect: (definition, settings) => this.#connector.connect(definition, { ...patience, ...settings }),

@@ -54,6 +54,11 @@ export class StoredSets implements SetSource, Disposable {
     return this.#sets.get(keyOf(tenant, name))?.definition;
   }
 
+  names(tenant: string): Iterable<string> {
+    const start = keyOf(tenant, "");
+    return [...this.#sets.keys()].flatMap((key) => (key.startsWith(start) ? [key.slice(start.length)] : []));
+  }
+
   onChanged(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

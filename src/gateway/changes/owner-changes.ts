@@ -55,7 +55,14 @@ export class OwnerChanges {
   /** Whether the changes of this owner's connection to the server are followed. */
   isHeard(key: string, server: string): boolean {
     const owner = this.#owners.get(key);
-    return owner !== undefined && [...owner.heard.keys()].some((connection) => connection.startsWith(`["${server}",`));
+    return owner !== undefined && [...owner.heard.keys()].some((connection) => isOf(server, connection));
+  }
+
+  /** Reads the own lists of all owners again when they are asked for. */
+  expire({ server, lists }: ListsChanged): void {
+    for (const owner of this.#owners.values()) {
+      owner.lists.expire((connection) => isOf(server, connection), lists);
+    }
   }
 
   isListening(key: string): boolean {
@@ -137,6 +144,10 @@ interface Hearing {
   server: string;
   by: ConnectionOwner;
   signal: CancelSignal;
+}
+
+function isOf(server: string, connection: string): boolean {
+  return connection.startsWith(`["${server}",`);
 }
 
 /** Calls with different capabilities use different connections. */

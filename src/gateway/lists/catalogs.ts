@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { callListener } from "../../async/call-listener.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
+import type { DefinitionChange } from "../../host/definitions/definition-ledger.ts";
 import type { Host } from "../../host/host.ts";
 import { isConnected, type ServerState } from "../../host/servers/server-state.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -40,7 +41,8 @@ export class Catalogs {
       if (event.kind === "lists") this.#compare(event.server, event.told);
       else if (event.kind === "state") this.#follow(event.server, event.state);
       // What was held is listed now, and what was accepted before may be held.
-      else if (event.kind === "accepted") this.tell({ server: event.server, lists: CHANGING_LISTS });
+      else if (event.kind === "accepted") this.#changed(event.server, CHANGING_LISTS);
+      else if (event.kind === "definitions") this.#hold(event.server, event.changes);
     });
   }
 
@@ -110,6 +112,12 @@ export class Catalogs {
       (list) => (hasSets && told.includes(list)) || !isDeepStrictEqual(before?.[list] ?? [], now[list]),
     );
     if (lists.length > 0) this.#changed(server, lists);
+  }
+
+  /** What one list shows as changed is held in all, and they may have changed as well. */
+  #hold(server: string, changes: readonly DefinitionChange[]): void {
+    const changed = new Set(changes.flatMap(({ kind, what }) => (what === "changed" ? [changeOf(kind)] : [])));
+    if (changed.size > 0 && this.#host.pins.watches(server)) this.#changed(server, [...changed]);
   }
 
   #forget(server: string): void {

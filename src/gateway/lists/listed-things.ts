@@ -210,7 +210,7 @@ export class ListedThings {
       this.#options.run({ server, method, params, exchange: asking }),
     );
     const { pins } = this.#options;
-    const hashes = pins.concerns(server)
+    const hashes = pins.watches(server)
       ? await pins.compare({ server, kind, isCommon: false, items: listed })
       : undefined;
     const all = usableItems(kind, listed, { server, logger: SILENT });

@@ -40,7 +40,12 @@ export class OwnLists {
     const own = this.#connections.get(connection) ?? { changed: new Set(), read: new Map() };
     this.#connections.set(connection, own);
     for (const list of lists) own.changed.add(list);
-    for (const kind of own.read.keys()) if (lists.includes(changeOf(kind))) own.read.delete(kind);
+    this.#expire(connection, lists);
+  }
+
+  /** Reads the lists of these connections again when they are asked for. */
+  expire(isMeant: (connection: string) => boolean, lists: readonly ChangingList[]): void {
+    for (const connection of this.#connections.keys()) if (isMeant(connection)) this.#expire(connection, lists);
   }
 
   forget(connection: string): void {
@@ -57,6 +62,11 @@ export class OwnLists {
     own.read.set(kind, reading);
     reading.catch(() => own.read.delete(kind));
     return reading;
+  }
+
+  #expire(connection: string, lists: readonly ChangingList[]): void {
+    const read = this.#connections.get(connection)?.read;
+    for (const kind of read?.keys() ?? []) if (lists.includes(changeOf(kind))) read?.delete(kind);
   }
 
   async #read(kind: ListKind, server: string, by: ConnectionOwner): Promise<KnownList> {

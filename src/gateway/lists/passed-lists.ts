@@ -34,7 +34,7 @@ export class PassedLists {
   }
 
   async page(kind: ListKind, status: ServerStatus, exchange: GatewayExchange): Promise<Result> {
-    const { cursors, run, catalogs, access } = this.#options;
+    const { cursors, run, catalogs, access, pins } = this.#options;
     const position = cursors.open(exchange);
     const method = LIST_METHODS[kind];
     const { capabilities } = await catalogs.of(status.id).nature({ signal: exchange.signal });
@@ -42,7 +42,7 @@ export class PassedLists {
     const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
     const result = await run({ server: status.id, method, params, exchange });
     const given: unknown[] = Array.isArray(result[kind]) ? result[kind] : [];
-    const hashes = access.pins(status.id) ? await this.#compared(kind, status.id, given) : undefined;
+    const hashes = pins.watches(status.id) ? await this.#compared(kind, status.id, given) : undefined;
     const listed = usableItems(kind, given, { server: status.id, logger: this.#options.logger });
     const items = kind === "tools" ? this.#tools(listed, status.id) : listed;
     const { ttlMs, cacheScope, nextCursor } = result;

@@ -7,6 +7,8 @@ import { parseSetDefinition, type SetDefinition } from "./set-definition.ts";
 export interface SetSource {
   /** Undefined if the tenant has no such set. The same object as long as the set is unchanged. */
   find(tenant: string, name: string): SetDefinition | undefined;
+  /** The names of a tenant's sets. Without it, a pinned set counts from its first use on. */
+  names?(tenant: string): Iterable<string>;
   /** Called after sets were created, changed or removed. The returned function removes the listener. */
   onChanged(listener: () => void): () => void;
 }
@@ -34,6 +36,10 @@ export class MemorySets implements SetSource {
 
   find(tenant: string, name: string): SetDefinition | undefined {
     return this.#tenants.get(tenant)?.get(name);
+  }
+
+  names(tenant: string): Iterable<string> {
+    return this.#tenants.get(tenant)?.keys() ?? [];
   }
 
   onChanged(listener: () => void): () => void {

@@ -120,6 +120,35 @@ describe("a ledger", () => {
     expect(await ledger.compare(changed)).toMatchObject([{ name: "ask", what: "changed" }]);
   });
 
+  test("compares a first list for certain capabilities with the list for all, by name, also where nothing is pinned", async () => {
+    const ledger = new MemoryLedger();
+    await ledger.compare(list([tool("a")], { isPinned: false }));
+    const forSome = list([tool("a", "new"), tool("ask")], { isCommon: false, isPinned: false });
+    expect(await ledger.compare(forSome)).toMatchObject([{ name: "a", what: "changed" }]);
+    // The name is held, whichever definition a caller was shown.
+    expect([standing(ledger, tool("a")), standing(ledger, tool("a", "new"))]).toEqual(["changed", "changed"]);
+    expect(standing(ledger, tool("ask"))).toBe("accepted");
+  });
+
+  test("keeps a change once when the list for all shows what callers with certain capabilities saw before", async () => {
+    const ledger = new MemoryLedger();
+    await ledger.compare(list([tool("a")]));
+    const changed = [tool("a", "new"), tool("b")];
+    expect(await ledger.compare(list(changed, { isCommon: false }))).toHaveLength(2);
+    expect(await ledger.compare(list(changed))).toEqual([]);
+    expect(await ledger.compare(list([tool("a")]))).toEqual([]);
+    expect([standing(ledger, tool("a")), standing(ledger, tool("b"))]).toEqual(["accepted", "unknown"]);
+  });
+
+  test("takes over for all what was accepted for callers with certain capabilities", async () => {
+    const ledger = new MemoryLedger();
+    await ledger.compare(list([tool("a")]));
+    await ledger.compare(list([tool("a", "new")], { isCommon: false }));
+    ledger.accept("s");
+    expect(await ledger.compare(list([tool("a", "new")]))).toEqual([]);
+    expect([standing(ledger, tool("a")), standing(ledger, tool("a", "new"))]).toEqual(["changed", "accepted"]);
+  });
+
   test("compares the list for all with what was accepted of a list for certain capabilities that came first", async () => {
     const ledger = new MemoryLedger();
     await ledger.compare(list([tool("a"), tool("b")], { isCommon: false }));

@@ -50,10 +50,14 @@ export class KnownDefinitions {
 
   standingOf({ kind, name, hash }: Omit<NamedDefinition, "server">): Standing {
     if (hash === undefined) return "unknown";
-    const known = [this.find({ kind, name, seenBy: "all" }), this.find({ kind, name, seenBy: "some" })];
-    if (known.some((hashes) => hashes?.accepted === hash)) return "accepted";
-    if (known.some((hashes) => hashes?.accepted !== undefined)) return "changed";
-    return known.some((hashes) => hashes !== undefined) ? "added" : "unknown";
+    const known = [this.find({ kind, name, seenBy: "all" }), this.find({ kind, name, seenBy: "some" })].filter(
+      (hashes) => hashes !== undefined,
+    );
+    // Who is shown the accepted definition may also reach the changed one: a name has one server behind it.
+    const isWaiting = known.some((hashes) => hashes.current !== undefined && hashes.current !== hashes.accepted);
+    if (!isWaiting && known.some(({ accepted }) => accepted === hash)) return "accepted";
+    if (known.some(({ accepted }) => accepted !== undefined)) return "changed";
+    return known.length > 0 ? "added" : "unknown";
   }
 
   /** What is different in a list that was read. */
@@ -64,8 +68,7 @@ export class KnownDefinitions {
     const isFirst = !isMarked && (!isPinned || !this.find(markOf(kind, isCommon ? "some" : "all")));
     const found: Difference[] = [];
     for (const [name, { hash }] of [...definitions].slice(0, MAX_KEPT)) {
-      const difference = this.#difference({ kind, seenBy, name }, hash, isFirst);
-      if (difference) found.push(difference);
+      found.push(...this.#differences({ kind, seenBy, name }, hash, isFirst));
     }
     if (isCommon) found.push(...this.#missing(kind, definitions));
     // Without the mark, the next list would be taken for the first one.
@@ -73,21 +76,28 @@ export class KnownDefinitions {
     return found;
   }
 
-  #difference(place: DefinitionPlace, hash: string, isFirst: boolean): Difference | undefined {
+  #differences(place: DefinitionPlace, hash: string, isFirst: boolean): Difference[] {
     const own = this.find(place);
-    const other = this.find({ ...place, seenBy: place.seenBy === "all" ? "some" : "all" });
-    if (own?.current === hash) return undefined;
+    const otherPlace: DefinitionPlace = { ...place, seenBy: place.seenBy === "all" ? "some" : "all" };
+    const other = this.find(otherPlace);
+    if (own?.current === hash) return [];
     if (place.seenBy === "some") {
       // Callers with certain capabilities see the same as all, which is kept once.
-      if (other?.accepted === hash || other?.current === hash) return undefined;
+      if (other?.accepted === hash || other?.current === hash) return [];
       // Lists for different capabilities may differ, so a change stays until it is accepted.
-      if (own && (own.accepted === hash || own.accepted !== own.current)) return undefined;
+      if (own && (own.accepted === hash || own.accepted !== own.current)) return [];
     }
-    const isAccepted = isFirst || other?.accepted === hash;
-    const accepted = own ? own.accepted : isAccepted ? hash : undefined;
+    // A name that the other list has is not new: its definition has to be the accepted one.
+    const isAccepted = other ? other.accepted === hash : isFirst && !own;
+    const accepted = isAccepted ? hash : own?.accepted;
     const now = { accepted, current: hash };
-    if (accepted === hash) return { place, now };
-    return { place, now, what: accepted === undefined && other?.accepted === undefined ? "added" : "changed" };
+    if (accepted === hash) return [{ place, now }];
+    // What only some callers saw until now is in the list for all: it is kept once.
+    const isSame = other?.accepted === undefined && other?.current === hash;
+    const moved: Difference[] = isSame ? [{ place: otherPlace, now: undefined }] : [];
+    const isReported = other?.current === hash || (own?.current !== undefined && own.current !== own.accepted);
+    const what = accepted === undefined && other?.accepted === undefined ? "added" : "changed";
+    return [...moved, { place, now, what: isReported ? undefined : what }];
   }
 
   /** What the list for all does not have any more. What was never accepted is forgotten. */

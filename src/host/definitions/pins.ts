@@ -13,7 +13,8 @@ export interface PinsOptions {
   pinOf: (server: string) => Pin | undefined;
   tenant: string;
   logger: Logger;
-  onChanges?: ((server: string, changes: readonly DefinitionChange[]) => void) | undefined;
+  /** `list`: the one that shows the changes. */
+  onChanges?: ((changes: readonly DefinitionChange[], list: ReadList) => void) | undefined;
   /** Called when a list could be compared after all. Without it, a comparison that failed is not repeated. */
   onCompared?: ((server: string) => void) | undefined;
 }
@@ -41,6 +42,7 @@ export class Pins {
   /** How often each list was read: only the newest one is compared again if it could not be. */
   readonly #reads = new Map<string, number>();
   readonly #retries = new Map<string, NodeJS.Timeout>();
+  readonly #otherPins = new Set<(server: string) => boolean>();
   #isClosed = false;
 
   constructor(options: PinsOptions) {
@@ -50,6 +52,17 @@ export class Pins {
   /** Whether anything of the server is pinned by its entry. */
   concerns(server: string): boolean {
     return this.#options.pinOf(server) !== undefined;
+  }
+
+  /** Whether anything of the server is pinned, by its entry or elsewhere. Not for the path of a call. */
+  watches(server: string): boolean {
+    return this.concerns(server) || [...this.#otherPins].some((pins) => pins(server));
+  }
+
+  /** Adds pins that are not in the entries of servers, such as those of sets. Returns a function that removes them. */
+  addPins(pins: (server: string) => boolean): () => void {
+    this.#otherPins.add(pins);
+    return () => this.#otherPins.delete(pins);
   }
 
   /** Whether this definition is pinned by the entry of its server. */
@@ -65,7 +78,7 @@ export class Pins {
    */
   async compare({ server, kind, isCommon, items }: ReceivedList): Promise<ListHashes> {
     const { ledger, logger } = this.#options;
-    const isPinned = this.concerns(server);
+    const isPinned = this.watches(server);
     if (!isPinned && !ledger.keepsUnpinned) return NO_HASHES;
     const definitions = listedDefinitions(kind, items);
     const list: ReadList = { server, kind, isCommon, isPinned, definitions };
@@ -78,7 +91,7 @@ export class Pins {
       else logger.debug(text);
       this.#retryLater(list, { key, read });
     });
-    if (isPinned) await comparing;
+    if (this.concerns(server)) await comparing;
     else this.#follow(server, comparing);
     return new Map([...definitions].map(([name, { hash }]) => [name, hash]));
   }
@@ -97,7 +110,7 @@ export class Pins {
   async #record(list: ReadList): Promise<void> {
     const { ledger, onChanges } = this.#options;
     const changes = await ledger.compare(list);
-    if (changes.length > 0) onChanges?.(list.server, changes);
+    if (changes.length > 0) onChanges?.(changes, list);
   }
 
   /** The database may be away for a while; the list itself may not be read again for a long time. */

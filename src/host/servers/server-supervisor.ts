@@ -126,7 +126,7 @@ export class ServerSupervisor {
     this.#host.updateError(definition);
     if (definition.failIfNoTools && !failIfNoTools) this.#failIfNoTools();
     // What was not pinned may not have been compared.
-    if (this.#host.ready && !isDeepStrictEqual(definition.pin, pin)) void this.lists.reload();
+    if (!isDeepStrictEqual(definition.pin, pin)) this.readListsAgain();
     // A manual switch is kept, unless the configuration itself has changed.
     if (definition.enabled !== enabled) this.toggle(definition.enabled);
     else if (!isDeepStrictEqual(definition.tools, tools)) this.#options.onLists();
@@ -205,6 +205,11 @@ export class ServerSupervisor {
     const { id: server, entry, limits } = this.definition;
     if (!processes || entry?.reach.kind !== "stdio") return undefined;
     return processes.budget.open({ ...request, tenant: processes.tenant, server, limits });
+  }
+
+  /** Reads the lists of a running server, which may have changed without a report. */
+  readListsAgain(): void {
+    if (this.#host.ready) void this.lists.reload();
   }
 
   async #retry(): Promise<void> {

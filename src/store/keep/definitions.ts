@@ -82,7 +82,8 @@ export class Definitions {
       .where("tenant", "=", this.#tenant)
       .where((eb) => isPending(eb));
     const rows = await (server === undefined ? all : all.where("server", "=", server)).execute();
-    const pending = rows.flatMap((row) => pendingOf(row) ?? []);
+    const others = await this.#acceptedElsewhere(rows);
+    const pending = rows.flatMap((row) => pendingOf(row, others.get(row.id)) ?? []);
     return pending.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   }
 
@@ -114,6 +115,28 @@ export class Definitions {
       if (accepted.length > 0) await announce(transaction, "definitions");
       return accepted;
     });
+  }
+
+  /** By the ids of rows that were never accepted: what was accepted under the same name in the list for other callers. */
+  async #acceptedElsewhere(rows: readonly Row[]): Promise<Map<string, string>> {
+    const byOther = new Map<string, string>();
+    for (const row of rows) {
+      const { seenBy, ...place } = placeOf(row);
+      const other = this.#emptyRow(row.server, { ...place, seenBy: seenBy === "all" ? "some" : "all" });
+      if (row.accepted_hash === null) byOther.set(other.id, row.id);
+    }
+    const found = new Map<string, string>();
+    const ids = [...byOther.keys()];
+    for (let at = 0; at < ids.length; at += ROWS_AT_ONCE) {
+      const others = await this.#db
+        .selectFrom("nexus_definitions")
+        .select(["id", "accepted"])
+        .where("id", "in", ids.slice(at, at + ROWS_AT_ONCE))
+        .where("accepted_hash", "is not", null)
+        .execute();
+      for (const { id, accepted } of others) found.set(byOther.get(id) ?? "", accepted ?? "null");
+    }
+    return found;
   }
 
   /** False if the definition is not as it was when it was read. */
@@ -180,24 +203,39 @@ export class Definitions {
       row.accepted = now.accepted !== undefined && now.accepted === now.current ? body : null;
       rows.push(row);
     }
-    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-      await db
-        .insertInto("nexus_definitions")
-        .values(rows.slice(at, at + ROWS_AT_ONCE))
-        // What was accepted stays as it was accepted.
-        .onConflict((conflict) =>
-          conflict.column("id").doUpdateSet((eb) => ({
-            current_hash: eb.ref("excluded.current_hash"),
-            current: eb.ref("excluded.current"),
-            changed_at: eb.ref("excluded.changed_at"),
-          })),
-        )
-        .execute();
-    }
+    const isAccepted = (row: Row) => row.current_hash !== null && row.accepted_hash === row.current_hash;
+    await this.#put(db, rows.filter(isAccepted), [
+      "current_hash",
+      "current",
+      "changed_at",
+      "accepted_hash",
+      "accepted",
+    ]);
+    // What was accepted stays as it was accepted.
+    await this.#put(
+      db,
+      rows.filter((row) => !isAccepted(row)),
+      ["current_hash", "current", "changed_at"],
+    );
     for (let at = 0; at < gone.length; at += ROWS_AT_ONCE) {
       await db
         .deleteFrom("nexus_definitions")
         .where("id", "in", gone.slice(at, at + ROWS_AT_ONCE))
+        .execute();
+    }
+  }
+
+  /** Inserts rows; of those that exist, it updates these columns. */
+  async #put(db: Kysely<StoreTables>, rows: readonly Row[], columns: readonly (keyof Row)[]): Promise<void> {
+    for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+      await db
+        .insertInto("nexus_definitions")
+        .values(rows.slice(at, at + ROWS_AT_ONCE))
+        .onConflict((conflict) =>
+          conflict
+            .column("id")
+            .doUpdateSet((eb) => Object.fromEntries(columns.map((column) => [column, eb.ref(`excluded.${column}`)]))),
+        )
         .execute();
     }
   }
@@ -242,10 +280,12 @@ function isPending(eb: ExpressionBuilder<StoreTables, "nexus_definitions">) {
   ]);
 }
 
-function pendingOf(row: Row): PendingDefinition | undefined {
+/** `other`: what was accepted under this name in the list for other callers. */
+function pendingOf(row: Row, other: string | undefined): PendingDefinition | undefined {
   const { kind, name, seenBy } = placeOf(row);
-  const what = pendingChange({ accepted: row.accepted_hash ?? undefined, current: row.current_hash ?? undefined });
-  if (what === undefined || kind === "lists") return undefined;
+  const own = pendingChange({ accepted: row.accepted_hash ?? undefined, current: row.current_hash ?? undefined });
+  if (own === undefined || kind === "lists") return undefined;
+  const what = own === "added" && other !== undefined ? "changed" : own;
   return {
     id: row.id,
     server: row.server,
@@ -255,7 +295,7 @@ function pendingOf(row: Row): PendingDefinition | undefined {
     isForSome: seenBy === "some",
     since: row.changed_at,
     hash: row.current_hash ?? undefined,
-    accepted: parsed(row.accepted),
+    accepted: parsed(row.accepted ?? other ?? null),
     current: parsed(row.current),
   };
 }
