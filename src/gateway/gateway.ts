@@ -8,6 +8,7 @@ import { HttpEdge } from "./edge/http-edge.ts";
 import type { Gauges } from "./operation/metrics.ts";
 import type { SetSource } from "./sets/set-source.ts";
 import type { OpenTenant } from "./tenants/tenant-host.ts";
+import { EXPELLED } from "../server/http/http-refusal.ts";
 import type { LegacyHttp } from "../server/http/legacy-http.ts";
 import { endpointParts } from "../server/http/mcp-endpoint.ts";
 import type { OpenStreams } from "../server/core/open-streams.ts";
@@ -107,11 +108,11 @@ export class Gateway implements AsyncDisposable {
   }
 
   /**
-   * Ends the sessions of a principal, for example after its credentials were revoked: their ids are refused from now
-   * on. Clients of 2026-07-28 have no session and are not affected.
+   * Ends the sessions of a principal: their ids are refused from now on, and what runs in them is answered with an error.
+   * Clients of 2026-07-28 have no session and are not affected.
    */
   endSessions(principal: Principal): Promise<void> {
-    return this.#legacy.endSessions(principal);
+    return this.#legacy.endSessions(principal, "The session was ended");
   }
 
   /**
@@ -122,10 +123,10 @@ export class Gateway implements AsyncDisposable {
     return this.#assembly.tenants.closeHost(tenant);
   }
 
-  /** Ends everything that a principal has open: its sessions, its streams, and the calls that run for it. */
+  /** Ends what a principal has open: its sessions, its streams, and its calls, which are answered with an error. */
   async expel(principal: Principal): Promise<void> {
     this.#edge.expel(principal);
-    await this.endSessions(principal);
+    await this.#legacy.endSessions(principal, EXPELLED.error.message);
   }
 
   /** Rejects new calls, waits for running calls up to a limit, cancels the rest and stops the servers. */
@@ -141,14 +142,14 @@ export class Gateway implements AsyncDisposable {
   #endRemovedSets(sets: SetSource): void {
     for (const { name: tenant, endpoints } of this.#assembly.tenants.all()) {
       const removed = endpoints.takeSets((name) => sets.find(tenant, name) === undefined);
-      for (const core of removed) this.#legacy.closeSessions((session) => session.core === core);
+      for (const core of removed) this.#legacy.closeSessions((session) => session.core === core, "The set was removed");
     }
   }
 
   /** A credential was replaced: what was opened with it ends, and its owner opens it again with the new one. */
   #endOpenedBy(principal: Principal): void {
     this.#edge.endAskedBy(principal);
-    this.#legacy.closeSessions((session) => session.principal === principal);
+    this.#legacy.closeSessions((session) => session.principal === principal, EXPELLED.error.message);
   }
 
   async #close(): Promise<void> {

@@ -142,20 +142,18 @@ export class LegacyHttp implements LegacyEndpoint {
     response.writeHead(204).end();
   }
 
-  /** Ends every session of a principal for good. */
-  async endSessions(principal: Principal): Promise<void> {
+  /** Ends every session of a principal for good; what is in flight is answered with `why`. */
+  async endSessions(principal: Principal, why: string): Promise<void> {
     const key = principalKey(principal);
-    for (const session of this.#sessions.values()) if (session.principalKey === key) this.#end(session);
-    for (const session of this.#sseSessions.values()) {
-      if (principalKey(session.principal) === key) void session.close();
-    }
+    this.closeSessions((session) => principalKey(session.principal) === key, why);
     await this.#ids.endAll(principal).catch(this.#onUnwritten);
   }
 
-  /** Closes the sessions that are concerned. Whoever may still use one takes it up again by its id. */
-  closeSessions(isConcerned: (session: Visitor) => boolean): void {
-    for (const session of this.#sessions.values()) if (isConcerned(session)) this.#end(session);
-    for (const session of this.#sseSessions.values()) if (isConcerned(session)) void session.close();
+  /** Closes sessions; what is in flight is answered with `why`. Whoever may still use one takes it up again by its id. */
+  closeSessions(isConcerned: (session: Visitor) => boolean, why: string): void {
+    const error = new NexusError("CANCELLED", why, { mayHaveReached: true });
+    for (const session of this.#sessions.values()) if (isConcerned(session)) this.#end(session, error);
+    for (const session of this.#sseSessions.values()) if (isConcerned(session)) void session.close(error);
   }
 
   /** The principals that have sessions. */
@@ -346,9 +344,9 @@ export class LegacyHttp implements LegacyEndpoint {
     return overloaded(`Session limit reached (${what}). Retry later or raise limits.sessions.`, 30);
   }
 
-  #end(session: HttpSession): void {
+  #end(session: HttpSession, why?: NexusError): void {
     if (this.#sessions.delete(session.id)) this.#shares.give(this.#shares.of(session.principalKey));
-    void session.close();
+    void session.close(why);
   }
 
   readonly #onUnwritten = (error: unknown) => {

@@ -72,6 +72,8 @@ export class LegacySession {
   readonly #options: SessionOptions;
   readonly #questions: OpenQuestions;
   readonly #inFlight = new IdTable<InFlight>();
+  /** Requests to the session itself, such as `resources/subscribe`, that are not answered yet. */
+  readonly #ownRequests = new Set<Pick<InFlight, "id" | "channel">>();
   #agreement: Agreement | undefined;
   #logLevel: LogLevel | undefined;
   /** The answer to `initialize` on its way. */
@@ -144,11 +146,15 @@ export class LegacySession {
   request(request: Request, channel: RequestChannel): void {
     const { id, method, params = {} } = request;
     const answer = (result: Promise<Result>) => {
+      const asked = { id, channel };
+      this.#ownRequests.add(asked);
+      // The end of the session may have answered it.
+      const finish = (response: Response) => void (this.#ownRequests.delete(asked) && channel.finish(response));
       const finished = result.then(
-        (value) => channel.finish({ jsonrpc: "2.0", id, result: value }),
+        (value) => finish({ jsonrpc: "2.0", id, result: value }),
         (error: unknown) => {
           logHidden(error, method, this.#options.logger);
-          channel.finish({ jsonrpc: "2.0", id, error: rpcErrorOf(error) });
+          finish({ jsonrpc: "2.0", id, error: rpcErrorOf(error) });
         },
       );
       callListener(() => finished, this.#options.logger);
@@ -248,6 +254,10 @@ export class LegacySession {
   async #close(why: NexusError | undefined): Promise<void> {
     this.stopAsking();
     for (const { id } of this.#inFlight.values()) this.#cancel(id, why);
+    for (const { id, channel } of this.#ownRequests) {
+      channel.finish(why && { jsonrpc: "2.0", id, error: rpcErrorOf(why) });
+    }
+    this.#ownRequests.clear();
     await this.#agreement?.changes.close().catch((error: unknown) => {
       this.#options.logger.debug("a subscription could not be closed", { error });
     });

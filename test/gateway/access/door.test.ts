@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { NexusError } from "../../../src/errors/nexus-error.ts";
 import { serve, type Door, type Principal } from "../../../src/gateway/index.ts";
 import { Host } from "../../../src/index.ts";
 import { ScriptedServer } from "../../../src/testing/scripted-server.ts";
 import { modern, OpenStream, send } from "../../fixtures/gateway/wire.ts";
+import type { WireMessage } from "../../fixtures/json-line-peer.ts";
+import { eventsOf, send as post, type WireEvent } from "../legacy/legacy-wire.ts";
 import { AccessWorld, namesIn } from "./access-world.ts";
 
 /** A door whose rules the test changes. Callers say who they are in a header. */
@@ -94,6 +96,72 @@ test("whoever is expelled loses streams, sessions and running calls; others keep
   expect(after.status).toBe(404);
   release();
   bobs.leave();
+});
+
+describe("calls of older clients whose caller is expelled", () => {
+  const LOOK = { jsonrpc: "2.0", id: 5, method: "tools/call", params: { name: "box__look", arguments: {} } };
+  const ANSWER = {
+    jsonrpc: "2.0",
+    id: 5,
+    error: {
+      code: -32603,
+      message: "The credentials are not valid any more",
+      data: { code: "CANCELLED", mayHaveReached: true },
+    },
+  };
+
+  test.each(["2025-11-25", "2025-06-18", "2025-03-26"])("a call of %s is answered on its stream", async (version) => {
+    const door = new TestDoor();
+    const server = tools();
+    await using world = await open(door, server);
+    const session = await world.session({ user: "ada" }, version);
+    const release = server.holdNext("tools/call");
+    // Resolves when the call has become a stream.
+    const stream = await session.post(LOOK);
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    door.expel("ada");
+    expect(await messagesIn(eventsOf(stream))).toEqual([ANSWER]);
+    release();
+  });
+
+  test("a call of 2025-11-25 that has no stream yet is answered", async () => {
+    const door = new TestDoor();
+    const server = tools();
+    await using world = await open(door, server);
+    const session = await world.session({ user: "ada" });
+    const release = server.holdNext("tools/call");
+    const answer = session.answerTo("tools/call", LOOK.params);
+    await server.receive("tools/call");
+    door.expel("ada");
+    expect(await answer).toEqual({ ...ANSWER, id: 1 });
+    release();
+  });
+
+  test("a call of HTTP+SSE is answered on the stream of its session", async () => {
+    const door = new TestDoor();
+    const server = tools();
+    await using world = await open(door, server);
+    const headers = { "x-user": "ada" };
+    const stream = await fetch(new URL("/sse", world.url()), { headers });
+    const events = eventsOf(stream);
+    const { value: first } = await events.next();
+    const messages = new URL(String(first?.data), world.url()).href;
+    const params = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo: { name: "wire", version: "1" } };
+    await post(messages, { jsonrpc: "2.0", id: 1, method: "initialize", params }, headers);
+    await events.next();
+    const release = server.holdNext("tools/call");
+    await post(messages, LOOK, headers);
+    await server.receive("tools/call");
+    door.expel("ada");
+    expect(await messagesIn(events)).toEqual([ANSWER]);
+    release();
+  });
+
+  async function messagesIn(events: AsyncIterable<WireEvent>): Promise<WireMessage[]> {
+    const messages: WireMessage[] = [];
+    for await (const { message } of events) if (message) messages.push(message);
+    return messages;
+  }
 });
 
 test("a request that was let in before its sender was expelled opens nothing when it has arrived", async () => {

@@ -125,7 +125,7 @@ test("revocation ends the sessions of one principal, those that are not open inc
   const open = await openFor(world.origin, ada);
   const sse = eventsOf(await fetch(`${world.origin}/sse`, { headers: ada }));
   await sse.next();
-  await world.legacy.endSessions({ ...ANYBODY, id: "ada" });
+  await world.legacy.endSessions({ ...ANYBODY, id: "ada" }, "ended");
   expect(world.legacy.sessions).toBe(0);
   expect((await sse.next()).done).toBe(true);
   await using after = await start();
