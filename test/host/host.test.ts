@@ -28,8 +28,8 @@ const fixture = (...flags: string[]): HostEntry => stdioFixture(flags);
 const stateOf = (host: Host, id: string): ServerState["kind"] | undefined =>
   host.servers().find((server) => server.id === id)?.state.kind;
 const until = (host: Host, id: string, kind: ServerState["kind"]) => expect.poll(() => stateOf(host, id)).toBe(kind);
-const pidOf = async (host: Host, id: string) => {
-  using lease = await host.lease(id);
+const pidOf = async (host: Host, id: string, owner?: string) => {
+  using lease = await host.lease(id, owner === undefined ? {} : { owner });
   return lease.client.pid ?? 0;
 };
 
@@ -173,6 +173,39 @@ describe("running servers", () => {
     await host.toggle("one", true);
     expect(await pidOf(host, "one")).toBe(pid);
     expect(host.tools().length).toBeGreaterThan(0);
+  });
+
+  test("a server that the configuration disables has no processes that nobody uses; running calls finish first", async () => {
+    const server = fixture("--revision", "2025-11-25");
+    await using host = await open({ one: server });
+    await host.ready();
+    const unused = await pidOf(host, "one", "ada");
+    const busy = [await host.lease("one"), await host.lease("one", { owner: "bob" })];
+    const pids = busy.map(({ client }) => client.pid ?? 0);
+    const calls = busy.map(({ client }) => client.callTool("sleep", { ms: 300 }));
+    await host.setServers({ one: { ...server, enabled: false } });
+    expect(host.tools()).toEqual([]);
+    await expect.poll(() => isRunning(unused)).toBe(false);
+    expect(pids.map(isRunning)).toEqual([true, true]);
+    for (const result of await Promise.all(calls)) expect(result).toMatchObject({ content: [{ type: "text" }] });
+    for (const lease of busy) lease.release();
+    await expect.poll(() => pids.some(isRunning)).toBe(false);
+    expect(stateOf(host, "one")).toBe("disabled");
+
+    await host.setServers({ one: { ...server, enabled: true } });
+    await until(host, "one", "ready");
+    const again = [await pidOf(host, "one"), await pidOf(host, "one", "ada")];
+    expect(again.map(isRunning)).toEqual([true, true]);
+    expect(host.tools().length).toBeGreaterThan(0);
+  });
+
+  test("a server that is disabled while it starts has no process afterwards", async () => {
+    const server = fixture();
+    await using host = await open({ one: server });
+    const before = new Set(childrenOf(process.pid));
+    await host.setServers({ one: { ...server, enabled: false } });
+    await host.ready();
+    await expect.poll(() => childrenOf(process.pid).filter((pid) => before.has(pid))).toEqual([]);
   });
 
   test("changed lists are read again by themselves", async () => {

@@ -2,6 +2,7 @@ import { Turns } from "../../async/turns.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import type { Change } from "../../client/changes/feed.ts";
 import { callListener } from "../../async/call-listener.ts";
+import { isConnected } from "../../host/servers/server-state.ts";
 import type { Logger } from "../../text/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
@@ -79,8 +80,10 @@ export class ServersListening implements Listening {
       ...(request.view.kind === "set" ? [parts.onSetsChanged(() => this.#setsChanged())] : []),
       parts.owners.on(parts.ownerKey, (changed) => this.#listsChanged(changed)),
       parts.host.on((event) => {
-        const isBack = event.kind === "state" && (event.state.kind === "ready" || event.state.kind === "degraded");
-        if (isBack) this.#watches.get(event.server)?.watch.wake();
+        if (event.kind !== "state") return;
+        const watch = this.#watches.get(event.server)?.watch;
+        if (isConnected(event.state)) watch?.wake();
+        else if (event.state.kind === "disabled") watch?.rest();
       }),
     ];
   }

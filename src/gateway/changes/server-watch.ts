@@ -47,7 +47,12 @@ export class ServerWatch {
 
   /** Call this when the server is back: reopens the subscription if it was lost. */
   wake(): void {
-    if (!this.#open && !this.#ending.signal.aborted) void this.#turns.run(() => this.#reopen());
+    if (!this.#ending.signal.aborted) void this.#turns.run(() => this.#reopen());
+  }
+
+  /** Call this when the server is disabled: lets go of its connection until the server is back. */
+  rest(): void {
+    void this.#turns.run(() => this.#disconnect());
   }
 
   async close(): Promise<void> {

@@ -7,7 +7,7 @@ import type { ProcessRequest, ProcessSlot } from "../../process/process-slot.ts"
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Backoff } from "../../async/backoff.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import { PoolLease, type Lease } from "./lease.ts";
+import { PoolLease, type Lease, type Held } from "./lease.ts";
 import type { Urgency } from "./start-gate.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 
@@ -30,7 +30,7 @@ export interface PoolOptions {
   connect: (options: OpenOptions) => Promise<Client>;
   /** A slot for the process of a connection; undefined where it needs none. */
   openSlot: (request: Pick<ProcessRequest, "principal" | "signal" | "stop">) => ProcessSlot | undefined;
-  /** The process of the host's own connection makes room for another one. */
+  /** The host's own connection is to end; the server starts again on its next use. */
   pauseHost: (held: Held) => void;
   /** How long an unused connection is kept. */
   idleMs: number;
@@ -60,26 +60,6 @@ export interface HoldOptions {
   onWait?: ((reason: string) => void) | undefined;
 }
 
-/** One connection and its users. */
-export interface Held {
-  readonly key: string;
-  readonly owner: string;
-  /** Undefined for the host's own connection. */
-  readonly share: Share | undefined;
-  readonly client: Promise<Client>;
-  readonly giveUp: AbortController;
-  /** Of its process, where that is limited. */
-  readonly slot: ProcessSlot | undefined;
-  /** The client when it is connected. */
-  opened?: Client;
-  users: number;
-  /** Set while it has no users. */
-  idle?: NodeJS.Timeout | undefined;
-  idleSince: number;
-  isRetired: boolean;
-  ending?: Promise<void>;
-}
-
 /** A connection that waits for room, and the number of callers that wait for it. */
 interface Coming {
   readonly owner: string;
@@ -99,6 +79,8 @@ export class ConnectionPool {
   readonly #running = new Set<Held>();
   /** For all connections except the host's own. */
   readonly #shares: FairShares;
+  /** Whether connections without users end at once, the host's own also. */
+  #endsUnused = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -146,6 +128,7 @@ export class ConnectionPool {
     // Those who left must not hold up the others in the queue.
     const isUnwanted = held.isRetired || (held.key !== HOST && held.slot?.waitingFor !== undefined);
     if (isUnwanted) return void this.end(held);
+    if (this.#endsUnused) return this.#stop(held);
     if (held.key !== HOST) this.#endLater(held);
     held.slot?.rest();
   }
@@ -164,6 +147,13 @@ export class ConnectionPool {
     this.#forget(held);
     held.isRetired = true;
     if (held.users === 0) void this.end(held);
+  }
+
+  /** The server is disabled: connections end as soon as nobody uses them, until it is enabled again. */
+  endUnused(endsUnused: boolean): void {
+    this.#endsUnused = endsUnused;
+    if (!endsUnused) return;
+    for (const held of this.#byKey.values()) if (held.users === 0) this.#stop(held);
   }
 
   /** Closes what belongs to an owner that is gone. */
@@ -261,6 +251,12 @@ export class ConnectionPool {
     throw signal.reason;
   }
 
+  /** Ends one that nobody uses. */
+  #stop(held: Held): void {
+    if (held.key === HOST) this.#options.pauseHost(held);
+    else void this.end(held);
+  }
+
   #use(held: Held): Held {
     held.users++;
     this.#stir(held);
@@ -279,8 +275,7 @@ export class ConnectionPool {
   #open(key: string, { owner = HOST, input, wanted = WANTED, backoff }: HoldOptions, share: Share | undefined): Held {
     const giveUp = new AbortController();
     const { signal } = giveUp;
-    const stop = () => (key === HOST ? this.#options.pauseHost(held) : void this.end(held));
-    const slot = this.#options.openSlot({ principal: share?.key ?? HOST, signal, stop });
+    const slot = this.#options.openSlot({ principal: share?.key ?? HOST, signal, stop: () => this.#stop(held) });
     const client = this.#connect(slot, { input, signal, wanted });
     const held: Held = { key, owner, share, client, giveUp, slot, users: 0, idleSince: 0, isRetired: false };
     this.#byKey.set(key, held);

@@ -4,7 +4,8 @@ import type { InputProvider } from "../../client/conversation/input.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { ConnectionPool, Held } from "./connection-pool.ts";
+import type { ConnectionPool } from "./connection-pool.ts";
+import type { Held } from "./lease.ts";
 import { ping } from "./ping.ts";
 import type { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
@@ -153,7 +154,7 @@ export class HostConnection {
     if (this.ready === ready) this.#fail("lost", reason, this.#backoff.ended(reason, performance.now() - ready.since));
   }
 
-  /** Its process makes room for another one. */
+  /** Ends the connection, which nobody uses: it makes room for another process, or the server is disabled. */
   pause(held: Held): void {
     if (this.ready?.held === held) this.#handle("pause");
   }

@@ -1,7 +1,9 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
-import type { ConnectionPool, Held } from "./connection-pool.ts";
+import type { Share } from "../../async/fair-shares.ts";
+import type { ProcessSlot } from "../../process/process-slot.ts";
+import type { ConnectionPool } from "./connection-pool.ts";
 
 /** The use of a connection, to be released when it is no longer needed. */
 export interface Lease extends Disposable {
@@ -30,6 +32,26 @@ export interface LeaseRequest {
   canWait?: boolean;
   /** Called with the reason, in words, if the lease has to wait: no connection or no process is free. */
   onWait?: (reason: string) => void;
+}
+
+/** One connection and its users. */
+export interface Held {
+  readonly key: string;
+  readonly owner: string;
+  /** Undefined for the host's own connection. */
+  readonly share: Share | undefined;
+  readonly client: Promise<Client>;
+  readonly giveUp: AbortController;
+  /** Of its process, where that is limited. */
+  readonly slot: ProcessSlot | undefined;
+  /** The client when it is connected. */
+  opened?: Client;
+  users: number;
+  /** Set while it has no users. */
+  idle?: NodeJS.Timeout | undefined;
+  idleSince: number;
+  isRetired: boolean;
+  ending?: Promise<void>;
 }
 
 /** A lease of a connection in a pool; releasing it again has no effect. */

@@ -3,7 +3,10 @@ import type { Era } from "../../protocol/revisions.ts";
 
 /** The state of a configured server. */
 export type ServerState =
-  /** Disabled: its tools are removed; an open connection stays open. */
+  /**
+   * Its tools are removed. If the configuration disables it, its connections end when nobody uses them; `host.toggle` keeps
+   * them open.
+   */
   | { kind: "disabled" }
   /** Configured by a project that is not trusted. */
   | { kind: "waiting-for-trust" }

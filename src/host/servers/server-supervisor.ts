@@ -8,10 +8,10 @@ import type { ProcessRequest, ProcessSlot } from "../../process/process-slot.ts"
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { BackoffSettings } from "../../async/backoff.ts";
-import { ConnectionPool, HOST, type Held, type OpenOptions } from "./connection-pool.ts";
+import { ConnectionPool, HOST, type OpenOptions } from "./connection-pool.ts";
 import { HostConnection, type ReadyConnection } from "./host-connection.ts";
 import { LeaseKeys, NOBODY } from "./lease-keys.ts";
-import type { Lease, LeaseRequest } from "./lease.ts";
+import type { Held, Lease, LeaseRequest } from "./lease.ts";
 import { isAnswering } from "./ping.ts";
 import { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
@@ -108,7 +108,15 @@ export class ServerSupervisor {
 
   /** Enables or disables the tools; a connection stays open. */
   toggle(enabled: boolean): void {
+    if (enabled) this.#pool.endUnused(false);
     this.#host.switch(enabled);
+  }
+
+  /** The configuration enables or disables the server: a disabled one has no process that nobody uses. */
+  #configure(enabled: boolean): void {
+    this.toggle(enabled);
+    if (enabled) void this.start();
+    else this.#pool.endUnused(true);
   }
 
   /** Takes over a changed definition of the same server; false if the server has to be restarted for it. */
@@ -128,7 +136,7 @@ export class ServerSupervisor {
     // What was not pinned may not have been compared.
     if (!isDeepStrictEqual(definition.pin, pin)) this.readListsAgain();
     // A manual switch is kept, unless the configuration itself has changed.
-    if (definition.enabled !== enabled) this.toggle(definition.enabled);
+    if (definition.enabled !== enabled) this.#configure(definition.enabled);
     else if (!isDeepStrictEqual(definition.tools, tools)) this.#options.onLists();
     return true;
   }

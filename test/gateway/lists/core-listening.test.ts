@@ -7,6 +7,7 @@ import type { GatewayListenRequest, View } from "../../../src/gateway/names/view
 import { ANYBODY } from "../../../src/server/core/principal.ts";
 import type { HostEntry, Interests, Notification, Params } from "../../../src/index.ts";
 import { failure } from "../../fixtures/failure.ts";
+import { childrenOf } from "../../fixtures/processes.ts";
 import { startHttpFixture } from "../../fixtures/servers/http-fixture.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
 import { ALL, exchangeOf, one, openCore } from "./core-world.ts";
@@ -159,6 +160,25 @@ describe("changes of lists", () => {
 });
 
 describe("updates of resources", () => {
+  test("keep no process of a server that the configuration disables, and come again when it is enabled", async () => {
+    const servers = { modern: stdioFixture(MODERN), legacy: stdioFixture(LEGACY) };
+    const before = childrenOf(process.pid);
+    await using it = await world(servers);
+    const started = () => childrenOf(process.pid).filter((pid) => !before.includes(pid));
+    const resources = ["modern", "legacy"].map((id) => `${id}+test://watched-resource`);
+    await using all = await listen(it.core, ALL, { resources });
+    expect(all.listening.accepted.resources).toEqual(resources);
+    const off = Object.entries(servers).map(([id, entry]) => [id, { ...entry, enabled: false }]);
+    await it.host.setServers(Object.fromEntries(off) as Record<string, HostEntry>);
+    await expect.poll(started).toEqual([]);
+    await it.host.setServers(servers);
+    // What may have changed meanwhile is told once.
+    await expect.poll(() => all.uris().map(String).sort()).toEqual([...resources].sort());
+    for (const id of Object.keys(servers))
+      await it.call(ALL, `${id}__update_resource`, { uri: "test://watched-resource" });
+    await expect.poll(() => all.uris().map(String).sort()).toEqual([...resources, ...resources].sort());
+  });
+
   test("come from every server in the caller's names, once (X2)", async () => {
     await everyServer(async (servers) => {
       await using it = await world(servers);
