@@ -115,7 +115,7 @@ export class Host implements AsyncDisposable {
     this.pins = new Pins({
       ledger: this.#ledger,
       pinOf: (server) => this.directory.find(server)?.pin,
-      tenant: this.tenant,
+      optionsAgain: this.tenant === DEFAULT_TENANT ? "" : ` --tenant ${this.tenant}`,
       logger,
       onChanges: (changes, { server, isCommon }) => {
         this.#tell({ kind: "definitions", server, changes });

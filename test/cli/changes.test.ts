@@ -105,6 +105,11 @@ describe("nexus mcp changes", () => {
     expect(await run("mcp", "changes", "list")).toMatchObject({
       stdout: expect.stringMatching(/^s\.pay +tool +changed /),
     });
+    const chosen = ["--database", env["NEXUS_DATABASE"] ?? ""];
+    for (const args of [["list"], ["show", "s.pay"]]) {
+      const { stderr } = await run("mcp", "changes", ...args, ...chosen);
+      expect(stderr).toMatch(/nexus mcp changes accept \S+ --database /);
+    }
     const shown = await run("mcp", "changes", "show", "s.pay");
     expect(shown.stdout).toContain("- Pays a bill\n    + Pays a bill \\u202eand more\n");
     expect(shown.stdout).toContain('argument to (added)\n    + {"type":"string"}\n');
@@ -118,7 +123,11 @@ describe("nexus mcp changes", () => {
       stdout: "Accepted: s.pay (tool changed)\n",
     });
     expect(await run("mcp", "call", "s.pay")).toMatchObject({ code: 0 });
-    expect(await run("mcp", "changes", "accept", "s.pay")).toMatchObject({ code: 0, stdout: "" });
+    expect(await run("mcp", "changes", "accept", "s.pay")).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: "s.pay has not changed: there is nothing to accept.\n",
+    });
     expect(await run("mcp", "changes", "show", "s.pay")).toMatchObject({
       code: 0,
       stdout: "s.pay is as it was accepted.\n",
@@ -142,7 +151,8 @@ describe("nexus mcp changes", () => {
     [6, "Write server.tool", ["show", "pay"]],
     [6, `There is no tenant "shop"`, ["list", "--tenant", "shop"]],
     [2, "Say what to accept", ["accept"]],
-    [2, "Say what to accept", ["accept", "s.pay", "--all"]],
+    [2, "names and --all exclude each other", ["accept", "s.pay", "--all"]],
+    [2, "--server and --all exclude each other", ["accept", "--server", "s", "--all"]],
   ])("exit code %i: %s", async (code, message, args) => {
     await nexus.configure(entry({ pin: true }));
     await run("mcp", "tools", "s");
@@ -168,10 +178,12 @@ describe("nexus mcp changes", () => {
     expect(await names()).toEqual(["s__pay", "s__read"]);
     await list(tool("pay", "Pays all"), tool("read", "Reads all"));
     await vi.waitFor(async () => expect(await names()).toEqual(["s__read"]), SOON);
-    expect(await failure(client.callTool("s__pay", {}))).toMatchObject({
-      details: { rpc: { data: { code: "DEFINITION_CHANGED", server: "s" } } },
-    });
-    const logs = () => output.stderr.split("\n").filter((line) => line.includes("has changed"));
+    const refused = await failure(client.callTool("s__pay", {}));
+    expect(refused).toMatchObject({ details: { rpc: { data: { code: "DEFINITION_CHANGED", server: "s" } } } });
+    // The command to accept it is for the operator alone, who finds it in the log.
+    expect(JSON.stringify(refused.details.rpc)).not.toContain("nexus mcp");
+    expect(output.stderr).toContain("nexus mcp changes accept s.pay");
+    const logs = () => output.stderr.split("\n").filter((line) => line.includes('"what":"changed"'));
     expect(logs().map((line) => parsed(line)["log"] as object)).toMatchObject([
       { level: "warn", server: "s", kind: "tool", name: "pay", what: "changed" },
       { level: "warn", server: "s", kind: "tool", name: "read", what: "changed" },

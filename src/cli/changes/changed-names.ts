@@ -7,19 +7,35 @@ import type { Definitions, PendingDefinition } from "../../store/keep/definition
 import type { Store } from "../../store/store.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
-import type { Options } from "../command/command.ts";
+import type { CommandContext, Options } from "../command/command.ts";
+import { configAgain } from "../command/in-place.ts";
 import { DATABASE_OPTION } from "../store/chosen-database.ts";
+import { tenantAgain } from "../store/tenant-state.ts";
 
 export const CHANGES_OPTIONS = {
   tenant: { type: "string", value: "NAME", help: `the tenant of the servers; default: ${DEFAULT_TENANT}` },
   ...DATABASE_OPTION,
 } as const satisfies Options;
 
+/** What a command about changes is asked about. */
+export interface AskedDefinitions {
+  definitions: Definitions;
+  /** The options that select the same definitions, for commands to copy. */
+  again: string;
+}
+
+interface ChangesContext {
+  options: { readonly tenant?: string | undefined; readonly database?: string | undefined };
+  flags: CommandContext["flags"];
+}
+
 /** The definitions of the tenant's servers. Throws if there is no such tenant. */
-export async function definitionsOf(store: Store, tenant = DEFAULT_TENANT): Promise<Definitions> {
-  if (await store.tenants.find(tenant)) return store.definitions(tenant);
+export async function definitionsOf(store: Store, { options, flags }: ChangesContext): Promise<AskedDefinitions> {
+  const { tenant = DEFAULT_TENANT, database } = options;
+  const again = (name?: string) => `${tenantAgain(name, database)}${configAgain(flags)}`;
+  if (await store.tenants.find(tenant)) return { definitions: store.definitions(tenant), again: again(tenant) };
   throw new NexusError("NAME_UNKNOWN", `There is no tenant "${tenant}"`, {
-    hint: `"nexus tenants list" lists all tenants.`,
+    hint: `"nexus tenants list${again()}" lists all tenants.`,
     mayHaveReached: false,
   });
 }
@@ -40,16 +56,16 @@ const KINDS: Readonly<Record<string, ListKind>> = {
 };
 
 /** Finds `server.tool`, `server/prompts/NAME`, `server/resources/URI` or `server/templates/URI`; throws if it is unknown. */
-export async function findNamed(definitions: Definitions, text: string): Promise<NamedChange> {
+export async function findNamed({ definitions, again }: AskedDefinitions, text: string): Promise<NamedChange> {
   const [, server = "", tool, list = "", other] = FORM.exec(text) ?? [];
   const kind = tool === undefined ? KINDS[list] : "tools";
   const given = tool ?? other;
-  if (kind === undefined || given === undefined) throw notAName(text);
+  if (kind === undefined || given === undefined) throw notAName(text, again);
   await requireServer(definitions, server);
   const known = await definitions.names(server);
   // Names with invisible characters cannot be typed, so they can be written as they are shown.
   const found = known.find((each) => each.kind === kind && (each.name === given || visible(each.name) === given));
-  if (!found) throw unknown(text, kind, known);
+  if (!found) throw unknown(text, kind, { known, again });
   const { name } = found;
   const pending = (await definitions.pending(server)).filter((each) => each.kind === kind && each.name === name);
   return { server, kind, name, pending };
@@ -62,6 +78,18 @@ export async function requireServer(definitions: Definitions, server: string): P
   throw servers.length === 0 ? unknownName("server", server, { server, hint: none }) : unknownServer(server, servers);
 }
 
+/** Each thing once: what is different for callers with certain capabilities is part of the same change. */
+export function oncePerName(pending: readonly PendingDefinition[]): PendingDefinition[] {
+  const byName = new Map<string, PendingDefinition>();
+  for (const each of pending) {
+    const name = definitionName(each);
+    const known = byName.get(name);
+    const what = known && known.what !== each.what ? "changed" : each.what;
+    byName.set(name, { ...(known ?? each), what, since: Math.min(known?.since ?? each.since, each.since) });
+  }
+  return [...byName.values()];
+}
+
 /** A change for programs. */
 export function changeForPrograms({ server, kind, name, what, since }: PendingDefinition) {
   return { server, kind: nounOf(kind), name, what, since: new Date(since).toISOString() };
@@ -69,17 +97,21 @@ export function changeForPrograms({ server, kind, name, what, since }: PendingDe
 
 const FORM = /^([a-z][a-z0-9-]*)(?:\.([^]+)|\/(tools|prompts|resources|templates)\/([^]+))$/;
 
-function notAName(text: string): NexusError {
+function notAName(text: string, again: string): NexusError {
   return unknownName("tool", text, {
-    hint: `Write server.tool, server/prompts/NAME, server/resources/URI or server/templates/URI. "nexus mcp changes list" lists the changes.`,
+    hint: `Write server.tool, server/prompts/NAME, server/resources/URI or server/templates/URI. "nexus mcp changes list${again}" lists the changes.`,
   });
 }
 
-function unknown(text: string, kind: ListKind, known: readonly Pick<NamedChange, "server" | "kind" | "name">[]) {
+function unknown(
+  text: string,
+  kind: ListKind,
+  { known, again }: { known: readonly Pick<NamedChange, "server" | "kind" | "name">[]; again: string },
+) {
   const near = nearestName(
     text,
     known.map((each) => definitionName(each)),
   );
   const meant = near === undefined ? "" : `Did you mean "${near}"? `;
-  return unknownName(nounOf(kind), text, { hint: `${meant}"nexus mcp changes list" lists the changes.` });
+  return unknownName(nounOf(kind), text, { hint: `${meant}"nexus mcp changes list${again}" lists the changes.` });
 }

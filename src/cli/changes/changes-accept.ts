@@ -1,11 +1,19 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { definitionName, nounOf } from "../../host/definitions/held-definition.ts";
-import type { Definitions, PendingDefinition } from "../../store/keep/definitions.ts";
+import type { PendingDefinition } from "../../store/keep/definitions.ts";
+import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { CHANGES_OPTIONS, definitionsOf, findNamed, requireServer } from "./changed-names.ts";
+import {
+  CHANGES_OPTIONS,
+  definitionsOf,
+  findNamed,
+  oncePerName,
+  requireServer,
+  type AskedDefinitions,
+} from "./changed-names.ts";
 
 /** nexus mcp changes accept github.search */
 export const changesAccept = defineCommand({
@@ -29,48 +37,55 @@ can be used again. Other kinds: server/prompts/NAME, server/resources/URI, serve
 
   async run(context) {
     const { out, words, options } = context;
-    const ways = [words.length > 0, options.server !== undefined, options.all === true].filter(Boolean);
-    if (ways.length !== 1) {
-      throw wrongUsage(
-        "Say what to accept: names, --server or --all",
-        "For example: nexus mcp changes accept github.search",
-      );
-    }
+    requireOneWay({ names: words.length > 0, "--server": options.server !== undefined, "--all": options.all === true });
     await using store = await openKnownStore(context);
-    const definitions = await definitionsOf(store, options.tenant);
-    const chosen = await choose(definitions, words, options.server);
-    const accepted = await definitions.accept(chosen);
-    const again = chosen.find(({ id }) => !accepted.includes(id));
-    if (again) throw changedAgain(again);
+    const asked = await definitionsOf(store, context);
+    const { chosen, unchanged } = await choose(asked, words, options.server);
+    const ids = await asked.definitions.accept(chosen);
+    const other = chosen.find(({ id }) => !ids.includes(id));
+    if (other) throw changedAgain(other, asked.again);
+    const accepted = oncePerName(chosen);
     if (out.json) {
       return out.value({
-        accepted: chosen.map(({ server, kind, name, what }) => ({ server, kind: nounOf(kind), name, what })),
+        accepted: accepted.map(({ server, kind, name, what }) => ({ server, kind: nounOf(kind), name, what })),
       });
     }
-    for (const each of chosen)
+    for (const each of accepted)
       out.line(`Accepted: ${visible(definitionName(each))} (${nounOf(each.kind)} ${each.what})`);
-    if (chosen.length === 0) out.note("There is nothing to accept.");
+    for (const name of unchanged) out.note(`${visible(name)} has not changed: there is nothing to accept.`);
+    if (accepted.length === 0 && unchanged.length === 0) out.note("There is nothing to accept.");
   },
 });
 
-async function choose(
-  definitions: Definitions,
-  names: readonly string[],
-  server: string | undefined,
-): Promise<PendingDefinition[]> {
-  if (names.length > 0) {
-    const named = [];
-    for (const name of new Set(names)) named.push(await findNamed(definitions, name));
-    return named.flatMap(({ pending }) => pending);
-  }
-  if (server !== undefined) await requireServer(definitions, server);
-  return definitions.pending(server);
+/** Throws unless exactly one way to choose is used. */
+function requireOneWay(ways: Readonly<Record<string, boolean>>): void {
+  const used = Object.keys(ways).filter((way) => ways[way]);
+  if (used.length === 1) return;
+  const hint = "For example: nexus mcp changes accept github.search";
+  if (used.length === 0) throw wrongUsage("Say what to accept: names, --server or --all", hint);
+  throw wrongUsage(`${used.join(" and ")} exclude each other`, hint);
 }
 
-function changedAgain(pending: PendingDefinition): NexusError {
+/** What is to be accepted, and the names of what has not changed. */
+async function choose(
+  asked: AskedDefinitions,
+  names: readonly string[],
+  server: string | undefined,
+): Promise<{ chosen: PendingDefinition[]; unchanged: string[] }> {
+  if (names.length > 0) {
+    const named = [];
+    for (const name of new Set(names)) named.push(await findNamed(asked, name));
+    const unchanged = named.filter(({ pending }) => pending.length === 0).map((each) => definitionName(each));
+    return { chosen: named.flatMap(({ pending }) => pending), unchanged };
+  }
+  if (server !== undefined) await requireServer(asked.definitions, server);
+  return { chosen: await asked.definitions.pending(server), unchanged: [] };
+}
+
+function changedAgain(pending: PendingDefinition, again: string): NexusError {
   return new NexusError("DEFINITION_CHANGED", `${visible(definitionName(pending))} has just changed again`, {
     server: pending.server,
-    hint: `See what is different now: nexus mcp changes show ${visible(definitionName(pending))}`,
+    hint: `See what is different now: nexus mcp changes show ${quoteWord(visible(definitionName(pending)))}${again}`,
     mayHaveReached: false,
   });
 }

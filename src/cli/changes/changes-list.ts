@@ -4,7 +4,7 @@ import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, requireServer } from "./changed-names.ts";
+import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, oncePerName, requireServer } from "./changed-names.ts";
 
 const STYLES = { changed: "yellow", added: "green", removed: "red" } as const;
 
@@ -27,9 +27,9 @@ added things are neither listed nor used until they are accepted.`,
   async run(context) {
     const { out, options } = context;
     await using store = await openKnownStore(context);
-    const definitions = await definitionsOf(store, options.tenant);
+    const { definitions, again } = await definitionsOf(store, context);
     if (options.server !== undefined) await requireServer(definitions, options.server);
-    const pending = await definitions.pending(options.server);
+    const pending = oncePerName(await definitions.pending(options.server));
     if (out.json) return out.value({ items: pending.map(changeForPrograms) });
     const rows = pending.map((each) => [
       { text: visible(definitionName(each)) },
@@ -39,6 +39,9 @@ added things are neither listed nor used until they are accepted.`,
     ]);
     for (const line of tableLines(out, rows)) out.line(line);
     if (pending.length === 0) out.note("Nothing has changed.");
-    else out.note("To see what is different: nexus mcp changes show NAME. To accept it: nexus mcp changes accept NAME");
+    else {
+      out.note(`To see what is different: nexus mcp changes show NAME${again}`);
+      out.note(`To accept it: nexus mcp changes accept NAME${again}`);
+    }
   },
 });

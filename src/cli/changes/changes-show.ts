@@ -24,9 +24,10 @@ server/templates/URI.`,
   ],
 
   async run(context) {
-    const { out, words, options } = context;
+    const { out, words } = context;
     await using store = await openKnownStore(context);
-    const named = await findNamed(await definitionsOf(store, options.tenant), words[0] ?? "");
+    const asked = await definitionsOf(store, context);
+    const named = await findNamed(asked, words[0] ?? "");
     const { server, kind, name, pending } = named;
     if (out.json) {
       const items = pending.map((each) => ({
@@ -46,7 +47,7 @@ server/templates/URI.`,
     const title = visible(definitionName(named));
     if (pending.length === 0) return out.line(`${title} is as it was accepted.`);
     for (const each of pending) tell(each, title, out);
-    out.note(`To accept it: nexus mcp changes accept ${quoteWord(title)}`);
+    out.note(`To accept it: nexus mcp changes accept ${quoteWord(title)}${asked.again}`);
   },
 });
 

@@ -72,6 +72,11 @@ export function inPlaceAgain(values: Readonly<Record<string, unknown>>): string 
     .join("");
 }
 
+/** The option for the same configuration file, for commands to copy: ` --config FILE`, or nothing. */
+export function configAgain({ config }: { readonly config?: string | undefined }): string {
+  return config === undefined ? "" : ` --config ${quoteWord(config)}`;
+}
+
 /** Throws an error about the command line, not about a configuration file. */
 export function requireAddress(url: string): void {
   if (url.includes("${") || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { quoteWord } from "../../text/shell-words.ts";
 import type { Client } from "../../client/client.ts";
 import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
@@ -23,7 +22,7 @@ import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Flags } from "./command.ts";
 import { wrongUsage } from "./command-line.ts";
 import { UNATTENDED } from "./declared.ts";
-import { inPlaceAgain, inPlaceServer } from "./in-place.ts";
+import { configAgain, inPlaceAgain, inPlaceServer } from "./in-place.ts";
 import { withOptionHints } from "./in-place-hints.ts";
 import type { Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
@@ -125,7 +124,7 @@ export class ServerSet implements AsyncDisposable {
     { inPlace, stored }: { inPlace?: ServerDefinition; stored?: StoredServers["entries"] } = {},
   ) {
     const { surroundings, source, flags, out } = setting;
-    const { stateFolder, tenant, secrets, eras } = source;
+    const { stateFolder, tenant, secrets, eras, optionsAgain } = source;
     this.configuration = configuration;
     this.inPlace = inPlace;
     this.stored = stored;
@@ -136,7 +135,7 @@ export class ServerSet implements AsyncDisposable {
     this.pins = new Pins({
       ledger: this.#ledger,
       pinOf: (server) => this.directory.find(server)?.pin,
-      tenant,
+      optionsAgain: `${optionsAgain}${configAgain(flags)}`,
       logger: verboseLogger(out),
     });
     this.sightings = new Sightings(join(stateFolder, "seen"));
@@ -216,7 +215,7 @@ export class ServerSet implements AsyncDisposable {
   get optionsAgain(): string {
     const { values, flags, source } = this.#setting;
     if (this.inPlace) return inPlaceAgain(values);
-    return `${source.optionsAgain}${flags.config === undefined ? "" : ` --config ${quoteWord(flags.config)}`}`;
+    return `${source.optionsAgain}${configAgain(flags)}`;
   }
 
   /** The words for the same server after a command, to copy: ` ID`, ` --url …`, ` ID --config FILE`. */

@@ -180,7 +180,9 @@ function footer<T extends object>({ answers, failures, servers, context, listing
   const off = isNamed ? 0 : servers.configuration.servers.filter(({ enabled }) => !enabled).length;
   const besides = [
     denied > 0 ? `${pluralize(denied, listing.one)} hidden by "tools" of the entry` : "",
-    held > 0 ? `${pluralize(held, listing.one)} held until accepted: nexus mcp changes list` : "",
+    held > 0
+      ? `${pluralize(held, listing.one)} held until accepted: nexus mcp changes list${servers.optionsAgain}`
+      : "",
     failures.length > 0 ? `${failures.length} failed` : "",
     off > 0 ? `${pluralize(off, "server")} disabled` : "",
   ].filter((part) => part !== "");

@@ -40,7 +40,7 @@ export class TenantState implements ServerSource {
     this.#database = database;
     this.tenant = given ?? tenant ?? DEFAULT_TENANT;
     const isOther = this.tenant !== DEFAULT_TENANT;
-    this.optionsAgain = `${isOther ? ` --tenant ${quoteWord(this.tenant)}` : ""}${databaseAgain(database)}`;
+    this.optionsAgain = tenantAgain(this.tenant, database);
     this.stateFolder = isOther ? join(stateFolder, "tenants", this.tenant) : stateFolder;
     this.secrets = secretsOpenedBy(async () => {
       return (await this.findStore())?.secrets(this.tenant) ?? secretStore(surroundings, stateFolder);
@@ -142,6 +142,11 @@ export class TenantState implements ServerSource {
 /** Whether an option names a tenant that has no configuration files. */
 export function isOtherTenant(tenant: string | undefined): tenant is string {
   return tenant !== undefined && tenant !== DEFAULT_TENANT;
+}
+
+/** The options that select the same tenant and database, for commands to copy. */
+export function tenantAgain(tenant: string | undefined, database: string | undefined): string {
+  return `${isOtherTenant(tenant) ? ` --tenant ${quoteWord(tenant)}` : ""}${databaseAgain(database)}`;
 }
 
 /** The address of PostgreSQL may contain a password. */

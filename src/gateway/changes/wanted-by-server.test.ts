@@ -11,7 +11,7 @@ import { wantedByServer } from "./wanted-by-server.ts";
 
 const host = { servers: () => [{ id: "docs", definition: { tools: {} } }] } as unknown as Host;
 const calls = { findTask: (taskId: string) => ({ server: "docs", taskId: `own ${taskId}` }) } as unknown as CallRunner;
-const pins = new Pins({ ledger: new MemoryLedger(), pinOf: () => undefined, tenant: "default", logger: SILENT });
+const pins = new Pins({ ledger: new MemoryLedger(), pinOf: () => undefined, optionsAgain: "", logger: SILENT });
 const access = new PrincipalAccess(new Policy({}, () => undefined), {}, { pins });
 const around = { host, calls, access, mayFollow: async () => true };
 

@@ -29,7 +29,7 @@ const WORDS: Record<ErrorCode, Words> = {
   CAPABILITY_MISSING: undefined,
   NAME_UNKNOWN: undefined,
   DENIED: undefined,
-  DEFINITION_CHANGED: undefined,
+  DEFINITION_CHANGED: changed,
   UNTRUSTED: (server) => `${server} is not approved by the operator of the gateway`,
   SERVER_ERROR: (server) => `${server} answered with an error`,
   INPUT_FAILED: undefined,
@@ -85,6 +85,14 @@ function isOfRequest({ details: { phase } }: NexusError): boolean {
 /** The server may be busy, or will be tried again. */
 function unreachable(server: string, { retryAfterMs }: NexusError["details"]): string {
   return retryAfterMs === undefined ? `${server} could not be reached` : `${server} cannot be reached. Retry later`;
+}
+
+/** How it is accepted is for the operator alone. */
+function changed(server: string, { retryAfterMs }: NexusError["details"]): string {
+  const what = `The definition that ${named(server)} lists for this`;
+  return retryAfterMs === undefined
+    ? `${what} is not the accepted one. The operator of the gateway has to accept it`
+    : `${what} could not be compared with the accepted one. Retry later`;
 }
 
 /** The server's name in the middle of a sentence. */

@@ -11,6 +11,9 @@ const NOUNS = {
   resourceTemplates: "template",
 } as const satisfies Record<ListKind, string>;
 
+/** A list that could not be compared is compared again after this time. */
+export const RETRY_AFTER_MS = 1_000;
+
 /** How people name a definition: `server.tool`, `server/prompts/NAME`. */
 export function definitionName({ server, kind, name }: Pick<NamedDefinition, "server" | "kind" | "name">): string {
   if (kind === "tools") return `${server}.${name}`;
@@ -21,15 +24,10 @@ export function nounOf(kind: ListKind): (typeof NOUNS)[ListKind] {
   return NOUNS[kind];
 }
 
-/** The error for the use of a pinned definition that was not accepted. */
-export function heldDefinition(
-  { server, kind, name }: NamedDefinition,
-  standing: Standing,
-  tenant: string,
-): NexusError {
+/** The error for the use of a pinned definition that was not accepted. `again`: options that the commands need. */
+export function heldDefinition({ server, kind, name }: NamedDefinition, standing: Standing, again: string): NexusError {
   const what = `The ${NOUNS[kind]} "${visible(name)}" of server "${server}"`;
-  const forTenant = tenant === "default" ? "" : ` --tenant ${tenant}`;
-  const accept = `nexus mcp changes accept ${quoteWord(visible(definitionName({ server, kind, name })))}${forTenant}`;
+  const named = `${quoteWord(visible(definitionName({ server, kind, name })))}${again}`;
   const words: Record<Standing, string> = {
     accepted: "",
     changed: "has changed since it was accepted, and it is pinned",
@@ -37,15 +35,12 @@ export function heldDefinition(
     unknown: "could not be compared with what was accepted, and it is pinned",
   };
   const isCompared = standing !== "unknown";
-  return new NexusError(
-    "DEFINITION_CHANGED",
-    isCompared ? `${what} ${words[standing]}. Accept it: ${accept}` : `${what} ${words[standing]}. Retry later`,
-    {
-      server,
-      hint: isCompared
-        ? `See what is different with "nexus mcp changes show". Then accept it: ${accept}`
-        : "The database of accepted definitions must be reachable. Check it: nexus store check",
-      mayHaveReached: false,
-    },
-  );
+  return new NexusError("DEFINITION_CHANGED", `${what} ${words[standing]}${isCompared ? "" : ". Retry later"}`, {
+    server,
+    hint: isCompared
+      ? `See what is different: nexus mcp changes show ${named}. Then accept it: nexus mcp changes accept ${named}`
+      : "The database of accepted definitions must be reachable. Check it: nexus store check",
+    ...(isCompared ? {} : { retryAfterMs: RETRY_AFTER_MS }),
+    mayHaveReached: false,
+  });
 }

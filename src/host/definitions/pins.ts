@@ -4,22 +4,21 @@ import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { Logger } from "../../text/logger.ts";
 import { matchesName } from "../directory/access-pattern.ts";
 import type { DefinitionChange, DefinitionLedger, NamedDefinition, ReadList, Standing } from "./definition-ledger.ts";
-import { heldDefinition } from "./held-definition.ts";
+import { heldDefinition, RETRY_AFTER_MS } from "./held-definition.ts";
 import { listedDefinitions } from "./listed-definitions.ts";
 
 export interface PinsOptions {
   ledger: DefinitionLedger;
   /** The `pin` of a server's entry. */
   pinOf: (server: string) => Pin | undefined;
-  tenant: string;
+  /** The options that commands about the same definitions need, such as ` --tenant NAME`. */
+  optionsAgain: string;
   logger: Logger;
   /** `list`: the one that shows the changes. */
   onChanges?: ((changes: readonly DefinitionChange[], list: ReadList) => void) | undefined;
   /** Called when a list could be compared after all. Without it, a comparison that failed is not repeated. */
   onCompared?: ((server: string) => void) | undefined;
 }
-
-const RETRY_MS = 1_000;
 
 /** The items of one list as the server sent them. */
 export interface ReceivedList {
@@ -126,7 +125,7 @@ export class Pins {
       );
     };
     clearTimeout(this.#retries.get(key));
-    this.#retries.set(key, setTimeout(retry, RETRY_MS).unref());
+    this.#retries.set(key, setTimeout(retry, RETRY_AFTER_MS).unref());
   }
 
   #follow(server: string, comparing: Promise<unknown>): void {
@@ -146,7 +145,7 @@ export class Pins {
   /** Throws DEFINITION_CHANGED if a definition is held. */
   requireAccepted(definition: NamedDefinition, options: { always?: boolean } = {}): void {
     const hold = this.findHold(definition, options);
-    if (hold) throw heldDefinition(definition, hold, this.#options.tenant);
+    if (hold) throw heldDefinition(definition, hold, this.#options.optionsAgain);
   }
 }
 
