@@ -163,6 +163,20 @@ onBothEngines("the door of a gateway", (world) => {
     await expect.poll(() => expelled).toEqual([principal]);
   });
 
+  test("keys stay required after the tenant of the only key was removed, also for a door that opens later", async () => {
+    await store.tenants.create("shop");
+    const before = await open({ needs: "when-there-are-keys" });
+    expect(before.isNeeded).toBe(false);
+    await store.tenants.remove("shop");
+    expect((await open({ needs: "when-there-are-keys" })).isNeeded).toBe(false);
+    await store.tenants.create("shop");
+    await store.keys.create({ ...ADA, tenant: "shop" });
+    await store.tenants.remove("shop");
+    expect(await store.keys.count()).toBe(0);
+    expect((await open({ needs: "when-there-are-keys" })).isNeeded).toBe(true);
+    await expect.poll(() => before.isNeeded, { timeout: 5_000 }).toBe(true);
+  });
+
   test("until the first key is created everybody may come in; then a key is needed, and everybody else is expelled", async () => {
     const door = await open({ needs: "when-there-are-keys" });
     expect(door.isNeeded).toBe(false);

@@ -67,7 +67,7 @@ export class KeyDoor implements Door, Disposable {
       void door.#reading.run();
     });
     // Counted afterwards, so that no first key is missed.
-    door.#isNeeded ||= (await store.keys.count()) > 0;
+    door.#isNeeded ||= await store.keys.areRequired();
     return door;
   }
 
@@ -180,7 +180,7 @@ export class KeyDoor implements Door, Disposable {
   /** What is known of keys, as it is now. What cannot be read is read again until it can. */
   async #read(): Promise<void> {
     try {
-      if (!this.#isNeeded && (await this.#keys.count()) > 0) this.#needKeys();
+      if (!this.#isNeeded && (await this.#keys.areRequired())) this.#needKeys();
       const ids = [...this.#byId.keys()];
       const verified = [...this.#known];
       const rows = await this.#keys.findAll(ids);

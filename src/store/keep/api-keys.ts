@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { ApiKeyRow, StoreTables } from "../tables/tables.ts";
 import { announce } from "./generations.ts";
+import { hasKeysRequired } from "./keys-required.ts";
 import { requireTenant } from "./tenants.ts";
 import { hashOfKey, idInKey, isSameHash, newKeyId, newKeyText } from "./key-text.ts";
 
@@ -143,6 +144,11 @@ export class ApiKeys {
       .select((select) => select.fn.countAll<number>().as("count"))
       .executeTakeFirstOrThrow();
     return count;
+  }
+
+  /** Whether there is a key, or was one: revoked keys count, and those of tenants that were removed. */
+  async areRequired(): Promise<boolean> {
+    return (await this.count()) > 0 || hasKeysRequired(this.#db);
   }
 
   /**

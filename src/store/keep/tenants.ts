@@ -4,6 +4,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isUnknownReference } from "../engine/store-failure.ts";
 import { TABLES_OF_TENANTS, type StoreTables } from "../tables/tables.ts";
 import { announce, TOPICS } from "./generations.ts";
+import { recordKeysRequired } from "./keys-required.ts";
 
 export interface Tenant {
   name: string;
@@ -74,7 +75,11 @@ export class Tenants {
 
   #removeNow(name: string): Promise<boolean> {
     return this.#db.transaction().execute(async (transaction) => {
-      for (const table of TABLES_OF_TENANTS) await transaction.deleteFrom(table).where("tenant", "=", name).execute();
+      for (const table of TABLES_OF_TENANTS) {
+        const { numDeletedRows } = await transaction.deleteFrom(table).where("tenant", "=", name).executeTakeFirst();
+        // Otherwise a gateway would be open to everybody after the last tenant with keys is gone.
+        if (table === "nexus_api_keys" && numDeletedRows > 0n) await recordKeysRequired(transaction, this.#now());
+      }
       const { numDeletedRows } = await transaction
         .deleteFrom("nexus_tenants")
         .where("name", "=", name)
