@@ -1,6 +1,6 @@
 // Stores for `nexus serve`: one without keys, and one with many of which callers use the first.
 import { execFile } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,15 @@ export const NEXUS = fileURLToPath(new URL("../../dist/cli/main.js", import.meta
 const GRANTS = ["--allow", "github", "--allow", "docs.search*", "--allow", "echo", "--deny", "*.delete*"];
 const run = promisify(execFile);
 
-export const environmentOf = (home) => ({ PATH: process.env.PATH, HOME: home, TERM: "dumb" });
+/** Of all stores here. Backups are signed with it. */
+const MASTER_KEY = randomBytes(32);
+
+export const environmentOf = (home) => ({
+  PATH: process.env.PATH,
+  HOME: home,
+  TERM: "dumb",
+  NEXUS_MASTER_KEY: MASTER_KEY.toString("hex"),
+});
 
 /** A home folder with a store of `count` keys. Returns the text of one key. */
 export async function makeStore(home, count) {
@@ -41,6 +49,13 @@ function withCopies(backup, count) {
   });
   lines.splice(at, 0, ...copies);
   const text = `${lines.join("\n")}\n`;
-  const end = { rows: lines.length - 1, sha256: createHash("sha256").update(text).digest("hex") };
+  const sha256 = createHash("sha256").update(text).digest("hex");
+  const end = { rows: lines.length - 1, sha256, signature: signatureOf(sha256) };
   return gzipSync(`${text}${JSON.stringify(end)}\n`, { level: 1 });
+}
+
+/** As `src/store/backup.ts` signs. */
+function signatureOf(digest) {
+  const key = hkdfSync("sha256", MASTER_KEY, "nexus store", "backup", 32);
+  return createHmac("sha256", Buffer.from(key)).update(digest).digest("hex");
 }

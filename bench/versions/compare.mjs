@@ -12,8 +12,8 @@ const VERSIONS = { legacy: "2025-11-25", modern: "2026-07-28" };
 const CAPABILITIES = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 /** CPU of this version, at most so many times the other's. */
 const GOAL = 1.05;
-const WARM_CALLS = 10_000;
-const MAX_WARM_UPS = 20;
+const WARM_CALLS = 20_000;
+const MAX_WARM_UPS = 40;
 
 export async function compareVersions({ quick, against, only }) {
   if (against === undefined || !existsSync(join(against, "dist", "index.js"))) {
@@ -115,10 +115,16 @@ async function compareWorkers(folders, target, pace) {
   return measure(parts, pace);
 }
 
-/** Counted in calls: what compiles a function is how often it ran. */
-async function warmUp({ run }, durationMs) {
-  let left = WARM_CALLS;
-  for (let turn = 0; left > 0 && turn < MAX_WARM_UPS; turn++) left -= (await run(durationMs * 2)).calls;
+/**
+ * Counted in calls: what compiles a function is how often it ran. In turns: one that rests while the other is warmed up gets
+ * cold again.
+ */
+async function warmUp(parts, durationMs) {
+  for (let turn = 0, fewest = 0; fewest < WARM_CALLS && turn < MAX_WARM_UPS; turn++) {
+    const runs = [];
+    for (const { run } of parts) runs.push(await run(durationMs * 2));
+    fewest += Math.min(...runs.map(({ calls }) => calls));
+  }
 }
 
 /** Only one works at a time, and who begins changes from round to round. */
@@ -126,7 +132,7 @@ async function measure(parts, { rounds, durationMs }) {
   const labels = Object.keys(parts);
   const figures = Object.fromEntries(labels.map((label) => [label, []]));
   try {
-    for (const label of labels) await warmUp(parts[label], durationMs);
+    await warmUp(Object.values(parts), durationMs);
     for (let round = 0; round < rounds; round++) {
       for (const label of round % 2 === 0 ? labels : labels.toReversed()) {
         figures[label].push(await parts[label].run(durationMs));
