@@ -439,9 +439,9 @@ test("a command that only talks is shown with its own words", async () => {
   const talking = { command: "sh", args: ["-c", "while :; do echo hello world; sleep 0.05; done"] };
   // On a busy machine the first word may take longer than the first limit.
   for (let connectTimeoutMs = 300; ; connectTimeoutMs *= 4) {
-    const { code, hint } = await failure(connect(talking, { connectTimeoutMs, probeTimeoutMs: 50 }));
+    const { code, message } = await failure(connect(talking, { connectTimeoutMs, probeTimeoutMs: 50 }));
     expect(code).toBe("TIMEOUT");
-    if (hint?.includes("hello world")) break;
+    if (message.includes("hello world")) break;
     expect(connectTimeoutMs).toBeLessThan(20_000);
   }
   const exited = await failure(connect({ command: "sh", args: ["-c", "echo usage: foo; echo no key >&2; exit 2"] }));
