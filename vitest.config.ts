@@ -52,7 +52,7 @@ export default defineConfig({
     // A process runs many files: to start one and load everything takes longer than most files.
     isolate: false,
     // Most tests wait for processes of theirs; more of them at a time than there are cores keep the cores busy.
-    maxWorkers: 6,
+    maxWorkers: isFull ? 4 : 5,
     sequence: { sequencer: LongestFirst },
   },
 });
