@@ -53,6 +53,8 @@ export default defineConfig({
     isolate: false,
     // Most tests wait for processes of theirs; more of them at a time than there are cores keep the cores busy.
     maxWorkers: isFull ? 4 : 5,
+    // A run of many minutes is not lost for one test that was disturbed; its report shows which one was repeated.
+    retry: isFull ? 1 : 0,
     sequence: { sequencer: LongestFirst },
   },
 });
