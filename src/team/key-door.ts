@@ -108,13 +108,13 @@ export class KeyDoor implements Door, Disposable {
     return !this.#isNeeded || role === "operator" || role === "admin";
   }
 
-  /** Hears of principals who may not come in any more: what they have open has to end. Returns the end of it. */
+  /** Calls the listener for each principal who may not come in any more: what it has open must end. Returns a function that stops this. */
   onExpelled(listener: (principal: Principal) => void, present: () => Iterable<Principal> = () => []): () => void {
     this.#onExpelled.set(listener, present);
     return () => this.#onExpelled.delete(listener);
   }
 
-  /** Hears of principals whose secret does not work any more, though their key does. Returns the end of it. */
+  /** Calls the listener for each principal whose secret no longer works, though its key does. Returns a function that stops this. */
   onReplaced(listener: (principal: Principal) => void): () => void {
     this.#onReplaced.add(listener);
     return () => this.#onReplaced.delete(listener);

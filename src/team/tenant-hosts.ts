@@ -60,7 +60,7 @@ export class TenantHosts implements Disposable {
     return host;
   };
 
-  /** Hears of tenants that were removed. Returns the end of it. */
+  /** Calls the listener for each tenant that is removed. Returns a function that stops this. */
   onRemoved(listener: (tenant: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -7,9 +7,8 @@ import type { Definitions, PendingDefinition } from "../../store/keep/definition
 import type { Store } from "../../store/store.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
-import type { CommandContext, Options } from "../command/command.ts";
+import { DATABASE_OPTION, type CommandContext, type Options } from "../command/command.ts";
 import { configAgain } from "../command/in-place.ts";
-import { DATABASE_OPTION } from "../store/chosen-database.ts";
 import { tenantAgain } from "../store/tenant-state.ts";
 
 export const CHANGES_OPTIONS = {

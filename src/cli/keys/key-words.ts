@@ -5,9 +5,8 @@ import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { Store } from "../../store/store.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import type { Options } from "../command/command.ts";
+import { DATABASE_OPTION, type Options } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
-import { DATABASE_OPTION } from "../store/chosen-database.ts";
 
 /** For every command about what belongs to one tenant. */
 export const TENANT_OPTIONS = {

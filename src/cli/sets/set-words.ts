@@ -1,8 +1,7 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { SetDefinition, SetItem } from "../../gateway/sets/set-definition.ts";
 import type { KeptSet } from "../../store/keep/sets.ts";
-import type { Options } from "../command/command.ts";
-import { DATABASE_OPTION } from "../store/chosen-database.ts";
+import { DATABASE_OPTION, type Options } from "../command/command.ts";
 
 export const SET_OPTIONS = {
   tenant: { type: "string", value: "NAME", help: `the tenant of the set; default: ${DEFAULT_TENANT}` },

@@ -14,8 +14,6 @@ import type { CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 
-export { DATABASE_OPTION } from "../command/command.ts";
-
 /** The store that a command uses. */
 export interface ChosenStore {
   address: DatabaseAddress;

@@ -6,12 +6,15 @@ type StoreContext = CommandContext<{ readonly database?: string | undefined }>;
 
 /** Opens the store that a command line is about, and creates it if there is none. */
 export async function openStore(context: StoreContext): Promise<Store> {
-  const [chosen, { Store: Opened }] = await Promise.all([chosenStore(context), import("../../store/store.ts")]);
-  return Opened.open(chosen);
+  return open(context, true);
 }
 
 /** The same for commands that add nothing: a chosen database without a store is most likely a mistyped address. */
 export async function openKnownStore(context: StoreContext): Promise<Store> {
+  return open(context, false);
+}
+
+async function open(context: StoreContext, mayCreate: boolean): Promise<Store> {
   const [chosen, { Store: Opened }] = await Promise.all([chosenStore(context), import("../../store/store.ts")]);
-  return Opened.open({ ...chosen, create: chosen.isDefault });
+  return Opened.open({ ...chosen, create: mayCreate || chosen.isDefault });
 }

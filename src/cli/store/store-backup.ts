@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { defineCommand } from "../command/command.ts";
+import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { pluralize } from "../output/amounts.ts";
-import { chosenStore, DATABASE_OPTION } from "./chosen-database.ts";
+import { chosenStore } from "./chosen-database.ts";
 
 /** nexus store backup nexus.backup */
 export const storeBackup = defineCommand({

@@ -1,8 +1,8 @@
 import type { StoreCheck } from "../../store/check.ts";
-import { defineCommand } from "../command/command.ts";
+import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
 import { pluralize } from "../output/amounts.ts";
-import { chosenStore, DATABASE_OPTION, type ChosenStore } from "./chosen-database.ts";
+import { chosenStore, type ChosenStore } from "./chosen-database.ts";
 
 const NO_SUCH_STORE = 6;
 const DAMAGE_FOUND = 10;

@@ -1,5 +1,5 @@
-import { defineCommand } from "../command/command.ts";
-import { chosenStore, DATABASE_OPTION } from "./chosen-database.ts";
+import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
+import { chosenStore } from "./chosen-database.ts";
 
 /** nexus store migrate */
 export const storeMigrate = defineCommand({

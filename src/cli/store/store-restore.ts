@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { defineCommand } from "../command/command.ts";
+import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
 import { pluralize } from "../output/amounts.ts";
-import { chosenStore, DATABASE_OPTION } from "./chosen-database.ts";
+import { chosenStore } from "./chosen-database.ts";
 
 /** nexus store restore nexus.backup --replace */
 export const storeRestore = defineCommand({

@@ -1,5 +1,4 @@
-import { defineCommand } from "../command/command.ts";
-import { DATABASE_OPTION } from "../store/chosen-database.ts";
+import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
 import { openStore } from "../store/open-store.ts";
 
 /** nexus tenants create shop */

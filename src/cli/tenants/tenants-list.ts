@@ -1,6 +1,5 @@
-import { defineCommand } from "../command/command.ts";
+import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
-import { DATABASE_OPTION } from "../store/chosen-database.ts";
 import { openKnownStore } from "../store/open-store.ts";
 
 /** nexus tenants list */

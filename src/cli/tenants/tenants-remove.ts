@@ -1,6 +1,5 @@
 import { wrongUsage } from "../command/command-line.ts";
-import { defineCommand } from "../command/command.ts";
-import { DATABASE_OPTION } from "../store/chosen-database.ts";
+import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
 import { removeTenantFolder } from "../../compose/stored-state.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { openKnownStore } from "../store/open-store.ts";

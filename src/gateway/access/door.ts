@@ -9,13 +9,13 @@ export interface Door extends AccessRules {
   /** Whether the principal may read `/metrics`. */
   seesMetrics(principal: Principal): boolean;
   /**
-   * Hears of principals who may not come in any more. Returns the end of it. `present` says who has something open: it has
+   * Calls the listener for each principal who may not come in any more. Returns a function that stops this. `present` says who has something open: it has
    * to be decided for them, though they may not come in again for long.
    */
   onExpelled(listener: (principal: Principal) => void, present?: () => Iterable<Principal>): () => void;
   /**
    * Hears of principals whose credential was replaced, for example because it leaked: what was opened with this very object
-   * has to end. The principal may come in again with the new one. Returns the end of it.
+   * has to end. The principal may come in again with the new one. Returns a function that stops this.
    */
   onReplaced?(listener: (principal: Principal) => void): () => void;
 }
