@@ -15,7 +15,7 @@ export interface Option {
 export type Options = Readonly<Record<string, Option>>;
 
 /** The types of a command's parsed options. */
-type Values<O extends Options> = string extends keyof O
+export type OptionValues<O extends Options> = string extends keyof O
   ? Readonly<Record<string, Value>>
   : { readonly [K in keyof O]?: ValueOf<O[K]> | undefined };
 
@@ -40,7 +40,7 @@ export interface Command<O extends Options = Options> {
   /** Whether it runs until it is ended: then a signal is not a failure. */
   endsOnSignal?: boolean;
   /** Returns the exit code; undefined is 0. */
-  run(context: CommandContext<Values<O>>): Promise<number | void>;
+  run(context: CommandContext<OptionValues<O>>): Promise<number | void>;
 }
 
 export interface CommandContext<V = Record<string, unknown>> {
