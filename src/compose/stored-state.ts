@@ -1,28 +1,8 @@
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
-import { messageOf } from "../errors/nexus-error.ts";
-import type { Logger } from "../text/logger.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { Store } from "../store/store.ts";
 import type { ApiState } from "../workshop/open-api.ts";
 import { openApiWith } from "./open-api.ts";
-
-/** The folder of a tenant on this machine: logs of its servers, and what is remembered of them. */
-export function tenantFolder(stateFolder: string, tenant: string): string {
-  return tenant === DEFAULT_TENANT ? stateFolder : join(stateFolder, "tenants", tenant);
-}
-
-/** Removes what a removed tenant left on this machine. */
-export async function removeTenantFolder(stateFolder: string, tenant: string, logger: Logger): Promise<void> {
-  if (tenant === DEFAULT_TENANT) return;
-  try {
-    await rm(tenantFolder(stateFolder, tenant), { recursive: true, force: true, maxRetries: 5 });
-  } catch (error) {
-    logger.warn(`the files of the removed tenant "${tenant}" could not be removed: ${messageOf(error)}`);
-  }
-}
 
 type StateOptions = Required<Pick<HostOptions, "tenant" | "secrets" | "eraCache" | "trustStore" | "openApi">>;
 

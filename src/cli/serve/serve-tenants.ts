@@ -1,4 +1,5 @@
-import { storedState, tenantFolder } from "../../compose/stored-state.ts";
+import { tenantFolder } from "../../auth/tenant-folder.ts";
+import { storedState } from "../../compose/stored-state.ts";
 import { Host } from "../../host/host.ts";
 import type { HostOptions } from "../../host/host-options.ts";
 import { trustStore } from "../../host/servers/load-options.ts";

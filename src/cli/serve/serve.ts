@@ -1,8 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
 import { untilAborted } from "../../async/unless-aborted.ts";
+import { removeTenantFolder } from "../../auth/tenant-folder.ts";
 import { openApi } from "../../compose/open-api.ts";
-import { removeTenantFolder, storedState } from "../../compose/stored-state.ts";
+import { storedState } from "../../compose/stored-state.ts";
 import { serve as serveHttp, serveStdio } from "../../gateway/index.ts";
 import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";

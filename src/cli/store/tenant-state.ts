@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import { tenantFolder } from "../../auth/tenant-folder.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import { openApiWith } from "../../compose/open-api.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
@@ -41,7 +42,7 @@ export class TenantState implements ServerSource {
     this.tenant = given ?? tenant ?? DEFAULT_TENANT;
     const isOther = this.tenant !== DEFAULT_TENANT;
     this.optionsAgain = tenantAgain(this.tenant, database);
-    this.stateFolder = isOther ? join(stateFolder, "tenants", this.tenant) : stateFolder;
+    this.stateFolder = tenantFolder(stateFolder, this.tenant);
     this.secrets = secretsOpenedBy(async () => {
       return (await this.findStore())?.secrets(this.tenant) ?? secretStore(surroundings, stateFolder);
     });

@@ -1,6 +1,6 @@
 import { wrongUsage } from "../command/command-line.ts";
 import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
-import { removeTenantFolder } from "../../compose/stored-state.ts";
+import { removeTenantFolder } from "../../auth/tenant-folder.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { openKnownStore } from "../store/open-store.ts";
 
