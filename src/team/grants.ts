@@ -12,6 +12,8 @@ export interface Explanation {
   rule: string | undefined;
 }
 
+const MAX_SERVERS = 256;
+
 /**
  * What one key may see and use. A set is used as a whole: what it contains is for whoever made the set to say, and nothing of
  * it is thereby allowed elsewhere, where its fixed arguments would not hold. What the key denies, it denies in sets also.
@@ -22,6 +24,8 @@ export class Grants {
   readonly #inSets: Policy;
   readonly #allow: readonly GrantPattern[];
   readonly #deny: readonly GrantPattern[];
+  /** Decisions about servers outside of sets, which each call asks for several times. */
+  readonly #ofServers = new Map<string, Decision>();
 
   constructor({ allow, deny, readOnly }: KeyGrants) {
     this.#allow = allow.map(parseGrant);
@@ -33,7 +37,9 @@ export class Grants {
 
   decide(target: AccessTarget): Decision {
     if (target.kind === "set") return this.#decideSet(target.name);
-    if (target.set === undefined) return this.#policy.decide(undefined, target);
+    if (target.set === undefined) {
+      return target.kind === "server" ? this.#decideServer(target) : this.#policy.decide(undefined, target);
+    }
     const ofSet = this.#decideSet(target.set);
     return ofSet.kind === "denied" ? ofSet : this.#inSets.decide(undefined, target);
   }
@@ -43,6 +49,16 @@ export class Grants {
     const rule = this.#findRule(target);
     if (decision.kind === "denied") return { allowed: false, reason: decision.reason, rule };
     return { allowed: true, reason: "it is on the allow list", rule };
+  }
+
+  #decideServer(target: AccessTarget): Decision {
+    const known = this.#ofServers.get(target.server);
+    if (known) return known;
+    const decision = this.#policy.decide(undefined, target);
+    // Callers choose the names that they ask for.
+    if (this.#ofServers.size >= MAX_SERVERS) this.#ofServers.clear();
+    this.#ofServers.set(target.server, decision);
+    return decision;
   }
 
   #decideSet(name: string): Decision {

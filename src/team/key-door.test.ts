@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { failure } from "../../test/fixtures/failure.ts";
 import { onBothEngines } from "../../test/fixtures/store-world.ts";
@@ -38,9 +39,10 @@ onBothEngines("the door of a gateway", (world) => {
   }
 
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const authenticate = async (door: KeyDoor, headers: IncomingHttpHeaders) => door.authenticate(headers);
   /** The id that the key stands for, or the code of the refusal. */
   const comesIn = (door: KeyDoor, key: string) =>
-    door.authenticate(bearer(key)).then(
+    authenticate(door, bearer(key)).then(
       ({ id }) => id,
       ({ code }: { code: string }) => code,
     );
@@ -53,7 +55,7 @@ onBothEngines("the door of a gateway", (world) => {
     expect(await door.authenticate({ authorization: `bearer  ${key} ` })).toEqual({ id: about.id, tenant: "shop" });
     const wrong = [undefined, "", key, `Basic ${key}`, "Bearer", "Bearer x", `Bearer ${key}x`, `Bearer ${key} ${key}`];
     for (const authorization of wrong) {
-      const { code, message } = await failure(door.authenticate({ authorization }));
+      const { code, message } = await failure(authenticate(door, { authorization }));
       expect(code).toBe("AUTH_REQUIRED");
       expect(message).not.toContain(about.id);
     }
@@ -189,7 +191,7 @@ onBothEngines("the door of a gateway", (world) => {
     await expect.poll(() => door.isNeeded, { timeout: 5_000 }).toBe(true);
     expect(expelled).toEqual([ANYBODY]);
     expect(await comesIn(door, key)).toBe(about.id);
-    expect((await failure(door.authenticate({}))).code).toBe("AUTH_REQUIRED");
+    expect((await failure(authenticate(door, {}))).code).toBe("AUTH_REQUIRED");
     await store.keys.revoke(about.id);
     await expect.poll(() => comesIn(door, key), { timeout: 5_000 }).toBe("AUTH_REQUIRED");
     expect(door.isNeeded).toBe(true);

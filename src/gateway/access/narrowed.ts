@@ -65,14 +65,13 @@ export interface Judged {
  * If a server lists a thing in several ways, the strictest decision counts. A thing that it does not list is denied.
  */
 export function judgeListed(access: PrincipalAccess, principal: Principal, versions: readonly AccessTarget[]): Judged {
-  const [first, ...others] = versions;
-  if (!first) return UNLISTED;
-  let judged: Judged = { decision: access.decide(principal, first), version: first };
-  for (const version of others) {
+  let judged: Judged | undefined;
+  for (const version of versions) {
     const decision = access.decide(principal, version);
-    if (stricter(judged.decision, decision).kind !== judged.decision.kind) judged = { decision, version };
+    if (!judged) judged = { decision, version };
+    else if (stricter(judged.decision, decision).kind !== judged.decision.kind) judged = { decision, version };
   }
-  return judged;
+  return judged ?? UNLISTED;
 }
 
 const UNLISTED: Judged = {

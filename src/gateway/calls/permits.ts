@@ -24,6 +24,18 @@ export interface PermitsOptions {
 
 type Pass = (call: UpstreamCall) => Promise<Result>;
 
+/** The decision about a call, and the listings that it is about. */
+interface JudgedCall {
+  decision: Decision;
+  target: AccessTarget;
+  versions: readonly AccessTarget[];
+}
+
+interface Judging {
+  call: UpstreamCall;
+  judged: JudgedCall | Promise<JudgedCall>;
+}
+
 /** Checks requests against the rules. A refusal looks the same as a name that does not exist. */
 export class Permits {
   readonly #options: PermitsOptions;
@@ -34,17 +46,29 @@ export class Permits {
 
   /** Runs `pass` if the caller may use the thing. */
   async use(thing: NamedThing, exchange: GatewayExchange, pass: Pass): Promise<Result> {
-    const { server, kind, given, params } = thing;
-    const unknown = () => unknownNameWithAdvice(kind, given, this.#options.candidates(kind, exchange));
-    const permitted = await this.#permit({ server, method: exchange.method, params, exchange }, thing.refusal);
+    const { server, kind, params } = thing;
+    const call: UpstreamCall = { server, method: exchange.method, params, exchange };
+    const judged = this.#judge(call);
+    // The usual case of each call waits for nothing.
+    if (!(judged instanceof Promise) && kind !== "resource" && this.#isPlain(judged, thing)) return pass(call);
+    return this.#useJudged(thing, { call, judged }, pass);
+  }
+
+  async #useJudged({ kind, given, refusal }: NamedThing, { call, judged }: Judging, pass: Pass): Promise<Result> {
+    const unknown = () => unknownNameWithAdvice(kind, given, this.#options.candidates(kind, call.exchange));
+    const permitted = await this.#permit(call, await judged, refusal);
     if (!permitted) throw unknown();
     return kind === "resource" ? this.#hidingUnknown(pass(permitted), INVALID_PARAMS, unknown) : pass(permitted);
+  }
+
+  #isPlain({ decision, target }: JudgedCall, { refusal }: NamedThing): boolean {
+    return decision.kind === "allowed" && refusal === undefined && !this.#options.access.pins(target.server);
   }
 
   /** The same for a method that the gateway does not know. */
   async useMethod(call: UpstreamCall, pass: Pass): Promise<Result> {
     const unknown = () => unknownMethod(call.method);
-    const permitted = await this.#permit(call);
+    const permitted = await this.#permit(call, await this.#judge(call));
     if (!permitted) throw unknown();
     return this.#hidingUnknown(pass(permitted), METHOD_NOT_FOUND, unknown);
   }
@@ -62,9 +86,12 @@ export class Permits {
   }
 
   /** The call if it is permitted, with consent noted; otherwise undefined. Nobody is asked for consent to what is refused. */
-  async #permit(call: UpstreamCall, refusal?: NexusError): Promise<UpstreamCall | undefined> {
+  async #permit(
+    call: UpstreamCall,
+    { decision, target, versions }: JudgedCall,
+    refusal?: NexusError,
+  ): Promise<UpstreamCall | undefined> {
     const { logger } = this.#options;
-    const { decision, target, versions } = await this.#judge(call);
     if (decision.kind !== "denied" && this.#options.access.pins(call.server))
       await this.#requireAccepted(versions, target);
     if (refusal && decision.kind !== "denied") throw refusal;
@@ -100,13 +127,8 @@ export class Permits {
     return access.askConsent(principal, { target, arguments: args, signal });
   }
 
-  /** Tools and prompts are decided as they are listed; one that is not listed is denied. */
-  async #judge({
-    server,
-    method,
-    params,
-    exchange,
-  }: UpstreamCall): Promise<{ decision: Decision; target: AccessTarget; versions: readonly AccessTarget[] }> {
+  /** Tools and prompts are decided as they are listed; one that is not listed is denied. A promise only if a list must be read. */
+  #judge({ server, method, params, exchange }: UpstreamCall): JudgedCall | Promise<JudgedCall> {
     const { access, listed } = this.#options;
     const { principal } = exchange;
     const requested = requestTarget(server, method, params);
@@ -115,9 +137,14 @@ export class Permits {
     if (kind !== "tool" && kind !== "prompt")
       return { decision: access.decide(principal, requested), target, versions: [] };
     // Who may not see the server has not come this far.
-    const found = listed.find(kind === "tool" ? "tools" : "prompts", server, name, exchange);
-    const versions = found instanceof Promise ? await found : found;
-    const { decision, version } = judgeListed(access, principal, versions);
+    const versions = listed.find(kind === "tool" ? "tools" : "prompts", server, name, exchange);
+    return versions instanceof Promise
+      ? versions.then((found) => this.#judgeListed(principal, target, found))
+      : this.#judgeListed(principal, target, versions);
+  }
+
+  #judgeListed(principal: Principal, target: AccessTarget, versions: readonly AccessTarget[]): JudgedCall {
+    const { decision, version } = judgeListed(this.#options.access, principal, versions);
     return { decision, target: version ?? target, versions };
   }
 

@@ -15,7 +15,8 @@ import type { ListSet } from "./list-set.ts";
 import { listedTarget, nameOf } from "../access/narrowed.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { ListHashes, Pins } from "../../host/definitions/pins.ts";
-import { capabilitiesFor } from "../upstream/upstream-capabilities.ts";
+import { capabilitiesFor, NO_CAPABILITIES } from "../upstream/upstream-capabilities.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { principalKey } from "../../server/core/principal.ts";
 
 /** The lists whose items are used by name. Where there are rules, an item that is not listed cannot be used. */
@@ -287,10 +288,16 @@ const MAX_DECLARED = 256;
 /** Calls with different capabilities may see different lists. */
 function keyOf(kind: NamedList, server: string, { principal, caller }: GatewayExchange): string {
   const { owner, ask } = caller;
-  const text = JSON.stringify(capabilitiesFor(caller));
-  const declared = text.length > MAX_DECLARED ? sha256(text) : text;
+  const declared = declaredText(capabilitiesFor(caller));
   // Only the last part can be any text.
   return `${kind} ${server} ${ask ? "asked" : "told"} ${owner.length} ${principalKey(principal)}${owner}${declared}`;
+}
+
+/** Most callers declare nothing. */
+function declaredText(capabilities: ClientCapabilities): string {
+  if (capabilities === NO_CAPABILITIES) return "{}";
+  const text = JSON.stringify(capabilities);
+  return text.length > MAX_DECLARED ? sha256(text) : text;
 }
 
 /** A request of the gateway itself on the caller's connection; its progress and logs are not passed to the caller. */
