@@ -243,6 +243,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "list API keys, without their secrets",
     load: async () => (await import("./keys/keys-list.ts")).keysList,
   },
+  "keys limit": {
+    section: "Operate the gateway",
+    summary: "change how much a key may use",
+    load: async () => (await import("./keys/keys-limit.ts")).keysLimit,
+  },
   "keys rotate": {
     section: "Operate the gateway",
     summary: "give an API key a new secret",

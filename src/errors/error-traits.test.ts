@@ -45,6 +45,7 @@ test("failures before a request is sent, and refusals such as 401, say nothing a
     "ADDRESS_REFUSED",
     "REDIRECT_REFUSED",
     "BUSY",
+    "RATE_LIMITED",
     "CANCELLED",
     "CLOSED",
     "STORE_UNAVAILABLE",

@@ -46,6 +46,7 @@ export const TRAITS: Readonly<Record<ErrorCode, ErrorTraits>> = {
   INPUT_FAILED: OTHER,
   TIMEOUT: { ...SERVER, answer: "lost" },
   BUSY: EITHER_ERA,
+  RATE_LIMITED: EITHER_ERA,
   CANCELLED: EITHER_ERA,
   CLOSED: { onRepeat: "over", answer: "none", saysNothingAboutEra: true, concernsServer: true },
   STORE_UNAVAILABLE: { ...EITHER_ERA, onRepeat: "reconnect" },

@@ -25,6 +25,7 @@ export type ErrorCode =
   | "INPUT_FAILED"
   | "TIMEOUT"
   | "BUSY"
+  | "RATE_LIMITED"
   | "CANCELLED"
   | "CLOSED"
   | "STORE_UNAVAILABLE"

@@ -2,6 +2,7 @@ import { safeLogger, SILENT, type Logger } from "../text/logger.ts";
 import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
+import type { Allowance } from "./operation/allowance.ts";
 import type { Audit } from "./operation/audit.ts";
 import { ByteBudget } from "../server/core/byte-budget.ts";
 import type { CallLimits } from "./calls/calls.ts";
@@ -37,6 +38,8 @@ export interface GatewaySettings {
   decide?: Decide | undefined;
   /** In place of `authenticate` and `decide`, where both may change while the gateway runs. */
   door?: Door | undefined;
+  /** Limits what each principal may use in a time, and at once. */
+  allowance?: Allowance | undefined;
   /** Called once for every call. */
   audit?: Audit | undefined;
   /** 32 bytes for sealing state that callers carry. Default: random, which does not survive a restart. */
@@ -69,7 +72,7 @@ export class Assembly {
   }
 
   private constructor(first: ServedHost, parts: Parts, options: AssemblyOptions) {
-    const { audit, openTenant } = options;
+    const { allowance, audit, openTenant } = options;
     const { logger, failures, budget, allLimits: limits } = parts;
     this.host = first.host;
     this.limits = limits;
@@ -86,6 +89,7 @@ export class Assembly {
           ServedHost.open(await openTenant(name, signal), { ...parts, ...reports, sets: setsOf(name, options) })),
       limits,
       gate: this.gate,
+      allowance,
       audit: audit ?? (() => {}),
     });
   }

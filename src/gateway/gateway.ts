@@ -175,7 +175,7 @@ interface Parts {
 
 function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Parts {
   const { budget, limits, logger, failures, host, tenants } = assembly;
-  const { door } = options;
+  const { door, allowance } = options;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
   const parts = endpointParts({ self: "gateway", limits, budget, ids, logger });
@@ -186,6 +186,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     failures,
     authenticate: door?.authenticate ?? options.authenticate ?? admitEverybody,
     admits: door && ((principal) => door.admits(principal)),
+    maxBodyBytes: allowance && ((principal) => allowance.maxRequestBytes(principal)),
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     isReady: () => isReady,

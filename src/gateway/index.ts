@@ -5,6 +5,8 @@ import { Gateway, type ServeOptions } from "./gateway.ts";
 import { serveStdio as serveOnPipes } from "../server/stdio/serve-stdio.ts";
 
 export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts";
+export type { Allowance, RunningCall } from "./operation/allowance.ts";
+export type { Admission } from "../server/core/core.ts";
 export type { Audit, AuditRecord, Outcome } from "./operation/audit.ts";
 export type { Door } from "./access/door.ts";
 export type { Decide, Operation } from "./access/principal-access.ts";

@@ -6,6 +6,7 @@ import type { Decision } from "../host/directory/policy.ts";
 import type { Door } from "../gateway/access/door.ts";
 import { ANYBODY, type Principal } from "../server/core/principal.ts";
 import type { ApiKeys, KeyWithHashes } from "../store/keep/api-keys.ts";
+import type { RequestLimits } from "../store/keep/request-limits.ts";
 import { hashOfKey } from "../store/keep/key-text.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
@@ -111,6 +112,11 @@ export class KeyDoor implements Door, Disposable {
   seesMetrics({ id }: Principal): boolean {
     const role = this.#byId.get(id)?.about.role;
     return !this.#isNeeded || role === "operator" || role === "admin";
+  }
+
+  /** The limits of its key; undefined where nothing is limited. */
+  limitsOf({ id }: Principal): RequestLimits | undefined {
+    return this.#byId.get(id)?.limits;
   }
 
   /** Calls the listener for each principal who may not come in any more: what it has open must end. Returns a function that stops this. */

@@ -54,6 +54,22 @@ describe("nexus keys and nexus tenants", () => {
     for (const shown of [listed.stdout, JSON.stringify(items)]) expect(shown).not.toContain(secret);
   });
 
+  test("limits of a key are shown by lists, and changed one by one", async () => {
+    const limits = ["--rate", "10/s", "--per-day", "10000", "--concurrent", "8", "--max-request", "64kB"];
+    const { id } = parsed((await run("keys", "create", "ci", "--allow", "*", ...limits, "--json")).stdout);
+    expect((await run("keys", "list")).stdout).toContain("*, 10/s, 10000 per day, 8 at once, requests up to 64.0 kB\n");
+    const listed = async () => (parsed((await run("keys", "list", "--json")).stdout)["items"] as object[])[0];
+    const all = { rate: "10/s", perDay: 10_000, concurrent: 8, maxRequest: 64_000 };
+    expect(await listed()).toMatchObject({ id, limits: all });
+    const changed = await run("keys", "limit", String(id), "--rate", "600/m", "--per-day", "none");
+    expect(changed.stdout).toBe(`Limits of the key ${String(id)} ("ci"): 600/m, 8 at once, requests up to 64.0 kB.\n`);
+    expect(await listed()).toMatchObject({ limits: { rate: "600/m", concurrent: 8, maxRequest: 64_000 } });
+    const none = ["--rate", "none", "--concurrent", "none", "--max-request", "none"];
+    expect((await run("keys", "limit", String(id), ...none)).stdout).toContain(": none.");
+    expect((await run("keys", "limit", String(id))).stderr).toContain("No limit is named");
+    expect(await run("keys", "limit", "3fA9cK2mQx7Ytz01", "--rate", "1/s")).toMatchObject({ code: 6 });
+  });
+
   test("keys of a tenant that does not exist are not an empty list", async () => {
     await run("store", "migrate");
     const ran = await run("keys", "list", "--tenant", "shpo");
@@ -85,6 +101,12 @@ describe("nexus keys and nexus tenants", () => {
     [`--role "boss" is unknown`, ["keys", "create", "ci", "--allow", "*", "--role", "boss"]],
     [`--expires "soon" is not a valid duration`, ["keys", "create", "ci", "--allow", "*", "--expires", "soon"]],
     [`--expires "10ms" is not a valid duration`, ["keys", "create", "ci", "--allow", "*", "--expires", "10ms"]],
+    [`--rate "10" is not valid`, ["keys", "create", "ci", "--allow", "*", "--rate", "10"]],
+    [`--rate "0/s" is not valid`, ["keys", "create", "ci", "--allow", "*", "--rate", "0/s"]],
+    [`--rate "5/d" is not valid`, ["keys", "create", "ci", "--allow", "*", "--rate", "5/d"]],
+    [`--per-day "many" is not valid`, ["keys", "create", "ci", "--allow", "*", "--per-day", "many"]],
+    [`--concurrent "1.5" is not valid`, ["keys", "create", "ci", "--allow", "*", "--concurrent", "1.5"]],
+    [`--max-request "0" is not valid`, ["keys", "create", "ci", "--allow", "*", "--max-request", "0"]],
     ["--all-tenants is only for admins", ["keys", "create", "ci", "--allow", "*", "--all-tenants"]],
     ["The name of the key is empty", ["keys", "create", " ", "--allow", "*"]],
     ["is not a valid name for a tenant", ["tenants", "create", "Shop 1"]],

@@ -1,5 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ApiKey, IssuedKey } from "../../store/keep/api-keys.ts";
+import { writtenLimits } from "../../store/keep/request-limits.ts";
 import { idInKey } from "../../store/keep/key-text.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { Store } from "../../store/store.ts";
@@ -26,6 +27,7 @@ export function keyForPrograms(about: ApiKey): Record<string, unknown> {
     allow: grants.allow,
     deny: grants.deny,
     readOnly: grants.readOnly,
+    limits: writtenLimits(about.limits),
     created: time(about.createdAt),
     expires: time(about.expiresAt),
     revoked: time(about.revokedAt),

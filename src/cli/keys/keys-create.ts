@@ -1,20 +1,26 @@
 import type { GrantPattern } from "../../team/grant-pattern.ts";
 import { KEY_ROLES, type KeyRole } from "../../store/keep/api-keys.ts";
+import { changedLimits } from "../../store/keep/request-limits.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import { openStore } from "../store/open-store.ts";
+import { LIMIT_OPTIONS, limitsIn } from "./limit-options.ts";
 import { durationOption, TENANT_OPTIONS, tellIssued } from "./key-words.ts";
 
 /** nexus keys create ci --allow github */
 export const keysCreate = defineCommand({
-  usage: "nexus keys create <name> --allow PATTERN… [--deny PATTERN]… [--role ROLE] [--read-only] [--expires 90d]",
+  usage:
+    "nexus keys create <name> --allow PATTERN… [--deny PATTERN]… [--role ROLE] [--read-only] [--expires 90d] [--rate 10/s] [--per-day 10000]",
   description: `Creates an API key for a client of the gateway and prints it once; only its hash is stored. From the first key on, a gateway on
 the same database needs a key for every call.
 
 A pattern starts with a server id, or with * for every server: github is everything of a server, github.search* its tools by
 name, github/resources, github/prompts and github/methods the other kinds, and * everything of the tenant. set:support is a set,
 at its own address only. --deny wins over --allow, also in sets. What a key may not use is answered like something that does not exist.
+
+Limits: every request counts except initialize, server/discover, ping, notifications and answers. A window starts with its first
+request. Over a limit a caller gets HTTP 429 with Retry-After. nexus keys limit changes them.
 
 Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an admin also manages servers and keys of its tenant.`,
   words: { min: 1, max: 1 },
@@ -27,6 +33,7 @@ Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an ad
       help: "only tools that are annotated as read-only, resources and prompts",
     },
     expires: { type: "string", value: "90d", help: "how long the key works; default: until it is revoked" },
+    ...LIMIT_OPTIONS,
     "all-tenants": {
       type: "boolean",
       help: `the admin manages all tenants; only for the tenant ${DEFAULT_TENANT}`,
@@ -37,6 +44,7 @@ Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an ad
     ["nexus keys create ci --allow github.search*", "a key for some tools of one server"],
     ["nexus keys create desk --allow set:support", "a key for a set, and for nothing else"],
     ["nexus keys create ada --allow '*' --deny 'github.delete*' --expires 90d", "everything else, for 90 days"],
+    ["nexus keys create batch --allow docs --rate 10/s --per-day 10000", "a key with limits"],
     ["nexus keys create reader --allow '*' --read-only --json", `{"id":"…","key":"nxs_…","name":"reader",…}`],
   ],
 
@@ -65,12 +73,14 @@ Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an ad
       );
     }
     const lifeMs = options.expires === undefined ? undefined : durationOption("expires", options.expires, 1_000);
+    const limits = changedLimits({}, limitsIn(options));
     await using store = await openStore(context);
     const issued = await store.keys.create({
       tenant,
       name,
       role,
       grants: { allow, deny, readOnly: options["read-only"] === true },
+      limits,
       allTenants,
       expiresAt: lifeMs === undefined ? undefined : Date.now() + lifeMs,
     });

@@ -2,6 +2,7 @@ import type { ApiKey } from "../../store/keep/api-keys.ts";
 import { agoText } from "../../text/duration.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines, type Cell } from "../output/table.ts";
+import { limitsText } from "./limit-options.ts";
 import { openKnownStore } from "../store/open-store.ts";
 import { keyForPrograms, TENANT_OPTIONS } from "./key-words.ts";
 
@@ -9,7 +10,7 @@ import { keyForPrograms, TENANT_OPTIONS } from "./key-words.ts";
 export const keysList = defineCommand({
   usage: "nexus keys list [--tenant NAME]",
   description:
-    "Lists the keys of all tenants, or of one: id, name, tenant, role, what they allow, and their state. Never a key itself.",
+    "Lists the keys of all tenants, or of one: id, name, tenant, role, what they allow, their limits, and their state. Never a key itself.",
   words: { min: 0, max: 0 },
   options: { ...TENANT_OPTIONS, tenant: { ...TENANT_OPTIONS.tenant, help: "only keys of this tenant" } },
   examples: [
@@ -32,7 +33,8 @@ export const keysList = defineCommand({
 function row(about: ApiKey): Cell[] {
   const { id, name, tenant, role, grants } = about;
   const rules = [...grants.allow, ...grants.deny.map((pattern) => `not ${pattern}`)];
-  const what = [...rules, ...(grants.readOnly ? ["read-only"] : [])].join(", ");
+  const limits = limitsText(about.limits);
+  const what = [...rules, ...(grants.readOnly ? ["read-only"] : []), ...(limits === "" ? [] : [limits])].join(", ");
   return [{ text: id }, { text: name }, { text: tenant }, { text: role }, stateOf(about), { text: what }];
 }
 

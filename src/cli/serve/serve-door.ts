@@ -7,6 +7,7 @@ import { MasterKeyPlace } from "../../store/master-key.ts";
 import { sqliteAddress } from "../../store/engine/database-address.ts";
 import type { Store } from "../../store/store.ts";
 import type { KeyDoor } from "../../team/key-door.ts";
+import type { RequestAllowance } from "../../team/request-allowance.ts";
 import type { StoredSets } from "../../team/stored-sets.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -30,6 +31,8 @@ export interface ServeDoor extends AsyncDisposable {
   /** Undefined where nothing is stored. */
   store: Store | undefined;
   sets: StoredSets | undefined;
+  /** Counts what callers use. */
+  allowance: RequestAllowance | undefined;
   /** Whether the tenant `default` also keeps its secrets and recorded writes in the store. */
   isChosen: boolean;
   /** What a command must say to use the same store. */
@@ -42,6 +45,7 @@ const NOTHING_STORED = {
   door: undefined,
   store: undefined,
   sets: undefined,
+  allowance: undefined,
   isChosen: false,
   optionsAgain: "",
   async [Symbol.asyncDispose]() {},
@@ -76,11 +80,13 @@ export async function openDoor(
   if (problem) await place.remove?.();
   if (problem && isNeeded) throw problem;
   if (problem) return { ...NOTHING_STORED, problem };
-  const [{ Store: Opened }, { KeyDoor: Door }, { StoredSets: Sets }] = await Promise.all([
-    import("../../store/store.ts"),
-    import("../../team/key-door.ts"),
-    import("../../team/stored-sets.ts"),
-  ]);
+  const [{ Store: Opened }, { KeyDoor: Door }, { StoredSets: Sets }, { RequestAllowance: Counting }] =
+    await Promise.all([
+      import("../../store/store.ts"),
+      import("../../team/key-door.ts"),
+      import("../../team/stored-sets.ts"),
+      import("../../team/request-allowance.ts"),
+    ]);
   const store = await Opened.open({ ...place, logger }).catch(async (error: unknown) => {
     await place.remove?.();
     throw error;
@@ -92,15 +98,18 @@ export async function openDoor(
       auth === "none" ? undefined : Door.open({ store, needs, logger }),
       Sets.open({ store, logger }),
     ]);
+    const allowance = door && new Counting({ limitsOf: (principal) => door.limitsOf(principal) });
     return {
       door,
       store,
       sets,
+      allowance,
       isChosen: place.isChosen,
       optionsAgain: place.optionsAgain,
       problem: undefined,
       async [Symbol.asyncDispose]() {
         door?.[Symbol.dispose]();
+        await allowance?.close();
         sets[Symbol.dispose]();
         await store.close();
         await place.remove?.();

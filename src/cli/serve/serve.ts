@@ -108,9 +108,9 @@ interface Serving {
 /** Serves HTTP until the signal. */
 async function serveNetwork(host: Host, entrance: ServeDoor, { context, target, logger }: Serving): Promise<void> {
   const { options, signal, out, surroundings, stateFolder } = context;
-  const { door, store, sets } = entrance;
+  const { door, store, sets, allowance } = entrance;
   using tenants = store && door && (await openTenants(host, store, { context, target, logger }));
-  const kept = { door, sets, sealKey: store?.masterKey.derive("seal"), openTenant: tenants?.open };
+  const kept = { door, sets, allowance, sealKey: store?.masterKey.derive("seal"), openTenant: tenants?.open };
   const { port, reach, limits } = target;
   await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
   tenants?.onRemoved((tenant) => {

@@ -1,8 +1,10 @@
 import type { Logger } from "../../text/logger.ts";
-import type { Result } from "../../protocol/json-rpc.ts";
+import type { Request, Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
-import type { Core, Listening, ListenRequest, Offer } from "../../server/core/core.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import type { Admission, Core, Listening, ListenRequest, Offer } from "../../server/core/core.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
+import type { Allowance, RunningCall } from "../operation/allowance.ts";
 import type { Audit, AuditRecord, Outcome } from "../operation/audit.ts";
 import { inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
@@ -13,11 +15,15 @@ import type { CallGate } from "./call-gate.ts";
 export interface GuardedCoreOptions {
   views: Views;
   gate: CallGate;
+  allowance?: Allowance | undefined;
   metrics: Metrics;
   audit: Audit;
   logger: Logger;
   failures: FailureLog;
 }
+
+/** What is recorded of a request. */
+type Recorded = Pick<GatewayExchange, "principal" | "method" | "params"> & { caller: { era: Era } };
 
 /** One endpoint of the gateway: limits, counts and audits each call, and logs the parts of errors that callers do not see. */
 export class GuardedCore implements Core<View> {
@@ -31,6 +37,21 @@ export class GuardedCore implements Core<View> {
     this.#options = options;
   }
 
+  admit(
+    principal: Principal,
+    requests: readonly Request[],
+    era: Era,
+  ): Admission | undefined | Promise<Admission | undefined> {
+    const admission = this.#options.allowance?.take(principal, requests.length);
+    if (admission === undefined) return undefined;
+    const record = (refused: Admission | undefined) => {
+      for (const { method, params = {} } of refused ? requests.slice(refused.admitted) : [])
+        this.#record({ principal, method, params, caller: { era } }, "refused", 0);
+      return refused;
+    };
+    return admission instanceof Promise ? admission.then(record) : record(admission);
+  }
+
   async offer(principal: Principal): Promise<Offer> {
     const { views, gate } = this.#options;
     gate.requireOpen();
@@ -42,10 +63,12 @@ export class GuardedCore implements Core<View> {
   }
 
   async handle(exchange: GatewayExchange): Promise<Result> {
-    const { views, gate } = this.#options;
+    const { views, gate, allowance } = this.#options;
     const startedAt = performance.now();
     let outcome: Outcome = "refused";
+    let running: RunningCall | undefined;
     try {
+      running = allowance?.enter(exchange.principal);
       const share = gate.shareOf(principalKey(exchange.principal));
       gate.requireOpen();
       if (!gate.tryEnter(share)) await gate.queue(share, exchange.signal);
@@ -61,6 +84,7 @@ export class GuardedCore implements Core<View> {
       if (exchange.signal.aborted) outcome = "cancelled";
       return this.#fail(error, exchange.method);
     } finally {
+      running?.leave();
       this.#record(exchange, outcome, performance.now() - startedAt);
     }
   }
@@ -90,7 +114,7 @@ export class GuardedCore implements Core<View> {
     throw inCallerWords(this.#options.failures.report(error, { server, method }));
   }
 
-  #record(exchange: GatewayExchange, outcome: Outcome, durationMs: number): void {
+  #record(exchange: Recorded, outcome: Outcome, durationMs: number): void {
     const { metrics, audit } = this.#options;
     const { principal, method, caller } = exchange;
     const target = this.#targetOf(exchange);
@@ -113,7 +137,7 @@ export class GuardedCore implements Core<View> {
   };
 
   /** Empty for a server that the caller may not see: callers must not create metrics, or learn from them, by guessing names. */
-  #serverOf({ method, principal }: GatewayExchange, target: string | undefined): string {
+  #serverOf({ method, principal }: Recorded, target: string | undefined): string {
     if (this.endpoint.kind === "one") return this.endpoint.server;
     const { views } = this.#options;
     const isUri = method === "resources/read";
@@ -124,7 +148,7 @@ export class GuardedCore implements Core<View> {
   }
 
   /** What has a name of its own in a set is recorded under its full name. */
-  #targetOf({ method, params }: GatewayExchange): string | undefined {
+  #targetOf({ method, params }: Recorded): string | undefined {
     const target = params["name"] ?? params["uri"] ?? params["taskId"];
     if (typeof target !== "string") return undefined;
     if (this.endpoint.kind !== "set") return target;

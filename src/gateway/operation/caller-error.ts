@@ -35,6 +35,7 @@ const WORDS: Record<ErrorCode, Words> = {
   INPUT_FAILED: undefined,
   TIMEOUT: (server) => `${server} did not answer in time`,
   BUSY: undefined,
+  RATE_LIMITED: undefined,
   CANCELLED: undefined,
   CLOSED: undefined,
   STORE_UNAVAILABLE: () => "The database of the gateway is not available. Retry later",

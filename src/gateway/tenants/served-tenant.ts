@@ -19,11 +19,11 @@ export class ServedTenant implements EdgeTenant {
   readonly enter: EdgeTenant["enter"];
   readonly #opened: () => TenantHost | undefined;
 
-  constructor({ name, opened, enter, views, gate, audit, logger, failures }: ServedTenantOptions) {
+  constructor({ name, opened, enter, ...options }: ServedTenantOptions) {
     this.name = name;
     this.enter = enter;
     this.#opened = opened;
-    this.endpoints = new Endpoints({ views, gate, metrics: this.metrics, audit, logger, failures });
+    this.endpoints = new Endpoints({ ...options, metrics: this.metrics });
   }
 
   /** Calls that wait for answers of their callers. */

@@ -21,7 +21,7 @@ export interface TenantReports {
   failures: FailureLog;
 }
 
-export interface ServedTenantsOptions extends Pick<GuardedCoreOptions, "gate" | "audit"> {
+export interface ServedTenantsOptions extends Pick<GuardedCoreOptions, "gate" | "allowance" | "audit"> {
   /** Of the tenant `default`: it is open from the start until the gateway closes. */
   first: TenantHost;
   firstReports: TenantReports;
@@ -47,7 +47,7 @@ export class ServedTenants {
   readonly #ending = new Cancellation();
 
   constructor(options: ServedTenantsOptions) {
-    const { first, firstReports, gate, audit } = options;
+    const { first, firstReports, gate, allowance, audit } = options;
     this.#options = options;
     this.first = new ServedTenant({
       name: DEFAULT_TENANT,
@@ -55,6 +55,7 @@ export class ServedTenants {
       opened: () => first,
       enter: undefined,
       gate,
+      allowance,
       audit,
       ...firstReports,
     });
@@ -93,7 +94,7 @@ export class ServedTenants {
 
   #add(name: string, open: NonNullable<ServedTenantsOptions["open"]>): Other {
     if (this.#others.size >= MANY_TENANTS) this.#forgetUnknown();
-    const { gate, audit, limits } = this.#options;
+    const { gate, allowance, audit, limits } = this.#options;
     const logger = loggerOf(name, this.#options.firstReports.logger);
     const failures = new FailureLog(logger);
     const lifetime = new TenantLifetime({
@@ -115,7 +116,8 @@ export class ServedTenants {
     };
     const views = new TenantViews(lifetime, logger);
     const opened = () => lifetime.opened;
-    const other = { lifetime, tenant: new ServedTenant({ name, views, opened, enter, gate, audit, logger, failures }) };
+    const parts = { name, views, opened, enter, gate, allowance, audit, logger, failures };
+    const other = { lifetime, tenant: new ServedTenant(parts) };
     this.#others.set(name, other);
     return other;
   }

@@ -14,10 +14,12 @@ export function busyError(message: string): NexusError {
   });
 }
 
-/** The value of `Retry-After` in seconds, if the error says that the server is busy. */
-export function retryAfter({ data }: ErrorObject): number | undefined {
+/** For an error after which the caller may come again: the HTTP status, and the value of `Retry-After` in seconds. */
+export function retryLater({ data }: ErrorObject): { status: number; seconds: number } | undefined {
   const { code, retryAfterMs } = (data ?? {}) as { code?: unknown; retryAfterMs?: unknown };
-  return code === "BUSY" && typeof retryAfterMs === "number" ? Math.ceil(retryAfterMs / 1000) : undefined;
+  const status = code === "BUSY" ? 503 : code === "RATE_LIMITED" ? 429 : undefined;
+  if (status === undefined || typeof retryAfterMs !== "number") return undefined;
+  return { status, seconds: Math.ceil(retryAfterMs / 1000) };
 }
 
 /** `self`: what this server is called where it speaks of itself. */

@@ -1,6 +1,7 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Interests } from "../../protocol/interests.ts";
-import type { Notification, Params, Result } from "../../protocol/json-rpc.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Notification, Params, Request, Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Implementation, LogLevel, ProgressToken, Question } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
@@ -87,6 +88,12 @@ export interface Listening extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** How many of several requests go on, in their order; each of the others is answered with the error. */
+export interface Admission {
+  admitted: number;
+  error: NexusError;
+}
+
 /** What stands behind an endpoint, whatever edge its clients come through. */
 export interface Core<Endpoint = unknown> {
   /** Goes with every exchange: what stands behind several endpoints knows by it which one was asked. */
@@ -95,6 +102,15 @@ export interface Core<Endpoint = unknown> {
   readonly name: string;
   /** The revisions that are served; default: all. */
   readonly revisions?: readonly Revision[] | undefined;
+  /**
+   * Asked over HTTP before anything is done for requests that count against the limits of a principal. Undefined: all of
+   * them go on. Absent where nothing is limited.
+   */
+  admit?(
+    principal: Principal,
+    requests: readonly Request[],
+    era: Era,
+  ): Admission | undefined | Promise<Admission | undefined>;
   offer(principal: Principal): Promise<Offer>;
   /** Who answers, as far as it is known by now. */
   serverInfo(): Implementation | undefined;

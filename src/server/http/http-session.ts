@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Timed } from "../../async/deadlines.ts";
 import { Roster } from "../../async/roster.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
-import { isRequest, isResponse, type Message } from "../../protocol/json-rpc.ts";
+import { isRequest, isResponse, type Message, type Response } from "../../protocol/json-rpc.ts";
 import { invalidRequest, overloaded, type HttpRefusal } from "./http-refusal.ts";
 import { STUCK_BEATS } from "./stuck-readers.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
@@ -31,6 +31,8 @@ export interface HttpSessionOptions extends Omit<SessionOptions, "outside"> {
 export interface ReceivedMessages {
   messages: readonly Message[];
   isBatch: boolean;
+  /** Requests that exceed a limit, each with its answer. */
+  refused?: ReadonlyMap<Message, Response> | undefined;
   /** Called once, when none of them is needed any more. */
   onDone: (() => void) | undefined;
 }
@@ -105,7 +107,11 @@ export class HttpSession implements Timed {
   }
 
   /** The messages of one POST. */
-  receive(request: IncomingMessage, response: ServerResponse, { messages, isBatch, onDone }: ReceivedMessages): void {
+  receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { messages, isBatch, refused, onDone }: ReceivedMessages,
+  ): void {
     this.touch();
     const requests = messages.filter(isRequest).length;
     const { batchBytes, streams } = this.#options;
@@ -114,7 +120,11 @@ export class HttpSession implements Timed {
     for (const message of messages) {
       if (isResponse(message)) this.conversation.settle(message);
       else if (!isRequest(message)) this.conversation.notified(message);
-      else if (answer) this.conversation.request(message, answer);
+      else if (answer) {
+        const refusal = refused?.get(message);
+        if (refusal) answer.finish(refusal);
+        else this.conversation.request(message, answer);
+      }
     }
     if (answer) return;
     response.writeHead(202).end();

@@ -26,6 +26,7 @@ import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { NO_BATCHES } from "../legacy/batch-answers.ts";
 import { countCalls } from "../legacy/counted-calls.ts";
+import { admissionOf, refusalOf } from "../legacy/session-admission.ts";
 import type { Agreed, SessionIds } from "../sessions/session-ids.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
@@ -114,7 +115,9 @@ export class LegacyHttp implements LegacyEndpoint {
     if (isBatch && !session.conversation.takesBatches) return refuseBody(response, REFUSED_BATCH, { onDone });
     const counted = this.#count(session, messages, onDone);
     if (!counted) return refuseBody(response, FULL, { onDone, id: isBatch ? undefined : idOf(first) });
-    session.receive(request, response, { messages, isBatch, ...counted });
+    const admission = admissionOf(session, messages);
+    const refused = admission instanceof Promise ? await admission : admission;
+    session.receive(request, response, { messages, isBatch, refused, ...counted });
   }
 
   /** The session's own stream or, with `Last-Event-ID`, the rest of any of its streams. */
@@ -199,8 +202,13 @@ export class LegacyHttp implements LegacyEndpoint {
     if (isBatch && !session.conversation.takesBatches) return refuseBody(response, REFUSED_BATCH, { onDone });
     const counted = this.#count(session, messages, onDone);
     if (!counted) return refuseBody(response, FULL, { onDone, id: isBatch ? undefined : idOf(messages[0]) });
-    response.writeHead(202).end("Accepted");
-    session.receive({ messages, isBatch, ...counted });
+    const admission = admissionOf(session, messages);
+    const refused = admission instanceof Promise ? await admission : admission;
+    // Clients of this transport read answers on the stream, so refused messages are also answered there.
+    const refusal = refused && messages.filter(isRequest).length === refused.size ? refusalOf(refused) : undefined;
+    if (refusal) sendJson(response, refusal.status, isBatch ? refusal.body : refusal.body[0], refusal.headers);
+    else response.writeHead(202).end("Accepted");
+    session.receive({ messages, isBatch, refused, ...counted });
   }
 
   /** Ends every session; what is in flight is answered with that. */

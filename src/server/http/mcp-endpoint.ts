@@ -35,6 +35,8 @@ export interface McpEndpointOptions {
   logger: Logger;
   /** Whether a caller may still come in, asked when its request has arrived; default: always. */
   admits?: ((principal: Principal) => boolean) | undefined;
+  /** Maximum bytes of a request's body for this caller, where that is less than for all. */
+  maxBodyBytes?: ((principal: Principal) => number | undefined) | undefined;
 }
 
 /** What an endpoint is made of, with sessions for older clients. */
@@ -59,11 +61,14 @@ export class McpEndpoint {
   readonly #modern: ModernHttp;
   readonly #self: string | undefined;
   readonly #admits: McpEndpointOptions["admits"];
+  readonly #maxBodyBytes: McpEndpointOptions["maxBodyBytes"];
   #isClosed = false;
 
-  constructor({ self, legacy, limits, streams, budget, unread, logger, admits }: McpEndpointOptions) {
+  constructor(options: McpEndpointOptions) {
+    const { self, legacy, limits, streams, budget, unread, logger, admits } = options;
     this.#self = self;
     this.#admits = admits;
+    this.#maxBodyBytes = options.maxBodyBytes;
     this.#legacy = legacy;
     this.#limits = limits;
     this.#budget = budget;
@@ -154,7 +159,8 @@ export class McpEndpoint {
   async #body(req: IncomingMessage, res: ServerResponse, { principal }: Visitor): Promise<Body | undefined> {
     const { bodyBytes, jsonDepth } = this.#limits;
     const claim = (giveUp: () => void) => this.#budget.claim(principalKey(principal), { giveUp });
-    const read = await readJson(req, { bodyBytes, jsonDepth, claim });
+    const ofCaller = this.#maxBodyBytes?.(principal);
+    const read = await readJson(req, { bodyBytes, jsonDepth, claim, ofCaller });
     if (read.kind === "read") {
       const isExpelled = this.#admits?.(principal) === false;
       if (!this.#isClosed && !isExpelled) return read;

@@ -17,7 +17,8 @@ import { principalKey, type Principal } from "../core/principal.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
-import { retryAfter, shuttingDown, busyError } from "../core/busy-error.ts";
+import { retryLater, shuttingDown, busyError } from "../core/busy-error.ts";
+import { isCounted } from "../core/counted-request.ts";
 import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
 import { EXPELLED, refuse } from "./http-refusal.ts";
 import { ModernAnswer } from "./modern-answer.ts";
@@ -67,7 +68,11 @@ export class ModernHttp {
     if ("problem" in read) return refuse(res, { status: 400, error: read.problem }, message.id);
     const answer = this.#answer(res, principal, message.method === "subscriptions/listen");
     const { signal } = answer;
-    const mismatched = await this.#targetProblem(req, { core, principal, message });
+    const admission = isCounted(message) ? core.admit?.(principal, [message], "modern") : undefined;
+    const refused = admission instanceof Promise ? await admission : admission;
+    const mismatched = refused
+      ? rpcErrorOf(refused.error)
+      : await this.#targetProblem(req, { core, principal, message });
     const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
     const response = error
       ? failed(message, error)
@@ -79,9 +84,9 @@ export class ModernHttp {
           send: (notification) => answer.notify(notification),
           logger: this.#options.logger,
         });
-    const seconds = "error" in response ? retryAfter(response.error) : undefined;
-    if (seconds === undefined) answer.finish(response, statusOf(response));
-    else answer.finish(response, 503, { "retry-after": String(seconds) });
+    const later = "error" in response ? retryLater(response.error) : undefined;
+    if (later) answer.finish(response, later.status, { "retry-after": String(later.seconds) });
+    else answer.finish(response, statusOf(response));
   }
 
   /** Ends subscriptions with their last answer. */

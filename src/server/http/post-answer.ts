@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
-import type { Message, Response } from "../../protocol/json-rpc.ts";
+import type { ErrorObject, Message, Response } from "../../protocol/json-rpc.ts";
 import { accepts } from "./accepts.ts";
 import { NO_ROOM } from "../core/byte-budget.ts";
 import { LITTLE_BYTES } from "../core/unread-bytes.ts";
-import { overloaded, refuse } from "./http-refusal.ts";
+import { retryLater } from "../core/busy-error.ts";
+import { overloaded, refuse, sendText } from "./http-refusal.ts";
 import { expectReading } from "./stuck-readers.ts";
 import type { BatchAnswers } from "../legacy/batch-answers.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -45,6 +46,9 @@ export class PostAnswer implements RequestChannel, Timed {
   /** To a message that is no batch. */
   #answer: Response | undefined;
   #waiting: number;
+  /** How many requests were refused because of a limit, and when the client may come again. */
+  #limited = 0;
+  #retrySeconds = 0;
   #stream: EventStream | undefined;
   #isOver = false;
 
@@ -89,11 +93,13 @@ export class PostAnswer implements RequestChannel, Timed {
 
   finish(answer: Response | undefined): void {
     const { batch } = this.#options;
+    if (answer && "error" in answer) this.#noteLimit(answer.error);
     if (answer && batch) batch.add(answer);
     else this.#answer = answer;
     if (--this.#waiting > 0 || this.#isOver) return;
     this.#end();
     const text = batch ? batch.take() : this.#answer && jsonText(this.#answer);
+    if (text !== undefined && this.#limited === this.#options.requests && !this.#stream) return this.#refuseAll(text);
     const stream = this.#stream ?? (this.#isWorthKeeping(text) ? this.#openStream() : undefined);
     if (stream) {
       if (text !== undefined) stream.push(stream.canCarry(text.length) ? text : this.#withoutRoom());
@@ -106,6 +112,18 @@ export class PostAnswer implements RequestChannel, Timed {
     if (this.#isOver) return;
     this.#waiting = 1;
     this.finish(undefined);
+  }
+
+  #noteLimit(error: ErrorObject): void {
+    const later = retryLater(error);
+    if (later?.status !== 429) return;
+    this.#limited++;
+    this.#retrySeconds = Math.max(this.#retrySeconds, later.seconds);
+  }
+
+  /** Nothing was done for any of the requests. */
+  #refuseAll(text: string): void {
+    sendText(this.#response, 429, text, { "retry-after": String(this.#retrySeconds) });
   }
 
   /** A long answer may break off on its way, and then its client comes back for it. */

@@ -14,6 +14,8 @@ export type ReadJson =
   | { kind: "gone" };
 
 export interface ReadJsonOptions extends Pick<ServerLimits, "bodyBytes" | "jsonDepth"> {
+  /** Maximum bytes of a body of this caller, where that is less. */
+  ofCaller?: number | undefined;
   /** Where the bytes are counted. */
   claim: (giveUp: () => void) => ByteClaim;
 }
@@ -23,7 +25,8 @@ const PIECE_BYTES = 256;
 
 /** The body of a request as JSON, within the limits. Never rejects. */
 export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promise<ReadJson> {
-  const { bodyBytes, jsonDepth } = options;
+  const { jsonDepth, ofCaller = Infinity } = options;
+  const bodyBytes = Math.min(options.bodyBytes, ofCaller);
   const refusal = (status: number, message: string) => invalidRequest(message, status);
   const type = req.headers["content-type"];
   if (type === undefined || !/^application\/json\s*(?:;|$)/i.test(type)) {
@@ -33,7 +36,7 @@ export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promis
   if (encoding !== undefined && encoding !== "identity") {
     return unread(refusal(415, `Content-Encoding ${encoding} is not supported. Send the body uncompressed`));
   }
-  const tooLarge = () => refusal(413, `The request body exceeds the limit of ${bodyBytes} bytes`);
+  const tooLarge = () => (ofCaller === bodyBytes ? tooLargeFor(ofCaller) : refusal(413, exceeds(bodyBytes)));
   const declared = Number(req.headers["content-length"] ?? Infinity);
   if (declared > bodyBytes && declared !== Infinity) return unread(tooLarge());
   return new Promise((resolve) => {
@@ -67,6 +70,17 @@ export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promis
     req.once("error", () => finish({ kind: "gone" }));
     req.once("close", () => finish({ kind: "gone" }));
   });
+}
+
+function exceeds(bytes: number): string {
+  return `The request body exceeds the limit of ${bytes} bytes`;
+}
+
+/** Repeating it is useless, so it does not say when to come again. */
+function tooLargeFor(max: number): HttpRefusal {
+  const { error } = invalidRequest(`${exceeds(max)} for this caller`);
+  const data = { code: "MESSAGE_TOO_LARGE", limit: { name: "max-request", max } };
+  return { status: 413, error: { ...error, data } };
 }
 
 function unread(refusal: HttpRefusal): Promise<ReadJson> {

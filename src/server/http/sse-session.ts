@@ -59,7 +59,7 @@ export class SseSession implements Timed {
   }
 
   /** The messages of one POST; their answers go on the stream. */
-  receive({ messages, isBatch, onDone }: ReceivedMessages): void {
+  receive({ messages, isBatch, refused, onDone }: ReceivedMessages): void {
     const requests = messages.filter(isRequest).length;
     const answers = isBatch
       ? new BatchAnswers(this.#options.batchBytes, this.#options.streams.unread.hold(this.principal))
@@ -68,8 +68,11 @@ export class SseSession implements Timed {
     const channel = new SharedChannel((message) => this.#send(message), { batch, onDone });
     for (const message of messages) {
       if (isResponse(message)) this.conversation.settle(message);
-      else if (isRequest(message)) this.conversation.request(message, this.#channelFor(message, channel));
-      else this.conversation.notified(message);
+      else if (isRequest(message)) {
+        const refusal = refused?.get(message);
+        if (refusal) channel.finish(refusal);
+        else this.conversation.request(message, this.#channelFor(message, channel));
+      } else this.conversation.notified(message);
     }
     if (requests === 0) onDone?.();
   }

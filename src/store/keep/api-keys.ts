@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { ApiKeyRow, StoreTables } from "../tables/tables.ts";
 import { announce } from "./generations.ts";
 import { hasKeysRequired } from "./keys-required.ts";
+import { changedLimits, type LimitChange, type RequestLimits } from "./request-limits.ts";
 import { requireTenant } from "./tenants.ts";
 import { hashOfKey, idInKey, isSameHash, newKeyId, newKeyText } from "./key-text.ts";
 
@@ -16,17 +17,12 @@ export interface KeyGrants {
   readOnly: boolean;
 }
 
-interface KeyLimits {
-  rate?: { max: number; windowMs: number } | undefined;
-  perDay?: number | undefined;
-}
-
 export interface NewApiKey {
   tenant: string;
   name: string;
   role: KeyRole;
   grants: KeyGrants;
-  limits?: KeyLimits;
+  limits?: RequestLimits;
   allTenants?: boolean;
   expiresAt?: number | undefined;
 }
@@ -170,6 +166,13 @@ export class ApiKeys {
     return this.#change(id, () => ({ revoked_at: this.#now(), ...NO_FORMER }));
   }
 
+  /** Undefined if there is no such key, or it is revoked. */
+  setLimits(id: string, change: LimitChange): Promise<ApiKey | undefined> {
+    return this.#change(id, ({ limits }) => ({
+      limits: JSON.stringify(changedLimits(JSON.parse(limits) as RequestLimits, change)),
+    }));
+  }
+
   /** Not announced to other processes. */
   async recordUse(id: string): Promise<void> {
     await this.#db.updateTable("nexus_api_keys").set({ used_at: this.#now() }).where("id", "=", id).execute();
@@ -210,7 +213,7 @@ function fromRow(row: ApiKeyRow): ApiKey {
     name: row.name,
     role: row.role as KeyRole,
     grants: JSON.parse(row.grants) as KeyGrants,
-    limits: JSON.parse(row.limits) as KeyLimits,
+    limits: JSON.parse(row.limits) as RequestLimits,
     allTenants: row.all_tenants === 1,
     createdAt: row.created_at,
     expiresAt: row.expires_at ?? undefined,

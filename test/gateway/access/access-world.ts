@@ -10,7 +10,7 @@ import { modern, send, type Answer } from "../../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { LegacyWire, send as post } from "../legacy/legacy-wire.ts";
 
-export type AccessWorldOptions = Pick<ServeOptions, "decide" | "door" | "audit" | "sets" | "logger"> &
+export type AccessWorldOptions = Pick<ServeOptions, "decide" | "door" | "allowance" | "audit" | "sets" | "logger"> &
   Pick<HostOptions, "policy"> & {
     entries?: Record<string, HostEntry>;
   };
