@@ -1,8 +1,10 @@
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { findAuditDamage } from "./audit-check.ts";
 import type { Logger } from "../text/logger.ts";
 import { isMissingFile, type DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { isDamage } from "./engine/store-failure.ts";
+import { AuditLog } from "./keep/audit-log.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { findKeyCheck } from "./keep/key-check.ts";
 import { countRows, findInconsistencies, type KeptTable } from "./keep/kept-rows.ts";
@@ -53,6 +55,8 @@ async function check(engine: StoreEngine, masterKey: MasterKeyPlace): Promise<St
   if (checkValue !== undefined) {
     const key = requireKey(checkValue, await masterKey.find(), { what, place: masterKey });
     damage.push(...(await findUnreadable(engine, key)));
+    const audit = new AuditLog(engine, { key: key.derive("audit"), now: Date.now });
+    damage.push(...(await findAuditDamage(audit)));
   }
   damage.push(...(await findInconsistencies(engine.db)));
   return { kind: "checked", version, damage, rows: await countRows(engine.db) };

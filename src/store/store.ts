@@ -6,6 +6,7 @@ import { ChangeNotices } from "./change-notices.ts";
 import { isMissingFile, type DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { ApiKeys } from "./keep/api-keys.ts";
+import { AuditLog } from "./keep/audit-log.ts";
 import { DatabaseCache } from "./keep/database-cache.ts";
 import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
@@ -42,6 +43,7 @@ export class Store implements AsyncDisposable {
   readonly tenants: Tenants;
   readonly keys: ApiKeys;
   readonly sets: Sets;
+  readonly audit: AuditLog;
   readonly trust: DatabaseTrust;
   readonly changes: ChangeNotices;
   readonly masterKey: MasterKey;
@@ -57,6 +59,7 @@ export class Store implements AsyncDisposable {
     this.tenants = new Tenants(db, now);
     this.keys = new ApiKeys(db, now);
     this.sets = new Sets(db, now);
+    this.audit = new AuditLog(engine, { key: masterKey.derive("audit"), now });
     this.trust = new DatabaseTrust(db);
     this.changes = new ChangeNotices(db, logger);
     this.#now = now;

@@ -69,10 +69,24 @@ async function loadSqlite(libraries: readonly SqliteLibrary[]): Promise<((file: 
   );
 }
 
+/** Longer statements insert many rows, and take longer to compile than to run. */
+const LONG_STATEMENT = 1_000;
+const MAX_KEPT_STATEMENTS = 16;
+
 function handle(database: Database, spread: (parameters: unknown[]) => unknown[]): SqliteHandle {
+  const kept = new Map<string, Statement>();
+  const use = <T>(sql: string, run: (statement: Statement) => T): T => {
+    if (sql.length < LONG_STATEMENT) return run(database.prepare(sql));
+    const statement = kept.get(sql) ?? database.prepare(sql);
+    // One that fails is not used again: libsql does not reset it.
+    kept.delete(sql);
+    const result = run(statement);
+    if (kept.size < MAX_KEPT_STATEMENTS) kept.set(sql, statement);
+    return result;
+  };
   return {
-    all: (sql, parameters) => database.prepare(sql).all(...spread([...parameters])),
-    run: (sql, parameters) => Number(database.prepare(sql).run(...spread([...parameters])).changes),
+    all: (sql, parameters) => use(sql, (statement) => statement.all(...spread([...parameters]))),
+    run: (sql, parameters) => use(sql, (statement) => Number(statement.run(...spread([...parameters])).changes)),
     exec: (sql) => database.exec(sql),
     close: () => database.close(),
   };

@@ -32,14 +32,18 @@ export async function inSnapshot<T>(
 /** All rows, page by page, so that a large table does not have to fit into memory. */
 export async function* rowsOf(db: Kysely<StoreTables>, table: KeptTable): AsyncGenerator<StoredRow> {
   const anyDb = db as unknown as Kysely<AnyTables>;
-  const key = KEPT_TABLES[table];
-  let last: unknown;
+  const key: readonly string[] = KEPT_TABLES[table];
+  const columns = sql.join(key.map((column) => sql.ref(column)));
+  let last: unknown[] | undefined;
   for (;;) {
-    const all = anyDb.selectFrom(table).selectAll().orderBy(key).limit(PAGE);
-    const rows = await (last === undefined ? all : all.where(key, ">", last)).execute();
+    let page = anyDb.selectFrom(table).selectAll().limit(PAGE);
+    for (const column of key) page = page.orderBy(column);
+    if (last) page = page.where(sql<boolean>`(${columns}) > (${sql.join(last)})`);
+    const rows = await page.execute();
     yield* rows;
-    if (rows.length < PAGE) return;
-    last = rows.at(-1)?.[key];
+    const end = rows.at(-1);
+    if (!end || rows.length < PAGE) return;
+    last = key.map((column) => end[column]);
   }
 }
 

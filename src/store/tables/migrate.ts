@@ -3,6 +3,7 @@ import type { Engine } from "../engine/engine.ts";
 import { storeUnusable } from "../engine/store-failure.ts";
 import { createStore } from "./migrations/0001-store.ts";
 import { addTeam } from "./migrations/0002-team.ts";
+import { addAudit } from "./migrations/0003-audit.ts";
 import type { StoreTables } from "./tables.ts";
 
 /** One change of the tables. Its version is its position in the list, counted from 1. */
@@ -15,6 +16,7 @@ interface Migration {
 const MIGRATIONS: readonly Migration[] = [
   { name: "0001-store", up: createStore },
   { name: "0002-team", up: addTeam },
+  { name: "0003-audit", up: addAudit },
 ];
 
 export const LATEST_VERSION = MIGRATIONS.length;

@@ -21,6 +21,41 @@ export interface StoreTables {
   nexus_trust: { id: string; file: string; fingerprint: string };
   nexus_eras: { id: string; tenant: string; era: string; expires_at: number };
   nexus_answers: { id: string; tenant: string; key: string; result: string; expires_at: number; stored_at: number };
+  nexus_audit: AuditRow;
+  /** The newest record of each tenant, signed. */
+  nexus_audit_heads: AuditMarkRow;
+  /** The newest record of each tenant that was removed when its retention ended, signed. */
+  nexus_audit_checkpoints: AuditMarkRow;
+}
+
+/** A record of the audit. The columns repeat what lists select by. */
+export interface AuditRow {
+  tenant: string;
+  /** From 1, without gaps. */
+  seq: number;
+  at: number;
+  key_id: string | null;
+  server: string;
+  target: string | null;
+  outcome: string;
+  /** JSON, without the hash. */
+  record: string;
+  /** SHA-256 of the hash before it and the record. */
+  hash: string;
+}
+
+/** A place in the chain of a tenant. */
+export interface AuditMarkRow {
+  tenant: string;
+  seq: number;
+  /** Of the record with this number. */
+  hash: string;
+  /** When it was written. */
+  at: number;
+  /** The first record that was written after the chain was found damaged. */
+  broken_at: number | null;
+  /** Of all other columns, under the master key. */
+  mac: string;
 }
 
 export interface ApiKeyRow {
@@ -79,15 +114,18 @@ export type TableName = keyof StoreTables;
 
 /** The tables in a backup and their primary keys. A table comes after the tables that it references. */
 export const KEPT_TABLES = {
-  nexus_tenants: "name",
-  nexus_api_keys: "id",
-  nexus_secrets: "id",
-  nexus_writes: "id",
-  nexus_servers: "id",
-  nexus_sets: "id",
-  nexus_definitions: "id",
-  nexus_trust: "id",
-} as const satisfies Partial<Record<TableName, string>>;
+  nexus_tenants: ["name"],
+  nexus_api_keys: ["id"],
+  nexus_secrets: ["id"],
+  nexus_writes: ["id"],
+  nexus_servers: ["id"],
+  nexus_sets: ["id"],
+  nexus_definitions: ["id"],
+  nexus_trust: ["id"],
+  nexus_audit: ["tenant", "seq"],
+  nexus_audit_heads: ["tenant"],
+  nexus_audit_checkpoints: ["tenant"],
+} as const satisfies Partial<Record<TableName, readonly string[]>>;
 
 /** Tables that are not in a backup: caches, and facts about this database. */
 export const UNSAVED_TABLES = [

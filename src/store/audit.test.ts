@@ -1,0 +1,211 @@
+import { join } from "node:path";
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { onBothEngines, type StoreWorld } from "../../test/fixtures/store-world.ts";
+import { SILENT } from "../text/logger.ts";
+import { checkAudit, checkAllAudits } from "./audit-check.ts";
+import { backUp, restore } from "./backup.ts";
+import { checkStore } from "./check.ts";
+import type { AuditEntry } from "./keep/audit-chain.ts";
+import type { Store } from "./store.ts";
+
+const START = Date.parse("2026-01-01T00:00:00Z");
+
+function entry(number: number, { tenant = "default", ...changes }: Partial<AuditEntry> & { tenant?: string } = {}) {
+  const facts = {
+    at: START + number * 1000,
+    keyId: "k1",
+    server: "shop",
+    target: "shop__buy",
+    outcome: "ok",
+    ...changes,
+  };
+  const { at, ...rest } = facts;
+  const record = { at: new Date(at).toISOString(), tenant, method: "tools/call", ...rest, durationMs: 1 };
+  return { ...facts, text: JSON.stringify(record) };
+}
+
+const entries = (count: number, from = 1, changes: Parameters<typeof entry>[1] = {}) =>
+  Array.from({ length: count }, (_, index) => entry(from + index, changes));
+
+async function filled(world: StoreWorld, count = 25): Promise<Store> {
+  const store = await world.openStore();
+  await store.audit.append("default", entries(count));
+  return store;
+}
+
+const seqs = (records: readonly { seq: number }[]) => records.map(({ seq }) => seq);
+
+const ofHead = (set: string) => (tenant: string) => [`update nexus_audit_heads set ${set} where tenant = '${tenant}'`];
+const ofRecords = (change: string, where: string) => (tenant: string) => [
+  `${change} where tenant = '${tenant}' and ${where}`,
+];
+
+/** What somebody does to the chain of a tenant, and the record that a check names. */
+const DAMAGES: [damage: (tenant: string) => string[], seq: number][] = [
+  [ofRecords("update nexus_audit set record = replace(record, 'shop', 'bank')", "seq = 7"), 7],
+  [ofRecords("update nexus_audit set outcome = 'error'", "seq = 8"), 8],
+  [ofRecords("update nexus_audit set hash = 'x'", "seq = 11"), 11],
+  [ofRecords("delete from nexus_audit", "seq = 9"), 9],
+  [ofRecords("delete from nexus_audit", "seq = 1"), 1],
+  [ofRecords("delete from nexus_audit", "seq = 25"), 25],
+  [ofRecords("delete from nexus_audit", "seq > 20"), 21],
+  [ofRecords("delete from nexus_audit", "seq > 0"), 1],
+  [ofHead("seq = 24"), 24],
+  [ofHead("hash = 'x'"), 25],
+  [
+    (tenant) =>
+      [
+        [5, 99],
+        [6, 5],
+        [99, 6],
+      ].map(([from, to]) => `update nexus_audit set seq = ${to} where tenant = '${tenant}' and seq = ${from}`),
+    5,
+  ],
+  [(tenant) => [`delete from nexus_audit_heads where tenant = '${tenant}'`], 1],
+];
+
+const tenantOf = (index: number) => `t${String.fromCharCode(97 + index)}`;
+
+onBothEngines("the audit", (world) => {
+  test("records form one chain, which a check confirms", async () => {
+    const store = await filled(world(), 113);
+    const head = await store.audit.append("default", [entry(200)]);
+    expect(head.seq).toBe(114);
+    expect(await checkAudit(store.audit, "default")).toMatchObject({ records: 114, first: 1, head, damage: undefined });
+    expect(await store.audit.find("default", 113)).toMatchObject({ seq: 113, server: "shop", keyId: "k1" });
+    expect(await store.audit.find("default", 115)).toBeUndefined();
+  });
+
+  test("several processes append to one chain at the same time, also to the first record of many tenants", async () => {
+    const address = await world().newAddress();
+    const stores = [];
+    for (let index = 0; index < 4; index++) stores.push(await world().openStore({ address }));
+    const appends = stores.flatMap((store, index) =>
+      ["default", "a", "b"].map(async (tenant) => {
+        for (let batch = 0; batch < 5; batch++) await store.audit.append(tenant, entries(7, index * 100, { tenant }));
+      }),
+    );
+    await Promise.all(appends);
+    const [{ audit } = await world().openStore()] = stores;
+    const { checks, isComplete } = await checkAllAudits(audit);
+    expect(isComplete).toBe(true);
+    expect(checks.map(({ tenant, records, damage }) => [tenant, records, damage])).toEqual(
+      ["a", "b", "default"].map((tenant) => [tenant, 140, undefined]),
+    );
+  });
+
+  test("lists are newest first, in pages, and select by time, key, server, tool and outcome", async () => {
+    const store = await filled(world(), 5);
+    await store.audit.append("default", [
+      entry(6, { keyId: "k2", server: "bank", target: "pay", outcome: "error" }),
+      entry(7, { keyId: null, server: "", target: null, outcome: "refused" }),
+      entry(8, { target: "a_b%c\0\ud800" }),
+    ]);
+    const list = async (filter: object, limit = 50) =>
+      seqs((await store.audit.list("default", filter, { limit })).items);
+    const page = await store.audit.list("default", {}, { limit: 3 });
+    expect(seqs(page.items)).toEqual([8, 7, 6]);
+    const rest = await store.audit.list("default", {}, { limit: 5, cursor: page.next });
+    expect([seqs(rest.items), rest.next]).toEqual([[5, 4, 3, 2, 1], undefined]);
+    expect(await list({ keyId: "k2" })).toEqual([6]);
+    expect(await list({ server: "shop" }, 2)).toEqual([8, 5]);
+    expect(await list({ outcome: "refused" })).toEqual([7]);
+    expect(await list({ tool: "buy" }, 1)).toEqual([5]);
+    expect(await list({ tool: "shop.buy", since: START + 2000, until: START + 4000 })).toEqual([3, 2]);
+    expect(await list({ tool: "bank.pay" })).toEqual([6]);
+    expect(await list({ tool: "bank.buy" })).toEqual([]);
+    expect(await list({ tool: "%" })).toEqual([]);
+    let lines = "";
+    for await (const text of store.audit.lines("default", { server: "shop" })) lines += text;
+    const read = lines.trim().split("\n");
+    expect(seqs(read.map((line) => JSON.parse(line) as { seq: number }))).toEqual([1, 2, 3, 4, 5, 8]);
+    expect((await checkAudit(store.audit, "default")).damage).toBeUndefined();
+    await expect(store.audit.list("default", {}, { limit: 1, cursor: "x" })).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+    });
+  });
+
+  test("what was changed, removed or re-ordered is found: a check names the first wrong record", async () => {
+    const address = await world().newAddress();
+    const store = await world().openStore({ address });
+    const { db } = store.engine;
+    for (const [index, [damage, seq]] of DAMAGES.entries()) {
+      const tenant = tenantOf(index);
+      await store.audit.append(tenant, entries(25, 1, { tenant }));
+      for (const statement of damage(tenant)) await sql.raw(statement).execute(db);
+      expect([index, (await checkAudit(store.audit, tenant)).damage?.seq]).toEqual([index, seq]);
+    }
+    const check = await checkStore({ address, masterKey: world().masterKey, logger: SILENT });
+    const named = DAMAGES.map(
+      ([, seq], index) => expect.stringMatching(`tenant "${tenantOf(index)}": .*record ${seq}\\b`) as string,
+    );
+    expect(check).toMatchObject({ damage: [...named, expect.stringContaining("head is missing")] });
+  });
+
+  test("a head that was set back with its newest record is not signed again by the next record", async () => {
+    const store = await filled(world());
+    const { db } = store.engine;
+    await sql`delete from nexus_audit where seq = 25`.execute(db);
+    await sql`update nexus_audit_heads set seq = 24, hash = (select hash from nexus_audit where seq = 24)
+      where tenant = 'default'`.execute(db);
+    await store.audit.append("default", [entry(30)]);
+    await store.audit.append("default", [entry(31)]);
+    expect((await checkAudit(store.audit, "default")).damage).toMatchObject({ seq: 25 });
+  });
+
+  test("a chain that is removed as a whole is found, also after a new one was begun", async () => {
+    const store = await filled(world());
+    const { db } = store.engine;
+    await store.audit.append("other", entries(3, 1, { tenant: "other" }));
+    for (const table of ["nexus_audit", "nexus_audit_heads"])
+      await sql`delete from ${sql.table(table)} where tenant = 'default'`.execute(db);
+    expect(await checkAllAudits(store.audit)).toMatchObject({ isComplete: false, checks: [{ tenant: "other" }] });
+    await store.audit.append("default", entries(2));
+    expect((await checkAllAudits(store.audit)).isComplete).toBe(false);
+  });
+
+  test("pruning leaves a signed checkpoint, from which the chain is verified", async () => {
+    const store = await filled(world());
+    expect(await store.audit.prune("default", START + 11_000)).toBe(10);
+    expect(await store.audit.prune("default", START + 11_000)).toBe(0);
+    expect(await checkAudit(store.audit, "default")).toMatchObject({ records: 15, first: 11, damage: undefined });
+    expect(await store.audit.prune("default", START + 100_000)).toBe(15);
+    expect(await checkAudit(store.audit, "default")).toMatchObject({ records: 0, first: 26, damage: undefined });
+    await store.audit.append("default", [entry(50)]);
+    expect(await checkAudit(store.audit, "default")).toMatchObject({
+      records: 1,
+      head: { seq: 26 },
+      damage: undefined,
+    });
+    await sql`update nexus_audit_checkpoints set seq = 24`.execute(store.engine.db);
+    expect((await checkAudit(store.audit, "default")).damage).toMatchObject({ seq: 24 });
+  });
+
+  test("records that were changed are removed only by force, so that no trace is lost", async () => {
+    const store = await filled(world());
+    await sql`update nexus_audit set outcome = 'x', record = '{}' where seq = 3`.execute(store.engine.db);
+    await expect(store.audit.prune("default", START + 11_000)).rejects.toMatchObject({ code: "DATA_DAMAGED" });
+    expect(await store.audit.prune("default", START + 11_000, { force: true })).toBe(10);
+    expect((await checkAudit(store.audit, "default")).damage).toBeUndefined();
+  });
+
+  test("a backup contains the audit with its chain, which goes on after it was restored", async () => {
+    const store = await filled(world(), 1200);
+    await store.audit.append("other", entries(3, 1, { tenant: "other" }));
+    await store.audit.prune("default", START + 11_000);
+    const file = join(world().folder, "audit.backup");
+    await backUp(store, file);
+    const other = await world().newAddress(world().kind === "sqlite" ? "sqlite" : "postgres");
+    await restore({ file, address: other, masterKey: world().masterKey, logger: SILENT, replace: false });
+    const restored = await world().openStore({ address: other });
+    await restored.audit.append("default", [entry(2000)]);
+    expect(await checkAllAudits(restored.audit)).toMatchObject({
+      isComplete: true,
+      checks: [
+        { tenant: "default", records: 1191, damage: undefined },
+        { tenant: "other", records: 3, damage: undefined },
+      ],
+    });
+  });
+});
