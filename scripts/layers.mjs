@@ -100,6 +100,7 @@ export const LAYERS = [
   ["cli/tenants"],
   ["cli/sets"],
   ["cli/changes"],
+  ["cli/audit"],
   ["cli/serve"],
   // The catalog loads every command when it is called, and completion reads the catalog.
   ["cli/completion", "cli"],

@@ -298,6 +298,31 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "remove a set",
     load: async () => (await import("./sets/sets-remove.ts")).setsRemove,
   },
+  "audit list": {
+    section: "Operate the gateway",
+    summary: "list calls and refused attempts, the newest first",
+    load: async () => (await import("./audit/audit-list.ts")).auditList,
+  },
+  "audit show": {
+    section: "Operate the gateway",
+    summary: "show one record of the audit in full",
+    load: async () => (await import("./audit/audit-show.ts")).auditShow,
+  },
+  "audit verify": {
+    section: "Operate the gateway",
+    summary: "verify that no record of the audit was changed or removed",
+    load: async () => (await import("./audit/audit-verify.ts")).auditVerify,
+  },
+  "audit export": {
+    section: "Operate the gateway",
+    summary: "write records of the audit as lines of JSON",
+    load: async () => (await import("./audit/audit-export.ts")).auditExport,
+  },
+  "audit prune": {
+    section: "Operate the gateway",
+    summary: "remove old records of the audit",
+    load: async () => (await import("./audit/audit-prune.ts")).auditPrune,
+  },
   "store check": {
     section: "Operate the gateway",
     summary: "check the gateway's database for damage",

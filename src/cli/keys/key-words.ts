@@ -49,16 +49,17 @@ export function tellIssued(out: Output, { key, about }: IssuedKey, done: string)
 
 /** The key with this id, of the tenant where one is named. */
 export async function requireKey(keys: Store["keys"], id: string, tenant: string | undefined): Promise<ApiKey> {
-  if (id.startsWith("nxs_")) throw wholeKey(id);
+  refuseWholeKey(id);
   const key = await keys.find(id);
   if (key && (tenant === undefined || key.tenant === tenant)) return key;
   throw unknownKey(id);
 }
 
-/** Never repeats the key: messages are kept in many places. */
-function wholeKey(text: string): NexusError {
+/** Throws for a whole key. Never repeats it: messages are kept in many places. */
+export function refuseWholeKey(text: string): void {
+  if (!text.startsWith("nxs_")) return;
   const id = idInKey(text);
-  return wrongUsage(
+  throw wrongUsage(
     "A whole key is secret and does not belong into a command line",
     id === undefined ? `Use its id: "nexus keys list" shows the ids of all keys.` : `Use its id: ${id}`,
   );
