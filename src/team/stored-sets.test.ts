@@ -16,7 +16,7 @@ onBothEngines("the sets that a gateway serves", (world) => {
     let changes = 0;
     sets.onChanged(() => changes++);
     const allowed = () => sets.find("default", "desk")?.allow;
-    const noticed = { timeout: 5_000, interval: 20 };
+    const noticed = { timeout: 30_000, interval: 20 };
     await other.sets.put(HUB);
     const since = performance.now();
     await expect.poll(allowed, noticed).toEqual(["hub"]);

@@ -155,7 +155,7 @@ describe("nexus keys and nexus tenants", () => {
             () => "in",
             ({ code }: { code: string }) => code,
           ),
-        { timeout: 5_000 },
+        { timeout: 30_000 },
       )
       .toBe("AUTH_REQUIRED");
     await anybody.close();
@@ -174,7 +174,7 @@ describe("nexus keys and nexus tenants", () => {
             () => "in",
             ({ code }: { code: string }) => code,
           ),
-        { timeout: 5_000 },
+        { timeout: 30_000 },
       )
       .toBe("AUTH_REQUIRED");
     await mine.close();

@@ -158,15 +158,15 @@ describe("nexus sets", () => {
     const open = (secret: unknown) => connect({ url, headers: { authorization: `Bearer ${String(secret)}` } });
     const status = async (secret: unknown) =>
       (await fetch(url, { method: "POST", headers: { authorization: `Bearer ${String(secret)}` } })).status;
-    await expect.poll(() => status(key), { timeout: 5_000 }).not.toBe(404);
+    await expect.poll(() => status(key), { timeout: 30_000 }).not.toBe(404);
     expect(await status(stranger)).toBe(404);
     await using client = await open(key);
     const names = async () => (await client.listTools()).map(({ name }) => name);
     expect(await names()).toEqual(["roll"]);
     await run("sets", "create", "games", "--allow", "demo.roll_dice", "--replace");
-    await expect.poll(names, { timeout: 5_000 }).toEqual(["demo__roll_dice"]);
+    await expect.poll(names, { timeout: 30_000 }).toEqual(["demo__roll_dice"]);
     await run("sets", "remove", "games");
-    await expect.poll(() => status(key), { timeout: 5_000 }).toBe(404);
+    await expect.poll(() => status(key), { timeout: 30_000 }).toBe(404);
     child.kill("SIGTERM");
     expect(await once(child, "close")).toEqual([0, null]);
   });
