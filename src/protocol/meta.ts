@@ -12,6 +12,9 @@ export const META = {
 /** The caller's name for a server in the same process, so that it can distinguish callers. */
 export const CALLER_META = "dev.nexus/caller";
 
+/** Identifies a request in logs, in audit records and at other servers. */
+export const CORRELATION_META = "dev.nexus/correlationId";
+
 /** Extensions that this code knows. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";

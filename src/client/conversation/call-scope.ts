@@ -30,7 +30,9 @@ export interface CallOptions {
    * The questions of a modern server from an earlier attempt of this call: they are answered, and the call continues.
    */
   resume?: InputRequiredResult | undefined;
-  /** W3C trace context, sent in `_meta`. */
+  /** Identifies what the call belongs to in logs: sent in `_meta` and, over HTTP, as `X-Request-Id`. */
+  correlationId?: string | undefined;
+  /** W3C trace context, sent in `_meta` and, over HTTP, in headers. */
   trace?: { traceparent: string; tracestate?: string; baggage?: string } | undefined;
   /** Additional `_meta` of the request. */
   meta?: Record<string, unknown> | undefined;

@@ -2,9 +2,9 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Implementation, LogLevel } from "../../protocol/mcp.ts";
-import { HEADER_MISMATCH, TASKS_EXTENSION } from "../../protocol/meta.ts";
+import { CORRELATION_META, HEADER_MISMATCH, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { modernHeaders, modernMeta } from "../../protocol/modern.ts";
-import type { CallScope } from "./call-scope.ts";
+import type { CallOptions, CallScope } from "./call-scope.ts";
 import { isSessionForgotten } from "./forgotten-session.ts";
 import type { Agreement } from "./handshake.ts";
 import type { InputProvider } from "./input.ts";
@@ -83,14 +83,15 @@ export class Conversation {
   send(method: string, params: Params | undefined, scope: CallScope, id = this.peer.reserveId()): Promise<Result> {
     const { peer, agreement } = this;
     const modern = agreement.era === "modern";
-    const { trace, meta: extra } = scope.options;
+    const { trace, correlationId, meta: extra } = scope.options;
     // Requests about tasks have no progress of their own: it comes with the token of the call that created the task.
     const onProgress = method.startsWith("tasks/") ? undefined : scope.options.onProgress;
     if (onProgress) scope.progressToken = id;
     let meta = modern ? this.#modernMeta(scope) : undefined;
-    if (onProgress || trace || extra) {
+    if (onProgress || trace || extra || correlationId !== undefined) {
       meta = Object.assign({}, extra, trace, meta);
       if (onProgress) meta["progressToken"] = id;
+      if (correlationId !== undefined) meta[CORRELATION_META] = correlationId;
     }
     const full = meta ? withMeta(params, meta) : params;
     let headers: Record<string, string> | undefined;
@@ -98,6 +99,7 @@ export class Conversation {
       headers = modern
         ? modernHeaders(agreement.version, method, full, this.#factsFor(method, params).paramHeaders)
         : peer.standingHeaders;
+      if (trace || correlationId !== undefined) headers = withCorrelation(headers, scope.options);
     }
     const cancelBy = modern && peer.kind === "http" ? "stream" : "notification";
     return peer.exchange({ id, method, params: full, headers, cancelBy, resumable: !modern }, scope);
@@ -210,6 +212,15 @@ function mayHaveRun(error: NexusError, session: Agreement): boolean {
 
 function hasForgotten({ sessionId }: Agreement, { details: { status, rpc, raw } }: NexusError): boolean {
   return sessionId !== undefined && isSessionForgotten({ status, rpc, text: raw });
+}
+
+/** Without `baggage`, which is for the server alone and not for what is in between. */
+function withCorrelation(headers: Record<string, string>, { trace, correlationId }: CallOptions) {
+  const all = { ...headers };
+  if (correlationId !== undefined) all["x-request-id"] = correlationId;
+  if (trace) all["traceparent"] = trace.traceparent;
+  if (trace?.tracestate !== undefined) all["tracestate"] = trace.tracestate;
+  return all;
 }
 
 /** Adds our reserved keys to the caller's own `_meta`. */

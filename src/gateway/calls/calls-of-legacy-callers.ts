@@ -10,7 +10,7 @@ import { declaring, reportsTo } from "../upstream/upstream-reports.ts";
 /** A legacy caller waits for its answer: it is asked on its stream, and tasks are followed by the gateway. */
 export async function runForLegacyCaller(call: PreparedCall, answerMs: number): Promise<Result> {
   const { method, exchange, capabilities } = call;
-  const options = reportsTo(exchange.caller);
+  const options = reportsTo(exchange);
   options.signal = exchange.signal;
   options.input = declaring(capabilities);
   if (!isInteractive(method) || !canBeAsked(capabilities)) return await answer(call, options);

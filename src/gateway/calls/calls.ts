@@ -222,7 +222,7 @@ export class Calls implements CallRunner {
       });
     }
     if (isInteractive(method) && canBeAsked(capabilities)) return this.#park(call, untilVisited(call));
-    const options = reportsTo(exchange.caller);
+    const options = reportsTo(exchange);
     options.signal = exchange.signal;
     return canonicalResult(client, method, await client.request(method, params, options));
   }

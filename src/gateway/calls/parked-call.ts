@@ -6,7 +6,7 @@ import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import { ParkedQuestions } from "../upstream/parked-questions.ts";
-import { tellLog, tellProgress } from "../upstream/upstream-reports.ts";
+import { tellLog, tellProgress, traceFor } from "../upstream/upstream-reports.ts";
 
 /** A caller that waits for the next reply of a call. */
 export type Listener = Pick<GatewayExchange, "caller" | "signal">;
@@ -40,21 +40,19 @@ export class ParkedCall {
 
   constructor(
     work: Work,
-    {
-      first,
-      capabilities,
-      gatherMs,
-    }: { first: GatewayExchange["caller"]; capabilities: ClientCapabilities; gatherMs: number },
+    { first, capabilities, gatherMs }: { first: GatewayExchange; capabilities: ClientCapabilities; gatherMs: number },
   ) {
     this.#gatherMs = gatherMs;
+    const { caller } = first;
     const options: WorkOptions = {
+      correlationId: first.correlationId,
+      trace: traceFor(first),
       signal: this.#cancelled,
       input: { capabilities, handle: (question, { signal }) => this.#questions.ask(question, signal) },
     };
-    if (first.progressToken !== undefined) options.onProgress = (progress) => this.#tell(tellProgress, progress);
-    if (first.trace) options.trace = first.trace;
-    if (first.logLevel) {
-      options.logLevel = first.logLevel;
+    if (caller.progressToken !== undefined) options.onProgress = (progress) => this.#tell(tellProgress, progress);
+    if (caller.logLevel) {
+      options.logLevel = caller.logLevel;
       options.onNotification = (said) => this.#tell(tellLog, said);
     }
     this.over = work(options).then(

@@ -78,7 +78,7 @@ export class ParkedCalls {
     }: { exchange: GatewayExchange; capabilities: ClientCapabilities; binding: () => string },
   ): Promise<Result> {
     const { caller } = exchange;
-    const call = new ParkedCall(work, { first: caller, capabilities, gatherMs: this.#limits.gatherMs });
+    const call = new ParkedCall(work, { first: exchange, capabilities, gatherMs: this.#limits.gatherMs });
     const number = this.#running.enter(call);
     void call.over.then(() => this.#running.leave(number));
     const reply = await call.next(exchange);

@@ -22,9 +22,9 @@ interface PassOptions {
  */
 export async function passThrough(call: PreparedCall, { state, states, maxRounds }: PassOptions): Promise<Result> {
   const { server, method, exchange, capabilities, lease } = call;
-  const { caller, signal } = exchange;
+  const { signal } = exchange;
   const { client } = lease;
-  const options = reportsTo(caller);
+  const options = reportsTo(exchange);
   options.signal = signal;
   options.input = declaring(capabilities);
   const roots = capabilities.roots ? undefined : client.roots;

@@ -1,8 +1,8 @@
 import type { Logger } from "../../text/logger.ts";
 import type { Request, Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
-import type { Era } from "../../protocol/revisions.ts";
-import type { Admission, Core, Listening, ListenRequest, Offer } from "../../server/core/core.ts";
+import type { Admission, Core, Listening, ListenRequest, Offer, RequestOrigin } from "../../server/core/core.ts";
+import { correlationOf } from "../../server/core/correlation.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { Allowance, RunningCall } from "../operation/allowance.ts";
 import type { Audit, AuditRecord, Outcome } from "../operation/audit.ts";
@@ -23,12 +23,15 @@ export interface GuardedCoreOptions {
 }
 
 /** What is recorded of a request. */
-type Recorded = Pick<GatewayExchange, "principal" | "method" | "params"> & { caller: { era: Era } };
+type Recorded = Pick<GatewayExchange, "principal" | "method" | "params" | "correlationId" | "traceId"> & {
+  caller: Pick<GatewayExchange["caller"], "era" | "version" | "client">;
+};
 
 /** One endpoint of the gateway: limits, counts and audits each call, and logs the parts of errors that callers do not see. */
 export class GuardedCore implements Core<View> {
   readonly endpoint: View;
   readonly name: string;
+  readonly showsCorrelation = true;
   readonly #options: GuardedCoreOptions;
 
   constructor(view: View, options: GuardedCoreOptions) {
@@ -40,13 +43,17 @@ export class GuardedCore implements Core<View> {
   admit(
     principal: Principal,
     requests: readonly Request[],
-    era: Era,
+    caller: RequestOrigin,
   ): Admission | undefined | Promise<Admission | undefined> {
     const admission = this.#options.allowance?.take(principal, requests.length);
     if (admission === undefined) return undefined;
     const record = (refused: Admission | undefined) => {
       for (const { method, params = {} } of refused ? requests.slice(refused.admitted) : [])
-        this.#record({ principal, method, params, caller: { era } }, "refused", 0);
+        this.#record(
+          { principal, method, params, caller, ...correlationOf(params["_meta"], caller.headers) },
+          "refused",
+          0,
+        );
       return refused;
     };
     return admission instanceof Promise ? admission.then(record) : record(admission);
@@ -74,6 +81,7 @@ export class GuardedCore implements Core<View> {
       if (!gate.tryEnter(share)) await gate.queue(share, exchange.signal);
       outcome = "error";
       try {
+        if (exchange.failure !== undefined) throw exchange.failure;
         const result = await views.handle(exchange);
         outcome = outcomeOf(result);
         return result;
@@ -82,7 +90,7 @@ export class GuardedCore implements Core<View> {
       }
     } catch (error) {
       if (exchange.signal.aborted) outcome = "cancelled";
-      return this.#fail(error, exchange.method);
+      return this.#fail(error, exchange.method, exchange.correlationId);
     } finally {
       running?.leave();
       this.#record(exchange, outcome, performance.now() - startedAt);
@@ -97,31 +105,42 @@ export class GuardedCore implements Core<View> {
       .catch((error: unknown) => this.#fail(error, "subscriptions/listen"));
   }
 
-  async paramHeaders(principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
-    try {
-      return await this.#options.views.paramHeaders(this.endpoint, principal, tool);
-    } catch (error) {
-      return this.#fail(error, "tools/call");
-    }
+  /** What it throws comes back with the exchange, which is then recorded. */
+  paramHeaders(principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
+    return this.#options.views.paramHeaders(this.endpoint, principal, tool);
   }
 
   release(owner: string): void {
     this.#options.views.release(owner);
   }
 
-  #fail(error: unknown, method: string): never {
+  #fail(error: unknown, method: string, correlationId?: string): never {
     const server = this.endpoint.kind === "one" ? this.endpoint.server : undefined;
-    throw inCallerWords(this.#options.failures.report(error, { server, method }));
+    throw inCallerWords(this.#options.failures.report(error, { server, method, correlationId }));
   }
 
   #record(exchange: Recorded, outcome: Outcome, durationMs: number): void {
     const { metrics, audit } = this.#options;
-    const { principal, method, caller } = exchange;
+    const { principal, method, correlationId, traceId } = exchange;
+    const { client, era, version: revision } = exchange.caller;
     const target = this.#targetOf(exchange);
     const server = this.#serverOf(exchange, target);
     metrics.called({ server, method, outcome, durationMs });
     const at = Date.now() - durationMs;
-    const record: AuditRecord = { at, principal, era: caller.era, server, method, target, outcome, durationMs };
+    const record: AuditRecord = {
+      at,
+      correlationId,
+      traceId,
+      principal,
+      client,
+      era,
+      revision,
+      server,
+      method,
+      target,
+      outcome,
+      durationMs,
+    };
     if (this.endpoint.kind === "set") record.set = this.endpoint.name;
     try {
       const written: unknown = audit(record);

@@ -1,5 +1,6 @@
 import { readPages } from "../../client/conversation/lists.ts";
 import { LATEST } from "../../protocol/revisions.ts";
+import { newCorrelation } from "../../server/core/correlation.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { GuardedCore } from "./guarded-core.ts";
 
@@ -12,6 +13,7 @@ export async function toolManifest(core: GuardedCore, principal: Principal, sign
     capabilities: {},
     logLevel: undefined,
     progressToken: undefined,
+    client: undefined,
     trace: undefined,
     onBehalfOf: undefined,
     notify: () => {},
@@ -19,7 +21,8 @@ export async function toolManifest(core: GuardedCore, principal: Principal, sign
   } as const;
   const { endpoint } = core;
   const method = "tools/list";
+  const { correlationId, traceId } = newCorrelation();
   return readPages(method, "tools", (params = {}) =>
-    core.handle({ endpoint, principal, method, params, caller, signal }),
+    core.handle({ endpoint, principal, method, params, caller, correlationId, traceId, signal }),
   );
 }

@@ -1,4 +1,5 @@
 import type { Era } from "../../protocol/revisions.ts";
+import type { ClientName } from "../../server/core/core.ts";
 import type { Principal } from "../../server/core/principal.ts";
 
 /** How a call ended, for counting and for the record. */
@@ -9,8 +10,16 @@ export type Outcome = (typeof OUTCOMES)[number];
 export interface AuditRecord {
   /** Milliseconds since 1970. */
   at: number;
+  /** Also in the log, in the result's `_meta` and at the server. */
+  correlationId: string;
+  /** W3C trace id. */
+  traceId: string;
   principal: Principal;
+  /** As the client called itself. */
+  client: ClientName | undefined;
   era: Era;
+  /** The protocol revision of the client. */
+  revision: string;
   /** Empty if the call is not for a single server. */
   server: string;
   method: string;

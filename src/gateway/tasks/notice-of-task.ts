@@ -1,3 +1,4 @@
+import { newCorrelation } from "../../server/core/correlation.ts";
 import { Cancellation } from "../../async/cancellation.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import { LATEST } from "../../protocol/revisions.ts";
@@ -37,6 +38,7 @@ function askingFor(taskId: string, { view, principal, owner, capabilities }: Gat
     principal,
     method: "tasks/get",
     params: { taskId },
+    ...newCorrelation(),
     signal: new Cancellation(),
     caller: {
       era: "modern",
@@ -45,6 +47,7 @@ function askingFor(taskId: string, { view, principal, owner, capabilities }: Gat
       capabilities,
       logLevel: undefined,
       progressToken: undefined,
+      client: undefined,
       trace: undefined,
       notify() {},
       ask: undefined,

@@ -14,7 +14,7 @@ import { canonicalResult, capabilityMissing } from "../upstream/upstream-answer.
 import { capabilitiesFor, knowsTasks } from "../upstream/upstream-capabilities.ts";
 import type { UpstreamLeases } from "../upstream/upstream-leases.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
-import { declaring } from "../upstream/upstream-reports.ts";
+import { declaring, traceFor } from "../upstream/upstream-reports.ts";
 
 const OVER: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
@@ -98,7 +98,8 @@ async function ask(
   exchange: GatewayExchange,
 ): Promise<Result> {
   const { caller, signal } = exchange;
-  const options = { signal, trace: caller.trace, input: declaring(capabilitiesFor(caller)) };
+  const { correlationId } = exchange;
+  const options = { signal, correlationId, trace: traceFor(exchange), input: declaring(capabilitiesFor(caller)) };
   const answer = canonicalResult(client, method, await client.request(method, withoutReservedMeta(params), options));
   const { result } = answer;
   return isRecord(result) ? { ...answer, result: withoutReservedMeta(result) } : answer;

@@ -4,20 +4,27 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import { isLoudEnough, type ClientCapabilities, type Progress } from "../../protocol/mcp.ts";
 import type { Caller } from "../../server/core/core.ts";
+import { childTrace } from "../../server/core/correlation.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import { NO_CAPABILITIES } from "./upstream-capabilities.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 
-/** The options that pass progress and logs of a call to its caller; only those that the caller wants. */
-export function reportsTo(caller: Caller): CallOptions {
-  const options: CallOptions = {};
+/** The options that pass progress and logs of a call to its caller, only those that the caller wants, and identify it. */
+export function reportsTo(exchange: GatewayExchange): CallOptions {
+  const { caller } = exchange;
+  const options: CallOptions = { correlationId: exchange.correlationId, trace: traceFor(exchange) };
   if (caller.progressToken !== undefined) options.onProgress = (progress) => tellProgress(caller, progress);
   if (caller.logLevel) {
     options.logLevel = caller.logLevel;
     options.onNotification = (notification) => tellLog(caller, notification);
   }
   if (caller.pause) options.onStreamPaused = caller.pause;
-  if (caller.trace) options.trace = caller.trace;
   return options;
+}
+
+/** The trace context that is sent to servers. */
+export function traceFor({ traceId, caller }: GatewayExchange): NonNullable<CallOptions["trace"]> {
+  return childTrace(traceId, caller.trace);
 }
 
 /** Declares what a caller can be asked, for a server that asks in its result and never directly. */

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
@@ -19,6 +20,12 @@ export interface Exchange<Endpoint = unknown> {
   /** Without the `_meta` keys that the specification reserves: those are each hop's own. */
   params: Params;
   caller: Caller;
+  /** Identifies the request in logs, in audit records, at other servers and in its result. */
+  correlationId: string;
+  /** W3C trace id, 32 hexadecimal digits: the caller's, or made. */
+  traceId: string;
+  /** Why the edge could not check the request: the core records it, and fails with it. */
+  failure?: unknown;
   /** Fires when the caller no longer wants the answer. */
   signal: CancelSignal;
 }
@@ -35,7 +42,9 @@ export interface Caller {
   logLevel: LogLevel | undefined;
   /** Present: the caller wants progress, under this token. */
   progressToken: ProgressToken | undefined;
-  /** W3C trace context of the request's `_meta`. */
+  /** The client's name and version, as declared; at most 128 characters each. */
+  client: ClientName | undefined;
+  /** W3C trace context of the request's `_meta` or, without it, of its HTTP headers. */
   trace: { traceparent: string; tracestate?: string; baggage?: string } | undefined;
   /** For whom a gateway in front of this server calls, where it says so. */
   onBehalfOf?: string | undefined;
@@ -52,6 +61,12 @@ export interface Caller {
    * answers with an error, or when `signal` fires.
    */
   ask: ((question: Question, signal: AbortSignal) => Promise<Params>) | undefined;
+}
+
+/** What a client calls itself. */
+export interface ClientName {
+  name: string;
+  version: string;
 }
 
 /** What an endpoint offers, for `server/discover` and `initialize`: modern capabilities. */
@@ -88,6 +103,11 @@ export interface Listening extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Where requests come from, for the record of those that do not go on. */
+export interface RequestOrigin extends Pick<Caller, "era" | "version" | "client"> {
+  headers: IncomingHttpHeaders;
+}
+
 /** How many of several requests go on, in their order; each of the others is answered with the error. */
 export interface Admission {
   admitted: number;
@@ -100,6 +120,8 @@ export interface Core<Endpoint = unknown> {
   readonly endpoint: Endpoint;
   /** Names the endpoint among those of this process: a session of one is unknown at another. */
   readonly name: string;
+  /** Whether results carry the correlation id of their request. */
+  readonly showsCorrelation?: boolean | undefined;
   /** The revisions that are served; default: all. */
   readonly revisions?: readonly Revision[] | undefined;
   /**
@@ -109,7 +131,7 @@ export interface Core<Endpoint = unknown> {
   admit?(
     principal: Principal,
     requests: readonly Request[],
-    era: Era,
+    sender: RequestOrigin,
   ): Admission | undefined | Promise<Admission | undefined>;
   offer(principal: Principal): Promise<Offer>;
   /** Who answers, as far as it is known by now. */

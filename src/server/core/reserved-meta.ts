@@ -1,6 +1,6 @@
 import { isRecord } from "../../json/is-record.ts";
 import { CALLER_META, META } from "../../protocol/meta.ts";
-import type { Caller } from "./core.ts";
+import type { ClientName } from "./core.ts";
 
 /** `_meta` keys that apply to one hop only: a gateway does not pass them on. */
 const RESERVED_META: ReadonlySet<string> = new Set<string>([
@@ -27,17 +27,17 @@ export function withoutReservedMeta<T extends { _meta?: unknown }>(carrier: T, k
   return (kept.length === 0 ? rest : { _meta: Object.fromEntries(kept), ...rest }) as T;
 }
 
-/** W3C trace context. */
-export function traceIn({ traceparent, tracestate, baggage }: Record<string, unknown>): Caller["trace"] {
-  if (typeof traceparent !== "string") return undefined;
-  return {
-    traceparent,
-    ...(typeof tracestate === "string" ? { tracestate } : {}),
-    ...(typeof baggage === "string" ? { baggage } : {}),
-  };
-}
-
 /** For whom a gateway in front calls. */
 export function behalfIn({ [CALLER_META]: caller }: Record<string, unknown>): string | undefined {
   return typeof caller === "string" ? caller : undefined;
 }
+
+/** The client's name and version, shortened: they are kept in records. */
+export function clientNameIn(info: unknown): ClientName | undefined {
+  if (!isRecord(info)) return undefined;
+  const { name, version } = info;
+  if (typeof name !== "string") return undefined;
+  return { name: name.slice(0, MAX_NAME), version: typeof version === "string" ? version.slice(0, MAX_NAME) : "" };
+}
+
+const MAX_NAME = 128;

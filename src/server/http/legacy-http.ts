@@ -115,7 +115,7 @@ export class LegacyHttp implements LegacyEndpoint {
     if (isBatch && !session.conversation.takesBatches) return refuseBody(response, REFUSED_BATCH, { onDone });
     const counted = this.#count(session, messages, onDone);
     if (!counted) return refuseBody(response, FULL, { onDone, id: isBatch ? undefined : idOf(first) });
-    const admission = admissionOf(session, messages);
+    const admission = admissionOf(session, messages, request.headers);
     const refused = admission instanceof Promise ? await admission : admission;
     session.receive(request, response, { messages, isBatch, refused, ...counted });
   }
@@ -187,7 +187,7 @@ export class LegacyHttp implements LegacyEndpoint {
 
   /** POST /messages: what the client of an HTTP+SSE session says. */
   async postSse(
-    _request: IncomingMessage,
+    request: IncomingMessage,
     response: ServerResponse,
     { body, url, onDone, ...r }: Visitor & PostedBody & { url: URL },
   ): Promise<void> {
@@ -202,13 +202,13 @@ export class LegacyHttp implements LegacyEndpoint {
     if (isBatch && !session.conversation.takesBatches) return refuseBody(response, REFUSED_BATCH, { onDone });
     const counted = this.#count(session, messages, onDone);
     if (!counted) return refuseBody(response, FULL, { onDone, id: isBatch ? undefined : idOf(messages[0]) });
-    const admission = admissionOf(session, messages);
+    const admission = admissionOf(session, messages, request.headers);
     const refused = admission instanceof Promise ? await admission : admission;
     // Clients of this transport read answers on the stream, so refused messages are also answered there.
     const refusal = refused && messages.filter(isRequest).length === refused.size ? refusalOf(refused) : undefined;
     if (refusal) sendJson(response, refusal.status, isBatch ? refusal.body : refusal.body[0], refusal.headers);
     else response.writeHead(202).end("Accepted");
-    session.receive({ messages, isBatch, refused, ...counted });
+    session.receive(request, { messages, isBatch, refused, ...counted });
   }
 
   /** Ends every session; what is in flight is answered with that. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Roster } from "../../async/roster.ts";
 import {
   isRequest,
@@ -10,12 +10,13 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { Core } from "../core/core.ts";
+import type { Core, RequestOrigin } from "../core/core.ts";
+import { correlationOf } from "../core/correlation.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
-import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
+import { rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
 import { retryLater, shuttingDown, busyError } from "../core/busy-error.ts";
 import { isCounted } from "../core/counted-request.ts";
@@ -23,7 +24,7 @@ import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.
 import { EXPELLED, refuse } from "./http-refusal.ts";
 import { ModernAnswer } from "./modern-answer.ts";
 import { answerFrom, failed } from "../modern/modern-request.ts";
-import { claimedVersion, readSender, versionProblem } from "../modern/modern-sender.ts";
+import { claimedVersion, readSender, versionProblem, type RequestSender } from "../modern/modern-sender.ts";
 
 export interface ModernHttpOptions {
   self?: string | undefined;
@@ -68,10 +69,13 @@ export class ModernHttp {
     if ("problem" in read) return refuse(res, { status: 400, error: read.problem }, message.id);
     const answer = this.#answer(res, principal, message.method === "subscriptions/listen");
     const { signal } = answer;
-    const admission = isCounted(message) ? core.admit?.(principal, [message], "modern") : undefined;
+    const admission = isCounted(message)
+      ? core.admit?.(principal, [message], originOf(read.sender, headers))
+      : undefined;
     const refused = admission instanceof Promise ? await admission : admission;
-    const mismatched = refused
-      ? rpcErrorOf(refused.error)
+    const correlation = correlationOf(message.params?.["_meta"], headers);
+    const { mismatched, failure } = refused
+      ? { mismatched: rpcErrorOf(refused.error) }
       : await this.#targetProblem(req, { core, principal, message });
     const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
     const response = error
@@ -80,6 +84,8 @@ export class ModernHttp {
           core,
           principal,
           request: message,
+          correlation,
+          failure,
           signal,
           send: (notification) => answer.notify(notification),
           logger: this.#options.logger,
@@ -145,20 +151,19 @@ export class ModernHttp {
   }
 
   /** Why the headers do not go with what the request is about, or why it cannot be told. */
-  async #targetProblem(req: IncomingMessage, posted: Posted & { message: Request }): Promise<ErrorObject | undefined> {
+  async #targetProblem(req: IncomingMessage, posted: Posted & { message: Request }): Promise<TargetProblem> {
     const { core, principal, message } = posted;
     const { method, params } = message;
     const differs = targetMismatch(req.headers, message);
-    if (differs !== undefined) return mismatch(differs);
+    if (differs !== undefined) return { mismatched: mismatch(differs) };
     const name = params?.["name"];
-    if (method !== "tools/call" || typeof name !== "string") return undefined;
+    if (method !== "tools/call" || typeof name !== "string") return NO_PROBLEM;
     try {
       const wanted = await core.paramHeaders(principal, name);
       const lacks = wanted.length === 0 ? undefined : paramMismatch(req.headers, wanted, params?.["arguments"]);
-      return lacks === undefined ? undefined : mismatch(lacks);
-    } catch (error) {
-      logHidden(error, method, this.#options.logger);
-      return rpcErrorOf(error);
+      return lacks === undefined ? NO_PROBLEM : { mismatched: mismatch(lacks) };
+    } catch (failure) {
+      return { failure };
     }
   }
 
@@ -166,6 +171,18 @@ export class ModernHttp {
     for (const answer of this.#open.values()) answer.beat(this.#options.limits.keepAliveMs);
   }
 }
+
+/** Headers that say something else than the body, or why that is not known. */
+interface TargetProblem {
+  mismatched?: ErrorObject;
+  failure?: unknown;
+}
+
+function originOf({ version, client }: RequestSender, headers: IncomingHttpHeaders): RequestOrigin {
+  return { era: "modern", version, client, headers };
+}
+
+const NO_PROBLEM: TargetProblem = {};
 
 function mismatch(message: string): ErrorObject {
   return { code: HEADER_MISMATCH, message };

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { ErrorObject, Message, Response } from "../../protocol/json-rpc.ts";
@@ -40,6 +40,7 @@ export interface PostAnswerOptions {
 export class PostAnswer implements RequestChannel, Timed {
   slot = -1;
   readonly canStream: boolean;
+  readonly headers: IncomingHttpHeaders;
   readonly #response: ServerResponse;
   readonly #options: PostAnswerOptions;
   readonly #streamAt: number;
@@ -54,6 +55,7 @@ export class PostAnswer implements RequestChannel, Timed {
 
   constructor(request: IncomingMessage, response: ServerResponse, options: PostAnswerOptions) {
     this.#response = response;
+    this.headers = request.headers;
     this.#options = options;
     this.#waiting = options.requests;
     const { accept } = request.headers;

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { callListener } from "../../async/call-listener.ts";
 import type { Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
@@ -59,13 +59,13 @@ export class SseSession implements Timed {
   }
 
   /** The messages of one POST; their answers go on the stream. */
-  receive({ messages, isBatch, refused, onDone }: ReceivedMessages): void {
+  receive({ headers }: IncomingMessage, { messages, isBatch, refused, onDone }: ReceivedMessages): void {
     const requests = messages.filter(isRequest).length;
     const answers = isBatch
       ? new BatchAnswers(this.#options.batchBytes, this.#options.streams.unread.hold(this.principal))
       : undefined;
     const batch = answers && { answers, requests };
-    const channel = new SharedChannel((message) => this.#send(message), { batch, onDone });
+    const channel = new SharedChannel((message) => this.#send(message), { headers, batch, onDone });
     for (const message of messages) {
       if (isResponse(message)) this.conversation.settle(message);
       else if (isRequest(message)) {

@@ -6,9 +6,10 @@ import { isRecord } from "../../json/is-record.ts";
 import { isRequestId, type Notification, type Params, type Request } from "../../protocol/json-rpc.ts";
 import { isLoudEnough, type ClientCapabilities, type LogLevel, type Question } from "../../protocol/mcp.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
-import type { Caller, Core, Exchange } from "../core/core.ts";
+import type { Caller, ClientName, Core, Exchange } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
-import { behalfIn, traceIn, withoutReservedMeta } from "../core/reserved-meta.ts";
+import { correlationOf, type Correlation } from "../core/correlation.ts";
+import { behalfIn, withoutReservedMeta } from "../core/reserved-meta.ts";
 import { withoutQuestions } from "./legacy-capabilities.ts";
 import { legacyQuestion } from "./legacy-question.ts";
 import type { OpenQuestions } from "./open-questions.ts";
@@ -21,6 +22,7 @@ export interface CallSurroundings {
   owner: string;
   version: LegacyRevision;
   capabilities: ClientCapabilities;
+  client?: ClientName | undefined;
   /** Whether the core runs tasks of this revision itself. */
   runsTasks: boolean;
   questions: OpenQuestions;
@@ -45,12 +47,15 @@ export class LegacyCall {
     const { core, principal } = around;
     const { endpoint } = core;
     const signal = this.#cancelled;
+    const correlation = correlationOf(params["_meta"], channel.headers);
     this.exchange = {
       endpoint,
       principal,
       method,
       params: canonicalParams(params, around.runsTasks ? FOREIGN : FOREIGN_AND_TASK),
-      caller: this.#caller(params),
+      caller: this.#caller(params, correlation),
+      correlationId: correlation.correlationId,
+      traceId: correlation.traceId,
       signal,
     };
   }
@@ -68,8 +73,8 @@ export class LegacyCall {
     this.#visits = undefined;
   }
 
-  #caller(params: Params): Caller {
-    const { version, owner, capabilities, logLevel } = this.#around;
+  #caller(params: Params, { trace }: Correlation): Caller {
+    const { version, owner, capabilities, client, logLevel } = this.#around;
     const { canStream } = this.#channel;
     const canPause = canStream && this.#channel.pause !== undefined && atLeast(version, "2025-11-25");
     const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
@@ -81,7 +86,8 @@ export class LegacyCall {
       capabilities: canStream ? capabilities : withoutQuestions(capabilities),
       logLevel: logLevel(),
       progressToken: isRequestId(token) ? token : undefined,
-      trace: meta && traceIn(meta),
+      client,
+      trace,
       onBehalfOf: meta && behalfIn(meta),
       notify: (notification) => this.#notify(notification),
       pause: canPause ? (retryMs) => this.#channel.pause?.(retryMs) : undefined,

@@ -15,11 +15,14 @@ import {
   type Result,
 } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
+import { CORRELATION_META } from "../../protocol/meta.ts";
 import { isAdded, targetKind } from "../../protocol/methods.ts";
 import { newestCommon, type LegacyRevision } from "../../protocol/revisions.ts";
 import { declaredText } from "../core/declared-text.ts";
-import type { Core, Offer } from "../core/core.ts";
+import type { Core, Exchange, Offer } from "../core/core.ts";
 import { ownerKey, type Principal } from "../core/principal.ts";
+import { isCorrelated } from "../core/correlation.ts";
+import { clientNameIn } from "../core/reserved-meta.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
 import type { Agreed } from "../sessions/session-ids.ts";
@@ -123,7 +126,7 @@ export class LegacySession {
     const capabilities = usableCapabilities(version, params["capabilities"]);
     declaredText(capabilities);
     const offer = await core.offer(principal);
-    this.#agree({ version, capabilities }, offer);
+    this.#agree({ version, capabilities, client: clientNameIn(params["clientInfo"]) }, offer);
     return {
       protocolVersion: version,
       capabilities: legacyOffer(offer, version, capabilities),
@@ -211,7 +214,7 @@ export class LegacySession {
     return this.#closing;
   }
 
-  #agree({ version, capabilities }: Agreed, offer: Offer): void {
+  #agree({ version, capabilities, client }: Agreed, offer: Offer): void {
     const { core, principal, outside: onChange, logger } = this.#options;
     const { owner } = this;
     const lists = changingLists(offer.capabilities);
@@ -225,6 +228,7 @@ export class LegacySession {
       owner,
       version,
       capabilities,
+      client,
       runsTasks,
       logger,
       questions: this.#questions,
@@ -301,9 +305,12 @@ export class LegacySession {
   async #run(call: LegacyCall, agreement: Agreement): Promise<ReturnType<typeof legacyFailure>> {
     const { exchange } = call;
     try {
-      const result = legacyResult(exchange, await this.#options.core.handle(exchange), agreement);
+      const { core } = this.#options;
+      const result = legacyResult(exchange, await core.handle(exchange), agreement);
       if (!call.isOver) call.completeVisits();
-      return { result };
+      return {
+        result: core.showsCorrelation && isCorrelated(exchange.method) ? withCorrelation(result, exchange) : result,
+      };
     } catch (error) {
       if (!call.isOver) this.#options.logger.debug(`${exchange.method} failed`, { error });
       logHidden(error, exchange.method, this.#options.logger);
@@ -339,6 +346,10 @@ export class LegacySession {
     await changes.unsubscribe(uriOf(given));
     return {};
   }
+}
+
+function withCorrelation(result: Result, { correlationId }: Exchange): Result {
+  return { ...result, _meta: { ...result._meta, [CORRELATION_META]: correlationId } };
 }
 
 const NOT_INITIALIZED = "The session is not initialized: send initialize first";

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { isNotification, type Message, type Response } from "../../protocol/json-rpc.ts";
 import type { BatchAnswers } from "./batch-answers.ts";
@@ -6,6 +7,8 @@ import type { BatchAnswers } from "./batch-answers.ts";
 export interface RequestChannel {
   /** False: nothing can be sent before the answer, so the client can neither be asked nor told anything. */
   readonly canStream: boolean;
+  /** Of the HTTP request that the messages came in. */
+  readonly headers?: IncomingHttpHeaders | undefined;
   /** Sends something before the answer. Never throws; false where it cannot arrive. */
   send(message: Message): boolean;
   /** Lets the client go until there is more to say; absent where it cannot come back. */
@@ -22,6 +25,7 @@ const APART_MS = 5;
 /** The requests of one message on a way that carries everything: a pipe, or the stream of HTTP+SSE. */
 export class SharedChannel implements RequestChannel {
   readonly canStream = true;
+  readonly headers: IncomingHttpHeaders | undefined;
   readonly #write: (message: Message | BatchAnswers) => boolean;
   readonly #batch: BatchAnswers | undefined;
   readonly #onDone: (() => void) | undefined;
@@ -32,11 +36,17 @@ export class SharedChannel implements RequestChannel {
   constructor(
     write: (message: Message | BatchAnswers) => boolean,
     {
+      headers,
       batch,
       onDone,
-    }: { batch?: { answers: BatchAnswers; requests: number } | undefined; onDone?: (() => void) | undefined } = {},
+    }: {
+      headers?: IncomingHttpHeaders | undefined;
+      batch?: { answers: BatchAnswers; requests: number } | undefined;
+      onDone?: (() => void) | undefined;
+    } = {},
   ) {
     this.#write = write;
+    this.headers = headers;
     this.#batch = batch?.answers;
     this.#onDone = onDone;
     this.#waiting = batch?.requests ?? 1;

@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { LegacySession } from "./legacy-session.ts";
 import type { ErrorObject, Message, Response } from "../../protocol/json-rpc.ts";
 import type { Admission, Core } from "../core/core.ts";
 import { isCounted } from "../core/counted-request.ts";
@@ -10,8 +12,9 @@ type Refused = ReadonlyMap<Message, Response>;
 
 /** Counts what the client of a session sent in one POST. */
 export function admissionOf(
-  { core, principal }: { core: Core; principal: Principal },
+  { core, principal, conversation }: { core: Core; principal: Principal; conversation: LegacySession },
   messages: readonly Message[],
+  headers: IncomingHttpHeaders,
 ): Refused | undefined | Promise<Refused | undefined> {
   if (!core.admit) return undefined;
   const counted = messages.filter(isCounted);
@@ -23,7 +26,13 @@ export function admissionOf(
       counted.slice(admission.admitted).map((request) => [request, { jsonrpc: "2.0" as const, id: request.id, error }]),
     );
   };
-  const admission = core.admit(principal, counted, "legacy");
+  const { version, agreed } = conversation;
+  const admission = core.admit(principal, counted, {
+    era: "legacy",
+    version: version ?? "",
+    client: agreed?.client,
+    headers,
+  });
   return admission instanceof Promise ? admission.then(refusedBy) : refusedBy(admission);
 }
 

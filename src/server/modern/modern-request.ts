@@ -7,10 +7,11 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
-import { META } from "../../protocol/meta.ts";
+import { CORRELATION_META, META } from "../../protocol/meta.ts";
 import { isRemoved } from "../../protocol/methods.ts";
 import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import type { Core, Offer } from "../core/core.ts";
+import { correlationOf, isCorrelated, type Correlation } from "../core/correlation.ts";
 import { principalKey } from "../core/principal.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { listenModern } from "./modern-listen.ts";
@@ -30,8 +31,10 @@ export async function answerModern(r: ModernRequest): Promise<Response> {
 /** The same where the sender is known already: HTTP compares headers with the body in between. */
 export async function answerFrom(sender: RequestSender, r: ModernRequest): Promise<Response> {
   try {
-    const result = await resultOf(sender, r);
-    return { jsonrpc: "2.0", id: r.request.id, result: signed(result, r.core.serverInfo()) };
+    const { core, request, correlation = correlationOf(request.params?.["_meta"], undefined) } = r;
+    const result = await resultOf(sender, r, correlation);
+    const shown = core.showsCorrelation && isCorrelated(request.method) ? correlation.correlationId : undefined;
+    return { jsonrpc: "2.0", id: request.id, result: signed(result, core.serverInfo(), shown) };
   } catch (error) {
     return unanswered(error, r);
   }
@@ -42,10 +45,11 @@ function unanswered(error: unknown, { request, logger }: ModernRequest): Respons
   return failed(request, rpcErrorOf(error));
 }
 
-/** Every answer says who gives it. */
-function signed(result: Result, info: Implementation | undefined): Result {
-  if (!info) return result;
-  const _meta = { [META.serverInfo]: info, ...result._meta };
+/** Every answer says who gives it, and at a gateway to which request. */
+function signed(result: Result, info: Implementation | undefined, correlationId: string | undefined): Result {
+  if (!info && correlationId === undefined) return result;
+  const _meta: Record<string, unknown> = info ? { [META.serverInfo]: info, ...result._meta } : { ...result._meta };
+  if (correlationId !== undefined) _meta[CORRELATION_META] = correlationId;
   return result._meta ? { ...result, _meta } : { _meta, ...result };
 }
 
@@ -53,14 +57,14 @@ export function failed({ id }: Request, error: ErrorObject): Response {
   return { jsonrpc: "2.0", id, error };
 }
 
-async function resultOf(sender: RequestSender, r: ModernRequest): Promise<Result> {
+async function resultOf(sender: RequestSender, r: ModernRequest, correlation: Correlation): Promise<Result> {
   const { core, principal, request, signal, send } = r;
   const { method } = request;
   if (method === "server/discover") return discovery(await core.offer(principal), core);
   if (method === "subscriptions/listen") return listenModern(sender, r);
   // A server of an older revision may know them, but this caller speaks the newest one.
   if (isRemoved(method)) throw unknownMethod(method);
-  const { version, capabilities, logLevel, progressToken, trace, onBehalfOf, params } = sender;
+  const { version, capabilities, logLevel, progressToken, client, onBehalfOf, params } = sender;
   return core.handle({
     endpoint: core.endpoint,
     principal,
@@ -73,11 +77,15 @@ async function resultOf(sender: RequestSender, r: ModernRequest): Promise<Result
       capabilities,
       logLevel,
       progressToken,
-      trace,
+      client,
+      trace: correlation.trace,
       onBehalfOf,
       notify: send,
       ask: undefined,
     },
+    correlationId: correlation.correlationId,
+    traceId: correlation.traceId,
+    failure: r.failure,
     signal,
   });
 }

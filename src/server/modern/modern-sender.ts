@@ -12,10 +12,11 @@ import {
 import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type ProgressToken } from "../../protocol/mcp.ts";
 import { META, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
 import type { Era, ModernRevision } from "../../protocol/revisions.ts";
-import type { Caller, Core } from "../core/core.ts";
+import type { ClientName, Core } from "../core/core.ts";
+import type { Correlation } from "../core/correlation.ts";
 import type { Principal } from "../core/principal.ts";
 import type { ServedRevisions } from "../core/served-revisions.ts";
-import { behalfIn, traceIn, withoutReservedMeta } from "../core/reserved-meta.ts";
+import { behalfIn, clientNameIn, withoutReservedMeta } from "../core/reserved-meta.ts";
 
 /** What a modern request says about its sender in `_meta`, and the parameters without it. */
 export interface RequestSender {
@@ -23,7 +24,7 @@ export interface RequestSender {
   capabilities: ClientCapabilities;
   logLevel: LogLevel | undefined;
   progressToken: ProgressToken | undefined;
-  trace: Caller["trace"];
+  client: ClientName | undefined;
   onBehalfOf: string | undefined;
   params: Params;
 }
@@ -33,6 +34,10 @@ export interface ModernRequest {
   core: Core;
   principal: Principal;
   request: Request;
+  /** Where the edge has read it already; otherwise it is read from the request alone. */
+  correlation?: Correlation | undefined;
+  /** Why the edge could not check it. */
+  failure?: unknown;
   /** Fires when the caller no longer wants the answer, or when the server ends a subscription. */
   signal: CancelSignal;
   /** On the request's own stream, before its answer. */
@@ -85,7 +90,7 @@ export function readSender(
       capabilities: meta[META.clientCapabilities] as ClientCapabilities,
       logLevel: LOG_LEVELS.find((level) => level === meta[META.logLevel]),
       progressToken: isRequestId(meta["progressToken"]) ? meta["progressToken"] : undefined,
-      trace: traceIn(meta),
+      client: clientNameIn(meta[META.clientInfo]),
       onBehalfOf: behalfIn(meta),
       params: withoutReservedMeta(params),
     },

@@ -8,7 +8,8 @@ import { isRecord } from "../../json/is-record.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { isLegacyRevision, type LegacyRevision } from "../../protocol/revisions.ts";
 import { Seal } from "../core/seal.ts";
-import type { Core } from "../core/core.ts";
+import type { ClientName, Core } from "../core/core.ts";
+import { clientNameIn } from "../core/reserved-meta.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
 import { EndedSessions } from "./ended-sessions.ts";
 
@@ -16,6 +17,8 @@ import { EndedSessions } from "./ended-sessions.ts";
 export interface Agreed {
   version: LegacyRevision;
   capabilities: ClientCapabilities;
+  /** As its client called itself. */
+  client?: ClientName | undefined;
 }
 
 /** To whom and what an id is bound. */
@@ -65,10 +68,10 @@ export class SessionIds {
     this.#lifeMs = lifeMs;
   }
 
-  seal({ version, capabilities }: Agreed, to: BoundTo): string {
+  seal({ version, capabilities, client }: Agreed, to: BoundTo): string {
     const openedAt = Date.now();
     // No process owns a session yet: any that has the key takes it up.
-    const sealed = { version, capabilities, openedAt, until: openedAt + this.#lifeMs, owner: "" };
+    const sealed = { version, capabilities, client, openedAt, until: openedAt + this.#lifeMs, owner: "" };
     const id = this.#seal.seal(sealed, bindingOf(to));
     // A client that declares very much has an id that cannot be taken up.
     return id.length <= MAX_SEALED_LENGTH ? id : randomBytes(24).toString("base64url");
@@ -99,12 +102,12 @@ export class SessionIds {
   #read(id: string, to: BoundTo): OpenedId | undefined {
     const value = id.length <= MAX_SEALED_LENGTH ? this.#seal.open(id, bindingOf(to)) : undefined;
     if (!isRecord(value)) return undefined;
-    const { version, capabilities, openedAt, until: sealed } = value;
+    const { version, capabilities, client, openedAt, until: sealed } = value;
     if (!isLegacyRevision(version) || !isRecord(capabilities)) return undefined;
     if (typeof openedAt !== "number" || typeof sealed !== "number") return undefined;
     // Where the life of ids is shorter now, that concerns those of before too: revocation is remembered no longer than that.
     const until = Math.min(sealed, openedAt + this.#lifeMs);
-    return until > Date.now() ? { version, capabilities, openedAt, until } : undefined;
+    return until > Date.now() ? { version, capabilities, client: clientNameIn(client), openedAt, until } : undefined;
   }
 }
 

@@ -30,7 +30,8 @@ describe.each<Upstream>(["modern stdio", "modern http"])("a modern caller of a %
     await world.tool("echo", { text: "x" }, { capabilities: { elicitation: { form: {} } }, trace, logLevel: "debug" });
     const [request] = await world.requests("tools/call");
     expect(request?.params?.["_meta"]).toMatchObject({
-      ...trace,
+      traceparent: expect.stringMatching(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/) as string,
+      "dev.nexus/correlationId": "0af7651916cd43dd8448eb211c80319c",
       [`${META}clientCapabilities`]: { elicitation: { form: {} } },
       [`${META}clientInfo`]: { name: "nexus-mcp" },
       [`${META}logLevel`]: "debug",
@@ -155,7 +156,14 @@ describe.each<Upstream>(["legacy stdio", "legacy http", "legacy sse"])("a plain 
       resultType: "complete",
       content: [{ type: "text", text: "x" }],
     });
-    expect((await world.requests("tools/call"))[0]?.params).toEqual({ name: "echo", arguments: { text: "x" } });
+    expect((await world.requests("tools/call"))[0]?.params).toEqual({
+      name: "echo",
+      arguments: { text: "x" },
+      _meta: {
+        "dev.nexus/correlationId": expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+        traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/) as string,
+      },
+    });
     const read = await world.run("resources/read", { uri: "test://static-text" });
     expect(read).toMatchObject({ resultType: "complete", ttlMs: 0, cacheScope: "private" });
     expect(await failure(world.run("resources/read", { uri: "test://nowhere" }))).toMatchObject({

@@ -1,3 +1,4 @@
+import { correlationOf } from "../../../src/server/core/correlation.ts";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -142,6 +143,7 @@ function exchangeOf(method: string, params: Params, options: CallerOptions): Gat
     method,
     params,
     signal,
+    ...correlationOf(caller.trace, undefined),
     caller: {
       era: "modern",
       version: caller.era === "legacy" ? "2025-11-25" : "2026-07-28",
@@ -149,6 +151,7 @@ function exchangeOf(method: string, params: Params, options: CallerOptions): Gat
       capabilities: {},
       logLevel: undefined,
       progressToken: undefined,
+      client: undefined,
       trace: undefined,
       ask: undefined,
       notify: (notification) => void told?.push(notification),

@@ -57,7 +57,7 @@ test("a request reaches the core in the newest form, with what the session knows
     { text: "a" },
     {
       progressToken: 7,
-      traceparent: "00-1-2-01",
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
       "io.modelcontextprotocol/related-task": { taskId: "t" },
       "example.org/kept": 1,
     },
@@ -71,7 +71,7 @@ test("a request reaches the core in the newest form, with what the session knows
     capabilities: { roots: {}, elicitation: { url: {} } },
     logLevel: "warning",
     progressToken: 7,
-    trace: { traceparent: "00-1-2-01" },
+    trace: { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
   });
   expect(first?.caller.capabilities["tasks"]).toBeUndefined();
   expect(second?.params).toEqual({ name: "echo" });

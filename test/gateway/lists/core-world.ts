@@ -1,3 +1,4 @@
+import { correlationOf } from "../../../src/server/core/correlation.ts";
 import { Calls } from "../../../src/gateway/calls/calls.ts";
 import { GatewayCore, type GatewayCoreOptions } from "../../../src/gateway/gateway-core.ts";
 import { Seal } from "../../../src/server/core/seal.ts";
@@ -49,6 +50,7 @@ export function exchangeOf(
     principal: ANYBODY,
     method,
     params,
+    ...correlationOf(caller.trace, undefined),
     signal: new AbortController().signal,
     caller: {
       era: "modern",
@@ -57,6 +59,7 @@ export function exchangeOf(
       capabilities: {},
       logLevel: undefined,
       progressToken: undefined,
+      client: undefined,
       trace: undefined,
       notify() {},
       ask: undefined,

@@ -145,7 +145,7 @@ describe("P1.9: callers read fixed words about a server that cannot be used", ()
     async (id, code, message) => {
       const { json } = await send(`${origin}/mcp`, modern("tools/call", { name: `${id}__x`, arguments: {} }));
       expect(json.error).toMatchObject({ code: -32603, message, data: { code, server: id } });
-      const line = await logged(correlationOf(json));
+      const line = await loggedInFull(correlationOf(json));
       expect(line).toMatch(LOGGED[id as (typeof IDS)[number]]);
       expect(line).not.toContain(VALUE);
     },
@@ -175,18 +175,20 @@ describe("P1.9: callers read fixed words about a server that cannot be used", ()
       data: { code: "SERVER_EXITED", server: "crashes", mayHaveReached: true },
     });
     expect(text).not.toMatch(TRACES);
-    expect(await logged(correlationOf(json))).toContain(`cannot open ${FOLDER}/db: ${VARIABLE}=•••`);
+    expect(await loggedInFull(correlationOf(json))).toContain(`cannot open ${FOLDER}/db: ${VARIABLE}=•••`);
   });
 
-  test("the same failure is logged once, however often callers ask", async () => {
+  test("the same failure is logged in full once, however often callers ask, and each call keeps its own id", async () => {
     const ask = async () => {
-      const { json } = await send(`${origin}/mcp`, modern("tools/call", { name: "unset__x", arguments: {} }));
+      const { json } = await send(`${origin}/mcp`, modern("tools/call", { name: "unset__y", arguments: {} }));
       return correlationOf(json);
     };
     const ids = await Promise.all(Array.from({ length: 20 }, ask));
-    expect(new Set(ids).size).toBe(1);
-    await logged(ids[0] ?? "");
-    expect(gateway.output.stderr.split(ids[0] ?? "-")).toHaveLength(2);
+    expect(new Set(ids).size).toBe(20);
+    for (const id of ids) expect(await loggedInFull(id)).toMatch(LOGGED.unset);
+    const full = () =>
+      gateway.output.stderr.split("\n").filter((line) => line.includes("correlationId") && LOGGED.unset.test(line));
+    await expect.poll(full).toHaveLength(1);
   });
 
   test("the manifest of a server's tools says the same", async () => {
@@ -234,6 +236,13 @@ const LOGGED: Record<(typeof IDS)[number], RegExp> = {
 
 function correlationOf({ error }: WireMessage): string {
   return (error?.data as { correlationId?: string } | undefined)?.correlationId ?? "";
+}
+
+/** The line with the details: that of the call, or the one of an earlier call to which its own line refers. */
+async function loggedInFull(correlationId: string): Promise<string> {
+  const line = await logged(correlationId);
+  const earlier = /"sameAs":"([^"]+)"/.exec(line)?.[1];
+  return earlier === undefined ? line : logged(earlier);
 }
 
 /** The line of the gateway's log with this id. */

@@ -101,7 +101,7 @@ describe("a tenant that cannot be opened", () => {
     const { status, headers, json } = await world.post(ALICE, "tools/call", LOOK);
     expect([status, headers["retry-after"]]).toEqual([503, "1"]);
     const { correlationId } = (json.error?.data ?? {}) as { correlationId?: string };
-    expect(correlationId).toMatch(/^[0-9a-f]{16}$/);
+    expect(correlationId).toMatch(/^[0-9a-f]{32}$/);
     expect(json.error).toMatchObject({
       message: "The servers of this tenant cannot be opened. Retry later",
       data: { code: "BUSY", mayHaveReached: false, retryAfterMs: 1000 },
