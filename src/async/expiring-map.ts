@@ -30,6 +30,10 @@ export class ExpiringMap<T> {
     this.#entries.delete(key);
   }
 
+  forEach(visit: (value: T) => void): void {
+    for (const { value } of this.#entries.values()) visit(value);
+  }
+
   /** Removes the entry without calling `onExpired`: the caller ends the value. */
   take(key: string): T | undefined {
     const value = this.get(key);

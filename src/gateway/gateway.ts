@@ -5,6 +5,7 @@ import type { Door } from "./access/door.ts";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
+import type { OperationsHandler } from "./edge/operations-handler.ts";
 import type { Gauges } from "./operation/metrics.ts";
 import type { SetSource } from "./sets/set-source.ts";
 import type { OpenTenant } from "./tenants/tenant-host.ts";
@@ -35,6 +36,8 @@ export type ServeOptions = GatewayOptions & {
    * Named selections of tools, resources and prompts, each served at `/sets/<name>/mcp`: a `MemorySets`, or any other source.
    */
   sets?: SetSource | undefined;
+  /** Serves `/api/v1` and `/console` to those who operate the gateway. */
+  operations?: OperationsHandler | undefined;
   /** Folder for the key of session ids, so that sessions of older clients survive a restart. */
   stateFolder?: string | undefined;
 };
@@ -187,6 +190,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     authenticate: door?.authenticate ?? options.authenticate ?? admitEverybody,
     admits: door && ((principal) => door.admits(principal)),
     maxBodyBytes: allowance && ((principal) => allowance.maxRequestBytes(principal)),
+    operations: options.operations,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     isReady: () => isReady,

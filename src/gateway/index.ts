@@ -8,6 +8,7 @@ export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts
 export type { Allowance, RunningCall } from "./operation/allowance.ts";
 export type { Admission } from "../server/core/core.ts";
 export type { Audit, AuditRecord, Outcome } from "./operation/audit.ts";
+export type { OperationsHandler } from "./edge/operations-handler.ts";
 export type { Door } from "./access/door.ts";
 export type { Decide, Operation } from "./access/principal-access.ts";
 export { DEFAULT_PORT, Gateway, type ServeOptions } from "./gateway.ts";

@@ -5,7 +5,7 @@ import type { AccessTarget } from "../host/directory/access-target.ts";
 import type { Decision } from "../host/directory/policy.ts";
 import type { Door } from "../gateway/access/door.ts";
 import { ANYBODY, type Principal } from "../server/core/principal.ts";
-import type { ApiKeys, KeyWithHashes } from "../store/keep/api-keys.ts";
+import type { ApiKey, ApiKeys, KeyWithHashes } from "../store/keep/api-keys.ts";
 import type { RequestLimits } from "../store/keep/request-limits.ts";
 import { hashOfKey } from "../store/keep/key-text.ts";
 import type { Store } from "../store/store.ts";
@@ -107,6 +107,11 @@ export class KeyDoor implements Door, Disposable {
 
   admits(principal: Principal): boolean {
     return principal === ANYBODY ? !this.#isNeeded : this.#byId.has(principal.id);
+  }
+
+  /** The key of a principal that was let in; undefined if it is not valid any more. */
+  findKey({ id }: Principal): ApiKey | undefined {
+    return this.#byId.get(id)?.about;
   }
 
   seesMetrics({ id }: Principal): boolean {

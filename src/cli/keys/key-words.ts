@@ -1,9 +1,8 @@
-import { NexusError } from "../../errors/nexus-error.ts";
 import type { ApiKey, IssuedKey } from "../../store/keep/api-keys.ts";
-import { writtenLimits } from "../../store/keep/request-limits.ts";
 import { idInKey } from "../../store/keep/key-text.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { Store } from "../../store/store.ts";
+import { issuedKeyView, unknownKey } from "../../team/operate/key-operations.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { DATABASE_OPTION, type Options } from "../command/command.ts";
@@ -15,33 +14,9 @@ export const TENANT_OPTIONS = {
   ...DATABASE_OPTION,
 } as const satisfies Options;
 
-/** What a program is told about a key; never its secret. */
-export function keyForPrograms(about: ApiKey): Record<string, unknown> {
-  const { id, name, tenant, role, grants } = about;
-  const time = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());
-  return {
-    id,
-    name,
-    tenant,
-    role,
-    allow: grants.allow,
-    deny: grants.deny,
-    readOnly: grants.readOnly,
-    limits: writtenLimits(about.limits),
-    created: time(about.createdAt),
-    expires: time(about.expiresAt),
-    revoked: time(about.revokedAt),
-    lastUsed: time(about.usedAt),
-  };
-}
-
 /** The key itself is the only line on stdout, so that a script can take it; everything else is a note. */
 export function tellIssued(out: Output, { key, about }: IssuedKey, done: string): void {
-  const { id, name, tenant, role, expiresAt } = about;
-  if (out.json) {
-    const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
-    return out.value({ id, key, name, tenant, role, expires });
-  }
+  if (out.json) return out.value(issuedKeyView({ key, about }));
   out.note(done);
   out.line(key);
   out.note(`It is shown only once. Clients send it as a header: Authorization: Bearer ${key.slice(0, 8)}…`);
@@ -63,13 +38,6 @@ export function refuseWholeKey(text: string): void {
     "A whole key is secret and does not belong into a command line",
     id === undefined ? `Use its id: "nexus keys list" shows the ids of all keys.` : `Use its id: ${id}`,
   );
-}
-
-export function unknownKey(id: string): NexusError {
-  return new NexusError("NAME_UNKNOWN", `There is no usable key with the id "${id}"`, {
-    hint: `"nexus keys list" shows the ids of all keys.`,
-    mayHaveReached: false,
-  });
 }
 
 /** The milliseconds of an option such as `90d`. */

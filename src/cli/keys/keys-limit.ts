@@ -1,6 +1,7 @@
 import { defineCommand } from "../command/command.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { keyForPrograms, requireKey, TENANT_OPTIONS, unknownKey } from "./key-words.ts";
+import { keyView, unknownKey } from "../../team/operate/key-operations.ts";
+import { requireKey, TENANT_OPTIONS } from "./key-words.ts";
 import { LIMIT_OPTIONS, limitsIn, limitsText, requireLimits } from "./limit-options.ts";
 
 /** nexus keys limit 3fA9… --rate 10/s */
@@ -27,7 +28,7 @@ Retry-After, and the error RATE_LIMITED, which names the limit. Limits of a tena
     await requireKey(store.keys, id, options.tenant);
     const changed = await store.keys.setLimits(id, change);
     if (!changed) throw unknownKey(id);
-    if (out.json) return out.value(keyForPrograms(changed));
+    if (out.json) return out.value(keyView(changed));
     const text = limitsText(changed.limits);
     out.line(`Limits of the key ${id} ("${changed.name}"): ${text === "" ? "none" : text}.`);
   },

@@ -3,8 +3,9 @@ import { agoText } from "../../text/duration.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 import { limitsText } from "./limit-options.ts";
+import { keyView } from "../../team/operate/key-operations.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { keyForPrograms, TENANT_OPTIONS } from "./key-words.ts";
+import { TENANT_OPTIONS } from "./key-words.ts";
 
 /** nexus keys list */
 export const keysList = defineCommand({
@@ -24,7 +25,7 @@ export const keysList = defineCommand({
     await using store = await openKnownStore(context);
     const keys = await store.keys.list(tenant);
     if (tenant !== undefined && keys.length === 0) await store.tenants.require(tenant);
-    if (out.json) return out.value({ items: keys.map(keyForPrograms) });
+    if (out.json) return out.value({ items: keys.map(keyView) });
     for (const line of tableLines(out, keys.map(row))) out.line(line);
     if (keys.length === 0) out.note("There are no keys. Create one: nexus keys create NAME --allow PATTERN");
   },

@@ -1,6 +1,7 @@
 import { defineCommand } from "../command/command.ts";
+import { keyView, unknownKey } from "../../team/operate/key-operations.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { keyForPrograms, requireKey, TENANT_OPTIONS, unknownKey } from "./key-words.ts";
+import { requireKey, TENANT_OPTIONS } from "./key-words.ts";
 
 /** nexus keys revoke 3fA9… */
 export const keysRevoke = defineCommand({
@@ -20,7 +21,7 @@ export const keysRevoke = defineCommand({
     await requireKey(store.keys, id, options.tenant);
     const revoked = await store.keys.revoke(id);
     if (!revoked) throw unknownKey(id);
-    if (out.json) out.value(keyForPrograms(revoked));
+    if (out.json) out.value(keyView(revoked));
     else out.line(`Revoked the key ${id} ("${revoked.name}").`);
   },
 });

@@ -1,6 +1,7 @@
 import { defineCommand } from "../command/command.ts";
+import { unknownKey } from "../../team/operate/key-operations.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { durationOption, requireKey, TENANT_OPTIONS, tellIssued, unknownKey } from "./key-words.ts";
+import { durationOption, requireKey, TENANT_OPTIONS, tellIssued } from "./key-words.ts";
 
 const OVERLAP = "1h";
 

@@ -20,8 +20,7 @@ export function greeting(url: string, { host, estimate, platform, needsKey }: Gr
   const rows = shown.map((server) => `  ${server.id.padEnd(width)}  ${stateWords(server)}`);
   const processes = estimateWords(estimate);
   const others = INSTALL_CLIENTS.filter((client) => client !== "claude-code" && CLIENTS[client].shape?.url.http);
-  // From this machine, all of its addresses are one.
-  const local = url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, "http://127.0.0.1:");
+  const local = localUrl(url);
   const connecting = needsKey
     ? ["To connect a client, give it the address and a key", `  Authorization: Bearer nxs_…`]
     : [
@@ -42,6 +41,11 @@ export function greeting(url: string, { host, estimate, platform, needsKey }: Gr
     "",
     `A single server is at ${local.replace(/mcp$/, "servers/<id>/mcp")}. Press Ctrl-C to stop the gateway.`,
   ];
+}
+
+/** From this machine, all of its addresses are one. */
+export function localUrl(url: string): string {
+  return url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, "http://127.0.0.1:");
 }
 
 const NO_SERVERS = "No servers are configured. Add one: nexus mcp add NAME -- COMMAND …, or try it with --demo.";

@@ -1,9 +1,17 @@
 import type { Gateway } from "../../gateway/index.ts";
+import type { Operations } from "../../rest/operations.ts";
 import { visible } from "../../text/visible.ts";
 import type { Output } from "../output/output.ts";
-import { greeting } from "./greeting.ts";
+import { greeting, localUrl } from "./greeting.ts";
 import { estimateProcesses } from "./process-estimate.ts";
 import type { ServeDoor } from "./serve-door.ts";
+
+interface Listening {
+  platform: NodeJS.Platform;
+  entrance: ServeDoor;
+  options: StoreChoice;
+  operations: Operations | undefined;
+}
 
 interface StoreChoice {
   readonly demo?: boolean | undefined;
@@ -14,16 +22,18 @@ interface StoreChoice {
 export function tellAddress(
   { url, port, host }: Gateway,
   out: Output,
-  { platform, entrance, options }: { platform: NodeJS.Platform; entrance: ServeDoor; options: StoreChoice },
+  { platform, entrance, options, operations }: Listening,
 ): void {
   const estimate = estimateProcesses(host.servers(), host.processes?.limits.processes);
   const auth = entrance.door?.isNeeded === true ? "keys" : "none";
+  const consoleUrl = operations?.consoleLink(localUrl(url));
   if (out.json) {
     const servers = host.servers();
     const states = servers.map((server) => ({ id: server.id, state: server.state.kind }));
-    return out.value({ url, port, auth, servers: states, processes: estimate });
+    return out.value({ url, port, auth, consoleUrl, servers: states, processes: estimate });
   }
   out.line(`listening on ${url}`);
+  if (consoleUrl !== undefined) out.line(`console: ${consoleUrl}`);
   for (const line of greeting(url, { host, estimate, platform, needsKey: auth === "keys" })) out.line(visible(line));
   out.line();
   // The store of the demo is its own, so no command creates a key in it.

@@ -9,6 +9,7 @@ import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledge
 import { unknownServer } from "../../host/directory/unknown-name.ts";
 import type { HostEntry, HostOptions } from "../../host/host-options.ts";
 import { Host } from "../../host/host.ts";
+import { Operations } from "../../rest/operations.ts";
 import type { Store } from "../../store/store.ts";
 import type { TenantHosts } from "../../team/tenant-hosts.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -110,14 +111,16 @@ async function serveNetwork(host: Host, entrance: ServeDoor, { context, target, 
   const { options, signal, out, surroundings, stateFolder } = context;
   const { door, store, sets, allowance } = entrance;
   using tenants = store && door && (await openTenants(host, store, { context, target, logger }));
-  const kept = { door, sets, allowance, sealKey: store?.masterKey.derive("seal"), openTenant: tenants?.open };
+  await using operations = store && new Operations({ store, door, stateFolder, logger });
+  const sealKey = store?.masterKey.derive("seal");
+  const kept = { door, sets, allowance, sealKey, openTenant: tenants?.open, operations };
   const { port, reach, limits } = target;
   await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
   tenants?.onRemoved((tenant) => {
     void gateway.closeTenant(tenant).then(() => removeTenantFolder(stateFolder, tenant, logger));
   });
   await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
-  if (!signal.aborted) tellAddress(gateway, out, { platform: surroundings.platform, entrance, options });
+  if (!signal.aborted) tellAddress(gateway, out, { platform: surroundings.platform, entrance, options, operations });
   await untilAborted(signal);
   const isBusy = gateway.runningCalls > 0;
   out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");

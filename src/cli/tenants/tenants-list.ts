@@ -16,15 +16,8 @@ export const tenantsList = defineCommand({
   async run(context) {
     const { out } = context;
     await using store = await openKnownStore(context);
-    const [tenants, keys] = await Promise.all([store.tenants.list(), store.keys.list()]);
-    const usable = keys.filter(
-      ({ revokedAt, expiresAt = Infinity }) => revokedAt === undefined && expiresAt > Date.now(),
-    );
-    const items = tenants.map(({ name, createdAt }) => ({
-      name,
-      created: new Date(createdAt).toISOString(),
-      keys: usable.filter(({ tenant }) => tenant === name).length,
-    }));
+    const { TenantOperations } = await import("../../team/operate/tenant-operations.ts");
+    const items = await new TenantOperations(store).list();
     if (out.json) return out.value({ items });
     const rows = items.map(({ name, keys: count }) => [
       { text: name },

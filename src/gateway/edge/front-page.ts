@@ -1,20 +1,8 @@
-import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VERSION } from "../../protocol/version.ts";
+import { escapeHtml, htmlPage, pageHeaders } from "./html-page.ts";
 
-const STYLE =
-  "body{font:16px/1.5 system-ui,sans-serif;max-width:42em;margin:3em auto;padding:0 1em;color-scheme:light dark}" +
-  "code,pre{font:14px/1.5 ui-monospace,monospace}pre{overflow-x:auto}";
-
-const HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  // The page loads and runs nothing; only this style is allowed.
-  "content-security-policy": `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store",
-  vary: "Accept",
-};
+const HEADERS = { ...pageHeaders(), vary: "Accept" };
 
 /** Whether a person looks at it in a browser: programs do not name HTML in `Accept`. */
 export function wantsPage({ method, headers: { accept = "" } }: IncomingMessage): boolean {
@@ -39,22 +27,21 @@ export function sendFrontPage(req: IncomingMessage, res: ServerResponse, servers
 function frontPage(origin: string, servers: ShownServers): string {
   const url = `${origin}/mcp`;
   const list = typeof servers === "string" ? `<p>${NOT_SHOWN[servers]}</p>` : serverList(origin, servers);
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Nexus gateway</title><style>${STYLE}</style></head>
-<body><h1>Nexus gateway</h1>
-<p>This is a gateway for the Model Context Protocol (Nexus ${escaped(VERSION)}). It serves MCP clients and has no user interface for browsers.</p>
+  return htmlPage(
+    "Nexus gateway",
+    `<h1>Nexus gateway</h1>
+<p>This is a gateway for the Model Context Protocol (Nexus ${escapeHtml(VERSION)}). It serves MCP clients and has no user interface for browsers.</p>
 <h2>Addresses</h2>
 <p>All servers: ${code(url)}</p>
 <p>Clients of 2024-11-05 (HTTP+SSE): ${code(`${origin}/sse`)}</p>
 ${list}
 <h2>To connect a client</h2>
-<pre>${escaped(`nexus mcp install claude-code --url ${url}`)}</pre>
+<pre>${escapeHtml(`nexus mcp install claude-code --url ${url}`)}</pre>
 <p>Use the name of another client, or add the address to the client's configuration:</p>
-<pre>${escaped(JSON.stringify({ mcpServers: { nexus: { type: "http", url } } }, undefined, 2))}</pre>
+<pre>${escapeHtml(JSON.stringify({ mcpServers: { nexus: { type: "http", url } } }, undefined, 2))}</pre>
 <h2>To try it</h2>
-<pre>${escaped(`nexus mcp tools --url ${url}`)}</pre>
-</body></html>
-`;
+<pre>${escapeHtml(`nexus mcp tools --url ${url}`)}</pre>`,
+  );
 }
 
 function serverList(origin: string, servers: readonly string[]): string {
@@ -70,17 +57,5 @@ function originOf({ headers }: IncomingMessage): string {
 }
 
 function code(text: string): string {
-  return `<code>${escaped(text)}</code>`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+  return `<code>${escapeHtml(text)}</code>`;
 }

@@ -21,6 +21,7 @@ import { callerErrorOf, dataFor, inCallerWords } from "../operation/caller-error
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { EdgeTenant } from "./edge-tenant.ts";
 import { sendFrontPage, wantsPage, type ShownServers } from "./front-page.ts";
+import type { OperationsHandler } from "./operations-handler.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
 import type { View } from "../names/view.ts";
 import { routeOf, type Route } from "./routes.ts";
@@ -37,6 +38,8 @@ export interface HttpEdgeOptions extends McpEndpointOptions {
   /** The text of `/metrics` for one reader. */
   metrics: (principal: Principal) => string;
   failures: FailureLog;
+  /** Serves `/api/v1` and `/console`; without it they do not exist. */
+  operations?: OperationsHandler | undefined;
 }
 
 /** The gateway's HTTP server: MCP endpoints, front page, health, metrics and tool manifests. */
@@ -93,6 +96,7 @@ export class HttpEdge {
   drain(): void {
     this.#listener.drain();
     this.#mcp.drain();
+    this.#options.operations?.drain();
   }
 
   /** Cancels what is left, ends all sessions, and closes every connection after its answers are written. */
@@ -106,6 +110,8 @@ export class HttpEdge {
     if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
     if (route.kind === "readyz") return this.#tellReadiness(res);
     if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
+    const { operations } = this.#options;
+    if (route.kind === "operations" && operations) return operations.serve(req, res);
     const principal = await this.#listener.admit(req, res);
     if (!principal || res.destroyed) return;
     const tenant = this.#options.tenantOf(principal);

@@ -4,7 +4,7 @@ import { EVERYTHING, type View } from "../names/view.ts";
 export type Route =
   | { kind: "mcp"; view: View }
   | { kind: "tools"; view: View }
-  | { kind: "home" | "sse" | "messages" | "healthz" | "readyz" | "metrics" | "unknown" };
+  | { kind: "home" | "sse" | "messages" | "healthz" | "readyz" | "metrics" | "operations" | "unknown" };
 
 const PLAIN: Readonly<Record<string, Route>> = {
   "/": { kind: "home" },
@@ -17,6 +17,8 @@ const PLAIN: Readonly<Record<string, Route>> = {
 };
 
 const UNKNOWN: Route = { kind: "unknown" };
+const OPERATIONS: Route = { kind: "operations" };
+const OF_OPERATORS = /^\/(?:api\/v1|console)(?:\/|$)/;
 const OF_VIEW = /^\/(servers|sets)\/([a-z][a-z0-9-]{0,31})\/(mcp|tools)$/;
 
 /** `url` as in the request line. */
@@ -28,7 +30,7 @@ export function routeOf(url: string): Route {
   const plain = Object.hasOwn(PLAIN, path) ? PLAIN[path] : undefined;
   if (plain) return plain;
   const [, of, name, what] = OF_VIEW.exec(path) ?? [];
-  if (name === undefined) return UNKNOWN;
+  if (name === undefined) return OF_OPERATORS.test(path) ? OPERATIONS : UNKNOWN;
   const view: View = of === "sets" ? { kind: "set", name } : { kind: "one", server: name };
   return { kind: what === "mcp" ? "mcp" : "tools", view };
 }

@@ -173,6 +173,11 @@ export class ApiKeys {
     }));
   }
 
+  /** Undefined if there is no such key, or it is revoked. */
+  setGrants(id: string, grants: KeyGrants): Promise<ApiKey | undefined> {
+    return this.#change(id, () => ({ grants: JSON.stringify(grants) }));
+  }
+
   /** Not announced to other processes. */
   async recordUse(id: string): Promise<void> {
     await this.#db.updateTable("nexus_api_keys").set({ used_at: this.#now() }).where("id", "=", id).execute();

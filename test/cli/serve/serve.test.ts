@@ -87,6 +87,7 @@ describe("B2: nexus serve --demo", () => {
     const gateway = await serving(["--demo", "--json"]);
     expect(JSON.parse(gateway.output.stdout)).toEqual({
       url: gateway.url,
+      consoleUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/console\/login\?code=[\w-]{22}$/) as string,
       port: Number(new URL(gateway.url).port),
       auth: "none",
       servers: [

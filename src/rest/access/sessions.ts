@@ -1,0 +1,103 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { callListener } from "../../async/call-listener.ts";
+import { ExpiringMap } from "../../async/expiring-map.ts";
+import type { Principal } from "../../server/core/principal.ts";
+import { SILENT } from "../../text/logger.ts";
+
+/** A browser that has signed in. It lives in this process. */
+export interface Session {
+  /** Undefined: through the one-time link. */
+  readonly principal: Principal | undefined;
+  /** Sent with every request that changes something. */
+  readonly csrfToken: string;
+  /** It ends then at the latest, by `Date.now()`. */
+  readonly until: number;
+}
+
+export interface SessionsOptions {
+  /** Default: 12 hours. */
+  lifeMs?: number;
+  /** It ends earlier if it was not used for so long; default: an hour. */
+  idleMs?: number;
+  /** Of more, those that were not used for longest end; default: 1,000. */
+  max?: number;
+  now?: () => number;
+}
+
+const HOUR_MS = 3_600_000;
+const SECRET_BYTES = 32;
+
+/** Sessions of browsers. Only hashes of their ids are kept. */
+export class Sessions {
+  readonly #lifeMs: number;
+  readonly #max: number;
+  readonly #now: () => number;
+  readonly #byHash: ExpiringMap<Session>;
+  readonly #onEnded = new Set<(session: Session) => void>();
+
+  constructor({ lifeMs = 12 * HOUR_MS, idleMs = HOUR_MS, max = 1000, now = Date.now }: SessionsOptions = {}) {
+    this.#lifeMs = lifeMs;
+    this.#max = max;
+    this.#now = now;
+    this.#byHash = new ExpiringMap(idleMs, (session) => this.#tell(session));
+  }
+
+  /** The id is for the cookie and is not kept. */
+  open(principal?: Principal): { id: string; session: Session } {
+    const id = randomBytes(SECRET_BYTES).toString("base64url");
+    const csrfToken = randomBytes(SECRET_BYTES).toString("base64url");
+    const session: Session = { principal, csrfToken, until: this.#now() + this.#lifeMs };
+    if (this.#byHash.size >= this.#max) {
+      const oldest = this.#byHash.takeOldest(() => true);
+      if (oldest) this.#tell(oldest);
+    }
+    this.#byHash.set(hashOf(id), session);
+    return { id, session };
+  }
+
+  /** Also counts as a use. */
+  find(id: string): Session | undefined {
+    const hash = hashOf(id);
+    const session = this.#byHash.get(hash);
+    if (!session) return undefined;
+    if (session.until > this.#now()) {
+      this.#byHash.set(hash, session);
+      return session;
+    }
+    this.end((each) => each === session);
+    return undefined;
+  }
+
+  end(isMeant: (session: Session) => boolean): void {
+    for (const session of this.#byHash.takeAll(isMeant)) this.#tell(session);
+  }
+
+  /** Those who signed in with a key. */
+  principals(): Principal[] {
+    const found: Principal[] = [];
+    this.#byHash.forEach(({ principal }) => principal && found.push(principal));
+    return found;
+  }
+
+  /** Calls the listener for each session that ends. Returns a function that stops this. */
+  onEnded(listener: (session: Session) => void): () => void {
+    this.#onEnded.add(listener);
+    return () => this.#onEnded.delete(listener);
+  }
+
+  #tell(session: Session): void {
+    for (const listener of this.#onEnded) callListener(() => listener(session), SILENT);
+  }
+}
+
+export function isCsrfTokenOf({ csrfToken }: Session, given: string | undefined): boolean {
+  const [one, other] = [csrfToken, given ?? ""].map((text) => createHash("sha256").update(text).digest()) as [
+    Buffer,
+    Buffer,
+  ];
+  return timingSafeEqual(one, other);
+}
+
+function hashOf(id: string): string {
+  return createHash("sha256").update(id).digest("hex");
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Hono } from "hono";
+import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
+import { entityTag, matchesTag } from "./http/entity-tag.ts";
+import { readBody, writeResponse } from "./http/node-exchange.ts";
+import { OperationRun } from "./http/operation-run.ts";
+import { problemOf, problemResponse } from "./http/problem.ts";
+import { RepeatedRequests } from "./http/repeated-requests.ts";
+import { API_PATH, openApiDocument } from "./openapi.ts";
+import type { ApiContext, ApiOperation } from "./resources/api-context.ts";
+import { OPERATIONS } from "./resources/operations.ts";
+
+/** What the router needs beside the request: the exchange of Node itself. */
+interface Exchange {
+  req: IncomingMessage;
+  signal: AbortSignal;
+}
+
+type Router = Hono<{ Bindings: Exchange }>;
+
+/** The REST API: its operations behind a router. */
+export class RestApi {
+  readonly #router: Router;
+
+  constructor(api: ApiContext, report: (error: NexusError, operation: string) => NexusError) {
+    const run = new OperationRun<ApiContext>({
+      api,
+      identify: (method, headers) => api.identification.identify(method, headers),
+      repeated: new RepeatedRequests(),
+      readerOf: ({ path }) => OPERATIONS.find((each) => each.method === "GET" && each.path === path),
+      report: (error, { id }) => report(error, id),
+    });
+    this.#router = routerOf(run);
+  }
+
+  async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const left = new AbortController();
+    res.once("close", () => left.abort());
+    const { method = "GET", url = "/" } = req;
+    // The name of the host does not matter here.
+    const request = new Request(`http://gateway${url}`, { method });
+    const response = await this.#router.fetch(request, { req, signal: left.signal });
+    if (!req.complete) {
+      // The rest of a refused request is not read, so the connection cannot be used again.
+      res.setHeader("connection", "close");
+      req.resume();
+    }
+    await writeResponse(res, response, method !== "HEAD");
+  }
+}
+
+function routerOf(run: OperationRun<ApiContext>): Router {
+  const router: Router = new Hono<{ Bindings: Exchange }>().basePath(API_PATH);
+  const document = openApiDocument();
+  const [text, tag] = [JSON.stringify(document), entityTag(document)];
+  router.get("/openapi.json", ({ env: { req } }) => {
+    const headers = { "content-type": "application/json", etag: tag, "cache-control": "no-cache" };
+    const isKnown = matchesTag(req.headers["if-none-match"] ?? "", tag);
+    return isKnown ? new Response(null, { status: 304, headers }) : new Response(text, { headers });
+  });
+  for (const operation of OPERATIONS) {
+    router.on(operation.method, routeOf(operation), ({ env: { req, signal }, req: routed }) => {
+      const body = () => readBody(req);
+      return run.run(operation, { headers: req.headers, params: routed.param(), query: routed.query(), body, signal });
+    });
+  }
+  router.notFound(({ req: { method, path } }) => notFound(method, path));
+  router.onError((error) => problemResponse(problemOf(asNexusError(error))));
+  return router;
+}
+
+/** `/keys/{id}` as the router writes it. */
+function routeOf({ path }: ApiOperation): string {
+  return path.replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+function notFound(method: string, path: string): Response {
+  const allowed = OPERATIONS.filter((each) => patternOf(each).test(path)).map((each) => each.method);
+  if (allowed.length === 0) {
+    const hint = `GET ${API_PATH}/openapi.json describes every operation.`;
+    return problemResponse({ status: 404, code: "NAME_UNKNOWN", detail: "There is no such resource", hint });
+  }
+  const allow = allowed.join(", ");
+  const detail = `The method ${method} is not allowed here. Use ${allow}`;
+  return problemResponse({ status: 405, code: "ARGUMENTS_INVALID", detail, headers: { allow } });
+}
+
+function patternOf({ path }: ApiOperation): RegExp {
+  return new RegExp(`^${API_PATH}${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+}

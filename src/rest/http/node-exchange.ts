@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { once } from "node:events";
+import { NexusError } from "../../errors/nexus-error.ts";
+
+const MAX_BODY = 1024 * 1024;
+
+/** Reads a whole body. Throws MESSAGE_TOO_LARGE. */
+export async function readBody(req: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Writes a response. A stream is read as fast as the client takes it, and cancelled when the client leaves. */
+export async function writeResponse(res: ServerResponse, response: Response, withBody = true): Promise<void> {
+  if (res.destroyed) return;
+  for (const [name, value] of response.headers) if (name !== "set-cookie") res.setHeader(name, value);
+  const cookies = response.headers.getSetCookie();
+  if (cookies.length > 0) res.setHeader("set-cookie", cookies);
+  res.statusCode = response.status;
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  if (!isStream) {
+    const body = Buffer.from(await response.arrayBuffer());
+    if (response.status !== 204 && response.status !== 304) res.setHeader("content-length", body.length);
+    res.end(withBody ? body : undefined);
+    return;
+  }
+  res.flushHeaders();
+  if (response.body && withBody) await writeStream(res, response.body);
+  res.end();
+}
+
+async function writeStream(res: ServerResponse, body: ReadableStream<Uint8Array>): Promise<void> {
+  const reader = body.getReader();
+  const left = once(res, "close");
+  const cancel = () => void reader.cancel().catch(() => {});
+  res.once("close", cancel);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || res.destroyed) return;
+    if (!res.write(value)) await Promise.race([once(res, "drain"), left]);
+  }
+}
+
+function tooLarge(): NexusError {
+  return new NexusError("MESSAGE_TOO_LARGE", `The body has more than ${MAX_BODY} bytes`, { mayHaveReached: false });
+}

@@ -1,0 +1,179 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type * as z from "zod";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { unknownTenant } from "../../store/keep/tenants.ts";
+import { mayEnter, mayUse } from "../access/actor.ts";
+import type { Identified } from "../access/identification.ts";
+import { entityTag, matchesTag, matchesVersion } from "./entity-tag.ts";
+import { HeadedAnswer, type RestOperation } from "./operation.ts";
+import { Failed, isHeldBack, problemOf, problemResponse, type InvalidMember, type HttpProblem } from "./problem.ts";
+import type { KeptAnswer, RepeatedRequests } from "./repeated-requests.ts";
+
+/** A request before it is checked. */
+export interface OperationRequest {
+  headers: IncomingHttpHeaders;
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  /** Reads the body. */
+  body: () => Promise<string>;
+  signal: AbortSignal;
+}
+
+export interface OperationRunOptions<Api> {
+  api: Api;
+  /** Throws where the caller is not known. */
+  identify: (method: string, headers: IncomingHttpHeaders) => Promise<Identified>;
+  repeated: RepeatedRequests;
+  /** The operation that reads what another one at the same path changes. */
+  readerOf: (operation: RestOperation<Api>) => RestOperation<Api> | undefined;
+  /** Logs a failure whose text is not for callers; returns it with the id of the entry. */
+  report: (error: NexusError, operation: RestOperation<Api>) => NexusError;
+}
+
+/** Runs operations: who calls, what they may do, whether the request is valid, and what is answered. */
+export class OperationRun<Api> {
+  readonly #options: OperationRunOptions<Api>;
+
+  constructor(options: OperationRunOptions<Api>) {
+    this.#options = options;
+  }
+
+  async run(operation: RestOperation<Api>, request: OperationRequest): Promise<Response> {
+    try {
+      return await this.#run(operation, request);
+    } catch (thrown) {
+      const error = asNexusError(thrown);
+      return problemResponse(problemOf(isHeldBack(error) ? this.#options.report(error, operation) : error));
+    }
+  }
+
+  async #run(operation: RestOperation<Api>, request: OperationRequest): Promise<Response> {
+    const { access, method, path, query, body } = operation;
+    const { headers, params } = request;
+    const caller = access === "public" ? undefined : await this.#options.identify(method, headers);
+    if (caller && !mayUse(caller.actor, access)) throw roleTooLow(access);
+    const { tenant } = params;
+    if (caller && tenant !== undefined && path.includes("{tenant}") && !mayEnter(caller.actor, tenant)) {
+      throw unknownTenant(tenant);
+    }
+    const problems: InvalidMember[] = [];
+    const asked = query ? checked(query, request.query, "query", problems) : {};
+    const text = body ? await this.#bodyOf(request) : "";
+    const sent = body ? checked(body, parsed(text, problems), "body", problems) : undefined;
+    if (problems.length > 0) return problemResponse(invalid(problems));
+    const call = { ...request, query: asked, body: sent };
+    const answer = () => this.#answer(operation, call, caller);
+    const key = headers["idempotency-key"];
+    if (method !== "POST" || typeof key !== "string" || !caller) return answer();
+    const { principal } = caller.actor;
+    const content = [method, path, JSON.stringify(params), text];
+    const kept = await this.#options.repeated.run({ principal, key, content }, async () => keep(await answer()));
+    return "detail" in kept ? problemResponse(kept) : new Response(kept.body === "" ? null : kept.body, kept);
+  }
+
+  async #bodyOf({ headers, body }: OperationRequest): Promise<string> {
+    const type = headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+    if (type === "application/json") return body();
+    throw new NexusError("ARGUMENTS_INVALID", "The body has to be JSON", {
+      hint: "Send the header Content-Type: application/json.",
+      mayHaveReached: false,
+    });
+  }
+
+  async #answer(
+    operation: RestOperation<Api>,
+    call: CheckedRequest,
+    caller: Identified | undefined,
+  ): Promise<Response> {
+    const { headers } = call;
+    const expected = headers["if-match"];
+    if (expected !== undefined && CHANGING.has(operation.method)) {
+      const reader = this.#options.readerOf(operation);
+      const now = reader && (await this.#tagOf(reader, call, caller));
+      if (now !== undefined && !matchesVersion(expected, now)) return problemResponse(CHANGED);
+    }
+    const outcome = await this.#handle(operation, call, caller);
+    if (outcome instanceof Failed) return problemResponse(outcome.problem);
+    if (outcome instanceof Response) return outcome;
+    const given = outcome instanceof HeadedAnswer ? outcome : new HeadedAnswer(outcome, {});
+    const { status, schema } = operation.answer;
+    if (!schema) return new Response(null, { status, headers: { ...NOT_STORED, ...given.headers } });
+    const tag = operation.method === "GET" ? entityTag(given.value, operation.volatile) : undefined;
+    const known = headers["if-none-match"];
+    const extra = { ...NOT_STORED, ...(tag === undefined ? {} : { etag: tag }), ...given.headers };
+    if (tag !== undefined && known !== undefined && matchesTag(known, tag)) {
+      return new Response(null, { status: 304, headers: extra });
+    }
+    return new Response(JSON.stringify(given.value), {
+      status,
+      headers: { "content-type": "application/json", ...extra },
+    });
+  }
+
+  async #tagOf(reader: RestOperation<Api>, call: CheckedRequest, caller: Identified | undefined) {
+    const value = await this.#handle(reader, { ...call, body: undefined }, caller);
+    return entityTag(value instanceof HeadedAnswer ? value.value : value, reader.volatile);
+  }
+
+  #handle(operation: RestOperation<Api>, call: CheckedRequest, caller: Identified | undefined): Promise<unknown> {
+    const { api } = this.#options;
+    // An operation for everybody does not look at its actor.
+    const { actor, session } = caller ?? ({} as Identified);
+    return operation.handle({ ...call, api, actor, session });
+  }
+}
+
+type CheckedRequest = Omit<OperationRequest, "query" | "body"> & { query: unknown; body: unknown };
+
+const CHANGING: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
+const NOT_STORED = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+const CHANGED: HttpProblem = {
+  status: 412,
+  code: "PRECONDITION_FAILED",
+  detail: "It was changed since it was read",
+  hint: "Read it again, and repeat the change with its new entity tag.",
+};
+
+/** What is not valid is added to the problems. */
+function checked(schema: z.ZodType, value: unknown, where: string, problems: InvalidMember[]): unknown {
+  if (value === NOT_JSON) return undefined;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const { path, message } of result.error.issues) {
+    problems.push({ at: [where, ...path.map(String)].join("/"), message });
+  }
+  return undefined;
+}
+
+const NOT_JSON = Symbol("not JSON");
+
+function parsed(text: string, problems: InvalidMember[]): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    problems.push({ at: "body", message: "It is not valid JSON" });
+    return NOT_JSON;
+  }
+}
+
+function invalid(errors: readonly InvalidMember[]): HttpProblem {
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return {
+    status: 400,
+    code: "ARGUMENTS_INVALID",
+    detail: `The request is not valid: ${first?.at}: ${first?.message}${more}`,
+    hint: "GET /api/v1/openapi.json describes every operation.",
+    errors,
+  };
+}
+
+async function keep(response: Response): Promise<KeptAnswer> {
+  return { status: response.status, headers: [...response.headers], body: await response.text() };
+}
+
+function roleTooLow(access: string): NexusError {
+  const needed = access === "all-tenants" ? "an admin of all tenants" : `the role ${access}`;
+  return new NexusError("FORBIDDEN", `This needs ${needed}`, { mayHaveReached: false });
+}

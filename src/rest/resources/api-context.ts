@@ -1,0 +1,27 @@
+import type { KeyDoor } from "../../team/key-door.ts";
+import type { KeyOperations } from "../../team/operate/key-operations.ts";
+import type { TenantOperations } from "../../team/operate/tenant-operations.ts";
+import type { Store } from "../../store/store.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { Identification } from "../access/identification.ts";
+import type { Sessions } from "../access/sessions.ts";
+import type { RestOperation } from "../http/operation.ts";
+
+/** What operations work on. */
+export interface ApiContext {
+  store: Store;
+  door: KeyDoor;
+  sessions: Sessions;
+  identification: Identification;
+  keys: KeyOperations;
+  tenants: TenantOperations;
+  stateFolder: string;
+  logger: Logger;
+}
+
+export type ApiOperation = RestOperation<ApiContext>;
+
+/** Gives `handle` the types of the query and the body. */
+export function defineOperation<Query, Body>(operation: RestOperation<ApiContext, Query, Body>): ApiOperation {
+  return operation;
+}

@@ -1,0 +1,55 @@
+import type { Store } from "../../store/store.ts";
+import { unknownTenant, type Tenant } from "../../store/keep/tenants.ts";
+
+/** What programs are told about a tenant. */
+export interface TenantView {
+  name: string;
+  created: string;
+  /** The number of usable keys. */
+  keys: number;
+}
+
+/** Tenants as operators manage them. */
+export class TenantOperations {
+  readonly #store: Pick<Store, "keys" | "tenants">;
+
+  constructor(store: Pick<Store, "keys" | "tenants">) {
+    this.#store = store;
+  }
+
+  /** Sorted by name. */
+  async list(): Promise<TenantView[]> {
+    const [tenants, keys] = await Promise.all([this.#store.tenants.list(), this.#store.keys.list()]);
+    return tenants.map((tenant) =>
+      tenantView(
+        tenant,
+        keys.filter(({ tenant: owner }) => owner === tenant.name),
+      ),
+    );
+  }
+
+  /** Throws NAME_UNKNOWN. */
+  async get(name: string): Promise<TenantView> {
+    const tenant = await this.#store.tenants.find(name);
+    if (!tenant) throw unknownTenant(name);
+    return tenantView(tenant, await this.#store.keys.list(name));
+  }
+
+  /** Throws if the name is invalid or already used. */
+  async create(name: string): Promise<TenantView> {
+    return tenantView(await this.#store.tenants.create(name), []);
+  }
+
+  /** Throws NAME_UNKNOWN. */
+  async remove(name: string): Promise<void> {
+    if (!(await this.#store.tenants.remove(name))) throw unknownTenant(name);
+  }
+}
+
+type KeyTimes = Awaited<ReturnType<Store["keys"]["list"]>>[number];
+
+function tenantView({ name, createdAt }: Tenant, keys: readonly KeyTimes[]): TenantView {
+  const now = Date.now();
+  const usable = keys.filter(({ revokedAt, expiresAt = Infinity }) => revokedAt === undefined && expiresAt > now);
+  return { name, created: new Date(createdAt).toISOString(), keys: usable.length };
+}

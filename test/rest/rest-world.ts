@@ -1,0 +1,126 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Gateway } from "../../src/gateway/index.ts";
+import { Host } from "../../src/index.ts";
+import { Operations } from "../../src/rest/operations.ts";
+import { sqliteAddress } from "../../src/store/engine/database-address.ts";
+import type { KeyRole } from "../../src/store/keep/api-keys.ts";
+import { MasterKeyPlace } from "../../src/store/master-key.ts";
+import { Store } from "../../src/store/store.ts";
+import { KeyDoor } from "../../src/team/key-door.ts";
+import { SILENT } from "../../src/text/logger.ts";
+
+export interface RestRequest {
+  key?: string | undefined;
+  /** Sent as JSON; a string is sent as it is. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface RestAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  /** Of an answer that is JSON. */
+  body: Record<string, unknown>;
+}
+
+/** A gateway of two tenants with the REST API, in this process. */
+export class RestWorld implements AsyncDisposable {
+  readonly store: Store;
+  readonly door: KeyDoor;
+  readonly operations: Operations;
+  readonly folder: string;
+  #gateway: Gateway | undefined;
+
+  static async open(): Promise<RestWorld> {
+    const folder = await realpath(await mkdtemp(join(tmpdir(), "nexus-rest-")));
+    const masterKey = new MasterKeyPlace({ stateFolder: folder, platform: process.platform, variables: {} });
+    const store = await Store.open({ address: sqliteAddress(join(folder, "nexus.db")), masterKey });
+    const door = await KeyDoor.open({ store, needs: "keys", logger: SILENT });
+    const world = new RestWorld(folder, store, door);
+    const { operations } = world;
+    world.#gateway = await Gateway.open({
+      host: await Host.open({ servers: {}, stateFolder: folder }),
+      port: 0,
+      door,
+      operations,
+      logger: SILENT,
+    });
+    await store.tenants.create("shop");
+    return world;
+  }
+
+  private constructor(folder: string, store: Store, door: KeyDoor) {
+    this.folder = folder;
+    this.store = store;
+    this.door = door;
+    this.operations = new Operations({ store, door, stateFolder: folder, logger: SILENT });
+  }
+
+  get origin(): string {
+    return new URL(this.#gateway?.url ?? "").origin;
+  }
+
+  /** The text of a new key. */
+  async newKey(role: KeyRole, tenant = "default", options: { allTenants?: boolean } = {}): Promise<string> {
+    const grants = { allow: ["*"], deny: [], readOnly: false };
+    return (await this.store.keys.create({ tenant, name: role, role, grants, ...options })).key;
+  }
+
+  /** One request with exactly these headers: `fetch` would add some of its own. `path` below /api/v1, or a whole one. */
+  call(method: string, path: string, { key, body, headers = {} }: RestRequest = {}): Promise<RestAnswer> {
+    const url = path.startsWith("/console") ? path : `/api/v1${path}`;
+    const sent = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+    const all = {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(sent === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(sent) }),
+      ...headers,
+    };
+    return new Promise((resolve, reject) => {
+      const req = request(new URL(url, this.origin), { method, headers: all }, (res) => {
+        let text = "";
+        res.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+        res.on("error", reject).on("end", () => {
+          const isJson = String(res.headers["content-type"]).includes("json") && text !== "";
+          const parsed = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
+          resolve({ status: res.statusCode ?? 0, headers: res.headers, text, body: parsed });
+        });
+      });
+      req.on("error", reject).end(sent);
+    });
+  }
+
+  /** Signs in with the one-time link. */
+  async signIn(): Promise<Browser> {
+    const link = new URL(this.operations.consoleLink(this.origin));
+    const { headers } = await this.call("GET", `${link.pathname}${link.search}`);
+    return this.browser(cookieIn(headers));
+  }
+
+  async browser(cookie: string): Promise<Browser> {
+    const { body } = await this.call("GET", "/session", { headers: { cookie } });
+    return { cookie, token: String(body["csrfToken"]) };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#gateway?.close();
+    await this.operations[Symbol.asyncDispose]();
+    this.door[Symbol.dispose]();
+    await this.store.close();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+export interface Browser {
+  cookie: string;
+  token: string;
+}
+
+/** The pair of the cookie that an answer sets. */
+export function cookieIn(headers: RestAnswer["headers"]): string {
+  const [set = ""] = headers["set-cookie"] ?? [];
+  return set.split(";")[0] ?? "";
+}
