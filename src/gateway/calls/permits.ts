@@ -109,7 +109,7 @@ export class Permits {
   async #requireAccepted(versions: readonly AccessTarget[], target: AccessTarget): Promise<void> {
     const { access, listed } = this.#options;
     const { kind, server, name } = target;
-    await access.compared(server);
+    await listed.compared(server);
     if (kind === "tool" || kind === "prompt") {
       for (const version of versions) access.requireAccepted(kind === "tool" ? "tools" : "prompts", version);
     } else if (kind === "resource") {

@@ -130,6 +130,13 @@ export class ListedThings {
     return shown ? [shown, common ?? shown] : [];
   }
 
+  /** Resolves when what the server has reported as changed is read, and all lists that were read are compared. */
+  async compared(server: string): Promise<void> {
+    const { catalogs, pins } = this.#options;
+    await catalogs.settled(server);
+    await pins.settled(server);
+  }
+
   /** How the host sees a resource or template; undefined if it is not listed: it may belong to a template. */
   async findResource(server: string, uri: string): Promise<{ list: ListKind; target: AccessTarget } | undefined> {
     const { catalogs } = this.#options;
