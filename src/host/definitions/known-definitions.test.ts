@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ReadList } from "./definition-ledger.ts";
+import { KnownDefinitions } from "./known-definitions.ts";
 import { listedDefinitions } from "./listed-definitions.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
 
@@ -68,6 +69,25 @@ describe("a ledger", () => {
       expect(await ledger.compare(list([tool(`t${i}`)]))).toMatchObject([{ name: `t${i}`, what: "added" }]);
     }
     expect(standing(ledger, tool("t0"))).toBe("unknown");
+  });
+
+  test("keeps a bounded number of definitions that only callers with certain capabilities are shown", async () => {
+    const known = new KnownDefinitions();
+    const read = (from: number) => {
+      const names = Array.from({ length: 6_000 }, (_, index) => `t${from + index}`);
+      const definitions = new Map(names.map((name) => [name, { hash: name, received: {} }]));
+      const differences = known.differences(list([], { isCommon: false, definitions }));
+      for (const { place, now } of differences) known.set(place, now);
+      return differences;
+    };
+    read(0);
+    expect(read(0)).toEqual([]);
+    read(6_000);
+    expect(read(20_000)).toEqual([]);
+    // The mark of the list is one more.
+    expect(known.all()).toHaveLength(10_001);
+    // What is kept is still compared.
+    expect(known.differences(list([tool("t0", "new")], { isCommon: false }))).toMatchObject([{ what: "changed" }]);
   });
 
   test("accepts what is listed now, and says so", async () => {

@@ -27,7 +27,10 @@ export interface Difference {
   what?: DefinitionChange["what"] | undefined;
 }
 
-/** Definitions of one list beyond this number are not kept, so a server cannot fill the memory or the database. */
+/**
+ * Definitions of one list beyond this number are not kept, so a server cannot fill the memory or the database. Of all lists
+ * for certain capabilities together, no more are kept: they never show that something is gone.
+ */
 const MAX_KEPT = 10_000;
 const NONE: KnownHashes = { accepted: undefined, current: undefined };
 
@@ -67,8 +70,15 @@ export class KnownDefinitions {
     const isMarked = this.find(mark) !== undefined;
     const isFirst = !isMarked && (!isPinned || !this.find(markOf(kind, isCommon ? "some" : "all")));
     const found: Difference[] = [];
+    let room = isCommon ? Infinity : MAX_KEPT - this.#count(kind, seenBy);
     for (const [name, { hash }] of [...definitions].slice(0, MAX_KEPT)) {
-      found.push(...this.#differences({ kind, seenBy, name }, hash, isFirst));
+      const place: DefinitionPlace = { kind, seenBy, name };
+      // A name of the list for all is always compared: it would be held for all.
+      const isKnown = this.find(place) !== undefined || this.find(beside(place)) !== undefined;
+      if (!isKnown && room <= 0) continue;
+      const differences = this.#differences(place, hash, isFirst);
+      if (!isKnown && differences.length > 0) room--;
+      found.push(...differences);
     }
     if (isCommon) found.push(...this.#missing(kind, definitions));
     // Without the mark, the next list would be taken for the first one.
@@ -76,9 +86,15 @@ export class KnownDefinitions {
     return found;
   }
 
+  #count(kind: ListKind, seenBy: SeenBy): number {
+    let count = 0;
+    for (const { place } of this.#known.values()) if (place.kind === kind && place.seenBy === seenBy) count++;
+    return count;
+  }
+
   #differences(place: DefinitionPlace, hash: string, isFirst: boolean): Difference[] {
     const own = this.find(place);
-    const otherPlace: DefinitionPlace = { ...place, seenBy: place.seenBy === "all" ? "some" : "all" };
+    const otherPlace = beside(place);
     const other = this.find(otherPlace);
     if (own?.current === hash) return [];
     if (place.seenBy === "some") {
@@ -126,6 +142,11 @@ export function reportedChanges(server: string, differences: readonly Difference
   return differences.flatMap(({ place: { kind, name }, what }) =>
     what === undefined || kind === "lists" ? [] : [{ server, kind, name, what }],
   );
+}
+
+/** The place of the same name in the list for other callers. */
+export function beside(place: DefinitionPlace): DefinitionPlace {
+  return { ...place, seenBy: place.seenBy === "all" ? "some" : "all" };
 }
 
 function markOf(kind: ListKind, seenBy: SeenBy): DefinitionPlace {

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Kysely } from "kysely";
 import type { DefinitionChange, ReadList } from "../../host/definitions/definition-ledger.ts";
 import {
+  beside,
   KnownDefinitions,
   pendingChange,
   type DefinitionPlace,
@@ -121,9 +122,7 @@ export class Definitions {
   async #acceptedElsewhere(rows: readonly Row[]): Promise<Map<string, string>> {
     const byOther = new Map<string, string>();
     for (const row of rows) {
-      const { seenBy, ...place } = placeOf(row);
-      const other = this.#emptyRow(row.server, { ...place, seenBy: seenBy === "all" ? "some" : "all" });
-      if (row.accepted_hash === null) byOther.set(other.id, row.id);
+      if (row.accepted_hash === null) byOther.set(this.#emptyRow(row.server, beside(placeOf(row))).id, row.id);
     }
     const found = new Map<string, string>();
     const ids = [...byOther.keys()];
