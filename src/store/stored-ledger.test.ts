@@ -55,6 +55,25 @@ onBothEngines("definitions in the store", (world) => {
     expect(changes.flat()).toMatchObject([{ name: "a", what: "changed" }]);
   });
 
+  test("what a gateway holds waits in the store again after another one has read the accepted definition", async () => {
+    const address = await world().newAddress();
+    const [one, other] = [await world().openStore({ address }), await world().openStore({ address })];
+    const [old, changed] = [list([tool("a")]), list([tool("a", "new")])];
+    const ledger = one.ledger("default");
+    await ledger.compare(old);
+    await ledger.compare(changed);
+    // Its server has the older version.
+    await other.ledger("default").compare(old);
+    const definitions = one.definitions("default");
+    expect(await definitions.pending()).toEqual([]);
+    await ledger.compare(changed);
+    const hash = changed.definitions.get("a")?.hash;
+    expect(ledger.standingOf({ server: "s", kind: "tools", name: "a", hash })).toBe("changed");
+    const pending = await definitions.pending();
+    expect(pending).toMatchObject([{ name: "a", what: "changed", current: tool("a", "new") }]);
+    expect(await definitions.accept(pending)).toHaveLength(1);
+  });
+
   test("a list without changes is not written, and tenants do not share definitions", async () => {
     const store = await world().openStore();
     await store.tenants.create("shop");

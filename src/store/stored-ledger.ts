@@ -45,12 +45,13 @@ export class StoredLedger implements DefinitionLedger {
 
   async compare(list: ReadList): Promise<DefinitionChange[]> {
     const { server } = list;
-    if (this.#servers.get(server)?.differences(list).length === 0) return [];
-    if (this.#changes.silentSince !== undefined) throw databaseAway();
+    const isAway = this.#changes.silentSince !== undefined;
+    if (this.#isRecorded(list, { isAway })) return [];
+    if (isAway) throw databaseAway();
     return this.#turns.run(async () => {
       await this.#load(server);
       // Another comparison may have recorded it while this one waited.
-      if (this.#servers.get(server)?.differences(list).length === 0) return [];
+      if (this.#isRecorded(list)) return [];
       const { differences, known } = await this.#definitions.record(list);
       this.#servers.set(server, known);
       return reportedChanges(server, differences);
@@ -82,6 +83,16 @@ export class StoredLedger implements DefinitionLedger {
       this.#logger.warn(`accepted definitions are noticed from the next start on: ${messageOf(error)}`);
       return () => {};
     }
+  }
+
+  /**
+   * Whether nothing has to be written. What is held is looked up in the database: another process may have read the accepted
+   * definition since then, for example from an older version of the server, and then the change could not be accepted.
+   */
+  #isRecorded(list: ReadList, { isAway = false } = {}): boolean {
+    const known = this.#servers.get(list.server);
+    if (!known || known.differences(list).length > 0) return false;
+    return isAway || !list.isPinned || !known.hasWaiting(list);
   }
 
   async #load(server: string): Promise<void> {

@@ -63,6 +63,15 @@ export class KnownDefinitions {
     return known.length > 0 ? "added" : "unknown";
   }
 
+  /** Whether something in a list waits to be accepted. */
+  hasWaiting({ kind, definitions }: Pick<ReadList, "kind" | "definitions">): boolean {
+    for (const [name, { hash }] of definitions) {
+      const standing = this.standingOf({ kind, name, hash });
+      if (standing === "changed" || standing === "added") return true;
+    }
+    return false;
+  }
+
   /** What is different in a list that was read. */
   differences({ kind, isCommon, isPinned, definitions }: Omit<ReadList, "server">): Difference[] {
     const seenBy: SeenBy = isCommon ? "all" : "some";
