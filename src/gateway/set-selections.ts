@@ -74,8 +74,10 @@ export class SetSelections {
     const { sets } = this.#options;
     const names = sets?.source.names?.(sets.tenant) ?? this.#known.keys();
     return [...names].some((name) => {
+      // The others need not be compiled for this.
+      if (this.#find(name)?.pin !== true) return false;
       const set = this.#selection(name)?.set;
-      return set?.isPinned === true && set.decide(serverTarget(server)).kind !== "denied";
+      return set !== undefined && set.decide(serverTarget(server)).kind !== "denied";
     });
   }
 
