@@ -65,3 +65,29 @@ test("what the set contains is decided by its patterns, its flag and whether its
   expect(set.decide({ kind: "server", server: "box", name: "box" }).kind).toBe("allowed");
   expect(set.decide({ kind: "server", server: "chest", name: "chest" }).kind).toBe("denied");
 });
+
+test("two tools with the same schema object each lose their own fixed arguments", () => {
+  const shared = { type: "object", properties: { from: {}, to: {} } };
+  const tools = { "hub.pull": { arguments: { from: "acme" } }, "hub.push": { arguments: { to: "acme" } } };
+  const both = new CompiledSet("both", { allow: ["hub"], tools }, SILENT);
+  const argumentsOf = (name: string) => {
+    const item = { name, inputSchema: shared };
+    const shown = both.show("tools", "hub", { item, outward: { ...item, name: `hub__${name}` } });
+    return Object.keys((shown["inputSchema"] as typeof shared).properties);
+  };
+  expect([argumentsOf("pull"), argumentsOf("push")]).toEqual([["to"], ["from"]]);
+});
+
+test("a fixed argument that the tool does not list is in the log once, because its name may be mistyped", () => {
+  const warnings: string[] = [];
+  const logger = { ...SILENT, warn: (message: string) => void warnings.push(message) };
+  const tools = { "hub.issue": { arguments: { rpeo: "acme", title: "x" } } };
+  const mistyped = new CompiledSet("desk", { allow: ["hub"], tools }, logger);
+  for (let lists = 0; lists < 2; lists++) {
+    const inputSchema = { type: "object", properties: { repo: {}, title: {} } };
+    expect(mistyped.decide({ kind: "tool", server: "hub", name: "issue", inputSchema }).kind).toBe("allowed");
+  }
+  expect(warnings).toEqual([expect.stringContaining(`tool "issue" of "hub" does not list arguments`)]);
+  expect(warnings[0]).toContain(`"rpeo"`);
+  expect(warnings[0]).not.toContain(`"title"`);
+});

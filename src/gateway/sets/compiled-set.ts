@@ -16,6 +16,8 @@ interface ShownItem extends Own {
   description: string | undefined;
   /** The names and values of its fixed arguments; undefined if there are none. */
   fixed: Readonly<Record<string, unknown>> | undefined;
+  /** The schemas of a tool without its fixed arguments, by the schema that the server lists. */
+  narrowed: WeakMap<object, WithoutArguments>;
 }
 
 type NamedKind = "tool" | "prompt";
@@ -34,8 +36,8 @@ export class CompiledSet {
   readonly #renamed: Readonly<Record<NamedKind, ReadonlyMap<string, ShownItem>>>;
   /** Items as callers see them, by the item in full names. */
   readonly #shown = new WeakMap<Params, Params>();
-  /** By the schema that the server lists. */
-  readonly #schemas = new WeakMap<object, WithoutArguments>();
+  /** What was last logged about each tool. */
+  readonly #warnings = new Map<string, string>();
 
   constructor(
     name: string,
@@ -56,8 +58,8 @@ export class CompiledSet {
     const decision = this.#policy.decide(undefined, target);
     const { kind, server, name, inputSchema } = target;
     if (decision.kind === "denied" || kind !== "tool" || inputSchema === undefined) return decision;
-    const fixed = this.#find("tool", server, name)?.fixed;
-    const narrowed = fixed && this.#narrow(inputSchema, target, Object.keys(fixed));
+    const item = this.#find("tool", server, name);
+    const narrowed = item?.fixed && this.#narrow(inputSchema, item, item.fixed);
     return narrowed?.kind === "problem" ? { kind: "denied", reason: "its fixed arguments cannot be hidden" } : decision;
   }
 
@@ -114,44 +116,65 @@ export class CompiledSet {
     return items.size === 0 ? undefined : items.get(`${server}.${own}`);
   }
 
-  #make(kind: "tools" | "prompts", { name, description, fixed, ...own }: ShownItem, outward: Params): Params {
+  #make(kind: "tools" | "prompts", item: ShownItem, outward: Params): Params {
+    const { name, description, fixed } = item;
     const made: Params = { ...outward };
     if (name !== undefined) made["name"] = name;
     if (description !== undefined) made["description"] = description;
     if (!fixed) return made;
-    const names = Object.keys(fixed);
     if (kind === "tools") {
-      const narrowed = this.#narrow(outward["inputSchema"], { server: own.server, name: own.own }, names);
+      const narrowed = this.#narrow(outward["inputSchema"], item, fixed);
       // Not listed: `decide` denies it.
       made["inputSchema"] = narrowed.kind === "schema" ? narrowed.schema : { type: "object" };
     } else if (Array.isArray(outward["arguments"])) {
       made["arguments"] = outward["arguments"].filter(
-        (each) => !(isRecord(each) && names.includes(String(each["name"]))),
+        (each) => !(isRecord(each) && Object.hasOwn(fixed, String(each["name"]))),
       );
     }
     return made;
   }
 
-  #narrow(schema: unknown, { server, name }: Pick<AccessTarget, "server" | "name">, names: string[]): WithoutArguments {
+  #narrow(schema: unknown, item: ShownItem, fixed: object): WithoutArguments {
     if (!isRecord(schema)) return { kind: "schema", schema };
-    const known = this.#schemas.get(schema);
+    const known = item.narrowed.get(schema);
     if (known) return known;
+    const names = Object.keys(fixed);
     const narrowed = withoutArguments(schema, names);
-    if (narrowed.kind === "problem") {
-      const which = names.map((each) => `"${each}"`).join(", ");
-      this.#logger.warn(
-        `tool "${name}" of "${server}" is left out of the set "${this.name}": its fixed arguments (${which}) cannot be hidden, because ${narrowed.reason}`,
-      );
-    }
-    this.#schemas.set(schema, narrowed);
+    const problem = narrowed.kind === "problem" ? this.#unhidden(names, narrowed.reason) : this.#unlisted(names, schema);
+    if (problem !== undefined) this.#warn(item, problem);
+    item.narrowed.set(schema, narrowed);
     return narrowed;
   }
+
+  #unhidden(names: readonly string[], reason: string): string {
+    return `is left out of the set "${this.name}": its fixed arguments (${quoted(names)}) cannot be hidden, because ${reason}`;
+  }
+
+  /** A fixed argument with a mistyped name leaves the real one to callers. */
+  #unlisted(names: readonly string[], { properties }: Record<string, unknown>): string | undefined {
+    const missing = names.filter((name) => !isRecord(properties) || !Object.hasOwn(properties, name));
+    if (missing.length === 0) return undefined;
+    return `does not list arguments that the set "${this.name}" fixes: ${quoted(missing)}. Check their names: callers choose the arguments that are not fixed`;
+  }
+
+  /** Not again for each list that is read. */
+  #warn({ server, own }: ShownItem, problem: string): void {
+    const tool = `tool "${own}" of "${server}"`;
+    if (this.#warnings.get(tool) === problem) return;
+    this.#warnings.set(tool, problem);
+    this.#logger.warn(`${tool} ${problem}`);
+  }
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => JSON.stringify(name)).join(", ");
 }
 
 function shownItems(written: Readonly<Record<string, SetItem>> = {}): ReadonlyMap<string, ShownItem> {
   const entries = Object.entries(written).map(([key, { name, description, arguments: fixed = {} }]) => {
     const { server, own } = itemKey(key) ?? { server: "", own: key };
-    return [key, { server, own, name, description, fixed: Object.keys(fixed).length > 0 ? fixed : undefined }] as const;
+    const given = Object.keys(fixed).length > 0 ? fixed : undefined;
+    return [key, { server, own, name, description, fixed: given, narrowed: new WeakMap() }] as const;
   });
   return new Map(entries);
 }
