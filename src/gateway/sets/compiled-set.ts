@@ -140,7 +140,8 @@ export class CompiledSet {
     if (known) return known;
     const names = Object.keys(fixed);
     const narrowed = withoutArguments(schema, names);
-    const problem = narrowed.kind === "problem" ? this.#unhidden(names, narrowed.reason) : this.#unlisted(names, schema);
+    const problem =
+      narrowed.kind === "problem" ? this.#unhidden(names, narrowed.reason) : this.#unlisted(names, schema);
     if (problem !== undefined) this.#warn(item, problem);
     item.narrowed.set(schema, narrowed);
     return narrowed;

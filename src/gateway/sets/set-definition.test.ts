@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { failure } from "../../../test/fixtures/failure.ts";
 import { parseSetDefinition } from "./set-definition.ts";
 import { MemorySets } from "./set-source.ts";
 
@@ -33,7 +34,10 @@ test.each([
   [tools({ "hub.search": { name: "future__look" } }), `"future__look" looks like the name of another server's tool`],
   [tools({ "hub.a": { name: "x" }, "hub.b": { name: "x" } }), `"hub.a" and "hub.b" would both be called "x"`],
   [tools({ "box.change": { name: "x" } }), `The tool "box.change" is not in the set`],
-  [{ allow: ["hub"], deny: ["hub.a*"], tools: { "hub.ab": {} } }, `The tool "hub.ab" is not in the set`],
+  [
+    { allow: ["hub"], deny: ["hub.a*"], tools: { "hub.ab": {} } },
+    `The tool "hub.ab" is not in the set: it is denied by "hub.a*"`,
+  ],
   [tools({ "hub.search": { arguments: [] } }), `"arguments" of the tool "hub.search" must be an object`],
   [
     { allow: ["hub"], prompts: { "hub.greet": { arguments: { n: 1 } } } },
@@ -41,6 +45,14 @@ test.each([
   ],
 ])("what cannot be served as it says is refused (%#)", (written, message) => {
   expect(() => parseSetDefinition(written)).toThrow(message);
+});
+
+test("the advice for a prompt that is not in the set is a pattern that allows prompts", async () => {
+  const definition = { allow: ["hub.greet"], prompts: { "hub.greet": { name: "hello" } } };
+  const { message, details } = await failure(Promise.resolve().then(() => parseSetDefinition(definition)));
+  expect(message).toBe(`The prompt "hub.greet" is not in the set`);
+  expect(details.hint).toContain("--allow hub/prompts");
+  expect(parseSetDefinition({ ...definition, allow: ["hub/prompts"] })).toBeDefined();
 });
 
 test("a source in memory replaces nothing if one definition is wrong", () => {

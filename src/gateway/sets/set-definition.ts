@@ -2,6 +2,7 @@ import { isServerId } from "../../config/read/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { covers, parsePattern } from "../../host/directory/access-pattern.ts";
 import { isRecord } from "../../json/is-record.ts";
+import { quoteWord } from "../../text/shell-words.ts";
 
 /** Tools, resources and prompts of several servers, chosen for a purpose, with an address of their own. */
 export interface SetDefinition {
@@ -156,10 +157,19 @@ function requireContained(kind: ItemKind, { allow, deny = [], tools = {}, prompt
   for (const key of Object.keys(kind === "tool" ? tools : prompts)) {
     const { server, own: name } = itemKey(key) ?? { server: "", own: "" };
     const isIn = (pattern: (typeof allowed)[number]) => covers(pattern, { kind, server, name });
-    if (allowed.some(isIn) && !denied.some(isIn)) continue;
+    const denying = denied.find(isIn);
+    if (denying) {
+      throw invalid(
+        `The ${kind} "${key}" is not in the set: it is denied by "${denying.text}"`,
+        `Change that pattern of "deny", or remove what is said about the ${kind}.`,
+      );
+    }
+    if (allowed.some(isIn)) continue;
+    // A pattern cannot name a single prompt.
+    const pattern = kind === "tool" ? key : `${server}/prompts`;
     throw invalid(
       `The ${kind} "${key}" is not in the set`,
-      `Add it with --allow ${key}, or remove what is said about it.`,
+      `Add it with --allow ${quoteWord(pattern)}, or remove what is said about it.`,
     );
   }
 }
