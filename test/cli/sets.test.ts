@@ -41,6 +41,7 @@ describe("nexus sets", () => {
     ];
     const created = await run("sets", "create", "support", ...content, ...words, ...changes);
     expect(created).toMatchObject({ code: 0, stdout: expect.stringContaining("/sets/support/mcp") as string });
+    expect(created.stdout).toMatch(/^Created the set/);
     const shown = parsed((await run("sets", "show", "support", "--json")).stdout);
     expect(shown).toMatchObject({
       name: "support",
@@ -69,6 +70,7 @@ describe("nexus sets", () => {
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("--replace") as string });
     const replaced = await run("sets", "create", "support", "--allow", "hub", "--read-only", "--replace", "--json");
     expect(parsed(replaced.stdout)).toMatchObject({ allow: ["hub"], readOnly: true, pin: false, tools: {} });
+    expect((await run("sets", "create", "support", "--allow", "hub", "--replace")).stdout).toMatch(/^Replaced the set/);
     const near = await run("sets", "show", "suport");
     expect(near).toMatchObject({ code: 6, stderr: expect.stringContaining(`Did you mean "support"?`) as string });
     expect(parsed((await run("sets", "remove", "support", "--json")).stdout)).toEqual({
@@ -126,6 +128,19 @@ describe("nexus sets", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr.toLowerCase()).toContain("fix:");
+  });
+
+  test("creating a set names servers that do not exist in its tenant, and creates it nevertheless", async () => {
+    await nexus.configure({ kit: stdioFixture() });
+    const content = ["--allow", "kit.echo", "--allow", "kti/prompts", "--allow", "*.look", "--rename", "box.look=look"];
+    const created = await run("sets", "create", "desk", ...content);
+    expect(created).toMatchObject({ code: 0, stdout: expect.stringContaining("Created") as string });
+    const missing = (stderr: string) => [...stderr.matchAll(/There is no server "(.+?)" in/g)].map(([, name]) => name);
+    expect(missing(created.stderr)).toEqual(["kti", "box"]);
+    await run("tenants", "create", "shop");
+    const other = await run("sets", "create", "desk", "--tenant", "shop", "--allow", "kit");
+    expect(missing(other.stderr)).toEqual(["kit"]);
+    expect(other.stderr).toContain("nexus keys create NAME --allow set:desk --tenant shop");
   });
 
   test("a key may be for a set that does not exist yet, which is said; explain tells about sets and what is in them", async () => {

@@ -33,6 +33,13 @@ export function definitionOf(text: string): SetDefinition {
   return JSON.parse(text) as SetDefinition;
 }
 
+/** The servers that a definition names, each once; not those that a pattern with * stands for. */
+export function namedServers({ allow, deny = [], tools = {}, prompts = {} }: SetDefinition): string[] {
+  const named = [...allow, ...deny, ...Object.keys(tools), ...Object.keys(prompts)];
+  const servers = named.map((text) => text.split(/[./]/, 1)[0] ?? "");
+  return [...new Set(servers)].filter((server) => !server.includes("*"));
+}
+
 /** The patterns and flags in one line. */
 export function contentText({ allow, deny = [], readOnly, pin }: SetDefinition): string {
   const flags = [...(readOnly ? ["read-only"] : []), ...(pin ? ["pinned"] : [])];

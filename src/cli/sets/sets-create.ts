@@ -5,9 +5,11 @@ import { requireExactNumbers } from "../arguments/exact-number.ts";
 import { jsonGiven } from "../arguments/json-given.ts";
 import { keyValue } from "../arguments/key-value.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { defineCommand } from "../command/command.ts";
+import type { SetDefinition } from "../../gateway/sets/set-definition.ts";
+import { defineCommand, type CommandContext } from "../command/command.ts";
 import { openStore } from "../store/open-store.ts";
-import { pathOf, SET_OPTIONS, setForPrograms } from "./set-words.ts";
+import { tenantAgain } from "../store/tenant-state.ts";
+import { namedServers, pathOf, SET_OPTIONS, setForPrograms } from "./set-words.ts";
 
 interface Changes {
   readonly rename?: readonly string[] | undefined;
@@ -86,12 +88,31 @@ has the members description, allow, deny, readOnly, pin, tools and prompts; opti
     await using store = await openStore(context);
     const set = await store.sets.put({ tenant, name, definition: JSON.stringify(definition) }, { replace });
     if (out.json) return out.value(setForPrograms(set));
-    out.line(`Created the set "${name}" for the tenant "${tenant}". Gateways serve it at ${pathOf(name)}.`);
-    out.note(
-      `A key for it: nexus keys create NAME --allow set:${name}${tenant === DEFAULT_TENANT ? "" : ` --tenant ${tenant}`}`,
-    );
+    const done = set.isReplaced ? "Replaced" : "Created";
+    out.line(`${done} the set "${name}" of the tenant "${tenant}". Gateways serve it at ${pathOf(name)}.`);
+    const again = tenantAgain(tenant, options.database);
+    for (const server of await unknownServers(definition, context)) {
+      out.note(
+        `There is no server "${server}" in the tenant "${tenant}" yet. The set has its tools when it is added. To see the servers: nexus mcp servers${again}`,
+      );
+    }
+    if (!set.isReplaced) out.note(`A key for it: nexus keys create NAME --allow set:${name}${again}`);
   },
 });
+
+/** The servers that the definition names and that are not configured. None if the configuration cannot be read. */
+async function unknownServers(
+  definition: SetDefinition,
+  context: CommandContext<{ tenant?: string | undefined }>,
+): Promise<string[]> {
+  const { tenant = DEFAULT_TENANT } = context.options;
+  try {
+    await using servers = await context.openServers({ tenant });
+    return namedServers(definition).filter((server) => !servers.directory.find(server));
+  } catch {
+    return [];
+  }
+}
 
 async function definitionIn(file: string): Promise<Record<string, unknown>> {
   const value = await jsonGiven(file === "-" ? file : `@${file}`, "--file");

@@ -8,7 +8,7 @@ onBothEngines("sets in the store", (world) => {
   test("a set belongs to a tenant, is replaced only where that is wanted, and is removed with its tenant", async () => {
     const store = await world().openStore({ now: () => 7 });
     await store.tenants.create("shop");
-    await store.sets.put(set("support"));
+    expect(await store.sets.put(set("support"), { replace: true })).toMatchObject({ isReplaced: false });
     await store.sets.put(set("finance", "shop"));
     await store.sets.put(set("support", "shop", `{"allow":["box"]}`));
     expect(await store.sets.list()).toEqual([
@@ -17,7 +17,8 @@ onBothEngines("sets in the store", (world) => {
       { ...set("support", "shop", `{"allow":["box"]}`), changedAt: 7 },
     ]);
     expect((await failure(store.sets.put(set("support")))).message).toContain(`already has a set "support"`);
-    await store.sets.put(set("support", "default", `{"allow":["*"]}`), { replace: true });
+    const replaced = await store.sets.put(set("support", "default", `{"allow":["*"]}`), { replace: true });
+    expect(replaced.isReplaced).toBe(true);
     expect((await store.sets.get("default", "support")).definition).toBe(`{"allow":["*"]}`);
     expect((await store.sets.list("shop")).map(({ name }) => name)).toEqual(["finance", "support"]);
     await store.tenants.remove("shop");

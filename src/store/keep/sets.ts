@@ -15,6 +15,12 @@ export interface KeptSet {
   changedAt: number;
 }
 
+/** A set that was just stored. */
+export interface StoredSet extends KeptSet {
+  /** Whether there was one with this name before. */
+  isReplaced: boolean;
+}
+
 /** Same rule as for server ids. */
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
@@ -51,12 +57,17 @@ export class Sets {
   async put(
     { tenant, name, definition }: Omit<KeptSet, "changedAt">,
     { replace = false }: { replace?: boolean | undefined } = {},
-  ): Promise<KeptSet> {
+  ): Promise<StoredSet> {
     if (!NAME.test(name)) throw invalidName(name);
     const changedAt = this.#now();
     const row = { id: idOf(tenant, name), tenant, name, definition, changed_at: changedAt };
-    await this.#db.transaction().execute(async (transaction) => {
+    const isReplaced = await this.#db.transaction().execute(async (transaction) => {
       await requireTenant(transaction, tenant);
+      const before = await transaction
+        .selectFrom("nexus_sets")
+        .select("id")
+        .where("id", "=", row.id)
+        .executeTakeFirst();
       const { numInsertedOrUpdatedRows } = await transaction
         .insertInto("nexus_sets")
         .values(row)
@@ -64,8 +75,9 @@ export class Sets {
         .executeTakeFirst();
       if (numInsertedOrUpdatedRows !== 1n) throw takenName(name, tenant);
       await announce(transaction, "sets");
+      return before !== undefined;
     });
-    return { tenant, name, definition, changedAt };
+    return { tenant, name, definition, changedAt, isReplaced };
   }
 
   /** Throws NAME_UNKNOWN, with similar names, if there is none. */
