@@ -103,6 +103,10 @@ onBothEngines("definitions in the store", (world) => {
     const [added] = await store.definitions("default").pending();
     expect(added).toMatchObject({ name: "large", what: "added", current: { tooLargeToKeep: expect.any(String) } });
     expect(await store.definitions("default").accept(added ? [added] : [])).toHaveLength(1);
+    await ledger.compare(list([tool(odd), tool("large", "y".repeat(1_000_000))]));
+    const [changed] = await store.definitions("default").pending();
+    expect(changed).toMatchObject({ name: "large", what: "changed" });
+    expect(changed?.current).not.toEqual(changed?.accepted);
   });
 
   test("a long list is written at once, and what was compared stays decided while the database is away", async () => {

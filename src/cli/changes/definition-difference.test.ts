@@ -69,6 +69,10 @@ describe("differences of definitions", () => {
     const schema = (required: string[]) => ({ inputSchema: { required } });
     const found = definitionDifferences("tools", schema(["a", "b"]), schema(["b", "a"]));
     expect(found).toMatchObject([{ place: "inputSchema.required", what: "changed" }]);
+    const prompt = (...names: string[]) => ({ arguments: names.map((name) => ({ name })) });
+    expect(definitionDifferences("prompts", prompt("a", "b"), prompt("b", "a"))).toMatchObject([
+      { place: "arguments", what: "changed", before: [{ name: "a" }, { name: "b" }] },
+    ]);
   });
 
   test("show invisible characters, and do not let a text look like lines of ours", () => {

@@ -38,7 +38,11 @@ function differences(before: unknown, after: unknown, path: Path): Found[] {
     return [...keys].flatMap((key) => differences(own(before, key), own(after, key), [...path, key]));
   }
   const [one, other] = [byName(before), byName(after)];
-  if (one && other) return differences(one, other, path);
+  if (one && other) {
+    const named = differences(one, other, path);
+    // Otherwise only their order is different.
+    return named.length > 0 ? named : [{ path, what: "changed", before, after }];
+  }
   if (isListOfRecords(before) && isListOfRecords(after) && before.length === after.length) {
     return before.flatMap((item, index) => differences(item, after[index], [...path, String(index)]));
   }

@@ -7,6 +7,7 @@ import {
   type DefinitionPlace,
   type Difference,
 } from "../../host/definitions/known-definitions.ts";
+import type { ReceivedDefinition } from "../../host/definitions/listed-definitions.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import { sha256 } from "../../text/digest.ts";
 import type { StoreTables } from "../tables/tables.ts";
@@ -195,7 +196,7 @@ export class Definitions {
         gone.push(row.id);
         continue;
       }
-      const body = now.current === undefined ? null : bodyOf(definitions.get(place.name)?.received);
+      const body = now.current === undefined ? null : bodyOf(definitions.get(place.name));
       row.current_hash = now.current ?? null;
       row.current = body;
       row.accepted_hash = now.accepted ?? null;
@@ -309,7 +310,9 @@ function sortKey({ server, kind, name, isForSome }: PendingDefinition): string {
   return `${server} ${ORDER[kind]} ${name} ${isForSome ? 1 : 0}`;
 }
 
-function bodyOf(received: unknown): string {
-  const json = JSON.stringify(received);
-  return json.length <= MAX_BODY ? json : JSON.stringify({ tooLargeToKeep: `${json.length} characters` });
+function bodyOf({ received, hash }: Partial<ReceivedDefinition> = {}): string {
+  const json = JSON.stringify(received) ?? "null";
+  if (json.length <= MAX_BODY) return json;
+  // The hash differs wherever the definition does.
+  return JSON.stringify({ tooLargeToKeep: `${json.length} characters`, sha256: hash });
 }
