@@ -52,6 +52,14 @@ describe.each<[string, Revision[]]>([
     await expect(client.callTool("nothing")).rejects.toMatchObject({ code: "SERVER_ERROR" });
   });
 
+  test("takes the correlation id of the call, and sends it upstream (X9)", async () => {
+    await using shop = await openShop();
+    await using client = await opened(shop, revisions);
+    const result = await client.callTool("find_items", { text: "tea" }, { correlationId: "order-7" });
+    expect(result).toMatchObject({ _meta: { "dev.nexus/correlationId": "order-7" } });
+    expect(shop.asked).toMatchObject([{ headers: { "x-request-id": "order-7" } }]);
+  });
+
   test("asks its client when a price has changed, and orders for the price that was confirmed", async () => {
     await using shop = await openShop();
     const asked: InputRequest[] = [];

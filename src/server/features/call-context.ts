@@ -38,6 +38,8 @@ export interface CallContext {
   readonly principal: Principal;
   /** For whom a gateway in front of this server calls, where it says so. */
   readonly onBehalfOf: string | undefined;
+  /** Identifies the request in logs: from its headers or `_meta`, or made. */
+  readonly correlationId: string;
   /** Of the request, as it came: for members that extensions add. */
   readonly params: Params;
   /** What the client declared. */
@@ -75,6 +77,7 @@ class ExchangeContext implements CallContext {
   readonly revision: string;
   readonly principal: Principal;
   readonly onBehalfOf: string | undefined;
+  readonly correlationId: string;
   readonly params: Params;
   readonly client: ClientCapabilities;
   readonly cancellation: CancelSignal;
@@ -90,6 +93,7 @@ class ExchangeContext implements CallContext {
     this.revision = caller.version;
     this.principal = principal;
     this.onBehalfOf = caller.onBehalfOf;
+    this.correlationId = exchange.correlationId;
     this.params = params;
     this.client = caller.capabilities;
     this.cancellation = signal;

@@ -58,6 +58,8 @@ export interface RunOptions {
   signal?: CancelSignal | undefined;
   progress?: ((progress: Progress) => void) | undefined;
   log?: ((level: LogLevel, data: unknown, logger?: string) => void) | undefined;
+  /** Identifies the call in logs, in its result and upstream (`X-Request-Id`); made if it is absent. */
+  correlationId?: string | undefined;
   /** Absent if the caller cannot be asked. */
   asking?: CallerPrompt | undefined;
 }
@@ -108,8 +110,8 @@ export class ApiRunner implements AsyncDisposable {
     const plan = this.#parts.plans.get(tool);
     if (!plan) throw new NexusError("NAME_UNKNOWN", `${this.api.file.api} has no tool ${tool}`);
     const { logger, redaction } = this.#parts;
-    const { caller = LOCAL_CALLER, signal, progress, log, asking } = options;
-    const trace = new CallTrace({ api: this.api.file.api, tool, logger, redaction, progress, log });
+    const { caller = LOCAL_CALLER, correlationId, signal, progress, log, asking } = options;
+    const trace = new CallTrace({ api: this.api.file.api, tool, logger, redaction, correlationId, progress, log });
     const meta = { [META_KEYS.correlation]: trace.correlation };
     try {
       const call = new ToolCall(this.#parts, plan, { caller, signal, asking, trace });

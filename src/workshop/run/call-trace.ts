@@ -12,20 +12,23 @@ export interface CallTraceOptions {
   tool: string;
   logger: Logger;
   redaction: Redaction;
+  /** Of the request; made where there is none. */
+  correlationId?: string | undefined;
   progress?: ((progress: Progress) => void) | undefined;
   log?: ((level: LogLevel, data: unknown, logger?: string) => void) | undefined;
 }
 
 /** Reports the progress and the steps of a call. */
-export type Tracing = Pick<CallTrace, "reached" | "note">;
+export type Tracing = Pick<CallTrace, "correlation" | "reached" | "note">;
 
 /** Reports of one call under one id: to the log of the server, and to the caller. */
 export class CallTrace {
-  readonly correlation = correlationId();
+  readonly correlation: string;
   readonly #options: CallTraceOptions;
   #told = -1;
 
   constructor(options: CallTraceOptions) {
+    this.correlation = options.correlationId ?? newCorrelationId();
     this.#options = options;
   }
 
@@ -40,6 +43,7 @@ export class CallTrace {
   /** A part of the same call, mapped to a range of its progress. */
   part(from: number, to: number): Tracing {
     return {
+      correlation: this.correlation,
       reached: (share, message) => this.reached(from + share * (to - from), message),
       note: (level, message, data) => this.note(level, message, data),
     };
@@ -56,7 +60,7 @@ export class CallTrace {
 }
 
 /** Sixteen of the digits of a random id. */
-function correlationId(): string {
+function newCorrelationId(): string {
   const id = randomUUID();
   return `nx-${id.slice(0, 8)}${id.slice(24, 32)}`;
 }

@@ -48,12 +48,15 @@ export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key:
 export async function callUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
-  { request, input }: PreparedRequest,
+  { request: written, input }: PreparedRequest,
   { trace, signal }: { trace: Tracing; signal: CancelSignal | undefined },
 ): Promise<UpstreamOutcome> {
   const { effect, limits } = plan.spec;
   const { retries, timeoutMs } = limits;
   const { upstream, now, pause } = parts;
+  // The header of a tool file wins: it may be what the API recognises a repetition by.
+  const headers = { "x-request-id": trace.correlation, ...written.headers };
+  const request = { ...written, headers };
   // The path of the file: values in it may be secret.
   trace.note("info", "Sending a request", { method: request.method, path: plan.spec.request.path, target: plan.name });
   const waiting =

@@ -56,6 +56,7 @@ function optionsFrom(context: CallContext): RunOptions {
   const ask = (requests: InputRequests) => context.ask(requests, { sealed: true });
   return {
     caller: callerOf(context),
+    correlationId: context.correlationId,
     signal,
     progress: progress === IGNORED_REPORT ? undefined : progress,
     log: log === IGNORED_REPORT ? undefined : log,

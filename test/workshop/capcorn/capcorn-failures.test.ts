@@ -195,7 +195,7 @@ test("X8, X9: secrets are in no result, log, error, resource, payload, metric or
   const metrics = await (await fetch(new URL("/metrics", world.url))).text();
   expect(metrics).toContain("nexus_");
   const { stdout, stderr } = world.output;
-  const [, correlation = ""] = /"dev\.nexus\/correlationId":"(nx-\w+)"/.exec(text) ?? [];
+  const [, correlation = ""] = /"dev\.nexus\/correlationId":"([\w-]+)"/.exec(text) ?? [];
   const traced = stderr.split("\n").filter((line) => line.includes(correlation));
   expect(traced.join("\n")).toMatch(
     /Sending a request .*"path":"RoomAvailability"[^]*The request was answered .*"status":200/,
