@@ -11,16 +11,28 @@ const STYLES = {
   cyan: [36, 39],
 } as const;
 
+/** The form of the log on stderr. */
+export type LogForm = "json" | "text";
+
 export type Style = keyof typeof STYLES;
 
 /** The escape sequences of `style`. */
 const STYLED = new RegExp(`(\u001b\\[(?:${Object.values(STYLES).flat().join("|")})m)`);
+
+function withoutStyle(text: string): string {
+  return text
+    .split(STYLED)
+    .filter((_part, index) => index % 2 === 0)
+    .join("");
+}
 
 /** Writes to the terminal or to files. Results go to stdout, everything else to stderr. */
 export class Output {
   readonly json: boolean;
   readonly #colours: boolean;
   readonly #isDumb: boolean;
+  /** The form of the log; undefined: as the results. */
+  #logForm: LogForm | undefined;
 
   /** `isDumb`: the terminal supports only plain lines. */
   constructor({ json, colours, isDumb = false }: { json: boolean; colours: boolean; isDumb?: boolean }) {
@@ -50,6 +62,16 @@ export class Output {
     return process.stdout.isTTY ? Math.max(process.stdout.columns, 20) : undefined;
   }
 
+  /** Whether log lines are JSON. */
+  get logsJson(): boolean {
+    return this.#logForm === undefined ? this.json : this.#logForm === "json";
+  }
+
+  /** From now on the log has this form; with `json` everything on stderr is part of it. */
+  logAs(form: LogForm): void {
+    this.#logForm = form;
+  }
+
   /** A line of the result, for people. */
   line(text = ""): void {
     process.stdout.write(`${this.#visible(text)}\n`);
@@ -67,17 +89,21 @@ export class Output {
 
   /** A message for people beside the result; programs get only results and errors. */
   note(text: string): void {
-    if (!this.json) process.stderr.write(`${this.#visible(text)}\n`);
+    if (this.json) return;
+    if (this.#logForm === "json") return this.log("info", withoutStyle(text).trim());
+    process.stderr.write(`${this.#visible(text)}\n`);
   }
 
   /** A log line: dim for people, a JSON object for programs. */
   log(level: string, message: string, data?: Readonly<Record<string, unknown>>): void {
-    if (!this.json) {
+    if (!this.logsJson) {
       const about = data ? ` ${JSON.stringify(data)}` : "";
-      return this.note(this.onStderr("dim", visible(`${message}${about}`)));
+      const line = this.onStderr("dim", visible(`${message}${about}`));
+      return void process.stderr.write(`${this.#visible(line)}\n`);
     }
     const entry = { time: new Date().toISOString(), level, message, ...data };
-    process.stderr.write(`${visibleJson(JSON.stringify({ log: entry }))}\n`);
+    const value = this.#logForm === "json" ? entry : { log: entry };
+    process.stderr.write(`${visibleJson(JSON.stringify(value))}\n`);
   }
 
   /** Raw text to stderr, for lines that are overwritten. */
@@ -86,7 +112,9 @@ export class Output {
   }
 
   error(error: NexusError): void {
-    if (this.json) process.stderr.write(`${visibleJson(JSON.stringify(renderForPrograms(error)))}\n`);
+    const rendered = renderForPrograms(error);
+    if (this.json) process.stderr.write(`${visibleJson(JSON.stringify(rendered))}\n`);
+    else if (this.#logForm === "json") this.log("error", error.message, rendered);
     else process.stderr.write(`${this.onStderr("red", "nexus:")} ${renderForPeople(error)}\n`);
   }
 

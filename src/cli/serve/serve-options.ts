@@ -4,6 +4,7 @@ import { parseWebOrigin } from "../../net/web-origin.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { DATABASE_OPTION, type OptionValues } from "../command/command.ts";
+import type { LogForm } from "../output/output.ts";
 import { PROCESS_OPTIONS } from "./process-options.ts";
 
 export const SERVE_OPTIONS = {
@@ -40,6 +41,11 @@ export const SERVE_OPTIONS = {
     help: "who may call; default: everybody on this machine until the first API key exists, then only callers with a key. Another address than loopback needs keys",
   },
   ...DATABASE_OPTION,
+  log: {
+    type: "string",
+    value: "json|text",
+    help: "the form of the log on stderr; json: one object per line with time, level and message, from level info on. Default: text",
+  },
   demo: { type: "boolean", help: "serve only the bundled demo servers" },
 } as const;
 
@@ -82,6 +88,12 @@ export function parseTarget(options: ServeValues): ServeTarget {
   if (options.demo && only)
     throw wrongUsage("--demo does not serve configured servers", "Remove --server, or remove --demo.");
   return { port, reach, limits: streamMs === undefined ? {} : { streamMs }, only };
+}
+
+/** The form of the log; undefined: the one that goes with `--json`. */
+export function logFormOf(given: string | undefined): LogForm | undefined {
+  if (given === undefined || given === "json" || given === "text") return given;
+  throw wrongUsage(`--log "${given}" is not a form of the log`, "Use json or text.");
 }
 
 function portOf(given: string | undefined): number {

@@ -6,7 +6,7 @@ import { trustStore } from "../../host/servers/load-options.ts";
 import type { Store } from "../../store/store.ts";
 import { defineTenantServers } from "../../team/tenant-definitions.ts";
 import { TenantHosts } from "../../team/tenant-hosts.ts";
-import type { Logger } from "../../text/logger.ts";
+import { childLogger, type Logger } from "../../text/logger.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Output } from "../output/output.ts";
 import { ServerNews } from "./server-news.ts";
@@ -34,8 +34,9 @@ export function followTenants(context: TenantsContext): Promise<TenantHosts> {
     start: async (tenant) => {
       const folder = tenantFolder(stateFolder, tenant);
       const state = storedState(store, tenant, ownTrust);
-      const definitions = store.ledger(tenant, { logger });
-      const options = { servers: {}, stateFolder: folder, logger, definitions, ...shared, ...state };
+      const own = childLogger(logger, { tenant });
+      const definitions = store.ledger(tenant, { logger: own });
+      const options = { servers: {}, stateFolder: folder, logger: own, definitions, ...shared, ...state };
       const host = await Host.start(options, surroundings);
       // It hears nothing more when the host is closed.
       ServerNews.follow(host, out, tenant);

@@ -12,16 +12,16 @@ import { Host } from "../../host/host.ts";
 import { Operations } from "../../rest/operations.ts";
 import type { Store } from "../../store/store.ts";
 import type { TenantHosts } from "../../team/tenant-hosts.ts";
-import type { Logger } from "../../text/logger.ts";
+import { loggerFrom, type Logger } from "../../text/logger.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand, type CommandContext, type Flags } from "../command/command.ts";
-import type { Output } from "../output/output.ts";
+import type { LogForm, Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { TenantState } from "../store/tenant-state.ts";
 import { tellAddress } from "./listening.ts";
 import { limitProcesses } from "./process-options.ts";
 import { openDoor, type ServeDoor } from "./serve-door.ts";
-import { parseTarget, SERVE_OPTIONS, type ServeTarget, type ServeValues } from "./serve-options.ts";
+import { logFormOf, parseTarget, SERVE_OPTIONS, type ServeTarget, type ServeValues } from "./serve-options.ts";
 import { followTenants } from "./serve-tenants.ts";
 import { ServerNews } from "./server-news.ts";
 
@@ -48,7 +48,9 @@ input does the same, and a signal stops immediately.`,
   async run(context) {
     const { options, flags, out, surroundings } = context;
     const target = parseTarget(options);
-    const logger = loggerFor(flags, out);
+    const form = logFormOf(options.log);
+    if (form) out.logAs(form);
+    const logger = loggerFor(flags, out, form);
     const limited = limitProcesses(options, { logger, platform: surroundings.platform });
     await using entrance = options.stdio
       ? undefined
@@ -152,14 +154,16 @@ async function servePipes(host: Host, { context, target: { only }, logger }: Ser
 function tellWarnings(host: Host, out: Output): void {
   for (const { message, source } of host.configuration?.warnings ?? []) {
     const text = `${message} (${source.file}:${source.line})`;
-    if (out.json) out.log("warn", text);
+    if (out.logsJson) out.log("warn", text);
     else out.note(`${out.onStderr("yellow", "warning:")} ${visible(text)}`);
   }
 }
 
-function loggerFor({ verbose }: Flags, out: Output): Logger {
+/** People read what went wrong; a log that is collected also says which calls failed. */
+function loggerFor({ verbose }: Flags, out: Output, form: LogForm | undefined): Logger {
   const loud = verboseLogger(out);
-  return verbose ? loud : { ...loud, debug() {}, info() {} };
+  if (verbose) return loud;
+  return loggerFrom(loud, form === "json" ? "info" : "warn");
 }
 
 /**

@@ -56,7 +56,7 @@ export class ServerNews implements Disposable {
       this.#say("yellow", id, words, error && renderForPrograms(error));
       const { answer, likelyCause, hint } = error?.details ?? {};
       for (const [label, text] of Object.entries({ response: answer, "likely cause": likelyCause, fix: hint })) {
-        if (text !== undefined) this.#out.note(visible(`  ${label}: ${text}`));
+        if (text !== undefined) this.#hint(`${label}: ${text}`);
       }
     } else if (state.kind === "ready" && this.#troubled.delete(id)) {
       this.#say("green", id, stateWords(server));
@@ -69,7 +69,7 @@ export class ServerNews implements Disposable {
     if (changes.length > MAX_CHANGES) {
       const held = definition.pin === undefined ? "" : "; what is pinned is held until it is accepted";
       this.#say("yellow", id, `${changes.length} definitions have changed${held}`, { server: id, changes });
-      this.#out.note(visible(`  look: nexus mcp changes list --server ${id}${forTenant}`));
+      this.#hint(`look: nexus mcp changes list --server ${id}${forTenant}`);
       return;
     }
     for (const change of changes) {
@@ -77,7 +77,7 @@ export class ServerNews implements Disposable {
       const words = `${nounOf(kind)} "${name}" ${what === "changed" ? "has changed" : `was ${what}`}`;
       const isHeld = what !== "removed" && this.#host.pins.isPinned(change);
       this.#say("yellow", id, `${words}${isHeld ? HELD : ""}`, { ...change, kind: nounOf(kind) });
-      this.#out.note(visible(`  look: nexus mcp changes show ${quoteWord(definitionName(change))}${forTenant}`));
+      this.#hint(`look: nexus mcp changes show ${quoteWord(definitionName(change))}${forTenant}`);
     }
   }
 
@@ -92,12 +92,22 @@ export class ServerNews implements Disposable {
     if (!tooLong) return void this.#longNames.delete(id);
     this.#longNames.set(id, tooLong.evidence);
     this.#say("yellow", id, tooLong.evidence);
-    this.#out.note(visible(`  fix: ${tooLong.advice}`));
+    this.#hint(`fix: ${tooLong.advice}`);
+  }
+
+  /** For people, below the line that it belongs to; the data of a log line says the same. */
+  #hint(text: string): void {
+    if (!this.#out.logsJson) this.#out.note(visible(`  ${text}`));
+  }
+
+  #about(server: string, details: Record<string, unknown> | undefined): Record<string, unknown> {
+    return { ...(this.#prefix === "" ? {} : { tenant: this.#host.tenant }), server, ...details };
   }
 
   #say(colour: "yellow" | "green", server: string, words: string, details?: Record<string, unknown>): void {
     const id = this.#prefix + server;
-    if (this.#out.json) return this.#out.log(colour === "green" ? "info" : "warn", `${id}: ${words}`, details);
+    if (this.#out.logsJson)
+      return this.#out.log(colour === "green" ? "info" : "warn", `${id}: ${words}`, this.#about(server, details));
     this.#out.note(`${this.#out.onStderr(colour, `${id}:`)} ${visible(words)}`);
   }
 }

@@ -5,6 +5,7 @@ import type { Admission, Core, Listening, ListenRequest, Offer, RequestOrigin } 
 import { correlationOf } from "../../server/core/correlation.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { Allowance, RunningCall } from "../operation/allowance.ts";
+import { AccessLog } from "../operation/access-log.ts";
 import type { Audit, AuditRecord, Outcome } from "../operation/audit.ts";
 import { inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
@@ -33,8 +34,10 @@ export class GuardedCore implements Core<View> {
   readonly name: string;
   readonly showsCorrelation = true;
   readonly #options: GuardedCoreOptions;
+  readonly #accessLog: AccessLog;
 
   constructor(view: View, options: GuardedCoreOptions) {
+    this.#accessLog = new AccessLog(options.logger);
     this.endpoint = view;
     this.name = viewKey(view);
     this.#options = options;
@@ -142,6 +145,7 @@ export class GuardedCore implements Core<View> {
       durationMs,
     };
     if (this.endpoint.kind === "set") record.set = this.endpoint.name;
+    this.#accessLog.write(record);
     try {
       const written: unknown = audit(record);
       if (written instanceof Promise) written.catch(this.#onAuditError);

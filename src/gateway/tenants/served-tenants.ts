@@ -5,7 +5,7 @@ import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import { busyError } from "../../server/core/busy-error.ts";
 import { visible } from "../../text/visible.ts";
-import type { Logger } from "../../text/logger.ts";
+import { childLogger, type Logger } from "../../text/logger.ts";
 import type { GuardedCoreOptions } from "../edge/guarded-core.ts";
 import { wordsFor } from "../operation/caller-error.ts";
 import { FailureLog } from "../operation/failure-log.ts";
@@ -95,7 +95,7 @@ export class ServedTenants {
   #add(name: string, open: NonNullable<ServedTenantsOptions["open"]>): Other {
     if (this.#others.size >= MANY_TENANTS) this.#forgetUnknown();
     const { gate, allowance, audit, limits } = this.#options;
-    const logger = loggerOf(name, this.#options.firstReports.logger);
+    const logger = childLogger(this.#options.firstReports.logger, { tenant: name });
     const failures = new FailureLog(logger);
     const lifetime = new TenantLifetime({
       open: () => untilEnding(this.#ending, (signal) => open(name, { logger, failures }, signal)),
@@ -138,15 +138,6 @@ async function untilEnding<T>(ending: CancelSignal, work: (signal: AbortSignal) 
   } finally {
     ending.removeEventListener("abort", abort);
   }
-}
-
-/** The same logger; each entry says whose it is. */
-function loggerOf(tenant: string, logger: Logger): Logger {
-  const at =
-    (level: keyof Logger): Logger[keyof Logger] =>
-    (message, data) =>
-      logger[level](message, { tenant, ...data });
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 function openingFailed(name: string, thrown: unknown): NexusError {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
-import type { Logger } from "../../text/logger.ts";
+import { childLogger, type Logger } from "../../text/logger.ts";
 import type { ProcessBudget } from "../../process/process-budget.ts";
 import type { ProcessRequest, ProcessSlot } from "../../process/process-slot.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
@@ -58,7 +58,8 @@ export class ServerSupervisor {
 
   constructor(definition: ServerDefinition, options: SupervisorOptions) {
     const { connect, idleMs, maxConnections, maxOwnerConnections, connectionShare, waitMs } = options;
-    const { logger, input, backoff, healthCheckMs, onState, onLists, pins } = options;
+    const { input, backoff, healthCheckMs, onState, onLists, pins } = options;
+    const logger = childLogger(options.logger, { server: definition.id });
     this.definition = definition;
     this.#options = options;
     this.#keys = new LeaseKeys(input, backoff);
