@@ -273,6 +273,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "list tenants",
     load: async () => (await import("./tenants/tenants-list.ts")).tenantsList,
   },
+  "tenants limit": {
+    section: "Operate the gateway",
+    summary: "change how much a tenant may use",
+    load: async () => (await import("./tenants/tenants-limit.ts")).tenantsLimit,
+  },
   "tenants remove": {
     section: "Operate the gateway",
     summary: "remove a tenant with its keys and secrets",

@@ -12,6 +12,7 @@ import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { DatabaseTrust } from "./keep/database-trust.ts";
 import { DatabaseWriteLedger, findRecordingInstances } from "./keep/database-write-ledger.ts";
+import { Rates } from "./keep/rates.ts";
 import { Sets } from "./keep/sets.ts";
 import { Definitions } from "./keep/definitions.ts";
 import { StoredLedger } from "./stored-ledger.ts";
@@ -44,6 +45,7 @@ export class Store implements AsyncDisposable {
   readonly keys: ApiKeys;
   readonly sets: Sets;
   readonly audit: AuditLog;
+  readonly rates: Rates;
   readonly trust: DatabaseTrust;
   readonly changes: ChangeNotices;
   readonly masterKey: MasterKey;
@@ -60,6 +62,7 @@ export class Store implements AsyncDisposable {
     this.keys = new ApiKeys(db, now);
     this.sets = new Sets(db, now);
     this.audit = new AuditLog(engine, { key: masterKey.derive("audit"), now });
+    this.rates = new Rates(engine, now);
     this.trust = new DatabaseTrust(db);
     this.changes = new ChangeNotices(db, logger);
     this.#now = now;

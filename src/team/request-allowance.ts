@@ -1,23 +1,45 @@
-import { rateLimited, type Allowance, type RunningCall } from "../gateway/operation/allowance.ts";
+import { rateLimited, type Allowance, type ExceededLimit, type RunningCall } from "../gateway/operation/allowance.ts";
+import { messageOf } from "../errors/nexus-error.ts";
 import type { Admission } from "../server/core/core.ts";
 import type { Principal } from "../server/core/principal.ts";
 import type { RequestLimits } from "../store/keep/request-limits.ts";
+import { rateKeyOfTenant } from "../store/keep/tenants.ts";
+import type { Store } from "../store/store.ts";
+import type { Logger } from "../text/logger.ts";
 import { LimitedHolder, type HolderOptions } from "./limited-holder.ts";
 import { WindowCounter, type RequestCounter } from "./request-counter.ts";
+import { StoredCounter } from "./stored-counter.ts";
+import { TenantLimits } from "./tenant-limits.ts";
 
 export interface RequestAllowanceOptions {
+  store: Pick<Store, "rates" | "tenants" | "changes">;
   /** The limits of a key: the same object for as long as they are the same. */
   limitsOf: (principal: Principal) => RequestLimits | undefined;
+  logger: Logger;
 }
+
+/** Above this number, those of principals without limits are forgotten. */
+const MANY_PRINCIPALS = 10_000;
+/** On SQLite, so much of a day's limit is counted ahead: a write for each request would be slow. */
+const AHEAD = { part: 0.01, most: 1_000 };
 
 /** Counts the requests of keys and tenants against their limits. */
 export class RequestAllowance implements Allowance, AsyncDisposable {
   readonly #options: RequestAllowanceOptions;
+  readonly #tenantLimits: TenantLimits;
+  readonly #tenants = new Map<string, LimitedHolder>();
   /** By the id of the principal. */
   readonly #limited = new Map<string, LimitedPrincipal>();
+  #isTidy = false;
 
-  constructor(options: RequestAllowanceOptions) {
+  /** Throws STORE_UNAVAILABLE where the database does not answer. */
+  static async open(options: RequestAllowanceOptions): Promise<RequestAllowance> {
+    return new RequestAllowance(options, await TenantLimits.open(options));
+  }
+
+  private constructor(options: RequestAllowanceOptions, tenantLimits: TenantLimits) {
     this.#options = options;
+    this.#tenantLimits = tenantLimits;
   }
 
   take(principal: Principal, requests: number): Admission | undefined | Promise<Admission | undefined> {
@@ -32,8 +54,11 @@ export class RequestAllowance implements Allowance, AsyncDisposable {
     return this.#find(principal)?.maxBytes;
   }
 
+  /** What was counted ahead and is not used goes back to the database. */
   async close(): Promise<void> {
-    await Promise.all([...this.#limited.values()].map((limited) => limited.close()));
+    this.#tenantLimits[Symbol.dispose]();
+    const holders = [...this.#tenants.values(), ...[...this.#limited.values()].map(({ own }) => own)];
+    await Promise.all(holders.map((holder) => holder.close()));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -41,40 +66,105 @@ export class RequestAllowance implements Allowance, AsyncDisposable {
   }
 
   #find(principal: Principal): LimitedPrincipal | undefined {
-    const limits = this.#options.limitsOf(principal);
-    if (!limits) return undefined;
+    const own = this.#options.limitsOf(principal);
+    const ofTenant = this.#tenantLimits.find(principal.tenant);
+    if (!own && !ofTenant) return undefined;
     const known = this.#limited.get(principal.id);
-    if (known?.limits === limits) return known;
-    const limited = known ?? new LimitedPrincipal(this.#holder(`key:${principal.id}`, ""));
-    limited.apply(limits);
-    this.#limited.set(principal.id, limited);
+    if (known && known.ownLimits === own && known.tenantLimits === ofTenant) return known;
+    return this.#apply(principal, own, ofTenant);
+  }
+
+  #apply(
+    principal: Principal,
+    limits: RequestLimits | undefined,
+    ofTenant: RequestLimits | undefined,
+  ): LimitedPrincipal {
+    if (this.#limited.size >= MANY_PRINCIPALS) this.#forgetUnlimited();
+    const { id, tenant } = principal;
+    let limited = this.#limited.get(id);
+    if (!limited) {
+      const own = this.#holder(`key:${id}`, "");
+      limited = new LimitedPrincipal(principal, { own, shared: this.#tenantHolder(tenant) });
+      this.#limited.set(id, limited);
+    }
+    limited.apply(limits, ofTenant);
     return limited;
   }
 
+  #tenantHolder(tenant: string): LimitedHolder {
+    const known = this.#tenants.get(tenant);
+    if (known) return known;
+    const holder = this.#holder(rateKeyOfTenant(tenant), "tenant-");
+    this.#tenants.set(tenant, holder);
+    return holder;
+  }
+
   #holder(key: string, prefix: HolderOptions["prefix"]): LimitedHolder {
-    return new LimitedHolder({ key, prefix, newCounter: (_key, limit) => new WindowCounter(limit) });
+    return new LimitedHolder({ key, prefix, newCounter: (counted, limit) => this.#counter(counted, limit) });
+  }
+
+  /** Several processes share PostgreSQL, and count there. On SQLite only what has to survive a restart is in the database. */
+  #counter(key: string, limit: ExceededLimit): RequestCounter {
+    const { store, logger } = this.#options;
+    const { rates, changes } = store;
+    const isOfDay = limit.name.endsWith("per-day");
+    if (!rates.areShared && !isOfDay) return new WindowCounter(limit);
+    if (!this.#isTidy) this.#tidy();
+    const block = rates.areShared ? () => 1 : ahead;
+    return new StoredCounter(limit, { key, rates, block, isAway: () => changes.silentSince !== undefined, logger });
+  }
+
+  #tidy(): void {
+    this.#isTidy = true;
+    const { store, logger } = this.#options;
+    store.rates.removeExpired().catch((error: unknown) => {
+      logger.debug(`counts of requests that are over could not be removed: ${messageOf(error)}`);
+    });
+  }
+
+  #forgetUnlimited(): void {
+    for (const [id, limited] of this.#limited) {
+      if (this.#options.limitsOf(limited.principal) !== undefined) continue;
+      this.#limited.delete(id);
+      void limited.own.close();
+    }
   }
 }
 
-/** The limits that a principal has: those of its key. */
-class LimitedPrincipal implements RunningCall {
-  readonly #own: LimitedHolder;
-  #counters: readonly RequestCounter[] = [];
-  limits: RequestLimits | undefined;
+function ahead(max: number): number {
+  return Math.max(1, Math.min(AHEAD.most, Math.floor(max * AHEAD.part)));
+}
 
-  constructor(own: LimitedHolder) {
-    this.#own = own;
+const NO_LIMITS: RequestLimits = {};
+
+/** The limits that hold for a principal: those of its key, and those that it shares with its tenant. */
+class LimitedPrincipal implements RunningCall {
+  readonly principal: Principal;
+  readonly own: LimitedHolder;
+  readonly #shared: LimitedHolder;
+  #counters: readonly RequestCounter[] = [];
+  ownLimits: RequestLimits | undefined;
+  tenantLimits: RequestLimits | undefined;
+
+  constructor(principal: Principal, { own, shared }: { own: LimitedHolder; shared: LimitedHolder }) {
+    this.principal = principal;
+    this.own = own;
+    this.#shared = shared;
   }
 
   get maxBytes(): number | undefined {
-    return this.#own.maxBytes;
+    const bytes = Math.min(this.own.maxBytes ?? Infinity, this.#shared.maxBytes ?? Infinity);
+    return bytes === Infinity ? undefined : bytes;
   }
 
-  apply(limits: RequestLimits): void {
-    this.limits = limits;
-    this.#own.apply(limits);
-    // What is refused by a short window must not count for the day.
-    this.#counters = [this.#own.rate, this.#own.day].filter((counter) => counter !== undefined);
+  apply(own: RequestLimits | undefined, ofTenant: RequestLimits | undefined): void {
+    this.ownLimits = own;
+    this.tenantLimits = ofTenant;
+    this.own.apply(own ?? NO_LIMITS);
+    this.#shared.apply(ofTenant ?? NO_LIMITS);
+    // What a short window refuses must not count for the day.
+    const counters = [this.own.rate, this.#shared.rate, this.own.day, this.#shared.day];
+    this.#counters = counters.filter((counter) => counter !== undefined);
   }
 
   take(requests: number): Admission | undefined | Promise<Admission | undefined> {
@@ -82,17 +172,20 @@ class LimitedPrincipal implements RunningCall {
   }
 
   enter(): RunningCall | undefined {
-    if (!this.#own.limitsCalls) return undefined;
-    this.#own.enter();
+    if (!this.own.limitsCalls && !this.#shared.limitsCalls) return undefined;
+    this.own.enter();
+    try {
+      this.#shared.enter();
+    } catch (error) {
+      this.own.leave();
+      throw error;
+    }
     return this;
   }
 
   leave(): void {
-    this.#own.leave();
-  }
-
-  close(): Promise<void> {
-    return this.#own.close();
+    this.own.leave();
+    this.#shared.leave();
   }
 }
 

@@ -138,6 +138,24 @@ describe("nexus keys and nexus tenants", () => {
     expect((await run("tenants", "remove", "shop", "--yes")).code).toBe(6);
   });
 
+  test("a tenant has limits that are shown by lists, and changed one by one", async () => {
+    const created = await run("tenants", "create", "shop", "--rate", "100/s", "--json");
+    expect(parsed(created.stdout)).toMatchObject({ name: "shop", limits: { rate: "100/s" } });
+    const limited = await run("tenants", "limit", "shop", "--per-day", "5000", "--max-request", "1MB");
+    expect(limited.stdout).toBe(`Limits of the tenant "shop": 100/s, 5000 per day, requests up to 1.0 MB.\n`);
+    expect((await run("tenants", "list")).stdout).toContain(
+      "shop     0 keys  100/s, 5000 per day, requests up to 1.0 MB\n",
+    );
+    const removed = await run("tenants", "limit", "shop", "--rate", "none", "--json");
+    expect(parsed(removed.stdout)["limits"]).toEqual({ perDay: 5_000, maxRequest: 1_000_000 });
+    const { items } = parsed((await run("tenants", "list", "--json")).stdout);
+    expect(items).toMatchObject([
+      { name: "default", limits: {} },
+      { name: "shop", limits: { perDay: 5_000 } },
+    ]);
+    expect(await run("tenants", "limit", "shpo", "--rate", "1/s")).toMatchObject({ code: 6, stdout: "" });
+  });
+
   test("a gateway on loopback is open until the first key exists; then it needs one, and ends what others have open (X7)", async () => {
     const { child, output } = nexus.start(["serve", "--demo", "--port", "0", "--json", "--database", database]);
     await expect.poll(() => output.stdout, { timeout: 30_000 }).toContain("\n");

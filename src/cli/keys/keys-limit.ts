@@ -1,3 +1,4 @@
+import { writtenLimits } from "../../store/keep/request-limits.ts";
 import { defineCommand } from "../command/command.ts";
 import { openKnownStore } from "../store/open-store.ts";
 import { keyView, unknownKey } from "../../team/operate/key-operations.ts";
@@ -29,7 +30,7 @@ Retry-After, and the error RATE_LIMITED, which names the limit. Limits of a tena
     const changed = await store.keys.setLimits(id, change);
     if (!changed) throw unknownKey(id);
     if (out.json) return out.value(keyView(changed));
-    const text = limitsText(changed.limits);
+    const text = limitsText(writtenLimits(changed.limits));
     out.line(`Limits of the key ${id} ("${changed.name}"): ${text === "" ? "none" : text}.`);
   },
 });

@@ -1,5 +1,6 @@
 import type { ApiKey } from "../../store/keep/api-keys.ts";
 import { agoText } from "../../text/duration.ts";
+import { writtenLimits } from "../../store/keep/request-limits.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 import { limitsText } from "./limit-options.ts";
@@ -34,7 +35,7 @@ export const keysList = defineCommand({
 function row(about: ApiKey): Cell[] {
   const { id, name, tenant, role, grants } = about;
   const rules = [...grants.allow, ...grants.deny.map((pattern) => `not ${pattern}`)];
-  const limits = limitsText(about.limits);
+  const limits = limitsText(writtenLimits(about.limits));
   const what = [...rules, ...(grants.readOnly ? ["read-only"] : []), ...(limits === "" ? [] : [limits])].join(", ");
   return [{ text: id }, { text: name }, { text: tenant }, { text: role }, stateOf(about), { text: what }];
 }

@@ -1,4 +1,4 @@
-import { parseLimits, rateText, type LimitChange, type RequestLimits } from "../../store/keep/request-limits.ts";
+import { parseLimits, type LimitChange, type ShownLimits } from "../../store/keep/request-limits.ts";
 import { sizeText } from "../../text/byte-size.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Options } from "../command/command.ts";
@@ -30,13 +30,12 @@ export function requireLimits(change: LimitChange): LimitChange {
   throw wrongUsage("No limit is named", `Use ${names.join(", ")}. The value "none" removes a limit.`);
 }
 
-/** Limits for people: `10/s, 10000 per day, 8 at once, 64.0 kB`. */
-export function limitsText(limits: RequestLimits): string {
-  const { rate, perDay, concurrent, maxBytes } = limits;
+/** Limits for people: `10/s, 10000 per day, 8 at once, requests up to 64.0 kB`. */
+export function limitsText({ rate, perDay, concurrent, maxRequest }: ShownLimits): string {
   return [
-    ...(rate ? [rateText(rate)] : []),
+    ...(rate === undefined ? [] : [rate]),
     ...(perDay === undefined ? [] : [`${perDay} per day`]),
     ...(concurrent === undefined ? [] : [`${concurrent} at once`]),
-    ...(maxBytes === undefined ? [] : [`requests up to ${sizeText(maxBytes)}`]),
+    ...(maxRequest === undefined ? [] : [`requests up to ${sizeText(maxRequest)}`]),
   ].join(", ");
 }

@@ -98,7 +98,7 @@ export async function openDoor(
       auth === "none" ? undefined : Door.open({ store, needs, logger }),
       Sets.open({ store, logger }),
     ]);
-    const allowance = door && new Counting({ limitsOf: (principal) => door.limitsOf(principal) });
+    const allowance = await Counting.open({ store, limitsOf: (principal) => door?.limitsOf(principal), logger });
     return {
       door,
       store,
@@ -109,7 +109,7 @@ export async function openDoor(
       problem: undefined,
       async [Symbol.asyncDispose]() {
         door?.[Symbol.dispose]();
-        await allowance?.close();
+        await allowance.close();
         sets[Symbol.dispose]();
         await store.close();
         await place.remove?.();

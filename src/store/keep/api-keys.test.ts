@@ -134,7 +134,7 @@ onBothEngines("API keys", (world) => {
 
   test("tenants have unique names and are removed with all their data", async () => {
     expect((await store.tenants.list()).map(({ name }) => name)).toEqual(["default"]);
-    expect(await store.tenants.create("shop")).toEqual({ name: "shop", createdAt: time });
+    expect(await store.tenants.create("shop")).toEqual({ name: "shop", createdAt: time, limits: {} });
     await store.tenants.create("a-1");
     expect((await store.tenants.list()).map(({ name }) => name)).toEqual(["a-1", "default", "shop"]);
     await expect(store.tenants.create("shop")).rejects.toMatchObject({ code: "ARGUMENTS_INVALID" });

@@ -13,7 +13,7 @@ export interface RequestLimits {
   maxBytes?: number | undefined;
 }
 
-export interface RequestRate {
+interface RequestRate {
   max: number;
   windowMs: number;
 }
@@ -29,6 +29,14 @@ export interface WrittenLimits {
   concurrent?: unknown;
   /** `64kB`, or a number of bytes. */
   maxRequest?: unknown;
+}
+
+/** Limits as they are shown. */
+export interface ShownLimits extends WrittenLimits {
+  rate?: string;
+  perDay?: number;
+  concurrent?: number;
+  maxRequest?: number;
 }
 
 const WINDOWS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
@@ -55,7 +63,7 @@ export function parseLimits(written: WrittenLimits, nameOf = (member: string) =>
 }
 
 /** In the form that `parseLimits` takes. */
-export function writtenLimits({ rate, perDay, concurrent, maxBytes }: RequestLimits): WrittenLimits {
+export function writtenLimits({ rate, perDay, concurrent, maxBytes }: RequestLimits): ShownLimits {
   return {
     ...(rate ? { rate: rateText(rate) } : {}),
     ...(perDay === undefined ? {} : { perDay }),
@@ -69,7 +77,7 @@ export function changedLimits(before: RequestLimits, change: LimitChange): Reque
   return Object.fromEntries(after);
 }
 
-export function rateText({ max, windowMs }: RequestRate): string {
+function rateText({ max, windowMs }: RequestRate): string {
   const unit = Object.entries(WINDOWS).find(([, ms]) => ms === windowMs)?.[0];
   return `${max}/${unit ?? `${windowMs}ms`}`;
 }

@@ -1,14 +1,17 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Selectable } from "kysely";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isUnknownReference } from "../engine/store-failure.ts";
 import { TABLES_OF_TENANTS, type StoreTables } from "../tables/tables.ts";
 import { announce, TOPICS } from "./generations.ts";
+import { changedLimits, type LimitChange, type RequestLimits } from "./request-limits.ts";
 import { recordKeysRequired } from "./keys-required.ts";
 
 export interface Tenant {
   name: string;
   createdAt: number;
+  /** Of all its callers together. */
+  limits: RequestLimits;
 }
 
 /** Same rule as for server ids. */
@@ -26,24 +29,24 @@ export class Tenants {
   }
 
   /** Throws if the name is invalid or already used. */
-  async create(name: string): Promise<Tenant> {
+  async create(name: string, limits: RequestLimits = {}): Promise<Tenant> {
     if (!NAME.test(name)) throw invalidName(name);
     const createdAt = this.#now();
     await this.#db.transaction().execute(async (transaction) => {
       const { numInsertedOrUpdatedRows } = await transaction
         .insertInto("nexus_tenants")
-        .values({ name, created_at: createdAt })
+        .values({ name, created_at: createdAt, limits: JSON.stringify(limits) })
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
       if (numInsertedOrUpdatedRows !== 1n) throw takenName(name);
       await announce(transaction, "tenants");
     });
-    return { name, createdAt };
+    return { name, createdAt, limits };
   }
 
   async find(name: string): Promise<Tenant | undefined> {
     const row = await this.#db.selectFrom("nexus_tenants").selectAll().where("name", "=", name).executeTakeFirst();
-    return row && { name: row.name, createdAt: row.created_at };
+    return row && fromRow(row);
   }
 
   /** Throws if there is no such tenant. */
@@ -55,9 +58,26 @@ export class Tenants {
   async list(): Promise<Tenant[]> {
     const rows = await this.#db.selectFrom("nexus_tenants").selectAll().execute();
     // Databases sort text differently.
-    return rows
-      .map((row) => ({ name: row.name, createdAt: row.created_at }))
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return rows.map(fromRow).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** Throws if there is no such tenant. */
+  setLimits(name: string, change: LimitChange): Promise<Tenant> {
+    return this.#db.transaction().execute(async (transaction) => {
+      // Locks the row, so that the second of two changes sees the first.
+      const row = await transaction
+        .updateTable("nexus_tenants")
+        .set({ name })
+        .where("name", "=", name)
+        .returningAll()
+        .executeTakeFirst();
+      if (!row) throw unknownTenant(name);
+      const limits = changedLimits(fromRow(row).limits, change);
+      const changed = { limits: JSON.stringify(limits) };
+      await transaction.updateTable("nexus_tenants").set(changed).where("name", "=", name).execute();
+      await announce(transaction, "tenants");
+      return { ...fromRow(row), limits };
+    });
   }
 
   /** Removes a tenant and all its data; false if it does not exist. */
@@ -80,6 +100,10 @@ export class Tenants {
         // Otherwise a gateway would be open to everybody after the last tenant with keys is gone.
         if (table === "nexus_api_keys" && numDeletedRows > 0n) await recordKeysRequired(transaction, this.#now());
       }
+      await transaction
+        .deleteFrom("nexus_rates")
+        .where("key", "like", `${rateKeyOfTenant(name)}:%`)
+        .execute();
       const { numDeletedRows } = await transaction
         .deleteFrom("nexus_tenants")
         .where("name", "=", name)
@@ -89,6 +113,16 @@ export class Tenants {
       return true;
     });
   }
+}
+
+/** What the keys of its counts begin with. */
+export function rateKeyOfTenant(name: string): string {
+  return `tenant:${name}`;
+}
+
+/** The columns were written by this program, so their format is known. */
+function fromRow({ name, created_at: createdAt, limits }: Selectable<StoreTables["nexus_tenants"]>): Tenant {
+  return { name, createdAt, limits: JSON.parse(limits) as RequestLimits };
 }
 
 /** Throws if there is no such tenant. */

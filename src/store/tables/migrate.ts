@@ -4,6 +4,7 @@ import { storeUnusable } from "../engine/store-failure.ts";
 import { createStore } from "./migrations/0001-store.ts";
 import { addTeam } from "./migrations/0002-team.ts";
 import { addAudit } from "./migrations/0003-audit.ts";
+import { addLimits } from "./migrations/0004-limits.ts";
 import type { StoreTables } from "./tables.ts";
 
 /** One change of the tables. Its version is its position in the list, counted from 1. */
@@ -17,6 +18,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: "0001-store", up: createStore },
   { name: "0002-team", up: addTeam },
   { name: "0003-audit", up: addAudit },
+  { name: "0004-limits", up: addLimits },
 ];
 
 export const LATEST_VERSION = MIGRATIONS.length;

@@ -1,3 +1,5 @@
+import type { Generated } from "kysely";
+
 /**
  * All tables after the newest migration. Columns are text or bigint: times are milliseconds since 1970, structured values
  * are JSON. `id` is the SHA-256 of a key that may be long, because PostgreSQL limits the length of indexed values.
@@ -8,7 +10,8 @@ export interface StoreTables {
   nexus_facts: { name: string; value: string };
   /** The value of a topic grows with each change that other processes must notice. */
   nexus_generations: { topic: string; value: number };
-  nexus_tenants: { name: string; created_at: number };
+  /** `limits` is JSON. */
+  nexus_tenants: { name: string; created_at: number; limits: Generated<string> };
   nexus_api_keys: ApiKeyRow;
   /** `sealed` also contains the name, so the table does not reveal the names of secrets. */
   nexus_secrets: { id: string; tenant: string; sealed: string; changed_at: number };
@@ -20,6 +23,8 @@ export interface StoreTables {
   nexus_definitions: DefinitionRow;
   nexus_trust: { id: string; file: string; fingerprint: string };
   nexus_eras: { id: string; tenant: string; era: string; expires_at: number };
+  /** Requests of a key or a tenant in a window that ends at `expire`. */
+  nexus_rates: { key: string; points: number; expire: number };
   nexus_answers: { id: string; tenant: string; key: string; result: string; expires_at: number; stored_at: number };
   nexus_audit: AuditRow;
   /** The newest record of each tenant, signed. */
@@ -131,6 +136,7 @@ export const KEPT_TABLES = {
 export const UNSAVED_TABLES = [
   "nexus_eras",
   "nexus_answers",
+  "nexus_rates",
   "nexus_generations",
   "nexus_facts",
   "nexus_migrations",
@@ -150,6 +156,7 @@ export const TABLES_OF_TENANTS = [
 
 /** Columns that contain JSON. */
 export const JSON_COLUMNS = [
+  { table: "nexus_tenants", id: "name", column: "limits" },
   { table: "nexus_api_keys", id: "id", column: "grants" },
   { table: "nexus_api_keys", id: "id", column: "limits" },
   { table: "nexus_writes", id: "id", column: "result" },

@@ -1,10 +1,17 @@
 import type { Store } from "../../store/store.ts";
+import {
+  writtenLimits,
+  type LimitChange,
+  type RequestLimits,
+  type ShownLimits,
+} from "../../store/keep/request-limits.ts";
 import { unknownTenant, type Tenant } from "../../store/keep/tenants.ts";
 
 /** What programs are told about a tenant. */
 export interface TenantView {
   name: string;
   created: string;
+  limits: ShownLimits;
   /** The number of usable keys. */
   keys: number;
 }
@@ -36,8 +43,13 @@ export class TenantOperations {
   }
 
   /** Throws if the name is invalid or already used. */
-  async create(name: string): Promise<TenantView> {
-    return tenantView(await this.#store.tenants.create(name), []);
+  async create(name: string, limits?: RequestLimits): Promise<TenantView> {
+    return tenantView(await this.#store.tenants.create(name, limits), []);
+  }
+
+  /** Throws NAME_UNKNOWN. */
+  async setLimits(name: string, change: LimitChange): Promise<TenantView> {
+    return tenantView(await this.#store.tenants.setLimits(name, change), await this.#store.keys.list(name));
   }
 
   /** Throws NAME_UNKNOWN. */
@@ -48,8 +60,9 @@ export class TenantOperations {
 
 type KeyTimes = Awaited<ReturnType<Store["keys"]["list"]>>[number];
 
-function tenantView({ name, createdAt }: Tenant, keys: readonly KeyTimes[]): TenantView {
+function tenantView({ name, createdAt, limits }: Tenant, keys: readonly KeyTimes[]): TenantView {
   const now = Date.now();
   const usable = keys.filter(({ revokedAt, expiresAt = Infinity }) => revokedAt === undefined && expiresAt > now);
-  return { name, created: new Date(createdAt).toISOString(), keys: usable.length };
+  const created = new Date(createdAt).toISOString();
+  return { name, created, limits: writtenLimits(limits), keys: usable.length };
 }

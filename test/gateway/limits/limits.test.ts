@@ -1,16 +1,24 @@
 import { Agent } from "node:http";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AuditRecord } from "../../../src/gateway/index.ts";
 import { MemorySets } from "../../../src/gateway/sets/set-source.ts";
 import type { RequestLimits } from "../../../src/store/keep/request-limits.ts";
 import { RequestAllowance } from "../../../src/team/request-allowance.ts";
 import { ScriptedServer } from "../../../src/testing/scripted-server.ts";
+import { SILENT } from "../../../src/text/logger.ts";
+import { StoreWorld } from "../../fixtures/store-world.ts";
 import { modern, send } from "../../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { AccessWorld, type AccessWorldOptions } from "../access/access-world.ts";
 import { eventsOf, send as post } from "../legacy/legacy-wire.ts";
 
 const LOOK = { name: "box__look", arguments: {} };
+
+let stores: StoreWorld;
+beforeAll(async () => {
+  stores = await StoreWorld.open("sqlite");
+});
+afterAll(() => stores[Symbol.asyncDispose]());
 
 class LimitWorld implements AsyncDisposable {
   readonly world: AccessWorld;
@@ -21,7 +29,8 @@ class LimitWorld implements AsyncDisposable {
   static async open(limits: Record<string, RequestLimits>, options: AccessWorldOptions = {}): Promise<LimitWorld> {
     const byUser = new Map(Object.entries(limits));
     const server = new ScriptedServer({ tools: { look: () => "seen" } });
-    const allowance = new RequestAllowance({ limitsOf: ({ id }) => byUser.get(id) });
+    const store = await stores.openStore();
+    const allowance = await RequestAllowance.open({ store, limitsOf: ({ id }) => byUser.get(id), logger: SILENT });
     return new LimitWorld(await AccessWorld.open({ box: server }, { allowance, ...options }), server, byUser);
   }
 

@@ -1,0 +1,181 @@
+import { within } from "../async/within.ts";
+import { messageOf } from "../errors/nexus-error.ts";
+import type { ExceededLimit } from "../gateway/operation/allowance.ts";
+import { SAME_WINDOW_MS, type CountedRate, type Rates } from "../store/keep/rates.ts";
+import type { Logger } from "../text/logger.ts";
+import type { RequestCounter } from "./request-counter.ts";
+
+export interface StoredCounterOptions {
+  /** Names it in the store. */
+  key: string;
+  rates: Pick<Rates, "take" | "giveBack">;
+  /** How many requests of the limit are counted ahead, so that not each one waits for the database. */
+  block: (max: number) => number;
+  /** Whether it is known that the database does not answer. */
+  isAway: () => boolean;
+  logger: Logger;
+  now?: () => number;
+  /** How long requests wait for the database. */
+  patienceMs?: number;
+}
+
+interface Waiting {
+  requests: number;
+  resolve: (taken: number) => void;
+}
+
+/** Longer than a busy database takes, and shorter than callers wait. */
+const PATIENCE_MS = 3_000;
+/** A used limit is asked for again after this time: another process may have given something back. */
+const ASK_AGAIN_MS = 1_000;
+
+/**
+ * A counter in the database, exact for all processes that share it. Requests that wait at the same moment are counted together.
+ * While the database is away this process counts alone, and adds what it counted when the database is back.
+ */
+export class StoredCounter implements RequestCounter {
+  limit: ExceededLimit;
+  readonly #options: StoredCounterOptions;
+  readonly #now: () => number;
+  #waiting: Waiting[] = [];
+  #asking: Promise<void> | undefined;
+  /** Counted in the database, and not used yet. */
+  #reserved = 0;
+  #endsAt = -Infinity;
+  /** Until then the database has nothing more. */
+  #usedUntil = -Infinity;
+  /** How many requests the database had counted in this window, as far as this process knows. */
+  #known = 0;
+  /** An answer of the database that nobody waits for any more. */
+  #isLate = false;
+  /** Counted in this process alone, and not yet in the database. */
+  #owed = 0;
+  #isAlone = false;
+
+  constructor(limit: ExceededLimit, options: StoredCounterOptions) {
+    this.limit = limit;
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  take(requests: number): number | Promise<number> {
+    const now = this.#now();
+    if (!this.#asking && now < this.#endsAt) {
+      if (this.#reserved >= requests || now < this.#usedUntil) return this.#use(requests);
+    }
+    if (!this.#asking && this.#isAway) return this.#takeAlone(requests);
+    return new Promise((resolve) => {
+      this.#waiting.push({ requests, resolve });
+      this.#asking ??= this.#ask();
+    });
+  }
+
+  get window(): number {
+    return this.#endsAt;
+  }
+
+  giveBack(requests: number, window: number): void {
+    if (window === this.#endsAt) this.#reserved += requests;
+  }
+
+  get retryAfterMs(): number {
+    return Math.max(1, Math.ceil(this.#endsAt - this.#now()));
+  }
+
+  setMax(max: number): void {
+    this.limit = { ...this.limit, max };
+    this.#usedUntil = -Infinity;
+  }
+
+  /** What was counted ahead and is not used goes back to the database. */
+  async close(): Promise<void> {
+    await this.#asking;
+    const { key, rates } = this.#options;
+    const [unused, endsAt] = [this.#reserved, this.#endsAt];
+    this.#reserved = 0;
+    if (unused === 0 || this.#now() >= endsAt) return;
+    // Without it, only unused requests are lost.
+    await rates.giveBack(key, unused, endsAt).catch(() => {});
+  }
+
+  get #isAway(): boolean {
+    return this.#isLate || this.#options.isAway();
+  }
+
+  #use(requests: number): number {
+    const taken = Math.min(requests, this.#reserved);
+    this.#reserved -= taken;
+    return taken;
+  }
+
+  /** Asks for all that wait, until none do. Never rejects. */
+  async #ask(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      const isCounted = !this.#isAway && (await this.#count(waiting));
+      for (const { requests, resolve } of waiting) resolve(isCounted ? this.#use(requests) : this.#takeAlone(requests));
+    }
+    this.#asking = undefined;
+  }
+
+  /** Has the database count what is missing; false where it does not answer. */
+  async #count(waiting: readonly Waiting[]): Promise<boolean> {
+    const { key, rates, block, patienceMs = PATIENCE_MS, logger } = this.#options;
+    const { max, windowMs } = this.limit;
+    const isOpen = this.#now() < this.#endsAt;
+    if (!isOpen) this.#reserved = 0;
+    const wanted = waiting.reduce((sum, { requests }) => sum + requests, -this.#reserved);
+    if (wanted <= 0) return true;
+    const asked = Math.max(wanted, block(max));
+    // What was counted alone in a window that is over is forgotten with it.
+    const owed = isOpen ? this.#owed : 0;
+    const counting = rates.take(key, asked + owed, { max, windowMs });
+    try {
+      const counted = await within(counting, patienceMs);
+      if (!counted) {
+        this.#followLate(counting, asked + owed);
+        return false;
+      }
+      this.#owed = 0;
+      this.#note(counted, { asked, owed });
+      return true;
+    } catch (error) {
+      if (!this.#isAlone) logger.warn(`requests are counted by this process alone: ${messageOf(error)}`);
+      this.#isAlone = true;
+      return false;
+    }
+  }
+
+  #note({ granted, used, endsAt }: CountedRate, { asked, owed }: { asked: number; owed: number }): void {
+    if (Math.abs(endsAt - this.#endsAt) > SAME_WINDOW_MS) [this.#endsAt, this.#reserved] = [endsAt, 0];
+    this.#reserved += Math.max(0, granted - owed);
+    this.#known = used;
+    if (granted < asked + owed) this.#usedUntil = Math.min(this.#endsAt, this.#now() + ASK_AGAIN_MS);
+    if (this.#isAlone) this.#options.logger.info("requests are counted in the database again");
+    this.#isAlone = false;
+  }
+
+  /** It counts in the database what was answered without it. */
+  #followLate(counting: Promise<CountedRate>, asked: number): void {
+    this.#isLate = true;
+    const onEnd = () => (this.#isLate = false);
+    counting.then(() => {
+      this.#owed = Math.max(0, this.#owed - asked);
+      onEnd();
+    }, onEnd);
+  }
+
+  #takeAlone(requests: number): number {
+    const now = this.#now();
+    if (now >= this.#endsAt) {
+      this.#endsAt = now + this.limit.windowMs;
+      [this.#known, this.#owed, this.#reserved] = [0, 0, 0];
+    }
+    const ahead = this.#use(requests);
+    const free = Math.max(0, this.limit.max - this.#known - this.#owed);
+    const taken = Math.min(requests - ahead, free);
+    this.#owed += taken;
+    return ahead + taken;
+  }
+}
