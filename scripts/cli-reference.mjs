@@ -1,11 +1,14 @@
 // Writes docs/reference/cli.md from what the built program says of its commands; `--check` fails where the file differs.
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 
 const REFERENCE = "docs/reference/cli.md";
-const NEXUS = "dist/cli/main.js";
+const NEXUS = pathToFileURL(resolve("dist/cli/main.js")).href;
 
-const text = render();
+// Each run of the program listens for errors of these streams.
+for (const stream of [process.stdout, process.stderr]) stream.setMaxListeners(0);
+const text = await render();
 if (!process.argv.includes("--check")) {
   writeFileSync(REFERENCE, text);
 } else if (!existsSync(REFERENCE) || readFileSync(REFERENCE, "utf8") !== text) {
@@ -13,9 +16,10 @@ if (!process.argv.includes("--check")) {
   process.exit(1);
 }
 
-function render() {
-  const { commands } = describe([]);
-  const described = commands.map(({ name }) => describe(name.split(" ")));
+async function render() {
+  const { commands } = await describe([]);
+  const described = [];
+  for (const { name } of commands) described.push(await describe(name.split(" ")));
   const sections = [...new Set(commands.map(({ section }) => section))].flatMap((section) => {
     const members = described.filter((_, index) => commands[index].section === section);
     return [`## ${section}`, ...members.map(commandSection)];
@@ -30,8 +34,20 @@ function render() {
   return `${[...head, ...sections].join("\n\n")}\n`;
 }
 
-function describe(words) {
-  return JSON.parse(execFileSync(process.execPath, [NEXUS, ...words, "--help", "--json"], { encoding: "utf8" }));
+/** Runs the program in this process, which loads it once: one process per command would take ten times as long. */
+async function describe(words) {
+  const { argv, stdout } = process;
+  const write = stdout.write.bind(stdout);
+  let output = "";
+  process.argv = [process.execPath, NEXUS, ...words, "--help", "--json"];
+  stdout.write = (chunk) => ((output += chunk), true);
+  try {
+    await import(`${NEXUS}?words=${words.join("+")}`);
+  } finally {
+    process.argv = argv;
+    stdout.write = write;
+  }
+  return JSON.parse(output);
 }
 
 function commandSection({ name, summary, usage, description, options, inPlace, examples }) {
