@@ -12,7 +12,7 @@ const stories = readdirSync(join(root, "examples"), { withFileTypes: true }).fil
 test.each(stories.map(({ name }) => name))("the example %s runs, and what it asserts is true", async (name) => {
   const { stdout, stderr } = await run(process.execPath, [join("examples", name, "main.mjs")], {
     cwd: root,
-    timeout: 25_000,
+    timeout: 110_000,
   });
   expect(stdout).not.toBe("");
   expect(stderr).toBe("");

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
-import { examples } from "../fixtures/depth.ts";
+import { isFull } from "../fixtures/depth.ts";
 import { failure } from "../fixtures/failure.ts";
 import { childrenOf, isRunning } from "../fixtures/processes.ts";
 import { startHttpFixture } from "../fixtures/servers/http-fixture.ts";
@@ -16,7 +16,8 @@ const SHELL = {
   ],
 };
 
-const PROCESSES = examples(1_000);
+const PROCESSES = isFull ? 1_000 : 80;
+const CONNECTIONS = isFull ? 100 : 40;
 
 /** What keeps the process alive. */
 function resources(): Record<string, number> {
@@ -48,7 +49,7 @@ test(`${PROCESSES} processes opened and closed leave no process, pipe, timer or 
     await client.close();
     expect(await client.closed).toMatchObject({ kind: "exited" });
   });
-  expect(childrenOf(process.pid)).toEqual(children);
+  expect(childrenOf(process.pid).filter((pid) => !children.includes(pid))).toEqual([]);
   await expect.poll(() => leaked(before)).toEqual({});
 });
 
@@ -57,7 +58,7 @@ test.each(["2026-07-28", "2025-11-25"] as const)(
   async (revision) => {
     await using server = await startHttpFixture({ revision });
     const before = resources();
-    await inLanes(100, 4, async () => {
+    await inLanes(CONNECTIONS, 4, async () => {
       await using client = await connect({ url: server.url });
       await client.callTool("echo", { text: "hi" });
     });
