@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Tool } from "../protocol/mcp.ts";
 import { checkArguments, checkResult } from "./schema-check.ts";
 import type { SchemaCheck } from "../schema/validator.ts";
-import { examples } from "../../test/fixtures/depth.ts";
+import { examples, isFull } from "../../test/fixtures/depth.ts";
 
 const DRAFT_07 = "http://json-schema.org/draft-07/schema#";
 
@@ -234,9 +234,13 @@ describe("schemas that cannot be used", () => {
     expect(await reason({}, value)).toContain("the value is nested deeper than 256");
   });
 
-  test("a pattern or a web of references that would run for years is stopped", async () => {
+  test("a pattern that would run for years is stopped", async () => {
     const pattern = { properties: { a: { pattern: "^(a+)+$" } } };
     expect(await reason(pattern, { a: `${"a".repeat(50)}!` })).toContain("took longer");
+  });
+
+  // By the same clock, after seconds of work.
+  test.runIf(isFull)("a web of references that would run for years is stopped", async () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 60 }, (_, n) => [
         `d${n}`,

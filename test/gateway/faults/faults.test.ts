@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
+import { isFull } from "../../fixtures/depth.ts";
 import { OpenStream, modern } from "../../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { NexusWorld } from "../../fixtures/nexus.ts";
@@ -13,6 +14,8 @@ import { FaultWorld, metricAt, ModernCaller, recorded, textIn, type Outcome } fr
 import { LegacyWire } from "../legacy/legacy-wire.ts";
 
 const HOUR = { ms: 3_600_000 };
+/** How often a server is killed in a row. */
+const TIMES = isFull ? 5 : 2;
 const IS_LINUX = process.platform === "linux";
 
 /** Somebody who makes calls one after the other, of either era, and keeps what he has for it. */
@@ -42,7 +45,7 @@ describe.each(["2026-07-28", "2025-11-25"])("B1: a stdio server of %s", (revisio
   test.each(["modern", "legacy"])("killed in the middle of a %s client's calls", async (era) => {
     await using world = await FaultWorld.open((folder) => ({ up: recorded(folder, "up", revision) }));
     const [caller, other] = await Promise.all([callerOf(era, world, "up"), callerOf(era, world, "up")]);
-    for (let time = 1; time <= 5; time++) {
+    for (let time = 1; time <= TIMES; time++) {
       // Calls of a modern principal share a connection; a session's own are its own.
       const sleeping = era === "modern" ? other.tool("sleep", HOUR) : undefined;
       if (sleeping) await isCalling(world, "up", time * 3 - 2);
@@ -60,10 +63,10 @@ describe.each(["2026-07-28", "2025-11-25"])("B1: a stdio server of %s", (revisio
     if (caller instanceof ModernCaller) expect(caller.connections).toBe(1);
   });
 
-  test.skipIf(!IS_LINUX)("killed while nobody calls it, five times in a row", async () => {
+  test.skipIf(!IS_LINUX)(`killed while nobody calls it, ${TIMES} times in a row`, async () => {
     await using world = await FaultWorld.open((folder) => ({ up: recorded(folder, "up", revision) }));
     const callers = [await callerOf("modern", world, "up"), await callerOf("legacy", world, "up")];
-    for (let time = 0; time < 5; time++) {
+    for (let time = 0; time < TIMES; time++) {
       const running = fixturesOf(process.pid);
       expect(running.length).toBeLessThanOrEqual(3);
       for (const pid of running) process.kill(pid, "SIGKILL");
