@@ -1,4 +1,5 @@
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { loadLibsqlNative } from "./libsql-native.ts";
 import { storeUnusable } from "./store-failure.ts";
 
 export type SqlRow = Record<string, unknown>;
@@ -21,7 +22,7 @@ interface Statement {
   run(...parameters: unknown[]): { changes: number | bigint };
 }
 
-interface Database {
+export interface SqliteDatabase {
   prepare(sql: string): Statement;
   exec(sql: string): void;
   close(): void;
@@ -30,17 +31,22 @@ interface Database {
 /** Node's own library, since 22.13. */
 const nodeSqlite: SqliteLibrary = async () => {
   const module = quietly(() => process.getBuiltinModule("node:sqlite") as unknown) as
-    | { DatabaseSync: new (file: string) => Database }
+    | { DatabaseSync: new (file: string) => SqliteDatabase }
     | undefined;
   if (!module) return undefined;
   return (file) => handle(new module.DatabaseSync(file), (parameters) => parameters);
 };
 
 const libsql: SqliteLibrary = async () => {
-  const { default: Libsql } = (await import("libsql")) as unknown as { default: new (file: string) => Database };
+  const open = loadLibsqlNative() ?? (await loadLibsql());
   // libsql takes a single null for an object of named parameters, so it gets an array.
-  return (file) => handle(new Libsql(file), (parameters) => [parameters]);
+  return (file) => handle(open(file), (parameters) => [parameters]);
 };
+
+async function loadLibsql(): Promise<(file: string) => SqliteDatabase> {
+  const { default: Libsql } = (await import("libsql")) as unknown as { default: new (file: string) => SqliteDatabase };
+  return (file) => new Libsql(file);
+}
 
 const LIBRARIES: readonly SqliteLibrary[] = [nodeSqlite, libsql];
 
@@ -73,7 +79,7 @@ async function loadSqlite(libraries: readonly SqliteLibrary[]): Promise<((file: 
 const LONG_STATEMENT = 1_000;
 const MAX_KEPT_STATEMENTS = 16;
 
-function handle(database: Database, spread: (parameters: unknown[]) => unknown[]): SqliteHandle {
+function handle(database: SqliteDatabase, spread: (parameters: unknown[]) => unknown[]): SqliteHandle {
   const kept = new Map<string, Statement>();
   const use = <T>(sql: string, run: (statement: Statement) => T): T => {
     if (sql.length < LONG_STATEMENT) return run(database.prepare(sql));
