@@ -3,7 +3,8 @@ import type { ApiReach } from "../../transport/server-entry.ts";
 import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
 import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { neededSecrets, setCommand } from "../api/needed-secrets.ts";
-import { joinFirst, ok, type CheckId, type Finding } from "./check.ts";
+import { joinFirst } from "../../text/shorten.ts";
+import { ok, type CheckId, type Finding } from "./check.ts";
 
 /**
  * What calls of an API's tools need besides its file: their address and secrets. Empty if the file cannot be used:

@@ -130,9 +130,3 @@ export class FindingDraft {
     return { verdict, evidence: this.#evidence, advice: this.#advice.size === 0 ? undefined : [...this.#advice] };
   }
 }
-
-/** "a, b, c and 4 more" */
-export function joinFirst(names: readonly string[], most = 5): string {
-  const rest = names.length - most;
-  return rest > 0 ? `${names.slice(0, most).join(", ")} and ${rest} more` : names.join(", ");
-}

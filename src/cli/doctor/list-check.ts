@@ -1,10 +1,10 @@
-import { shorten } from "../../text/shorten.ts";
+import { joinFirst, shorten } from "../../text/shorten.ts";
 import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
 import { longNames } from "./long-names.ts";
-import { toFailedFinding, joinFirst, type Finding, FindingDraft, ok } from "./check.ts";
+import { toFailedFinding, type Finding, FindingDraft, ok } from "./check.ts";
 
 export interface ServerOffer {
   tools: Tool[];

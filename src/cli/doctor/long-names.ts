@@ -1,6 +1,6 @@
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { fullName } from "../../gateway/names/names.ts";
-import { joinFirst } from "./check.ts";
+import { joinFirst } from "../../text/shorten.ts";
 
 /** The longest tool name that all large model providers accept. */
 const MAX_NAME = 64;

@@ -1,7 +1,8 @@
 import { modelName } from "../../host/directory/names.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Tool } from "../../protocol/mcp.ts";
-import { joinFirst, FindingDraft, ok, type Finding } from "./check.ts";
+import { joinFirst } from "../../text/shorten.ts";
+import { FindingDraft, ok, type Finding } from "./check.ts";
 
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const TYPES = new Set(["object", "array", "string", "number", "integer", "boolean", "null"]);

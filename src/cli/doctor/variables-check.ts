@@ -4,7 +4,8 @@ import { loadText, parseSource } from "../../config/read/read-source.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { plainValue } from "../../source/source-node.ts";
 import { endOf } from "../../config/read/variables.ts";
-import { toFailedFinding, joinFirst, ok, type Finding } from "./check.ts";
+import { joinFirst } from "../../text/shorten.ts";
+import { toFailedFinding, ok, type Finding } from "./check.ts";
 
 /** A `${…}` of an entry: its name, never its value. */
 export interface Reference {
