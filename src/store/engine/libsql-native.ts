@@ -44,9 +44,8 @@ export function loadLibsqlNative(): ((file: string) => SqliteDatabase) | undefin
   const { platform, arch } = process;
   if (platform !== "linux" || (arch !== "x64" && arch !== "arm64") || !usesGlibc()) return undefined;
   try {
-    // The native library is a dependency of libsql, which not every package manager makes visible here.
-    const fromLibsql = createRequire(createRequire(import.meta.url).resolve("libsql"));
-    const native = fromLibsql(`@libsql/linux-${arch}-gnu`) as Partial<Native>;
+    // It is a dependency of libsql, which not every package manager makes visible here.
+    const native = createRequire(import.meta.url)(`@libsql/linux-${arch}-gnu`) as Partial<Native>;
     return hasAll(native) ? (file) => open(native, file) : undefined;
   } catch {
     return undefined;

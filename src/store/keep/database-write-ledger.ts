@@ -2,8 +2,9 @@ import type { Kysely } from "kysely";
 import { instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 import type { CallToolResult } from "../../protocol/mcp.ts";
 import { sha256 } from "../../text/digest.ts";
-import { RETENTION_MS, type UnknownWrite } from "../../workshop/run/writes/file-write-ledger.ts";
+import type { UnknownWrite } from "../../workshop/run/writes/file-write-ledger.ts";
 import {
+  RETENTION_MS,
   inTheWay,
   type EarlierWrite,
   type WriteLedger,

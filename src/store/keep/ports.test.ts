@@ -9,7 +9,7 @@ import { lastingLedgerCases, ledgerCases } from "../../../test/fixtures/write-le
 import { MemoryCache } from "../../client/conversation/response-cache.ts";
 import { FileTrustStore } from "../../config/trust/trust-store.ts";
 import { FileEraCache } from "../../host/servers/era-cache.ts";
-import { RETENTION_MS } from "../../workshop/run/writes/file-write-ledger.ts";
+import { RETENTION_MS } from "../../workshop/run/writes/write-ledger.ts";
 import type { Store } from "../store.ts";
 
 const clock = { now: 1_000 };

@@ -5,11 +5,15 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import { importLedger } from "./import-ledger.ts";
 import { entryIn, isHarmless, lineOf, spoiledLedger, type LedgerEntry } from "./ledger-line.ts";
 import { LineFile } from "../../../files/line-file.ts";
-import { inTheWay, type EarlierWrite, type WriteLedger, type WriteOutcome, type WriteRecord } from "./write-ledger.ts";
+import {
+  inTheWay,
+  RETENTION_MS,
+  type EarlierWrite,
+  type WriteLedger,
+  type WriteOutcome,
+  type WriteRecord,
+} from "./write-ledger.ts";
 
-const DAY_MS = 86_400_000;
-/** How long completed writes are remembered. Open and unknown ones are never forgotten. */
-export const RETENTION_MS = 365 * DAY_MS;
 /** The minimum number of outdated lines for rewriting the file. */
 const MIN_OUTDATED = 1_000;
 

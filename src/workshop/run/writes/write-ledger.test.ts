@@ -3,9 +3,9 @@ import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FileWriteLedger, RETENTION_MS, type FileWriteLedgerOptions } from "./file-write-ledger.ts";
+import { FileWriteLedger, type FileWriteLedgerOptions } from "./file-write-ledger.ts";
 import { ledgerCases, lastingLedgerCases } from "../../../../test/fixtures/write-ledger-cases.ts";
-import { MemoryWriteLedger, type WriteLedger } from "./write-ledger.ts";
+import { MemoryWriteLedger, RETENTION_MS, type WriteLedger } from "./write-ledger.ts";
 
 const result = { content: [{ type: "text", text: "booked" }] };
 let folder = "";

@@ -1,5 +1,9 @@
 import type { CallToolResult } from "../../../protocol/mcp.ts";
 
+const DAY_MS = 86_400_000;
+/** How long completed writes are remembered. Open and unknown ones are never forgotten. */
+export const RETENTION_MS = 365 * DAY_MS;
+
 /**
  * The record of a write. `pending`: it is being sent, until that time at the latest; after that its outcome is unknown.
  * `by` identifies the sender.
