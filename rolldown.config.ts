@@ -22,6 +22,7 @@ const published = defineConfig({
   transform: { target: "node20" },
   // libsql is native, and installed where that works; pg asks for the other two, and does without them.
   external: NOT_BUNDLED,
+  checks: { ineffectiveDynamicImport: false },
   plugins: [licences()],
   output: {
     dir: "dist",
@@ -30,7 +31,7 @@ const published = defineConfig({
     entryFileNames: "[name].js",
     comments: false,
     chunkFileNames: "chunks/[name]-[hash].js",
-    codeSplitting: { groups: ["command", "core", "start"].map(together) },
+    codeSplitting: { groups: sharedFiles() },
   },
 });
 
@@ -50,31 +51,104 @@ const fixtures = defineConfig({
 export default [published, fixtures];
 
 /**
- * Three files have what most commands load: a short command would spend a third of its time on opening sixty small ones.
- * `start` is all that --version and --help need, `core` what the others need of the library, `command` what they need
- * besides. What is imported on demand stays apart.
+ * Files with many modules each, because opening a file takes half a millisecond: a short command would spend a third of its
+ * time on sixty small ones. A module is in the first of these files that has it. All others are the bundler's choice: one file
+ * for the modules that the same programs need. What is imported on demand stays apart.
  */
-function together(file: string, priority: number): CodeSplittingGroup {
-  const reach = (context: ChunkingContext, ...roots: string[]) => {
-    const found = new Set(roots.map((root) => resolve("src/cli", root)));
-    for (const each of found)
-      for (const imported of context.getModuleInfo(each)?.importedIds ?? []) found.add(imported);
-    return found;
-  };
-  let first: Set<string> | undefined;
-  let most: Set<string> | undefined;
-  const fileOf = (id: string, context: ChunkingContext) => {
-    first ??= reach(context, "overview.ts", "compile-cache.ts");
-    most ??= reach(context, "run.ts", "look/mcp-tools.ts");
-    if (first.has(id)) return "start";
-    if (!most.has(id)) return undefined;
-    return id.startsWith(join(resolve("src/cli"), sep)) ? "command" : "core";
-  };
-  return {
-    name: (id, context) => (fileOf(id, context) === file ? file : null),
+function sharedFiles(): CodeSplittingGroup[] {
+  const order = ["start", "core", "command", "lock", "common", "team", "sets", "database", "store", "news"];
+  let files: ReadonlyMap<string, string> | undefined;
+  return order.map((file, index) => ({
+    name: (id, context) => ((files ??= new SharedFiles(context).choose()).get(id) === file ? file : null),
     debugName: file,
-    priority,
-  };
+    priority: order.length - index,
+  }));
+}
+
+/** What loads so little that a file of its own costs more than to load it in vain, in characters of the source. */
+const TINY = 2500;
+const inFolder = (folder: string) => (id: string) => id.startsWith(join(resolve(folder), sep));
+
+/** Chooses the modules of each file. With a module, a file also has all that it imports and that no earlier one has. */
+class SharedFiles {
+  readonly #context: ChunkingContext;
+  readonly #files = new Map<string, string>();
+
+  constructor(context: ChunkingContext) {
+    this.#context = context;
+  }
+
+  choose(): ReadonlyMap<string, string> {
+    // All that --version and --help need; then what most commands need of the library, and besides.
+    this.#put("start", this.#load("cli/overview.ts", "cli/compile-cache.ts"));
+    this.#putCommand(this.#load("cli/run.ts", "cli/look/mcp-tools.ts"));
+    // `nexus serve` needs a little of everything.
+    const ofServe = this.#load("cli/serve/serve.ts", "cli/serve/serve-door.ts").filter(inFolder("src"));
+    this.#putCommand(ofServe.filter((id) => this.#isTiny(id) && this.#isShared(id)));
+    this.#put("lock", this.#load("files/file-lock.ts", "files/state-key.ts"));
+    // What the store and other programs need.
+    this.#put(
+      "common",
+      this.#load(
+        "async/coalesced-runs.ts",
+        "async/fair-shares.ts",
+        "host/definitions/known-definitions.ts",
+        "server/core/principal.ts",
+        "server/core/seal.ts",
+        "server/core/stderr-logger.ts",
+        "server/http/origin-guard.ts",
+        "store/keep/key-text.ts",
+        "workshop/run/writes/write-ledger.ts",
+      ),
+    );
+    this.#put("team", this.#load("team/grants.ts", "team/tenant-definitions.ts", "compose/stored-state.ts"));
+    this.#put("sets", this.#load("gateway/sets/compiled-set.ts"));
+    this.#put("database", this.#load("cli/store/chosen-database.ts"));
+    this.#put("store", this.#load("store/store.ts"));
+    this.#put("news", this.#load("cli/serve/server-news.ts", "cli/serve/process-estimate.ts"));
+    return this.#files;
+  }
+
+  #put(file: string, modules: readonly string[]): void {
+    for (const id of modules) if (!this.#files.has(id)) this.#files.set(id, file);
+  }
+
+  #putCommand(modules: readonly string[]): void {
+    this.#put("command", modules.filter(inFolder("src/cli")));
+    this.#put("core", modules);
+  }
+
+  #isTiny(id: string): boolean {
+    const more = importsOf(this.#context, [id]).filter((each) => !this.#files.has(each));
+    // A module of Node, such as node:crypto, takes longer than a file.
+    const lengths = more.map((each) => this.#context.getModuleInfo(each)?.code?.length ?? Infinity);
+    return lengths.reduce((sum, length) => sum + length, 0) <= TINY;
+  }
+
+  /** Whether other commands load it, too. */
+  #isShared(id: string): boolean {
+    const importers = new Set([id]);
+    for (const each of importers)
+      for (const importer of this.#context.getModuleInfo(each)?.importers ?? []) importers.add(importer);
+    const isOnDemand = (each: string) => (this.#context.getModuleInfo(each)?.dynamicImporters.length ?? 0) > 0;
+    return [...importers].some(
+      (each) => inFolder("src/cli")(each) && isOnDemand(each) && !inFolder("src/cli/serve")(each),
+    );
+  }
+
+  #load(...roots: readonly string[]): string[] {
+    return importsOf(
+      this.#context,
+      roots.map((root) => resolve("src", root)),
+    );
+  }
+}
+
+/** All modules that are loaded with these. */
+function importsOf(context: ChunkingContext, roots: readonly string[]): string[] {
+  const found = new Set(roots);
+  for (const each of found) for (const imported of context.getModuleInfo(each)?.importedIds ?? []) found.add(imported);
+  return [...found];
 }
 
 function licences(): Plugin {

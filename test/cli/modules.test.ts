@@ -33,11 +33,11 @@ interface Loaded {
   builtin: string[];
 }
 
-/** What a command line loads, without what its servers load. */
+/** What a command line loads, without what its servers load. One that does not end by itself is ended when it listens. */
 async function loadedBy(...args: string[]): Promise<Loaded> {
   const coverage = join(world.root, "coverage");
   const list = join(world.root, "builtin.json");
-  const { child } = world.start(args, {
+  const { child, output } = world.start(args, {
     env: {
       NODE_OPTIONS: `--import=${pathToFileURL(spy).href}`,
       NEXUS_TEST_SPY: list,
@@ -45,7 +45,11 @@ async function loadedBy(...args: string[]): Promise<Loaded> {
     },
   });
   child.stdin?.end();
-  expect(await once(child, "close")).toEqual([0, null]);
+  const closed = once(child, "close");
+  const listens = args.includes("--port");
+  if (listens) await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain("Ctrl-C");
+  if (listens) child.kill("SIGTERM");
+  expect(await closed).toEqual([0, null]);
   // Node hands NODE_V8_COVERAGE on to every child: the files are told apart by the number of the process.
   const [name = ""] = (await readdir(coverage)).filter((file) => file.startsWith(`coverage-${child.pid}-`));
   const { result } = JSON.parse(await readFile(join(coverage, name), "utf8")) as { result: { url: string }[] };
@@ -88,3 +92,29 @@ test("completion of a word loads nothing of the network", async () => {
   expect(packages).toEqual(["jsonc-parser"]);
   for (const module of NETWORK_MODULES) expect(builtin).not.toContain(module);
 });
+
+test("the gateway on a pipe loads nothing of the store", async () => {
+  const { packages } = await loadedBy("serve", "--stdio");
+  expect(packages).not.toContain("kysely");
+});
+
+test("the gateway with its store loads few files, and one of two SQL libraries", async () => {
+  const { files, packages } = await loadedBy("serve", "--port", "0");
+  expect(files.length, files.join(" ")).toBeLessThanOrEqual(30);
+  expect(packages).toContain("kysely");
+  for (const name of ["pg", "undici", "yaml"]) expect(packages).not.toContain(name);
+});
+
+test.each(["index.js", "gateway/index.js", "server/index.js", "testing/index.js"])(
+  "the library %s loads nothing of the store and of the command line",
+  async (entry) => {
+    const files = new Set([new URL(entry, DIST).href]);
+    for (const file of files) {
+      const text = await readFile(fileURLToPath(file), "utf8");
+      for (const [, path = ""] of text.matchAll(/^(?:import|export) [^"]*"(\.[^"]+)";$/gm))
+        files.add(new URL(path, file).href);
+    }
+    expect(files.size).toBeGreaterThan(3);
+    for (const file of files) expect(file).not.toMatch(/chunks\/(?:command|database|store|team)-/);
+  },
+);

@@ -1,9 +1,10 @@
 import { quoteWord } from "../../text/shell-words.ts";
 import { CLIENTS, INSTALL_CLIENTS } from "../../config/import/clients.ts";
 import { fullName } from "../../gateway/names/names.ts";
-import type { Host, ServerStatus } from "../../host/host.ts";
+import type { Host } from "../../host/host.ts";
 import { estimateWords, type ProcessEstimate } from "./process-estimate.ts";
 import { exampleArguments } from "../look/example-call.ts";
+import { stateWords } from "./state-words.ts";
 
 export interface Greeting {
   host: Pick<Host, "servers" | "tools">;
@@ -12,15 +13,14 @@ export interface Greeting {
   needsKey: boolean;
 }
 
-/** What to do with a running gateway, in lines. */
-export function greeting(url: string, { host, estimate, platform, needsKey }: Greeting): string[] {
+/** What to do with a running gateway, in lines. `local`: its address on this machine. */
+export function greeting(local: string, { host, estimate, platform, needsKey }: Greeting): string[] {
   const servers = host.servers();
   const shown = servers.filter(({ state }) => state.kind !== "disabled");
   const width = Math.max(0, ...shown.map(({ id }) => id.length));
   const rows = shown.map((server) => `  ${server.id.padEnd(width)}  ${stateWords(server)}`);
   const processes = estimateWords(estimate);
   const others = INSTALL_CLIENTS.filter((client) => client !== "claude-code" && CLIENTS[client].shape?.url.http);
-  const local = localUrl(url);
   const connecting = needsKey
     ? ["To connect a client, give it the address and a key", `  Authorization: Bearer nxs_…`]
     : [
@@ -43,36 +43,7 @@ export function greeting(url: string, { host, estimate, platform, needsKey }: Gr
   ];
 }
 
-/** From this machine, all of its addresses are one. */
-export function localUrl(url: string): string {
-  return url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, "http://127.0.0.1:");
-}
-
 const NO_SERVERS = "No servers are configured. Add one: nexus mcp add NAME -- COMMAND …, or try it with --demo.";
-
-/** A server's state in a few words. */
-export function stateWords({ id, state }: ServerStatus): string {
-  switch (state.kind) {
-    case "ready":
-      return `ready (${state.protocolVersion})`;
-    case "degraded":
-      return `ready (${state.protocolVersion}), but ${state.error.message}`;
-    case "failed":
-      return `failed: ${state.error.message}`;
-    case "waiting-for-trust":
-      return `not trusted; review its file: nexus mcp trust`;
-    case "starting":
-      return "starting";
-    case "idle":
-      return "starts on first use";
-    case "paused":
-      return "paused, starts on next use";
-    case "disabled":
-      return `disabled; to enable it: nexus mcp enable ${id}`;
-    case "stopped":
-      return "stopped";
-  }
-}
 
 /** Commands that work unchanged, or with a key; the call uses a read-only tool, if there is one. */
 function commandsToTry(again: string, host: Pick<Host, "servers" | "tools">, platform: NodeJS.Platform): string[] {

@@ -2,7 +2,6 @@ import type { Gateway } from "../../gateway/index.ts";
 import type { Operations } from "../../rest/operations.ts";
 import { visible } from "../../text/visible.ts";
 import type { Output } from "../output/output.ts";
-import { greeting, localUrl } from "./greeting.ts";
 import { estimateProcesses } from "./process-estimate.ts";
 import type { ServeDoor } from "./serve-door.ts";
 
@@ -19,14 +18,15 @@ interface StoreChoice {
 }
 
 /** Prints where the gateway listens, and what to do with it. */
-export function tellAddress(
+export async function tellAddress(
   { url, port, host }: Gateway,
   out: Output,
   { platform, entrance, options, operations }: Listening,
-): void {
+): Promise<void> {
   const estimate = estimateProcesses(host.servers(), host.processes?.limits.processes);
   const auth = entrance.door?.isNeeded === true ? "keys" : "none";
-  const consoleUrl = operations?.consoleLink(localUrl(url));
+  const local = localUrl(url);
+  const consoleUrl = operations?.consoleLink(local);
   if (out.json) {
     const servers = host.servers();
     const states = servers.map((server) => ({ id: server.id, state: server.state.kind }));
@@ -34,7 +34,9 @@ export function tellAddress(
   }
   out.line(`listening on ${url}`);
   if (consoleUrl !== undefined) out.line(`console: ${consoleUrl}`);
-  for (const line of greeting(url, { host, estimate, platform, needsKey: auth === "keys" })) out.line(visible(line));
+  // Only people read the rest, which may come a little later.
+  const { greeting } = await import("./greeting.ts");
+  for (const line of greeting(local, { host, estimate, platform, needsKey: auth === "keys" })) out.line(visible(line));
   out.line();
   // The store of the demo is its own, so no command creates a key in it.
   const canNeedKeys = entrance.door !== undefined && (!options.demo || options.database !== undefined);
@@ -46,3 +48,8 @@ export function tellAddress(
 }
 
 const OPEN_TO_ALL = "There is no authentication: everybody on this machine can call it.";
+
+/** From this machine, all of its addresses are one. */
+function localUrl(url: string): string {
+  return url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, "http://127.0.0.1:");
+}

@@ -5,15 +5,18 @@ import { join } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { MasterKeyPlace } from "../../store/master-key.ts";
 import { sqliteAddress } from "../../store/engine/database-address.ts";
-import type { Store } from "../../store/store.ts";
-import type { KeyDoor } from "../../team/key-door.ts";
-import type { RequestAllowance } from "../../team/request-allowance.ts";
-import type { StoredSets } from "../../team/stored-sets.ts";
+import { sqliteProblem } from "../../store/engine/sqlite-handle.ts";
+import { Store } from "../../store/store.ts";
+import { KeyDoor } from "../../team/key-door.ts";
+import { RequestAllowance } from "../../team/request-allowance.ts";
+import { StoredSets } from "../../team/stored-sets.ts";
+import type { TenantHosts } from "../../team/tenant-hosts.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import type { Logger } from "../../text/logger.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { CommandContext } from "../command/command.ts";
 import { chosenStoreOrDefault, type ChosenStore } from "../store/chosen-database.ts";
+import { followTenants, type TenantsContext } from "./serve-tenants.ts";
 
 const AUTHS = ["none", "keys"] as const;
 
@@ -33,6 +36,8 @@ export interface ServeDoor extends AsyncDisposable {
   sets: StoredSets | undefined;
   /** Counts what callers use. */
   allowance: RequestAllowance | undefined;
+  /** Opens the hosts of other tenants. Undefined where no key names a tenant. */
+  followTenants: ((context: TenantsContext) => Promise<TenantHosts>) | undefined;
   /** Whether the tenant `default` also keeps its secrets and recorded writes in the store. */
   isChosen: boolean;
   /** What a command must say to use the same store. */
@@ -46,6 +51,7 @@ const NOTHING_STORED = {
   store: undefined,
   sets: undefined,
   allowance: undefined,
+  followTenants: undefined,
   isChosen: false,
   optionsAgain: "",
   async [Symbol.asyncDispose]() {},
@@ -75,19 +81,12 @@ export async function openDoor(
     );
   }
   const place = await storePlace(context, logger);
-  const problem = place.address.kind === "sqlite" ? await loadProblem() : undefined;
+  const problem = place.address.kind === "sqlite" ? await sqliteProblem() : undefined;
   const isNeeded = auth === "keys" || !isLocal || context.options.database !== undefined;
   if (problem) await place.remove?.();
   if (problem && isNeeded) throw problem;
   if (problem) return { ...NOTHING_STORED, problem };
-  const [{ Store: Opened }, { KeyDoor: Door }, { StoredSets: Sets }, { RequestAllowance: Counting }] =
-    await Promise.all([
-      import("../../store/store.ts"),
-      import("../../team/key-door.ts"),
-      import("../../team/stored-sets.ts"),
-      import("../../team/request-allowance.ts"),
-    ]);
-  const store = await Opened.open({ ...place, logger }).catch(async (error: unknown) => {
+  const store = await Store.open({ ...place, logger }).catch(async (error: unknown) => {
     await place.remove?.();
     throw error;
   });
@@ -95,15 +94,20 @@ export async function openDoor(
     if (auth === undefined && !isLocal && (await store.keys.count()) === 0) throw nobodyCouldCall(address);
     const needs = auth === "keys" || !isLocal ? "keys" : "when-there-are-keys";
     const [door, sets] = await Promise.all([
-      auth === "none" ? undefined : Door.open({ store, needs, logger }),
-      Sets.open({ store, logger }),
+      auth === "none" ? undefined : KeyDoor.open({ store, needs, logger }),
+      StoredSets.open({ store, logger }),
     ]);
-    const allowance = await Counting.open({ store, limitsOf: (principal) => door?.limitsOf(principal), logger });
+    const allowance = await RequestAllowance.open({
+      store,
+      limitsOf: (principal) => door?.limitsOf(principal),
+      logger,
+    });
     return {
       door,
       store,
       sets,
       allowance,
+      followTenants: door && ((around) => followTenants(store, around)),
       isChosen: place.isChosen,
       optionsAgain: place.optionsAgain,
       problem: undefined,
@@ -129,11 +133,6 @@ function nobodyCouldCall(address: string): NexusError {
     hint: "Create a key first: nexus keys create NAME --allow PATTERN. Or use --auth keys and create it later.",
     mayHaveReached: false,
   });
-}
-
-async function loadProblem(): Promise<NexusError | undefined> {
-  const { sqliteProblem } = await import("../../store/engine/sqlite-handle.ts");
-  return sqliteProblem();
 }
 
 interface StorePlace extends Pick<ChosenStore, "address" | "masterKey" | "logger" | "optionsAgain"> {

@@ -11,8 +11,7 @@ import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Output } from "../output/output.ts";
 import { ServerNews } from "./server-news.ts";
 
-interface TenantsContext {
-  store: Store;
+export interface TenantsContext {
   surroundings: Surroundings;
   stateFolder: string;
   /** The file of --config. */
@@ -24,8 +23,8 @@ interface TenantsContext {
 }
 
 /** The hosts of tenants other than `default`: their servers are in the store, and so is what they keep. */
-export function followTenants(context: TenantsContext): Promise<TenantHosts> {
-  const { store, surroundings, stateFolder, config, shared, logger, out } = context;
+export function followTenants(store: Store, context: TenantsContext): Promise<TenantHosts> {
+  const { surroundings, stateFolder, config, shared, logger, out } = context;
   const { home, platform, variables } = surroundings;
   const ownTrust = trustStore(surroundings, stateFolder);
   return TenantHosts.follow({

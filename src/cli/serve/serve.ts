@@ -10,7 +10,6 @@ import { unknownServer } from "../../host/directory/unknown-name.ts";
 import type { HostEntry, HostOptions } from "../../host/host-options.ts";
 import { Host } from "../../host/host.ts";
 import { Operations } from "../../rest/operations.ts";
-import type { Store } from "../../store/store.ts";
 import type { TenantHosts } from "../../team/tenant-hosts.ts";
 import { loggerFrom, type Logger } from "../../text/logger.ts";
 import { visible } from "../../text/visible.ts";
@@ -20,9 +19,8 @@ import { verboseLogger } from "../output/verbose-logger.ts";
 import { TenantState } from "../store/tenant-state.ts";
 import { tellAddress } from "./listening.ts";
 import { limitProcesses } from "./process-options.ts";
-import { openDoor, type ServeDoor } from "./serve-door.ts";
+import type { ServeDoor } from "./serve-door.ts";
 import { logFormOf, parseTarget, SERVE_OPTIONS, type ServeTarget, type ServeValues } from "./serve-options.ts";
-import { followTenants } from "./serve-tenants.ts";
 import { ServerNews } from "./server-news.ts";
 
 /** How long the first line waits for slow servers; they are served when they are ready. */
@@ -52,9 +50,7 @@ input does the same, and a signal stops immediately.`,
     if (form) out.logAs(form);
     const logger = loggerFor(flags, out, form);
     const limited = limitProcesses(options, { logger, platform: surroundings.platform });
-    await using entrance = options.stdio
-      ? undefined
-      : await openDoor(context, { address: target.reach.address, logger });
+    await using entrance = options.stdio ? undefined : await openEntrance(context, target, logger);
     await using own = new TenantState(context);
     await using accepted = ledgerOfDefault(entrance, own, logger);
     const state = { ...stateOfDefault(entrance, own), definitions: accepted.ledger };
@@ -69,6 +65,12 @@ input does the same, and a signal stops immediately.`,
 });
 
 type ServeContext = CommandContext<ServeValues>;
+
+/** What needs a store is loaded for HTTP alone. */
+async function openEntrance(context: ServeContext, { reach }: ServeTarget, logger: Logger): Promise<ServeDoor> {
+  const { openDoor } = await import("./serve-door.ts");
+  return openDoor(context, { address: reach.address, logger });
+}
 
 /** Starts the configured servers, or those of the demo. */
 function startHost(context: ServeContext, options: HostOptions): Promise<Host> {
@@ -112,7 +114,7 @@ interface Serving {
 async function serveNetwork(host: Host, entrance: ServeDoor, { context, target, logger }: Serving): Promise<void> {
   const { options, signal, out, surroundings, stateFolder } = context;
   const { door, store, sets, allowance } = entrance;
-  using tenants = store && door && (await openTenants(host, store, { context, target, logger }));
+  using tenants = await openTenants(host, entrance, { context, target, logger });
   await using operations = store && new Operations({ store, door, stateFolder, logger });
   const sealKey = store?.masterKey.derive("seal");
   const kept = { door, sets, allowance, sealKey, openTenant: tenants?.open, operations };
@@ -122,17 +124,22 @@ async function serveNetwork(host: Host, entrance: ServeDoor, { context, target, 
     void gateway.closeTenant(tenant).then(() => removeTenantFolder(stateFolder, tenant, logger));
   });
   await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
-  if (!signal.aborted) tellAddress(gateway, out, { platform: surroundings.platform, entrance, options, operations });
+  if (!signal.aborted)
+    await tellAddress(gateway, out, { platform: surroundings.platform, entrance, options, operations });
   await untilAborted(signal);
   const isBusy = gateway.runningCalls > 0;
   out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
 }
 
 /** The other tenants, whose hosts share the budget of processes. */
-function openTenants(host: Host, store: Store, { context, logger }: Serving): Promise<TenantHosts> {
+async function openTenants(
+  host: Host,
+  { followTenants }: ServeDoor,
+  { context, logger }: Serving,
+): Promise<TenantHosts | undefined> {
   const { flags, out, surroundings, stateFolder } = context;
   const shared = { processes: host.processes, timeoutMs: flags.timeoutMs };
-  return followTenants({ store, surroundings, stateFolder, config: flags.config, shared, logger, out });
+  return followTenants?.({ surroundings, stateFolder, config: flags.config, shared, logger, out });
 }
 
 /** Serves one client until it is gone. A single chosen server keeps its names. */
