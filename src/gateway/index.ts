@@ -2,7 +2,6 @@ import type { Readable, Writable } from "node:stream";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { EVERYTHING, type View } from "./names/view.ts";
 import { Gateway, type ServeOptions } from "./gateway.ts";
-import { serveStdio as serveOnPipes } from "../server/stdio/serve-stdio.ts";
 
 export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts";
 export type { Allowance, RunningCall } from "./operation/allowance.ts";
@@ -38,6 +37,7 @@ export type StdioServeOptions = GatewayOptions & {
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { input, output, signal, server } = options;
   const view: View = server === undefined ? EVERYTHING : { kind: "one", server };
+  const { serveStdio: serveOnPipes } = await import("../server/stdio/serve-stdio.ts");
   const assembly = await Assembly.open(options);
   const { tenants, limits, budget, logger } = assembly;
   try {
