@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allCombinations, FEATURES, impossible, someCombinations, UPSTREAMS } from "./definition.ts";
+import { allCombinations, FEATURES, impossible, quickCombinations, someCombinations, UPSTREAMS } from "./definition.ts";
+import { isFull } from "../fixtures/depth.ts";
 import { PROOFS } from "./features.ts";
 import { Answers, type Party } from "./party.ts";
 import { MatrixWorld } from "./world.ts";
 
 /** `npm run matrix` asks for all of it. */
-const combinations = process.env["NEXUS_MATRIX"] === "all" ? allCombinations() : someCombinations();
+const isAll = process.env["NEXUS_MATRIX"] === "all";
+const combinations = isAll ? allCombinations() : isFull ? someCombinations() : quickCombinations();
 
 let marks = 0;
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { Notification, Params } from "../../../src/protocol/json-rpc.ts";
 import type { Question } from "../../../src/protocol/mcp.ts";
 import { failure } from "../../fixtures/failure.ts";
-import { CallsWorld, legacyCaller, textOf, type Upstream } from "./calls-world.ts";
+import { CallsWorld, legacyCaller, textOf, upstreams } from "./calls-world.ts";
 
-const UPSTREAMS: Upstream[] = ["modern stdio", "modern http", "legacy stdio", "legacy http"];
+const UPSTREAMS = upstreams("modern stdio", "modern http", "legacy stdio", "legacy http");
 const answerOf = ({ method, params }: Question) => {
   if (method === "roots/list") return { roots: [{ uri: "file:///mine" }] };
   if (method === "sampling/createMessage") {
@@ -123,7 +123,7 @@ describe("a legacy caller without a stream", () => {
   const url = "https://example.org/sign-in";
   const plain = { era: "legacy", capabilities: { elicitation: { form: {}, url: {} }, sampling: {} } } as const;
 
-  test.each<Upstream>(["modern stdio", "modern http"])(
+  test.each(upstreams("modern stdio", "modern http"))(
     "of a %s server is told which page to visit before it calls again (B1)",
     async (upstream) => {
       await using world = await CallsWorld.open(upstream);
@@ -144,7 +144,7 @@ describe("a legacy caller without a stream", () => {
     },
   );
 
-  test.each<Upstream>(["legacy stdio", "legacy http"])(
+  test.each(upstreams("legacy stdio", "legacy http"))(
     "of a %s server gets the server's own word for it",
     async (upstream) => {
       await using world = await CallsWorld.open(upstream);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { failure } from "../../fixtures/failure.ts";
-import { CallsWorld, EVERYTHING, keysOf, retryOf, textOf, type Upstream } from "./calls-world.ts";
+import { CallsWorld, EVERYTHING, keysOf, retryOf, textOf, upstreams } from "./calls-world.ts";
 import type { Notification, Result } from "../../../src/protocol/json-rpc.ts";
 
 const ASKABLE = { capabilities: EVERYTHING };
@@ -12,7 +12,7 @@ const asked = (world: CallsWorld) => world.tool("ask_twice", {}, ASKABLE);
 const again = (world: CallsWorld, params: object, caller = ASKABLE) =>
   world.tool("ask_twice", {}, caller, { ...params });
 
-describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %s server", (upstream) => {
+describe.each(upstreams("legacy stdio", "legacy http"))("a modern caller of a %s server", (upstream) => {
   test("is asked with an answer, and its return continues the very same call (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const first = await asked(world);

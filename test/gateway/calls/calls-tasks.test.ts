@@ -10,7 +10,7 @@ import {
   TASKS,
   textOf,
   type CallerOptions,
-  type Upstream,
+  upstreams,
 } from "./calls-world.ts";
 
 const FOLLOWING = { capabilities: { ...EVERYTHING, ...TASKS } };
@@ -27,7 +27,7 @@ async function until(world: CallsWorld, taskId: unknown, status: string): Promis
   return task;
 }
 
-const UPSTREAMS: Upstream[] = ["modern stdio", "modern http", "legacy stdio", "legacy http"];
+const UPSTREAMS = upstreams("modern stdio", "modern http", "legacy stdio", "legacy http");
 
 describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
   test("that follows tasks gets one, under an id of ours, and its result (B1)", async () => {
@@ -79,7 +79,7 @@ describe.each(UPSTREAMS)("a modern caller of a %s server", (upstream) => {
   });
 });
 
-describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %s server", (upstream) => {
+describe.each(upstreams("legacy stdio", "legacy http"))("a modern caller of a %s server", (upstream) => {
   test("that follows tasks gets one of a tool that need not be one; others get its result (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     const started = await world.tool("slow_compute", { seconds: 0 }, FOLLOWING);
@@ -116,7 +116,7 @@ describe.each<Upstream>(["legacy stdio", "legacy http"])("a modern caller of a %
   });
 });
 
-describe.each<Upstream>(["modern stdio", "modern http"])("a task of a %s server", (upstream) => {
+describe.each(upstreams("modern stdio", "modern http"))("a task of a %s server", (upstream) => {
   test("is refused to a caller that does not follow tasks, as the server MUST (B1)", async () => {
     await using world = await CallsWorld.open(upstream);
     expect(await failure(world.tool("failing_job", {}, ASKABLE))).toMatchObject({
@@ -143,7 +143,7 @@ describe.each(UPSTREAMS)("a task of a %s server, as its caller sees it,", (upstr
   });
 });
 
-describe.each<Upstream>(["legacy stdio", "legacy http"])("a task of a %s server", (upstream) => {
+describe.each(upstreams("legacy stdio", "legacy http"))("a task of a %s server", (upstream) => {
   const caller = { era: "modern", owner: "somebody", capabilities: EVERYTHING, ask: undefined } as const;
   const signal = new AbortController().signal;
 

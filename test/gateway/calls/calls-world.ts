@@ -12,12 +12,18 @@ import type { Lease } from "../../../src/host/servers/lease.ts";
 import { Host, type HostEntry } from "../../../src/index.ts";
 import type { Message, Notification, Params, Request, Result } from "../../../src/protocol/json-rpc.ts";
 import type { Question } from "../../../src/protocol/mcp.ts";
+import { isFull } from "../../fixtures/depth.ts";
 import { startHttpFixture } from "../../fixtures/servers/http-fixture.ts";
 import type { TranscriptEntry } from "../../fixtures/servers/transcript.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
 
 /** How a server of either era is reached. */
 export type Upstream = "modern stdio" | "modern http" | "legacy stdio" | "legacy http" | "legacy sse";
+
+/** All of them; in a quick run those without a process of their own. What crosses a pipe is tried in calls-passed. */
+export function upstreams(...all: Upstream[]): Upstream[] {
+  return isFull ? all : all.filter((upstream) => !upstream.endsWith("stdio"));
+}
 
 export interface CallsWorldOptions {
   limits?: Partial<CallLimits>;
