@@ -12,21 +12,28 @@ const IN_CI = [
 /** The files that take longest, the longest first. One of them that began last would run alone at the end. */
 const LONGEST = [
   "test/matrix/matrix.test.ts",
-  "test/e2e/documents.test.ts",
-  "test/security/crossings.test.ts",
+  "test/cli/serve/serve.test.ts",
+  "test/workshop/stopped-writer.test.ts",
   "test/host/recovery.test.ts",
   "test/e2e/robustness.test.ts",
-  "test/gateway/faults/faults.test.ts",
   "test/e2e/error-texts.test.ts",
-  "test/interop/server-everything.test.ts",
-  "test/store/durability.test.ts",
-  "test/cli/doctor.test.ts",
-  "test/gateway/calls/calls-tasks.test.ts",
-  "test/cli/serve/serve.test.ts",
   "test/cli/call/call.test.ts",
+  "test/interop/server-everything.test.ts",
+  "test/cli/doctor.test.ts",
+  "test/cli/call/questions.test.ts",
+  "test/e2e/documents.test.ts",
+  "test/workshop/capcorn/capcorn-failures.test.ts",
+  "test/host/stuck.test.ts",
+  "test/cli/program.test.ts",
+  "test/interop/other-clients.test.ts",
+  "test/e2e/stdio-faults.test.ts",
+  "test/cli/unseen.test.ts",
+  "test/store/durability.test.ts",
+  "test/gateway/faults/faults.test.ts",
   "test/interop/gateway-demo.test.ts",
   "test/host/host.test.ts",
-  "test/e2e/lifecycle.test.ts",
+  "test/gateway/fairness.test.ts",
+  "test/security/crossings.test.ts",
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -53,6 +60,8 @@ export default defineConfig({
     isolate: false,
     // Most tests wait for processes of theirs; more of them at a time than there are cores keep the cores busy.
     maxWorkers: isFull ? 4 : 5,
+    // More threads than cores that collect garbage take processor time from each other.
+    execArgv: ["--single-threaded-gc"],
     // A run of many minutes is not lost for one test that was disturbed; its report shows which one was repeated.
     retry: isFull ? 1 : 0,
     sequence: { sequencer: LongestFirst },
