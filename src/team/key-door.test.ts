@@ -89,7 +89,7 @@ onBothEngines("the door of a gateway", (world) => {
     const door = await open();
     const principal = await door.authenticate(bearer(key));
     await store.keys.revoke(about.id);
-    await expect.poll(() => comesIn(door, key), { timeout: 30_000 }).toBe("AUTH_REQUIRED");
+    await expect.poll(() => comesIn(door, key)).toBe("AUTH_REQUIRED");
     expect(expelled).toEqual([principal]);
     expect(door.decide?.(principal, "use", tool("search")).kind).toBe("denied");
   });
@@ -176,7 +176,7 @@ onBothEngines("the door of a gateway", (world) => {
     await store.tenants.remove("shop");
     expect(await store.keys.count()).toBe(0);
     expect((await open({ needs: "when-there-are-keys" })).isNeeded).toBe(true);
-    await expect.poll(() => before.isNeeded, { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => before.isNeeded).toBe(true);
   });
 
   test("until the first key is created everybody may come in; then a key is needed, and everybody else is expelled", async () => {
@@ -188,12 +188,12 @@ onBothEngines("the door of a gateway", (world) => {
     // A key is a way in of its own, which is not replaced by another one.
     expect(await comesIn(door, "nxs_a_b")).toBe("AUTH_REQUIRED");
     const { key, about } = await store.keys.create(ADA);
-    await expect.poll(() => door.isNeeded, { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => door.isNeeded).toBe(true);
     expect(expelled).toEqual([ANYBODY]);
     expect(await comesIn(door, key)).toBe(about.id);
     expect((await failure(authenticate(door, {}))).code).toBe("AUTH_REQUIRED");
     await store.keys.revoke(about.id);
-    await expect.poll(() => comesIn(door, key), { timeout: 30_000 }).toBe("AUTH_REQUIRED");
+    await expect.poll(() => comesIn(door, key)).toBe("AUTH_REQUIRED");
     expect(door.isNeeded).toBe(true);
   });
 

@@ -16,11 +16,11 @@ onBothEngines("the sets that a gateway serves", (world) => {
     let changes = 0;
     sets.onChanged(() => changes++);
     const allowed = () => sets.find("default", "desk")?.allow;
-    const noticed = { timeout: 30_000, interval: 20 };
+    const noticed = { timeout: 60_000, interval: 20 };
     await other.sets.put(HUB);
     const since = performance.now();
     await expect.poll(allowed, noticed).toEqual(["hub"]);
-    expect(performance.now() - since).toBeLessThan(3_000);
+    expect(performance.now() - since).toBeLessThan(10_000);
     await other.sets.put({ ...HUB, definition: `{"allow":["box"]}` }, { replace: true });
     await expect.poll(allowed, noticed).toEqual(["box"]);
     await other.sets.remove("default", "desk");

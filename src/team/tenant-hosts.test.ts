@@ -10,7 +10,7 @@ import { defineTenantServers } from "./tenant-definitions.ts";
 import { TenantHosts } from "./tenant-hosts.ts";
 
 /** A change is noticed within a second; a busy machine takes longer. */
-const SOON = { timeout: 10_000, interval: 20 };
+const SOON = { timeout: 60_000, interval: 20 };
 
 onBothEngines("hosts of tenants", (world) => {
   let store: Store;

@@ -5,7 +5,7 @@ import { failure } from "../fixtures/failure.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { StoreWorld } from "../fixtures/store-world.ts";
 
-const SOON = { timeout: 20_000, interval: 50 };
+const SOON = { timeout: 60_000, interval: 50 };
 const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;
 
 /** A server on stdio whose tools are in a file; it reports when the file was changed. */

@@ -158,7 +158,7 @@ describe("nexus keys and nexus tenants", () => {
 
   test("a gateway on loopback is open until the first key exists; then it needs one, and ends what others have open (X7)", async () => {
     const { child, output } = nexus.start(["serve", "--demo", "--port", "0", "--json", "--database", database]);
-    await expect.poll(() => output.stdout, { timeout: 30_000 }).toContain("\n");
+    await expect.poll(() => output.stdout).toContain("\n");
     const { url, auth } = parsed(output.stdout) as { url: string; auth: string };
     expect(auth).toBe("none");
     const anybody = await connect({ url });
@@ -167,13 +167,11 @@ describe("nexus keys and nexus tenants", () => {
     const issued = parsed((await run("keys", "create", "ci", "--allow", "demo", "--json")).stdout);
     const { id, key } = issued as { id: string; key: string };
     await expect
-      .poll(
-        () =>
-          anybody.request("tools/list").then(
-            () => "in",
-            ({ code }: { code: string }) => code,
-          ),
-        { timeout: 30_000 },
+      .poll(() =>
+        anybody.request("tools/list").then(
+          () => "in",
+          ({ code }: { code: string }) => code,
+        ),
       )
       .toBe("AUTH_REQUIRED");
     await anybody.close();
@@ -186,13 +184,11 @@ describe("nexus keys and nexus tenants", () => {
 
     await run("keys", "revoke", id);
     await expect
-      .poll(
-        () =>
-          mine.request("tools/list").then(
-            () => "in",
-            ({ code }: { code: string }) => code,
-          ),
-        { timeout: 30_000 },
+      .poll(() =>
+        mine.request("tools/list").then(
+          () => "in",
+          ({ code }: { code: string }) => code,
+        ),
       )
       .toBe("AUTH_REQUIRED");
     await mine.close();

@@ -165,7 +165,7 @@ describe("nexus sets", () => {
 
   test("a running gateway serves sets as they are created, changed and removed, to keys that may use them", async () => {
     const { child, output } = nexus.start(["serve", "--demo", "--port", "0", "--json", "--database", database]);
-    await expect.poll(() => output.stdout, { timeout: 30_000 }).toContain("\n");
+    await expect.poll(() => output.stdout).toContain("\n");
     const url = String(parsed(output.stdout)["url"]).replace("/mcp", "/sets/games/mcp");
     await run("sets", "create", "games", "--allow", "demo.roll_dice", "--rename", "demo.roll_dice=roll");
     const { key } = parsed((await run("keys", "create", "player", "--allow", "set:games", "--json")).stdout);
@@ -173,15 +173,15 @@ describe("nexus sets", () => {
     const open = (secret: unknown) => connect({ url, headers: { authorization: `Bearer ${String(secret)}` } });
     const status = async (secret: unknown) =>
       (await fetch(url, { method: "POST", headers: { authorization: `Bearer ${String(secret)}` } })).status;
-    await expect.poll(() => status(key), { timeout: 30_000 }).not.toBe(404);
+    await expect.poll(() => status(key)).not.toBe(404);
     expect(await status(stranger)).toBe(404);
     await using client = await open(key);
     const names = async () => (await client.listTools()).map(({ name }) => name);
     expect(await names()).toEqual(["roll"]);
     await run("sets", "create", "games", "--allow", "demo.roll_dice", "--replace");
-    await expect.poll(names, { timeout: 30_000 }).toEqual(["demo__roll_dice"]);
+    await expect.poll(names).toEqual(["demo__roll_dice"]);
     await run("sets", "remove", "games");
-    await expect.poll(() => status(key), { timeout: 30_000 }).toBe(404);
+    await expect.poll(() => status(key)).toBe(404);
     child.kill("SIGTERM");
     expect(await once(child, "close")).toEqual([0, null]);
   });

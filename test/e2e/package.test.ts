@@ -99,7 +99,7 @@ test("a client in memory keeps no process alive when its calls have ended, while
     await closed.callTool("hi", {}, ${hour}).catch((error) => console.log(error.code));
     await client.subscribe({ lists: ["tools"] }, () => {});
   }`;
-  const ran = run(process.execPath, ["--input-type=module", "-e", program], { cwd: folder, timeout: 20_000 });
+  const ran = run(process.execPath, ["--input-type=module", "-e", program], { cwd: folder, timeout: 100_000 });
   expect((await ran).stdout).toBe("CLOSED\n".repeat(4));
 });
 

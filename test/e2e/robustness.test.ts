@@ -260,7 +260,7 @@ test("a stream that is left open after the answer is let go of (N3)", async () =
   await using client = await connect({ url: server.url }, MODERN);
   await Promise.all(Array.from({ length: 20 }, () => client.callTool("x")));
   expect(server.sockets.size).toBe(20);
-  await expect.poll(() => server.sockets.size, { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => server.sockets.size).toBe(0);
 });
 
 test("a refusal whose body never ends is told at once and left (R8)", async () => {
@@ -509,7 +509,7 @@ test("messages that are acknowledged with an open body let go of their sockets (
   });
   await using client = await connect({ url: server.url }, MODERN);
   await Promise.all(Array.from({ length: 10 }, () => client.notify("notifications/x")));
-  await expect.poll(() => server.sockets.size, { timeout: 30_000 }).toBe(0);
+  await expect.poll(() => server.sockets.size).toBe(0);
 });
 
 test("a server whose GET is not there is not taken for one that forgot the session (P1.8)", async () => {

@@ -86,7 +86,7 @@ test.each(["stdio", "http"] as const)(
     const { told, listener } = collector();
     await using _subscription = await client.subscribe({ lists: ["tools"] }, listener);
     await client.callTool("end_subscriptions");
-    await expect.poll(told, { timeout: 30_000 }).toEqual([
+    await expect.poll(told).toEqual([
       ["interrupted", undefined],
       ["restored", undefined],
     ]);
@@ -102,7 +102,7 @@ test("subscriptions survive a session that the server forgot (R1, P1.8)", async 
   await using _subscription = await client.subscribe({ resources: [WATCHED] }, listener);
   server.forgetSessions();
   await client.callTool("echo", { text: "notice it" });
-  await expect.poll(told, { timeout: 30_000 }).toEqual([["restored", undefined]]);
+  await expect.poll(told).toEqual([["restored", undefined]]);
   await expect
     .poll(async () => {
       await client.callTool("update_resource", { uri: WATCHED });

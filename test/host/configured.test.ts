@@ -68,13 +68,11 @@ test("a changed file is applied as a difference, while calls go on (G4)", async 
   await host.callTool("keep.echo", { text: "under way" });
   await write("mcp.json", { mcpServers: { keep: stdioFixture(), add: stdioFixture() } });
   await expect
-    .poll(
-      () =>
-        host
-          .servers()
-          .map(({ id }) => id)
-          .sort(),
-      { timeout: 10_000 },
+    .poll(() =>
+      host
+        .servers()
+        .map(({ id }) => id)
+        .sort(),
     )
     .toEqual(["add", "keep"]);
   expect(await running).toMatchObject({ content: [{ type: "text" }] });

@@ -91,7 +91,7 @@ describe("running servers", () => {
       process.kill(pid, "SIGKILL");
       await expect.poll(() => isRunning(pid)).toBe(false);
       await expect
-        .poll(() => host.callTool("phoenix.echo", { text: "back" }).catch(() => undefined), { timeout: 30_000 })
+        .poll(() => host.callTool("phoenix.echo", { text: "back" }).catch(() => undefined))
         .toMatchObject({ content: [{ text: "back" }] });
     }
   });

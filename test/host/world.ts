@@ -42,7 +42,7 @@ export function stateOf(host: Host, id: string): ServerState | undefined {
 }
 
 export async function until(host: Host, id: string, kind: ServerState["kind"]): Promise<void> {
-  await expect.poll(() => stateOf(host, id)?.kind, { timeout: 10_000 }).toBe(kind);
+  await expect.poll(() => stateOf(host, id)?.kind).toBe(kind);
 }
 
 export function toolNames(host: Host): string[] {

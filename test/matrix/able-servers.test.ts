@@ -42,7 +42,7 @@ describe.each(["legacy pipe", "legacy HTTP", "modern"])(
       await using party = await world.open(client, endpointOf(client), new Answers());
       const opened = ASKED.filter((name) => capabilitiesOf(client.revision)[name] !== undefined);
       const expected = ["plain", ...opened].map((name) => `${SERVER}__${name}`);
-      await expect.poll(() => toolsOf(party), { timeout: 20_000 }).toEqual(expect.arrayContaining(expected));
+      await expect.poll(() => toolsOf(party)).toEqual(expect.arrayContaining(expected));
       const closed = ASKED.filter((name) => !opened.includes(name)).map((name) => `${SERVER}__${name}`);
       expect((await toolsOf(party)).filter((name) => closed.includes(name))).toEqual([]);
       for (const tool of ["plain", ...opened])

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { cpuClock } from "../../../test/fixtures/cpu-time.ts";
 import { matchTemplate } from "./match-template.ts";
 
 test.each<[template: string, uri: string, variables: Record<string, string> | undefined]>([
@@ -31,9 +32,9 @@ test.each<[template: string, uri: string, variables: Record<string, string> | un
 
 test("a long URI is matched against several variables in no time", () => {
   const uri = `x://${"-".repeat(1_000_000)}`;
-  const startedAt = performance.now();
+  const spentMs = cpuClock();
   expect(matchTemplate("x://{a}-{b}-{c}-{d}", `${uri}/`)).toBeUndefined();
   expect(matchTemplate("x://{a}-{b}-{c}-{d}.", uri)).toBeUndefined();
   expect(matchTemplate("x://{a}-{b}-{c}-{d}", uri)).toMatchObject({ b: "-", c: "-", d: "-" });
-  expect(performance.now() - startedAt).toBeLessThan(1000);
+  expect(spentMs()).toBeLessThan(1000);
 });

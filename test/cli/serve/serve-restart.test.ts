@@ -18,7 +18,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 async function start(port = "0"): Promise<{ url: URL; child: ChildProcess }> {
   const { child, output } = world.start(["serve", "--port", port]);
-  await expect.poll(() => output.stdout, { timeout: 20_000 }).toContain("listening on");
+  await expect.poll(() => output.stdout).toContain("listening on");
   return { url: new URL(/http:\/\/[\d.:]+\/mcp/.exec(output.stdout)?.[0] ?? ""), child };
 }
 
@@ -47,7 +47,7 @@ test.each(["/mcp", "/sse"] as const)(
     const { child } = await start(before.url.port);
     // Over HTTP+SSE its EventSource takes a while to come back.
     const sum = () => add().catch(() => undefined);
-    await expect.poll(sum, { timeout: 20_000 }).toMatchObject({ structuredContent: { sum: 5 } });
+    await expect.poll(sum).toMatchObject({ structuredContent: { sum: 5 } });
     expect((await client.listTools()).tools.length).toBeGreaterThan(0);
     if (path === "/mcp") {
       const asked = await client.callTool({ name: "everything__test_elicitation", arguments: { message: "Who?" } });

@@ -10,7 +10,7 @@ import { StoreWorld } from "../../fixtures/store-world.ts";
 import { ALL, exchangeOf, one } from "../lists/core-world.ts";
 import { ChangingServer, openPinned, tool, type PinnedWorld } from "./pinned-world.ts";
 
-const SOON = { timeout: 10_000, interval: 10 };
+const SOON = { timeout: 60_000, interval: 10 };
 const HELD = { code: "DEFINITION_CHANGED" };
 const ABLE = { elicitation: { form: {} }, sampling: {} };
 const SET: View = { kind: "set", name: "ps" };

@@ -155,9 +155,9 @@ test("HTTP+SSE: the SDK's client, whose EventSource comes back by itself, goes o
   await expect.poll(() => core.listenings.size).toBe(1);
   for (const socket of world.sockets) socket.destroy();
   await expect.poll(() => world.legacy.sessions).toBe(0);
-  await expect.poll(() => world.legacy.sessions, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => world.legacy.sessions).toBe(1);
   const call = () => client.callTool({ name: "echo", arguments: { text: "back" } }).catch(() => undefined);
-  await expect.poll(call, { timeout: 20_000 }).toMatchObject({ content: [{ text: "back" }] });
+  await expect.poll(call).toMatchObject({ content: [{ text: "back" }] });
   await client.close();
 });
 

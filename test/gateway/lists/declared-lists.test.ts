@@ -112,7 +112,7 @@ describe("The lists at /mcp belong to what the caller declares", () => {
     await listed(world, spellings[0] ?? {}, { owner: "another" });
     expect(declared).toHaveLength(2);
     // The connection was for the lists alone.
-    await expect.poll(() => server.connections, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => server.connections).toBe(1);
   });
 
   test("four sets are kept, and the least recently used one goes (X2)", async () => {
@@ -149,7 +149,7 @@ describe("The lists at /mcp belong to what the caller declares", () => {
     expect(await listed(world, ELICITING)).toEqual(["able__plain", "able__elicitation"]);
     server.suffix = "_2";
     server.tell("everybody");
-    await expect.poll(() => listening.heard.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => listening.heard.length).toBeGreaterThan(0);
     expect(await listed(world, ELICITING)).toEqual(["able__plain", "able__elicitation_2"]);
   });
 
@@ -160,7 +160,7 @@ describe("The lists at /mcp belong to what the caller declares", () => {
     await listed(world, ELICITING);
     server.suffix = "_late";
     server.tell("able");
-    await expect.poll(() => listening.heard.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => listening.heard.length).toBeGreaterThan(0);
     expect(await listed(world, ELICITING)).toEqual(["able__plain", "able__elicitation_late"]);
     expect(server.declared).toHaveLength(2);
   });
@@ -174,7 +174,7 @@ describe("The lists at /mcp belong to what the caller declares", () => {
     expect(await listed(world, ELICITING)).toEqual(["able__plain"]);
     expect(listening.heard).toEqual([]);
     resolve();
-    await expect.poll(() => listening.heard.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => listening.heard.length).toBeGreaterThan(0);
     await expect.poll(() => listed(world, ELICITING)).toEqual(["able__plain", "able__elicitation"]);
   });
 });
@@ -236,7 +236,7 @@ describe("A list never waits for a server that is known to be down", () => {
       await using listening = await listen(world);
       failed = 0;
       await lease.client.close();
-      await expect.poll(() => failed, { timeout: 20_000 }).toBe(2);
+      await expect.poll(() => failed).toBe(2);
       expect(world.host.find("flaky")?.state.kind).toBe("starting");
       const result = await world.core.handle(exchangeOf(ALL, "tools/list", {}, { capabilities: declared }));
       expect(result._meta).toMatchObject({ "dev.nexus/unavailable": [{ server: "flaky" }] });
@@ -244,7 +244,7 @@ describe("A list never waits for a server that is known to be down", () => {
       expect((await world.core.offer(ALL, ANYBODY)).capabilities).toMatchObject({ tools: {} });
       const before = listening.heard.length;
       resolve();
-      await expect.poll(() => listening.heard.length, { timeout: 20_000 }).toBeGreaterThan(before);
+      await expect.poll(() => listening.heard.length).toBeGreaterThan(before);
       await expect.poll(() => listed(world, declared)).toContain("flaky__plain");
     },
   );
@@ -267,10 +267,10 @@ describe("A list never waits for a server that is known to be down", () => {
     expect(await listed(world, {})).toEqual([]);
     await using listening = await listen(world);
     expect(await listed(world, {})).toEqual([]);
-    await expect.poll(() => tries, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => tries).toBe(2);
     expect(await listed(world, {})).toEqual([]);
     resolve();
-    await expect.poll(() => listening.heard.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => listening.heard.length).toBeGreaterThan(0);
     expect(await listed(world, {})).toEqual(["lazy__plain"]);
   });
 });

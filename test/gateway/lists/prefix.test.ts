@@ -66,7 +66,7 @@ test("B2: a changed prefix changes the names", async () => {
   const names = async () => (await client.listTools()).map(({ name }) => name);
   expect(await names()).toContain("everything__echo");
   await host.setServers({ everything: { ...stdioFixture(), prefix: "ev" } });
-  await expect.poll(names, { timeout: 15_000 }).toContain("ev__echo");
+  await expect.poll(names).toContain("ev__echo");
   expect(await names()).not.toContain("everything__echo");
 });
 
@@ -76,7 +76,7 @@ test("P1.9: doctor and serve warn of names over 64 characters and say which pref
   expect(stdout).toContain(`wordy-server__${LONG} (72)`);
   expect(stdout).toContain(`"prefix": "ws"`);
   const { child, output } = world.start(["serve", "--port", "0"]);
-  await expect.poll(() => output.stderr, { timeout: 15_000 }).toContain(`"prefix": "ws"`);
+  await expect.poll(() => output.stderr).toContain(`"prefix": "ws"`);
   child.kill("SIGINT");
   if (child.exitCode === null) await once(child, "close");
 
@@ -96,7 +96,7 @@ test("P0: a server of a project that is not trusted is not reached by the prefix
   await world.configure({ kit: { ...stdioFixture(), prefix: "k" } });
   const file = await world.write("home/work/project/.mcp.json", { mcpServers: { k: wordy } });
   const { child, output } = world.start(["serve", "--port", "0"]);
-  await expect.poll(() => output.stdout, { timeout: 15_000 }).toContain("Ctrl-C");
+  await expect.poll(() => output.stdout).toContain("Ctrl-C");
   const url = /http:\/\/[\d.:]+\/mcp/.exec(output.stdout)?.[0] ?? "";
   await using client = await connect({ url });
   expect(await client.callTool("k__echo", { text: "hi" })).toMatchObject({ content: [{ text: "hi" }] });
