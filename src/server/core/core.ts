@@ -7,6 +7,7 @@ import type { ClientCapabilities, Implementation, LogLevel, ProgressToken, Quest
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 import type { Era, Revision } from "../../protocol/revisions.ts";
 import type { Principal } from "./principal.ts";
+import type { Receipt } from "./receipt.ts";
 
 /**
  * One request of a client, in the form of the newest specification whatever the client speaks: edges translate, nothing
@@ -26,6 +27,8 @@ export interface Exchange<Endpoint = unknown> {
   traceId: string;
   /** Why the edge could not check the request: the core records it, and fails with it. */
   failure?: unknown;
+  /** For the record of the request. Without it, the size of the answer is not recorded. */
+  receipt?: Receipt | undefined;
   /** Fires when the caller no longer wants the answer. */
   signal: CancelSignal;
 }
@@ -85,6 +88,8 @@ export interface Offer {
 
 export interface ListenRequest {
   principal: Principal;
+  /** The request that asks for it, for the record; absent where the edge listens by itself. */
+  asked?: AskedListen | undefined;
   owner: string;
   capabilities: ClientCapabilities;
   interests: Interests;
@@ -92,6 +97,11 @@ export interface ListenRequest {
   onChange: (notification: Notification) => void;
   /** The core ends what can be ended: its client is told, and may subscribe again. Absent where there is no such end. */
   onEnd?: (() => void) | undefined;
+}
+
+/** What is recorded of a request to listen. */
+interface AskedListen extends Pick<Exchange, "params" | "correlationId" | "traceId" | "receipt"> {
+  caller: Pick<Caller, "era" | "version" | "client">;
 }
 
 /** Changes that somebody listens to. */

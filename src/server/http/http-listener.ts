@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { asHost } from "../../text/loopback.ts";
@@ -21,6 +27,8 @@ export interface HttpListenerOptions {
   allowedOrigins: readonly string[];
   /** How the server speaks of itself and its options. */
   words?: HttpWords | undefined;
+  /** Records a credential that was refused; the answer waits for what it returns. */
+  onRefused?: ((headers: IncomingHttpHeaders) => Promise<void> | undefined) | undefined;
   /** Calls `admit` first for everything that is not public. */
   serve: (req: IncomingMessage, res: ServerResponse) => Promise<void>;
   /** Logs a failure that is a bug; returns it as the client reads it. */
@@ -108,6 +116,8 @@ export class HttpListener {
         return undefined;
       }
       if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;
+      // It is refused whether or not that can be recorded.
+      await this.#options.onRefused?.(req.headers)?.catch(() => {});
       refuseUnread(req, res, code === "FORBIDDEN" ? invalidRequest(message, 403) : unauthorized(message));
       return undefined;
     }

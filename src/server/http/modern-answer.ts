@@ -5,6 +5,7 @@ import type { Notification, Response } from "../../protocol/json-rpc.ts";
 import { NO_ROOM } from "../core/byte-budget.ts";
 import { jsonText } from "../core/json-text.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
+import type { WrittenAnswer } from "../core/receipt.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { EVENT_STREAM_HEADERS } from "./event-stream.ts";
 import { overloaded, sendText } from "./http-refusal.ts";
@@ -58,7 +59,7 @@ export class ModernAnswer {
   }
 
   notify(message: Notification): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     // Whoever does not read must not fill the memory.
     if (this.#res.writableLength > this.#maxBufferedBytes) return this.#giveUp();
     const text = jsonText(message);
@@ -69,10 +70,13 @@ export class ModernAnswer {
   }
 
   /** The answer, which is the last. The status is for JSON only: that of a stream went long ago. */
-  finish(response: Response, status: number, headers?: Record<string, string>): void {
-    if (this.#isOver) return;
-    const text = jsonText(response) ?? "";
-    if (!this.#mayWrite(text)) return this.#finishWithout(response);
+  finish(
+    { answer, text = jsonText(answer) ?? "" }: WrittenAnswer,
+    status: number,
+    headers?: Record<string, string>,
+  ): void {
+    if (this.isOver) return;
+    if (!this.#mayWrite(text)) return this.#finishWithout(answer);
     if (this.#isStream) this.#res.end(`data: ${text}\n\n`);
     else sendText(this.#res, status, text, headers);
   }
@@ -80,7 +84,7 @@ export class ModernAnswer {
   /** From time to time: shows proxies on the way that something goes on, and gives up on callers that stopped reading. */
   beat(everyMs: number): void {
     expectReading(this.#res, everyMs * STUCK_BEATS);
-    if (this.#isOver) return;
+    if (this.isOver) return;
     if (this.#isStream || this.#isSlow) {
       this.#stream();
       this.#res.write(": \n\n");
@@ -100,7 +104,8 @@ export class ModernAnswer {
     else sendText(this.#res, status, text, headers);
   }
 
-  get #isOver(): boolean {
+  /** Whether nothing more can be written. */
+  get isOver(): boolean {
     return this.#res.destroyed || this.#res.writableEnded;
   }
 

@@ -15,6 +15,7 @@ import { correlationOf } from "../core/correlation.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
 import { principalKey, type Principal } from "../core/principal.ts";
+import { Receipt, recordedAnswer, type WrittenAnswer } from "../core/receipt.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
@@ -78,6 +79,7 @@ export class ModernHttp {
       ? { mismatched: rpcErrorOf(refused.error) }
       : await this.#targetProblem(req, { core, principal, message });
     const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
+    const receipt = new Receipt(headers);
     const response = error
       ? failed(message, error)
       : await answerFrom(read.sender, {
@@ -86,13 +88,21 @@ export class ModernHttp {
           request: message,
           correlation,
           failure,
+          receipt,
           signal,
           send: (notification) => answer.notify(notification),
           logger: this.#options.logger,
         });
+    if (answer.isOver) return receipt.leave();
+    const recorded = recordedAnswer(response, receipt);
+    this.#finish(answer, recorded instanceof Promise ? await recorded : recorded);
+  }
+
+  #finish(answer: ModernAnswer, written: WrittenAnswer): void {
+    const { answer: response } = written;
     const later = "error" in response ? retryLater(response.error) : undefined;
-    if (later) answer.finish(response, later.status, { "retry-after": String(later.seconds) });
-    else answer.finish(response, statusOf(response));
+    if (later) answer.finish(written, later.status, { "retry-after": String(later.seconds) });
+    else answer.finish(written, statusOf(response));
   }
 
   /** Ends subscriptions with their last answer. */

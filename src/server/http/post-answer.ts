@@ -93,14 +93,14 @@ export class PostAnswer implements RequestChannel, Timed {
     this.#openStream()?.pause(retryMs);
   }
 
-  finish(answer: Response | undefined): void {
+  finish(answer: Response | undefined, written?: string): void {
     const { batch } = this.#options;
     if (answer && "error" in answer) this.#noteLimit(answer.error);
-    if (answer && batch) batch.add(answer);
+    if (answer && batch) batch.add(answer, written);
     else this.#answer = answer;
     if (--this.#waiting > 0 || this.#isOver) return;
     this.#end();
-    const text = batch ? batch.take() : this.#answer && jsonText(this.#answer);
+    const text = batch ? batch.take() : (written ?? (this.#answer && jsonText(this.#answer)));
     if (text !== undefined && this.#limited === this.#options.requests && !this.#stream) return this.#refuseAll(text);
     const stream = this.#stream ?? (this.#isWorthKeeping(text) ? this.#openStream() : undefined);
     if (stream) {

@@ -65,7 +65,7 @@ export class SseSession implements Timed {
       ? new BatchAnswers(this.#options.batchBytes, this.#options.streams.unread.hold(this.principal))
       : undefined;
     const batch = answers && { answers, requests };
-    const channel = new SharedChannel((message) => this.#send(message), { headers, batch, onDone });
+    const channel = new SharedChannel((message, text) => this.#send(message, text), { headers, batch, onDone });
     for (const message of messages) {
       if (isResponse(message)) this.conversation.settle(message);
       else if (isRequest(message)) {
@@ -113,8 +113,8 @@ export class SseSession implements Timed {
     };
   }
 
-  #send(message: Message | BatchAnswers): boolean {
-    const text = message instanceof BatchAnswers ? message.take() : jsonText(message);
+  #send(message: Message | BatchAnswers, written?: string): boolean {
+    const text = message instanceof BatchAnswers ? message.take() : (written ?? jsonText(message));
     const id = this.#newId === undefined ? "" : `id: ${this.#newId}\n`;
     this.#newId = undefined;
     return text !== undefined && this.#write(`${id}event: message\ndata: ${text}\n\n`);

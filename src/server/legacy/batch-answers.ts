@@ -18,9 +18,8 @@ export class BatchAnswers {
     this.#claim = claim;
   }
 
-  add(answer: Response): void {
+  add(answer: Response, text: string = jsonText(answer) ?? ""): void {
     if (this.#isOver) return;
-    const text = jsonText(answer) ?? "";
     const bytes = this.#bytes + Buffer.byteLength(text);
     const isTooLarge = bytes > this.#maxBytes;
     if (!isTooLarge && this.#claim.resize(bytes)) {

@@ -14,6 +14,7 @@ import {
   type Response,
 } from "../../protocol/json-rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
+import { Receipt, recordedAnswer } from "../core/receipt.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
 import { answerModern } from "../modern/modern-request.ts";
 import { eraOf } from "../modern/modern-sender.ts";
@@ -89,14 +90,19 @@ export class DuplexConversation {
     const send = (message: Message) => {
       if (!signal.aborted && !isOver) channel.send(message);
     };
-    const answer = await answerModern({ core, principal, request, signal, send, logger });
+    const receipt = new Receipt(undefined);
+    const answer = await answerModern({ core, principal, request, receipt, signal, send, logger });
     // Nothing follows the answer, whatever its handler still has to say.
     isOver = true;
     const apart = channel.afterProgress?.();
     if (apart) await apart;
+    const waiting = signal.aborted ? undefined : recordedAnswer(answer, receipt);
+    if (!waiting) receipt.leave();
+    const recorded = waiting instanceof Promise ? await waiting : waiting;
     if (!signal.aborted) this.#running.delete(id);
     // A cancelled request gets no answer.
-    channel.finish(signal.aborted ? undefined : answer);
+    if (recorded && !signal.aborted) channel.finish(recorded.answer, recorded.text);
+    else channel.finish(undefined);
     if (!isSubscription) this.#answered();
   }
 
@@ -113,8 +119,8 @@ export class DuplexConversation {
       canStream: channel.canStream,
       send: (message) => channel.send(message),
       afterProgress: () => channel.afterProgress?.(),
-      finish: (answer) => {
-        channel.finish(answer);
+      finish: (answer, text) => {
+        channel.finish(answer, text);
         if (isOpen) this.#answered();
         isOpen = false;
       },

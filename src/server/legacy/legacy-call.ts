@@ -8,6 +8,7 @@ import { isLoudEnough, type ClientCapabilities, type LogLevel, type Question } f
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import type { Caller, ClientName, Core, Exchange } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
+import { Receipt } from "../core/receipt.ts";
 import { correlationOf, type Correlation } from "../core/correlation.ts";
 import { behalfIn, withoutReservedMeta } from "../core/reserved-meta.ts";
 import { withoutQuestions } from "./legacy-capabilities.ts";
@@ -34,6 +35,7 @@ export interface CallSurroundings {
 /** One request of a legacy client on its way through the core. */
 export class LegacyCall {
   readonly exchange: Exchange;
+  readonly receipt: Receipt;
   readonly #around: CallSurroundings;
   readonly #channel: RequestChannel;
   readonly #cancelled = new Cancellation();
@@ -48,6 +50,7 @@ export class LegacyCall {
     const { endpoint } = core;
     const signal = this.#cancelled;
     const correlation = correlationOf(params["_meta"], channel.headers);
+    this.receipt = new Receipt(channel.headers);
     this.exchange = {
       endpoint,
       principal,
@@ -56,6 +59,7 @@ export class LegacyCall {
       caller: this.#caller(params, correlation),
       correlationId: correlation.correlationId,
       traceId: correlation.traceId,
+      receipt: this.receipt,
       signal,
     };
   }

@@ -24,6 +24,7 @@ import { ownerKey, type Principal } from "../core/principal.ts";
 import { isCorrelated } from "../core/correlation.ts";
 import { clientNameIn } from "../core/reserved-meta.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
+import { recordedAnswer } from "../core/receipt.ts";
 import { servedRevisions } from "../core/served-revisions.ts";
 import type { Agreed } from "../sessions/session-ids.ts";
 import {
@@ -293,10 +294,13 @@ export class LegacySession {
       const apart = channel.afterProgress?.();
       if (apart) await apart;
       // A cancelled request has been finished already, and gets no answer.
+      if (call.isOver) return call.receipt.leave();
+      const waiting = recordedAnswer({ jsonrpc: "2.0", id, ...outcome }, call.receipt);
+      const { answer, text } = waiting instanceof Promise ? await waiting : waiting;
       if (call.isOver) return;
       call.isOver = true;
       this.#inFlight.delete(id);
-      channel.finish({ jsonrpc: "2.0", id, ...outcome });
+      channel.finish(answer, text);
     } catch (error) {
       this.#options.logger.error("a request could not be answered", { error });
     }

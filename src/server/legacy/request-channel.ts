@@ -15,8 +15,8 @@ export interface RequestChannel {
   pause?(retryMs: number | undefined): void;
   /** Resolves when the result may follow a progress report; undefined if it may follow at once. */
   afterProgress?(): Promise<void> | undefined;
-  /** Once for each request; undefined where none is due, because the client cancelled it. */
-  finish(answer: Response | undefined): void;
+  /** Once for each request; undefined where none is due, because the client cancelled it. `text`: the answer as JSON, if it is known. */
+  finish(answer: Response | undefined, text?: string): void;
 }
 
 /** Usually enough for a reader to receive what was written as a chunk of its own. */
@@ -26,7 +26,7 @@ const APART_MS = 5;
 export class SharedChannel implements RequestChannel {
   readonly canStream = true;
   readonly headers: IncomingHttpHeaders | undefined;
-  readonly #write: (message: Message | BatchAnswers) => boolean;
+  readonly #write: (message: Message | BatchAnswers, text?: string) => boolean;
   readonly #batch: BatchAnswers | undefined;
   readonly #onDone: (() => void) | undefined;
   #waiting: number;
@@ -34,7 +34,7 @@ export class SharedChannel implements RequestChannel {
 
   /** `onDone`: all of them are answered. */
   constructor(
-    write: (message: Message | BatchAnswers) => boolean,
+    write: (message: Message | BatchAnswers, text?: string) => boolean,
     {
       headers,
       batch,
@@ -67,10 +67,10 @@ export class SharedChannel implements RequestChannel {
     return pause(Math.max(1, this.#reportedAt + APART_MS - performance.now())).then(() => nextTurn());
   }
 
-  finish(answer: Response | undefined): void {
+  finish(answer: Response | undefined, text?: string): void {
     this.#waiting -= 1;
-    if (answer && this.#batch) this.#batch.add(answer);
-    else if (answer) this.#write(answer);
+    if (answer && this.#batch) this.#batch.add(answer, text);
+    else if (answer) this.#write(answer, text);
     if (this.#waiting !== 0) return;
     if (this.#batch) this.#write(this.#batch);
     this.#onDone?.();

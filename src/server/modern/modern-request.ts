@@ -61,7 +61,7 @@ async function resultOf(sender: RequestSender, r: ModernRequest, correlation: Co
   const { core, principal, request, signal, send } = r;
   const { method } = request;
   if (method === "server/discover") return discovery(await core.offer(principal), core);
-  if (method === "subscriptions/listen") return listenModern(sender, r);
+  if (method === "subscriptions/listen") return listenModern(sender, r, correlation);
   // A server of an older revision may know them, but this caller speaks the newest one.
   if (isRemoved(method)) throw unknownMethod(method);
   const { version, capabilities, logLevel, progressToken, client, onBehalfOf, params } = sender;
@@ -86,6 +86,7 @@ async function resultOf(sender: RequestSender, r: ModernRequest, correlation: Co
     correlationId: correlation.correlationId,
     traceId: correlation.traceId,
     failure: r.failure,
+    receipt: r.receipt,
     signal,
   });
 }

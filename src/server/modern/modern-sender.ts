@@ -15,6 +15,7 @@ import type { Era, ModernRevision } from "../../protocol/revisions.ts";
 import type { ClientName, Core } from "../core/core.ts";
 import type { Correlation } from "../core/correlation.ts";
 import type { Principal } from "../core/principal.ts";
+import type { Receipt } from "../core/receipt.ts";
 import type { ServedRevisions } from "../core/served-revisions.ts";
 import { behalfIn, clientNameIn, withoutReservedMeta } from "../core/reserved-meta.ts";
 
@@ -38,6 +39,8 @@ export interface ModernRequest {
   correlation?: Correlation | undefined;
   /** Why the edge could not check it. */
   failure?: unknown;
+  /** The edge calls it before it writes the answer. */
+  receipt?: Receipt | undefined;
   /** Fires when the caller no longer wants the answer, or when the server ends a subscription. */
   signal: CancelSignal;
   /** On the request's own stream, before its answer. */

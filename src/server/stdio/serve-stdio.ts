@@ -148,7 +148,7 @@ class StdioServer {
     if (Array.isArray(value)) return this.#receiveBatch(value, held);
     const message = receivedMessage(value);
     if (!message) this.#refuse(id, INVALID_REQUEST, messageProblem(value));
-    else this.#conversation.receive(message, () => new SharedChannel((each) => this.#write(each), held));
+    else this.#conversation.receive(message, () => new SharedChannel((each, text) => this.#write(each, text), held));
     if (!message || !isRequest(message)) held.onDone?.();
   }
 
@@ -174,7 +174,7 @@ class StdioServer {
     if (!Array.isArray(messages)) return refuse(messages.problem);
     const requests = messages.filter(isRequest).length;
     const batch = { answers: new BatchAnswers(batchBytes, this.#claim()), requests };
-    const channel = new SharedChannel((each) => this.#write(each), { batch, onDone });
+    const channel = new SharedChannel((each, text) => this.#write(each, text), { batch, onDone });
     if (requests === 0) onDone?.();
     for (const message of messages) this.#conversation.receive(message, () => channel);
   }
@@ -200,13 +200,13 @@ class StdioServer {
     this.#write(refusal(id, code, message));
   }
 
-  #write(message: Message | BatchAnswers): boolean {
+  #write(message: Message | BatchAnswers, written?: string): boolean {
     const { input, output } = this.#options;
     if (this.#isOver || output.destroyed || output.writableEnded) return false;
     const isBatch = message instanceof BatchAnswers;
     const isTold = !isBatch && isNotification(message);
     if (isTold && output.writableLength > MAX_UNREAD_BYTES) return false;
-    const whole = isBatch ? message.take() : jsonText(message);
+    const whole = isBatch ? message.take() : (written ?? jsonText(message));
     const text = whole === undefined || this.#hasRoomFor(whole) ? whole : withoutRoom(message);
     if (text === undefined) return false;
     if (!output.write(`${text}\n`) && !input.isPaused()) {

@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { ErrorObject, Response } from "../../protocol/json-rpc.ts";
+import { jsonText } from "./json-text.ts";
+import { rpcErrorOf } from "./rpc-error.ts";
+
+/** Writes the record of a request when it is known how its answer leaves. */
+export interface Recorder {
+  /** `bytes`: of the answer; undefined where there is none. If it rejects, the caller gets that error instead. */
+  record(bytes: number | undefined): Promise<void> | undefined;
+}
+
+/** What becomes known of a request on its way, for the record of it. An edge makes one and hands it to the core. */
+export class Receipt {
+  /** Of the HTTP body that it came in; undefined where that is not declared. */
+  readonly requestBytes: number | undefined;
+  /** The hash of the definition of the tool or prompt that was used, as its server lists it. */
+  definition: string | undefined = undefined;
+  /** Whether rules refused it. The caller is told that there is no such thing. */
+  isDenied = false;
+  /** Set by a core that records requests. */
+  recorder: Recorder | undefined = undefined;
+
+  constructor(headers: IncomingHttpHeaders | undefined) {
+    const declared = headers?.["content-length"];
+    this.requestBytes = declared === undefined ? undefined : Number(declared);
+  }
+
+  /** Called once before an answer is written. Where it returns a promise, the answer has to wait for it. */
+  answer(text: string): Promise<void> | undefined {
+    return this.recorder?.record(Buffer.byteLength(text));
+  }
+
+  /** Called instead where no answer is due, because the caller has left. A record that fails is reported by the recorder. */
+  leave(): void {
+    this.recorder?.record(undefined)?.catch(() => {});
+  }
+}
+
+/** An answer and its text. */
+export interface WrittenAnswer {
+  answer: Response;
+  text: string | undefined;
+}
+
+/** Writes an answer as JSON, when it is recorded. A promise only where the record has to be waited for. */
+export function recordedAnswer(answer: Response, receipt: Receipt): WrittenAnswer | Promise<WrittenAnswer> {
+  const text = jsonText(answer);
+  const recorded = receipt.answer(text ?? "");
+  const written = { answer, text };
+  if (!recorded) return written;
+  return recorded.then(
+    () => written,
+    // The caller gets no answer that could not be recorded.
+    (error: unknown) => ({ answer: failed(answer, rpcErrorOf(error)), text: undefined }),
+  );
+}
+
+function failed({ id }: Response, error: ErrorObject): Response {
+  return { jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error };
+}
