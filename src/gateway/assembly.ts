@@ -3,7 +3,7 @@ import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Allowance } from "./operation/allowance.ts";
-import type { Audit } from "./operation/audit.ts";
+import { trailOf, type Audit, type AuditTrail } from "./operation/audit.ts";
 import { ByteBudget } from "../server/core/byte-budget.ts";
 import type { CallLimits } from "./calls/calls.ts";
 import type { Door } from "./access/door.ts";
@@ -40,8 +40,8 @@ export interface GatewaySettings {
   door?: Door | undefined;
   /** Limits what each principal may use in a time, and at once. */
   allowance?: Allowance | undefined;
-  /** Called once for every call. */
-  audit?: Audit | undefined;
+  /** Called once for every call and refused attempt; or a trail, which decides whether answers wait for it. */
+  audit?: Audit | AuditTrail | undefined;
   /** 32 bytes for sealing state that callers carry. Default: random, which does not survive a restart. */
   sealKey?: Buffer | undefined;
   logger?: Logger | undefined;
@@ -90,7 +90,7 @@ export class Assembly {
       limits,
       gate: this.gate,
       allowance,
-      audit: audit ?? (() => {}),
+      audit: trailOf(audit),
     });
   }
 

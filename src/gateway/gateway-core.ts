@@ -221,11 +221,22 @@ export class GatewayCore implements Views {
     const { kind, params } = thing;
     const { method, endpoint: view, principal } = exchange;
     const { id: server } = selection.get(thing.server, principal);
-    const result = await (selection.access.isOpen(kind, server)
+    const isOpen = selection.access.isOpen(kind, server);
+    if (isOpen && exchange.receipt) exchange.receipt.definition = this.#findHash(thing);
+    const result = await (isOpen
       ? this.#pass({ server, method, params, exchange })
       : selection.permits.use(thing, exchange, this.#passing));
     const own = selection.access.isSameForAll ? result : asPrivate(result);
     return view.kind === "one" ? own : outwardResult(server, method, own);
+  }
+
+  /** The hash of a definition, as far as it is known. */
+  #findHash({ kind, server, name }: NamedThing): string | undefined {
+    if (kind === "resource") return undefined;
+    return this.#catalogs
+      .of(server)
+      .common.find(kind === "tool" ? "tools" : "prompts")
+      ?.hashes.get(name);
   }
 
   /** No headers are compared for a tool that the principal may not see, because comparing would show that it exists. */

@@ -6,6 +6,7 @@ import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
 import type { OperationsHandler } from "./edge/operations-handler.ts";
+import { trailOf } from "./operation/audit.ts";
 import type { Gauges } from "./operation/metrics.ts";
 import type { SetSource } from "./sets/set-source.ts";
 import type { OpenTenant } from "./tenants/tenant-host.ts";
@@ -179,6 +180,7 @@ interface Parts {
 function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Parts {
   const { budget, limits, logger, failures, host, tenants } = assembly;
   const { door, allowance } = options;
+  const trail = trailOf(options.audit);
   let isReady = false;
   void host.ready().then(() => (isReady = true));
   const parts = endpointParts({ self: "gateway", limits, budget, ids, logger });
@@ -188,6 +190,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     tenantOf: (principal) => tenants.of(principal),
     failures,
     authenticate: door?.authenticate ?? options.authenticate ?? admitEverybody,
+    onRefused: (headers) => trail.recordRefused?.(headers),
     admits: door && ((principal) => door.admits(principal)),
     maxBodyBytes: allowance && ((principal) => allowance.maxRequestBytes(principal)),
     operations: options.operations,

@@ -49,6 +49,8 @@ export class Permits {
     const { server, kind, params } = thing;
     const call: UpstreamCall = { server, method: exchange.method, params, exchange };
     const judged = this.#judge(call);
+    const { receipt } = exchange;
+    if (receipt && !(judged instanceof Promise)) receipt.definition = judged.target.definition;
     // The usual case of each call waits for nothing.
     if (!(judged instanceof Promise) && kind !== "resource" && this.#isPlain(judged, thing)) return pass(call);
     return this.#useJudged(thing, { call, judged }, pass);
@@ -56,7 +58,10 @@ export class Permits {
 
   async #useJudged({ kind, given, refusal }: NamedThing, { call, judged }: Judging, pass: Pass): Promise<Result> {
     const unknown = () => unknownNameWithAdvice(kind, given, this.#options.candidates(kind, call.exchange));
-    const permitted = await this.#permit(call, await judged, refusal);
+    const decided = await judged;
+    const { receipt } = call.exchange;
+    if (receipt) receipt.definition = decided.target.definition;
+    const permitted = await this.#permit(call, decided, refusal);
     if (!permitted) throw unknown();
     return kind === "resource" ? this.#hidingUnknown(pass(permitted), INVALID_PARAMS, unknown) : pass(permitted);
   }
@@ -101,6 +106,8 @@ export class Permits {
     }
     const reason = decision.kind === "denied" ? decision.reason : "consent was denied";
     const [what, who] = [target.name, call.exchange.principal.id].map((text) => JSON.stringify(text));
+    const { receipt } = call.exchange;
+    if (receipt) receipt.isDenied = true;
     logger.debug(`the ${target.kind} ${what} of "${call.server}" was denied for ${who}: ${reason}`);
     return undefined;
   }

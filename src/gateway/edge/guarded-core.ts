@@ -1,32 +1,54 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "../../text/logger.ts";
 import type { Request, Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Admission, Core, Listening, ListenRequest, Offer, RequestOrigin } from "../../server/core/core.ts";
 import { correlationOf } from "../../server/core/correlation.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
+import { Receipt } from "../../server/core/receipt.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import type { Allowance, RunningCall } from "../operation/allowance.ts";
 import { AccessLog } from "../operation/access-log.ts";
-import type { Audit, AuditRecord, Outcome } from "../operation/audit.ts";
+import { isRefusal, type AuditRecord, type AuditTrail, type Outcome } from "../operation/audit.ts";
 import { inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { Metrics } from "../operation/metrics.ts";
 import { EVERYTHING, viewKey, type GatewayExchange, type View, type Views } from "../names/view.ts";
 import type { CallGate } from "./call-gate.ts";
+import { FinishedCall } from "./finished-call.ts";
 
 export interface GuardedCoreOptions {
   views: Views;
   gate: CallGate;
   allowance?: Allowance | undefined;
   metrics: Metrics;
-  audit: Audit;
+  audit: AuditTrail;
   logger: Logger;
   failures: FailureLog;
 }
 
 /** What is recorded of a request. */
-type Recorded = Pick<GatewayExchange, "principal" | "method" | "params" | "correlationId" | "traceId"> & {
+type Recorded = Pick<GatewayExchange, "principal" | "method" | "params" | "correlationId" | "traceId" | "receipt"> & {
   caller: Pick<GatewayExchange["caller"], "era" | "version" | "client">;
 };
+
+const LISTEN = "subscriptions/listen";
+
+interface HiddenAttempt {
+  /** As of HTTP: `POST /servers/bank/mcp`. */
+  method: string;
+  /** The server or set. */
+  target: string;
+  headers: IncomingHttpHeaders;
+}
+
+/** How it ended. */
+interface Ending {
+  outcome: Outcome;
+  failure: NexusError | undefined;
+  startedAt: number;
+  result: Result | undefined;
+}
 
 /** One endpoint of the gateway: limits, counts and audits each call, and logs the parts of errors that callers do not see. */
 export class GuardedCore implements Core<View> {
@@ -50,22 +72,37 @@ export class GuardedCore implements Core<View> {
   ): Admission | undefined | Promise<Admission | undefined> {
     const admission = this.#options.allowance?.take(principal, requests.length);
     if (admission === undefined) return undefined;
-    const record = (refused: Admission | undefined) => {
-      for (const { method, params = {} } of refused ? requests.slice(refused.admitted) : [])
-        this.#record(
-          { principal, method, params, caller, ...correlationOf(params["_meta"], caller.headers) },
-          "refused",
-          0,
-        );
-      return refused;
-    };
-    return admission instanceof Promise ? admission.then(record) : record(admission);
+    return admission instanceof Promise
+      ? admission.then((refused) => this.#recordRefused(principal, requests, { caller, refused }))
+      : this.#recordRefused(principal, requests, { caller, refused: admission });
+  }
+
+  #recordRefused(
+    principal: Principal,
+    requests: readonly Request[],
+    { caller, refused }: { caller: RequestOrigin; refused: Admission | undefined },
+  ): Admission | undefined | Promise<Admission | undefined> {
+    if (!refused) return undefined;
+    const { admitted, error: failure } = refused;
+    const startedAt = performance.now();
+    const waiting: Promise<void>[] = [];
+    for (const { method, params = {} } of requests.slice(admitted)) {
+      const correlation = correlationOf(params["_meta"], caller.headers);
+      const { correlationId, traceId } = correlation;
+      const asked = { principal, method, params, caller, correlationId, traceId, receipt: new Receipt(caller.headers) };
+      const record = this.#finished(asked, { outcome: "refused", failure, startedAt, result: undefined });
+      const written = record.record(undefined);
+      if (written) waiting.push(written);
+    }
+    return waiting.length === 0 ? refused : Promise.all(waiting).then(() => refused);
   }
 
   async offer(principal: Principal): Promise<Offer> {
     const { views, gate } = this.#options;
     gate.requireOpen();
-    return views.offer(this.endpoint, principal).catch((error: unknown) => this.#fail(error, "initialize"));
+    return views.offer(this.endpoint, principal).catch((error: unknown) => {
+      throw this.#failure(error, "initialize");
+    });
   }
 
   serverInfo(): Implementation | undefined {
@@ -73,11 +110,14 @@ export class GuardedCore implements Core<View> {
   }
 
   async handle(exchange: GatewayExchange): Promise<Result> {
-    const { views, gate, allowance } = this.#options;
+    const { views, gate, allowance, audit } = this.#options;
     const startedAt = performance.now();
     let outcome: Outcome = "refused";
     let running: RunningCall | undefined;
+    let failure: NexusError | undefined;
+    let answered: Result | undefined;
     try {
+      audit.requireReady();
       running = allowance?.enter(exchange.principal);
       const share = gate.shareOf(principalKey(exchange.principal));
       gate.requireOpen();
@@ -85,27 +125,59 @@ export class GuardedCore implements Core<View> {
       outcome = "error";
       try {
         if (exchange.failure !== undefined) throw exchange.failure;
-        const result = await views.handle(exchange);
-        outcome = outcomeOf(result);
-        return result;
+        answered = await views.handle(exchange);
+        outcome = outcomeOf(answered);
+        return answered;
       } finally {
         gate.leave(share);
       }
     } catch (error) {
       if (exchange.signal.aborted) outcome = "cancelled";
-      return this.#fail(error, exchange.method, exchange.correlationId);
+      failure = this.#failure(error, exchange.method, exchange.correlationId);
+      throw failure;
     } finally {
       running?.leave();
-      this.#record(exchange, outcome, performance.now() - startedAt);
+      const record = this.#finished(exchange, { outcome, failure, startedAt, result: answered });
+      const { receipt } = exchange;
+      if (receipt) receipt.recorder = record;
+      else {
+        const written = record.record(undefined);
+        if (written) await written;
+      }
     }
   }
 
   async listen(request: ListenRequest): Promise<Listening> {
-    const { views, gate } = this.#options;
-    gate.requireOpen();
-    return views
-      .listen({ ...request, view: this.endpoint })
-      .catch((error: unknown) => this.#fail(error, "subscriptions/listen"));
+    const { views, gate, audit } = this.#options;
+    const startedAt = performance.now();
+    let failure: NexusError | undefined;
+    try {
+      audit.requireReady();
+      gate.requireOpen();
+      return await views.listen({ ...request, view: this.endpoint });
+    } catch (error) {
+      failure = this.#failure(error, LISTEN, request.asked?.correlationId);
+      throw failure;
+    } finally {
+      const { asked, principal } = request;
+      const outcome = failure ? "error" : "ok";
+      // It is recorded when it begins: it may last for days.
+      const record =
+        asked &&
+        this.#finished({ ...asked, principal, method: LISTEN }, { outcome, failure, startedAt, result: undefined });
+      const written = record?.record(undefined);
+      if (written) await written;
+    }
+  }
+
+  /** Records an attempt to use a server or set that the principal may not know of. */
+  async recordHidden(principal: Principal, { method, target, headers }: HiddenAttempt): Promise<void> {
+    const { correlationId, traceId } = correlationOf(undefined, headers);
+    const caller = { era: "modern", version: "", client: undefined } as const;
+    const asked = { principal, method, params: { name: target }, caller, correlationId, traceId };
+    const failure = new NexusError("NAME_UNKNOWN", "There is no such endpoint");
+    const startedAt = performance.now();
+    await this.#finished(asked, { outcome: "refused", failure, startedAt, result: undefined }).record(undefined);
   }
 
   /** What it throws comes back with the exchange, which is then recorded. */
@@ -117,21 +189,24 @@ export class GuardedCore implements Core<View> {
     this.#options.views.release(owner);
   }
 
-  #fail(error: unknown, method: string, correlationId?: string): never {
+  #failure(error: unknown, method: string, correlationId?: string): NexusError {
     const server = this.endpoint.kind === "one" ? this.endpoint.server : undefined;
-    throw inCallerWords(this.#options.failures.report(error, { server, method, correlationId }));
+    return inCallerWords(this.#options.failures.report(error, { server, method, correlationId }));
   }
 
-  #record(exchange: Recorded, outcome: Outcome, durationMs: number): void {
+  /** Counts what has ended. It is recorded when it is known how its answer leaves. */
+  #finished(exchange: Recorded, { outcome, failure, startedAt, result }: Ending): FinishedCall {
     const { metrics, audit } = this.#options;
-    const { principal, method, correlationId, traceId } = exchange;
+    const { principal, method, params, correlationId, traceId, receipt } = exchange;
     const { client, era, version: revision } = exchange.caller;
+    const durationMs = performance.now() - startedAt;
     const target = this.#targetOf(exchange);
     const server = this.#serverOf(exchange, target);
     metrics.called({ server, method, outcome, durationMs });
-    const at = Date.now() - durationMs;
+    const errorCode = failure?.code;
+    const isDenied = receipt?.isDenied === true || isRefusal(outcome, errorCode);
     const record: AuditRecord = {
-      at,
+      at: Date.now() - durationMs,
       correlationId,
       traceId,
       principal,
@@ -141,17 +216,17 @@ export class GuardedCore implements Core<View> {
       server,
       method,
       target,
-      outcome,
+      definitionHash: receipt?.definition,
+      decision: isDenied ? "denied" : "allowed",
+      outcome: isDenied && outcome === "error" ? "refused" : outcome,
+      errorCode,
       durationMs,
+      requestBytes: receipt?.requestBytes,
+      responseBytes: undefined,
     };
     if (this.endpoint.kind === "set") record.set = this.endpoint.name;
     this.#accessLog.write(record);
-    try {
-      const written: unknown = audit(record);
-      if (written instanceof Promise) written.catch(this.#onAuditError);
-    } catch (error) {
-      this.#onAuditError(error);
-    }
+    return new FinishedCall(audit, { record, content: { params, result }, onError: this.#onAuditError });
   }
 
   /** The call has been made, and its caller gets the result. */

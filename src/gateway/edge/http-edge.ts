@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { NO_ROOM } from "../../server/core/byte-budget.ts";
-import { HttpListener } from "../../server/http/http-listener.ts";
+import { HttpListener, type HttpListenerOptions } from "../../server/http/http-listener.ts";
 import {
   EXPELLED,
   invalidRequest,
@@ -31,6 +31,7 @@ export interface HttpEdgeOptions extends McpEndpointOptions {
   /** Whose servers a caller uses. */
   tenantOf: (principal: Principal) => EdgeTenant;
   authenticate: Authenticate;
+  onRefused?: HttpListenerOptions["onRefused"];
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
   isReady: () => boolean;
@@ -129,7 +130,7 @@ export class HttpEdge {
     const { principal, endpoints } = visit;
     if (route.kind === "mcp") {
       const { view } = route;
-      if (view.kind !== "all" && !endpoints.reaches(principal, view)) return refuseUnread(req, res, noView(view));
+      if (view.kind !== "all" && !endpoints.reaches(principal, view)) return this.#refuseHidden(req, res, view, visit);
       return this.#mcp.serve(req, res, { core: endpoints.of(view), principal });
     }
     if (route.kind === "sse") return this.#mcp.openSse(req, res, { core: endpoints.all, principal });
@@ -142,6 +143,15 @@ export class HttpEdge {
     if (!this.#options.seesMetrics(principal)) return refuse(res, NOT_FOR_CALLERS);
     const text = this.#options.metrics(principal);
     res.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
+  }
+
+  async #refuseHidden(req: IncomingMessage, res: ServerResponse, view: View, visit: Visit): Promise<void> {
+    const { method = "", url = "", headers } = req;
+    const target = view.kind === "set" ? view.name : (serverOf(view) ?? "");
+    const attempt = { method: `${method} ${url.split("?")[0]}`, target, headers };
+    // It is refused whether or not that can be recorded.
+    await visit.endpoints.all.recordHidden(visit.principal, attempt).catch(() => {});
+    refuseUnread(req, res, noView(view));
   }
 
   /** Without credentials, the page does not show the servers. */
