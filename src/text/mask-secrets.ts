@@ -9,6 +9,11 @@ const OPTION = /^--?[\w-]+$/;
 const PAIR = /^([\w.-]*)(\s*[=:]\s*)([^]+)$/;
 const HEADER = /^["']?[\w.-]+:$/;
 
+/** Whether a name announces a secret: of an option, a variable or a member. */
+export function isSecretName(name: string): boolean {
+  return SECRET.test(name);
+}
+
 /** Masks the words of a command that look secret; names of variables stay. */
 export function maskWords(words: readonly string[]): string[] {
   let isHeader = false;

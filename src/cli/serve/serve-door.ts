@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DEFAULT_AUDIT, loadAuditSettings, type AuditSettings } from "../../config/audit-setting.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { MasterKeyPlace } from "../../store/master-key.ts";
 import { sqliteAddress } from "../../store/engine/database-address.ts";
@@ -9,6 +10,7 @@ import { sqliteProblem } from "../../store/engine/sqlite-handle.ts";
 import { Store } from "../../store/store.ts";
 import { KeyDoor } from "../../team/key-door.ts";
 import { RequestAllowance } from "../../team/request-allowance.ts";
+import { StoredAudit } from "../../team/stored-audit.ts";
 import { StoredSets } from "../../team/stored-sets.ts";
 import type { TenantHosts } from "../../team/tenant-hosts.ts";
 import { isLoopback } from "../../text/loopback.ts";
@@ -34,6 +36,7 @@ export interface ServeDoor extends AsyncDisposable {
   /** Undefined where nothing is stored. */
   store: Store | undefined;
   sets: StoredSets | undefined;
+  audit: StoredAudit | undefined;
   /** Counts what callers use. */
   allowance: RequestAllowance | undefined;
   /** Opens the hosts of other tenants. Undefined where no key names a tenant. */
@@ -50,6 +53,7 @@ const NOTHING_STORED = {
   door: undefined,
   store: undefined,
   sets: undefined,
+  audit: undefined,
   allowance: undefined,
   followTenants: undefined,
   isChosen: false,
@@ -86,6 +90,7 @@ export async function openDoor(
   if (problem) await place.remove?.();
   if (problem && isNeeded) throw problem;
   if (problem) return { ...NOTHING_STORED, problem };
+  const settings = await auditSettingsOf(context, place);
   const store = await Store.open({ ...place, logger }).catch(async (error: unknown) => {
     await place.remove?.();
     throw error;
@@ -102,18 +107,21 @@ export async function openDoor(
       limitsOf: (principal) => door?.limitsOf(principal),
       logger,
     });
+    const audit = new StoredAudit({ store, settings, logger });
     return {
       door,
       store,
       sets,
       allowance,
       followTenants: door && ((around) => followTenants(store, around)),
+      audit,
       isChosen: place.isChosen,
       optionsAgain: place.optionsAgain,
       problem: undefined,
       async [Symbol.asyncDispose]() {
         door?.[Symbol.dispose]();
         await allowance.close();
+        await audit[Symbol.asyncDispose]();
         sets[Symbol.dispose]();
         await store.close();
         await place.remove?.();
@@ -135,9 +143,22 @@ function nobodyCouldCall(address: string): NexusError {
   });
 }
 
+/** The demo, and a gateway whose configuration cannot be read, have an audit as well. */
+function auditSettingsOf(
+  { surroundings, flags }: CommandContext<DoorOptions>,
+  { isConfigured }: StorePlace,
+): Promise<AuditSettings> | AuditSettings {
+  const { home, platform, variables } = surroundings;
+  return isConfigured
+    ? loadAuditSettings({ cwd: process.cwd(), home, platform, variables }, flags.config)
+    : DEFAULT_AUDIT;
+}
+
 interface StorePlace extends Pick<ChosenStore, "address" | "masterKey" | "logger" | "optionsAgain"> {
   /** True if the database was chosen, so that it also keeps what belongs to the tenant `default`. */
   isChosen: boolean;
+  /** Whether the configuration could be read, and is the user's. */
+  isConfigured: boolean;
   /** What was made for this run alone is removed. */
   remove?: () => Promise<void>;
 }
@@ -152,7 +173,7 @@ async function storePlace(context: CommandContext<DoorOptions>, logger: Logger):
     const { shown } = chosen.address;
     out.note(`A configuration file cannot be read, so ${shown} is used for keys until the next start.`);
   }
-  return { ...chosen, isChosen: !chosen.isDefault, logger };
+  return { ...chosen, isChosen: !chosen.isDefault, isConfigured: !problem, logger };
 }
 
 /** The demo leaves nothing behind, and sees nothing of what the user keeps. */
@@ -165,6 +186,7 @@ async function placeOfDemo(platform: NodeJS.Platform, logger: Logger): Promise<S
     masterKey: new MasterKeyPlace({ stateFolder: folder, platform, variables: {} }),
     logger,
     isChosen: false,
+    isConfigured: false,
     optionsAgain: "",
     remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   };

@@ -113,11 +113,11 @@ interface Serving {
 /** Serves HTTP until the signal. */
 async function serveNetwork(host: Host, entrance: ServeDoor, { context, target, logger }: Serving): Promise<void> {
   const { options, signal, out, surroundings, stateFolder } = context;
-  const { door, store, sets, allowance } = entrance;
+  const { door, store, sets, allowance, audit } = entrance;
   using tenants = await openTenants(host, entrance, { context, target, logger });
   await using operations = store && new Operations({ store, door, stateFolder, logger });
   const sealKey = store?.masterKey.derive("seal");
-  const kept = { door, sets, allowance, sealKey, openTenant: tenants?.open, operations };
+  const kept = { door, sets, allowance, audit, sealKey, openTenant: tenants?.open, operations };
   const { port, reach, limits } = target;
   await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
   tenants?.onRemoved((tenant) => {

@@ -83,6 +83,17 @@ export class AuditLog {
     });
   }
 
+  /** Whether an entry is among the newest records: the outcome of a write that failed may not be known. */
+  async wasAppended(tenant: string, { at, text }: AuditEntry): Promise<boolean> {
+    const { last } = await this.#bounds(tenant);
+    const same = this.#of(tenant)
+      .select("record")
+      .where("seq", ">", last - WINDOW)
+      .where("at", "=", at);
+    const rows = await same.execute();
+    return rows.some(({ record }) => record.endsWith(text.slice(1)));
+  }
+
   /** The newest records first. */
   async list(
     tenant: string,
@@ -131,7 +142,7 @@ export class AuditLog {
     const record = sql<number | null>`(select max(seq) from nexus_audit where tenant = ${tenant})`;
     const { rows } = await sql<{ head: number | null; record: number | null }>`
       select ${head} as head, ${record} as record`.execute(this.#db);
-    return { head: Number(rows[0]?.head ?? 0), record: Number(rows[0]?.record ?? 0) };
+    return { head: rows[0]?.head ?? 0, record: rows[0]?.record ?? 0 };
   }
 
   async findMarks(tenant: string) {

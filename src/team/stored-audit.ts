@@ -1,0 +1,99 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { AuditSettings } from "../config/audit-setting.ts";
+import { messageOf } from "../errors/nexus-error.ts";
+import type { AuditContent, AuditRecord, AuditTrail } from "../gateway/operation/audit.ts";
+import type { AuditEntry } from "../store/keep/audit-chain.ts";
+import type { Store } from "../store/store.ts";
+import type { Logger } from "../text/logger.ts";
+import { AuditQueue, unrecorded, type AuditQueueOptions } from "./audit-queue.ts";
+import { AuditText } from "./audit-text.ts";
+import { RefusedCredentials } from "./refused-credentials.ts";
+
+export interface StoredAuditOptions extends Pick<AuditQueueOptions, "maxWaiting" | "collectMs"> {
+  store: Pick<Store, "audit" | "keys" | "masterKey">;
+  settings: AuditSettings;
+  logger: Logger;
+  now?: () => number;
+}
+
+/** How long a gateway that ends waits for the store. */
+const CLOSE_MS = 5_000;
+const FIRST_PRUNE_MS = 60_000;
+const PRUNE_MS = 3_600_000;
+
+/** The audit of a gateway, in its store. */
+export class StoredAudit implements AuditTrail, AsyncDisposable {
+  readonly isClosed: boolean;
+  readonly #options: StoredAuditOptions;
+  readonly #queue: AuditQueue;
+  readonly #text: AuditText;
+  readonly #refused: RefusedCredentials;
+  #pruning: NodeJS.Timeout | undefined;
+
+  constructor(options: StoredAuditOptions) {
+    const { store, settings, logger, now } = options;
+    this.#options = options;
+    this.isClosed = settings.onFailure === "closed";
+    this.#queue = new AuditQueue({ ...options, audit: store.audit });
+    this.#text = new AuditText(store.masterKey.derive("audit-values"), settings);
+    this.#refused = new RefusedCredentials({
+      keys: store.keys,
+      write: (tenant, entry) => this.#write(tenant, entry),
+      ...(now && { now }),
+    });
+    if (settings.retentionMs !== undefined) this.#pruneLater(FIRST_PRUNE_MS, settings.retentionMs);
+    logger.debug(`calls are recorded in the audit: ${settings.onFailure}`);
+  }
+
+  /** How many records were dropped since the start, because too many waited. */
+  get dropped(): number {
+    return this.#queue.dropped;
+  }
+
+  record(record: AuditRecord, content: AuditContent): Promise<void> | undefined {
+    return this.#write(record.principal.tenant, this.#text.entryOf(record, content));
+  }
+
+  /** In closed mode no call begins that could not be recorded. */
+  requireReady(): void {
+    const { failure } = this.#queue;
+    if (this.isClosed && failure !== undefined) throw unrecorded(failure, false);
+  }
+
+  recordRefused(headers: IncomingHttpHeaders): Promise<void> {
+    return this.#refused.record(headers);
+  }
+
+  /** Writes what waits. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#pruning);
+    await this.#refused.close();
+    await this.#queue.close(CLOSE_MS);
+  }
+
+  #write(tenant: string, entry: AuditEntry): Promise<void> | undefined {
+    if (this.isClosed) return this.#queue.addDurable(tenant, entry);
+    this.#queue.add(tenant, entry);
+    return undefined;
+  }
+
+  #pruneLater(ms: number, retentionMs: number): void {
+    this.#pruning = setTimeout(() => {
+      void this.#prune(retentionMs).finally(() => this.#pruneLater(PRUNE_MS, retentionMs));
+    }, ms).unref();
+  }
+
+  /** Removes what is older than the retention, of removed tenants as well. */
+  async #prune(retentionMs: number): Promise<void> {
+    const { store, logger, now = Date.now } = this.#options;
+    try {
+      const before = now() - retentionMs;
+      for (const tenant of await store.audit.tenants()) {
+        const removed = await store.audit.prune(tenant, before);
+        if (removed > 0) logger.info(`${removed} old records of the audit of the tenant "${tenant}" were removed`);
+      }
+    } catch (error) {
+      logger.error(`old records of the audit could not be removed: ${messageOf(error)}`);
+    }
+  }
+}
