@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Client, type ServerEntry } from "../../src/index.ts";
+import { isFull } from "../fixtures/depth.ts";
 import { agreeable, answering, refusing, type Asked } from "./answers.ts";
 import { fixture, startServer, type ServerProcess } from "./server-process.ts";
 
@@ -19,7 +20,14 @@ const servers = [
   { title: "SDK 1, HTTP", program: [SDK1, "--http"], speaks: LEGACY },
 ];
 
-describe.each(servers)("a server of $title", ({ program, speaks }) => {
+/** In a quick run those of one era alone are tried over HTTP only. */
+const tried = servers.filter(({ program }) => isFull || program[0] === SDK1 || !isOfOneEraOnStdio(program));
+
+function isOfOneEraOnStdio(program: readonly string[]): boolean {
+  return program.includes("--stdio") && !program.includes("both");
+}
+
+describe.each(tried)("a server of $title", ({ program, speaks }) => {
   let running: ServerProcess | undefined;
   let client: Client;
   let asked: Asked[];
