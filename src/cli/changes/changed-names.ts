@@ -5,6 +5,7 @@ import { unknownName, unknownServer } from "../../host/directory/unknown-name.ts
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { Definitions, PendingDefinition } from "../../store/keep/definitions.ts";
 import type { Store } from "../../store/store.ts";
+import { sha256 } from "../../text/digest.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
 import { DATABASE_OPTION, type CommandContext, type Options } from "../command/command.ts";
@@ -62,8 +63,9 @@ export async function findNamed({ definitions, again }: AskedDefinitions, text: 
   if (kind === undefined || given === undefined) throw notAName(text, again);
   await requireServer(definitions, server);
   const known = await definitions.names(server);
+  const ofKind = known.filter((each) => each.kind === kind);
   // Names with invisible characters cannot be typed, so they can be written as they are shown.
-  const found = known.find((each) => each.kind === kind && (each.name === given || visible(each.name) === given));
+  const found = ofKind.find(({ name }) => name === given) ?? ofKind.find(({ name }) => visible(name) === given);
   if (!found) throw unknown(text, kind, { known, again });
   const { name } = found;
   const pending = (await definitions.pending(server)).filter((each) => each.kind === kind && each.name === name);
@@ -87,6 +89,15 @@ export function oncePerName(pending: readonly PendingDefinition[]): PendingDefin
     byName.set(name, { ...(known ?? each), what, since: Math.min(known?.since ?? each.since, each.since) });
   }
   return [...byName.values()];
+}
+
+/**
+ * Stands for what waits under one name: it is another one after the server has changed it again. Servers choose their
+ * definitions, so it is too long for two of them to be made alike.
+ */
+export function pendingHash(pending: readonly PendingDefinition[]): string {
+  const all = pending.map(({ id, hash = "" }) => `${id} ${hash}`);
+  return sha256(all.toSorted().join("\n")).slice(0, 32);
 }
 
 /** A change for programs. */

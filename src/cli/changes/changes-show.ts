@@ -6,7 +6,7 @@ import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, findNamed } from "./changed-names.ts";
+import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, findNamed, pendingHash } from "./changed-names.ts";
 import { definitionDifferences } from "./definition-difference.ts";
 import { differenceLines } from "./difference-lines.ts";
 
@@ -14,8 +14,8 @@ import { differenceLines } from "./difference-lines.ts";
 export const changesShow = defineCommand({
   usage: "nexus mcp changes show <server.tool>",
   description: `Shows what is different between a definition as it was accepted and as the server lists it now: texts, arguments,
-annotations, and everything else. Invisible characters are escaped. Other kinds: server/prompts/NAME, server/resources/URI,
-server/templates/URI.`,
+annotations, and everything else. Invisible characters are escaped. The command that it prints accepts exactly what is shown.
+Other kinds: server/prompts/NAME, server/resources/URI, server/templates/URI.`,
   words: { min: 1, max: 1 },
   options: CHANGES_OPTIONS,
   examples: [
@@ -42,12 +42,14 @@ server/templates/URI.`,
           pointer,
         })),
       }));
-      return out.value({ server, kind: nounOf(kind), name, items });
+      const hash = pending.length === 0 ? null : pendingHash(pending);
+      return out.value({ server, kind: nounOf(kind), name, hash, items });
     }
     const title = visible(definitionName(named));
     if (pending.length === 0) return out.line(`${title} is as it was accepted.`);
     for (const each of pending) tell(each, title, out);
-    out.note(`To accept it: nexus mcp changes accept ${quoteWord(title)}${asked.again}`);
+    const exactly = `--hash ${pendingHash(pending)}`;
+    out.note(`To accept it: nexus mcp changes accept ${quoteWord(title)}${asked.again} ${exactly}`);
   },
 });
 
