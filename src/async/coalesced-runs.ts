@@ -28,3 +28,51 @@ export class CoalescedRuns {
     return this.#now;
   }
 }
+
+/** What could not be done is tried again after this time. */
+const AGAIN_MS = 400;
+
+export interface RepeatedRunsOptions {
+  /** Called for the first of several failures in a row. */
+  onFailure: (error: unknown) => void;
+}
+
+/** The same for a function that may reject: then it is run again after a pause, until it succeeds. */
+export class RepeatedRuns {
+  readonly #work: () => Promise<void>;
+  readonly #options: RepeatedRunsOptions;
+  readonly #runs = new CoalescedRuns(() => this.#runOnce());
+  #timer: NodeJS.Timeout | undefined;
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(work: () => Promise<void>, options: RepeatedRunsOptions) {
+    this.#work = work;
+    this.#options = options;
+  }
+
+  /** Resolves when a run that began after this call has ended, whether or not it succeeded. */
+  run(): Promise<void> {
+    return this.#runs.run();
+  }
+
+  /** No run begins after this. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #runOnce(): Promise<void> {
+    if (this.#isClosed) return;
+    clearTimeout(this.#timer);
+    try {
+      await this.#work();
+      this.#isFailing = false;
+    } catch (error) {
+      if (this.#isClosed) return;
+      if (!this.#isFailing) this.#options.onFailure(error);
+      this.#isFailing = true;
+      this.#timer = setTimeout(() => void this.run(), AGAIN_MS).unref();
+    }
+  }
+}

@@ -1,4 +1,4 @@
-import { CoalescedRuns } from "../async/coalesced-runs.ts";
+import { RepeatedRuns } from "../async/coalesced-runs.ts";
 import { Turns } from "../async/turns.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type {
@@ -13,9 +13,6 @@ import { SILENT, type Logger } from "../text/logger.ts";
 import type { ChangeNotices } from "./change-notices.ts";
 import type { Definitions } from "./keep/definitions.ts";
 
-/** What could not be read is read again after this time. */
-const AGAIN_MS = 400;
-
 /**
  * A ledger in the store. The hashes of the servers that were compared are in memory: comparing a list that has not
  * changed needs no database, and what was compared stays decided while the database is away.
@@ -28,8 +25,6 @@ export class StoredLedger implements DefinitionLedger {
   readonly #servers = new Map<string, KnownDefinitions>();
   readonly #listeners = new Set<(server: string) => void>();
   readonly #turns = new Turns();
-  readonly #reading = new CoalescedRuns(() => this.#turns.run(() => this.#readAgain()));
-  #again: NodeJS.Timeout | undefined;
   #stop: Promise<() => void> | undefined;
 
   constructor(
@@ -68,17 +63,23 @@ export class StoredLedger implements DefinitionLedger {
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
-      clearTimeout(this.#again);
       void this.#stop?.then((stop) => stop());
       this.#stop = undefined;
     };
   }
 
   async #listen(): Promise<() => void> {
+    const reading = new RepeatedRuns(() => this.#turns.run(() => this.#readAgain()), {
+      onFailure: (error) => this.#logger.warn(`accepted definitions could not be read: ${messageOf(error)}`),
+    });
     try {
-      return await this.#changes.listen((topic) => {
-        if (topic === "definitions") void this.#reading.run();
+      const stop = await this.#changes.listen((topic) => {
+        if (topic === "definitions") void reading.run();
       });
+      return () => {
+        stop();
+        reading.close();
+      };
     } catch (error) {
       this.#logger.warn(`accepted definitions are noticed from the next start on: ${messageOf(error)}`);
       return () => {};
@@ -101,19 +102,13 @@ export class StoredLedger implements DefinitionLedger {
     if (known) this.#servers.set(server, known);
   }
 
-  /** Something was accepted: reads all hashes again, until it succeeds. */
+  /** Something was accepted: reads all hashes again. */
   async #readAgain(): Promise<void> {
-    try {
-      const read = await this.#definitions.load([...this.#servers.keys()]);
-      for (const [server, now] of read) {
-        const before = this.#servers.get(server);
-        this.#servers.set(server, now);
-        if (before && acceptedIn(before) !== acceptedIn(now)) for (const tell of this.#listeners) tell(server);
-      }
-    } catch (error) {
-      this.#logger.warn(`accepted definitions could not be read: ${messageOf(error)}`);
-      clearTimeout(this.#again);
-      this.#again = setTimeout(() => void this.#reading.run(), AGAIN_MS).unref();
+    const read = await this.#definitions.load([...this.#servers.keys()]);
+    for (const [server, now] of read) {
+      const before = this.#servers.get(server);
+      this.#servers.set(server, now);
+      if (before && acceptedIn(before) !== acceptedIn(now)) for (const tell of this.#listeners) tell(server);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { CoalescedRuns } from "../async/coalesced-runs.ts";
+import { RepeatedRuns } from "../async/coalesced-runs.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type { AccessTarget } from "../host/directory/access-target.ts";
 import type { Decision } from "../host/directory/policy.ts";
@@ -27,8 +27,6 @@ export interface KeyDoorOptions {
 const BELIEVED_MS = 60_000;
 /** Of more keys, those that are not used are forgotten: they are verified again. */
 const MAX_KNOWN = 10_000;
-/** A change that could not be read is read again after this time. */
-const AGAIN_MS = 400;
 /** The last use of a key is written down at most so often. */
 const USE_MS = 60_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -47,7 +45,10 @@ export class KeyDoor implements Door, Disposable {
   /** With who is present, as each listener knows it. */
   readonly #onExpelled = new Map<(principal: Principal) => void, () => Iterable<Principal>>();
   readonly #onReplaced = new Set<(principal: Principal) => void>();
-  readonly #reading = new CoalescedRuns(() => this.#read());
+  /** What cannot be read is read again until it can. */
+  readonly #reading = new RepeatedRuns(() => this.#read(), {
+    onFailure: (error) => this.#options.logger.warn(`changes of API keys could not be read: ${messageOf(error)}`),
+  });
   /** When so many keys are known, some are forgotten. */
   #forgetAt: number;
   #isNeeded: boolean;
@@ -55,7 +56,6 @@ export class KeyDoor implements Door, Disposable {
   /** When the timer for expired keys is needed first. */
   #firstExpiry = Infinity;
   #expiry: NodeJS.Timeout | undefined;
-  #again: NodeJS.Timeout | undefined;
   #stop: () => void = () => {};
 
   /** Throws STORE_UNAVAILABLE where the database does not answer. */
@@ -139,7 +139,7 @@ export class KeyDoor implements Door, Disposable {
   [Symbol.dispose](): void {
     this.#stop();
     clearTimeout(this.#expiry);
-    clearTimeout(this.#again);
+    this.#reading.close();
   }
 
   readonly #decide = ({ id }: Principal, _operation: unknown, target: AccessTarget): Decision => {
@@ -193,21 +193,15 @@ export class KeyDoor implements Door, Disposable {
     this.#forgetAt = Math.max(maxKnown, this.#byId.size * 2);
   }
 
-  /** What is known of keys, as it is now. What cannot be read is read again until it can. */
+  /** What is known of keys, as it is now. */
   async #read(): Promise<void> {
-    try {
-      if (!this.#isNeeded && (await this.#keys.areRequired())) this.#needKeys();
-      const ids = [...this.#byId.keys()];
-      const verified = [...this.#known];
-      const rows = await this.#keys.findAll(ids);
-      for (const id of ids) this.#replace(id, rows.get(id)?.about);
-      for (const [hash, known] of verified) this.#renew(hash, known, rows.get(known.about.id));
-      this.#expireInTime();
-    } catch (error) {
-      this.#options.logger.warn(`changes of API keys could not be read: ${messageOf(error)}`);
-      clearTimeout(this.#again);
-      this.#again = setTimeout(() => void this.#reading.run(), AGAIN_MS).unref();
-    }
+    if (!this.#isNeeded && (await this.#keys.areRequired())) this.#needKeys();
+    const ids = [...this.#byId.keys()];
+    const verified = [...this.#known];
+    const rows = await this.#keys.findAll(ids);
+    for (const id of ids) this.#replace(id, rows.get(id)?.about);
+    for (const [hash, known] of verified) this.#renew(hash, known, rows.get(known.about.id));
+    this.#expireInTime();
   }
 
   #replace(id: string, about: VerifiedKey["about"] | undefined): void {

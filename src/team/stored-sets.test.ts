@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { onBothEngines } from "../../test/fixtures/store-world.ts";
 import { SILENT } from "../text/logger.ts";
 import { StoredSets } from "./stored-sets.ts";
@@ -45,4 +45,42 @@ test("a stored set that cannot be used is not served, and the log says why; othe
   expect(sets.find("default", "desk")).toBeDefined();
   expect(sets.find("default", "newer")).toBeUndefined();
   expect(warnings).toEqual([`the set "newer" of the tenant "default" is not served: "future" is unknown in a set`]);
+});
+
+test("sets that cannot be read are read again until they can be, with one warning, and not after they are closed", async () => {
+  vi.useFakeTimers();
+  try {
+    let [isAway, isSlow, reads] = [false, false, 0];
+    const held: ((reason: Error) => void)[] = [];
+    let notice: (topic: string) => void = () => {};
+    const list = async () => {
+      reads++;
+      if (isSlow) return new Promise<never>((_resolve, reject) => held.push(reject));
+      if (isAway) throw new Error("away");
+      return [{ ...HUB, changedAt: 0 }];
+    };
+    const listen = async (listener: typeof notice) => {
+      notice = listener;
+      return () => {};
+    };
+    const warnings: string[] = [];
+    const sets = await StoredSets.open({
+      store: { sets: { list }, changes: { listen } } as unknown as Parameters<typeof StoredSets.open>[0]["store"],
+      logger: { ...SILENT, warn: (message) => void warnings.push(message) },
+    });
+    isAway = true;
+    notice("sets");
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(reads).toBeGreaterThan(5);
+    expect(warnings).toEqual(["changes of sets could not be read: away"]);
+    isSlow = true;
+    await vi.advanceTimersByTimeAsync(1_000);
+    sets[Symbol.dispose]();
+    const before = reads;
+    for (const fail of held) fail(new Error("closed"));
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect({ reads, warnings: warnings.length }).toEqual({ reads: before, warnings: 1 });
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -1,4 +1,4 @@
-import { CoalescedRuns } from "../async/coalesced-runs.ts";
+import { RepeatedRuns } from "../async/coalesced-runs.ts";
 import { callListener } from "../async/call-listener.ts";
 import { messageOf } from "../errors/nexus-error.ts";
 import { parseSetDefinition, type SetDefinition } from "../gateway/sets/set-definition.ts";
@@ -18,16 +18,14 @@ interface ReadSet {
   definition: SetDefinition | undefined;
 }
 
-/** A change that could not be read is read again after this time. */
-const AGAIN_MS = 400;
-
 /** The sets in the store, kept in memory and read again when they change, in whatever process. */
 export class StoredSets implements SetSource, Disposable {
   readonly #options: StoredSetsOptions;
   readonly #listeners = new Set<() => void>();
-  readonly #reading = new CoalescedRuns(() => this.#follow());
+  readonly #reading = new RepeatedRuns(() => this.#follow(), {
+    onFailure: (error) => this.#options.logger.warn(`changes of sets could not be read: ${messageOf(error)}`),
+  });
   #sets = new Map<string, ReadSet>();
-  #again: NodeJS.Timeout | undefined;
   #stop: () => void = () => {};
 
   /** Throws STORE_UNAVAILABLE where the database does not answer. */
@@ -66,19 +64,12 @@ export class StoredSets implements SetSource, Disposable {
 
   [Symbol.dispose](): void {
     this.#stop();
-    clearTimeout(this.#again);
+    this.#reading.close();
   }
 
   async #follow(): Promise<void> {
-    const { logger } = this.#options;
-    try {
-      await this.#read();
-      for (const listener of this.#listeners) callListener(listener, logger);
-    } catch (error) {
-      logger.warn(`changes of sets could not be read: ${messageOf(error)}`);
-      clearTimeout(this.#again);
-      this.#again = setTimeout(() => void this.#reading.run(), AGAIN_MS).unref();
-    }
+    await this.#read();
+    for (const listener of this.#listeners) callListener(listener, this.#options.logger);
   }
 
   /** What is unchanged stays the same object, so that it is not compiled again. */

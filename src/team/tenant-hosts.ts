@@ -1,4 +1,4 @@
-import { CoalescedRuns } from "../async/coalesced-runs.ts";
+import { RepeatedRuns } from "../async/coalesced-runs.ts";
 import { Turns } from "../async/turns.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { asNexusError, messageOf } from "../errors/nexus-error.ts";
@@ -16,17 +16,15 @@ export interface TenantHostsOptions {
   logger: Logger;
 }
 
-/** A change that could not be read is read again after this time. */
-const AGAIN_MS = 400;
-
 /** Opens the hosts of tenants with their servers in the store, and changes them when those change, in whatever process. */
 export class TenantHosts implements Disposable {
   readonly #options: TenantHostsOptions;
   readonly #opened = new Map<string, OpenedTenant>();
   readonly #listeners = new Set<(tenant: string) => void>();
-  readonly #looking = new CoalescedRuns(() => this.#findRemoved());
+  readonly #looking = new RepeatedRuns(() => this.#findRemoved(), {
+    onFailure: (error) => this.#options.logger.warn(`changes of tenants could not be read: ${messageOf(error)}`),
+  });
   #stop: () => void = () => {};
-  #again: NodeJS.Timeout | undefined;
 
   static async follow(options: TenantHostsOptions): Promise<TenantHosts> {
     const hosts = new TenantHosts(options);
@@ -68,7 +66,7 @@ export class TenantHosts implements Disposable {
 
   [Symbol.dispose](): void {
     this.#stop();
-    clearTimeout(this.#again);
+    this.#looking.close();
     for (const opened of this.#opened.values()) opened.forget();
   }
 
@@ -81,28 +79,22 @@ export class TenantHosts implements Disposable {
 
   async #findRemoved(): Promise<void> {
     const { store, logger } = this.#options;
-    try {
-      const there = new Set((await store.tenants.list()).map(({ name }) => name));
-      for (const [tenant, opened] of this.#opened) {
-        if (there.has(tenant) || opened.isForgotten) continue;
-        opened.forget();
-        logger.info("the tenant was removed", { tenant });
-        for (const listener of this.#listeners) listener(tenant);
-      }
-    } catch (error) {
-      logger.warn(`changes of tenants could not be read: ${messageOf(error)}`);
-      clearTimeout(this.#again);
-      this.#again = setTimeout(() => void this.#looking.run(), AGAIN_MS).unref();
+    const there = new Set((await store.tenants.list()).map(({ name }) => name));
+    for (const [tenant, opened] of this.#opened) {
+      if (there.has(tenant) || opened.isForgotten) continue;
+      opened.forget();
+      logger.info("the tenant was removed", { tenant });
+      for (const listener of this.#listeners) listener(tenant);
     }
   }
 }
 
 /** The host of a tenant, and its servers as they were read last. */
 class OpenedTenant {
-  readonly applying = new CoalescedRuns(() => this.#apply());
+  /** What cannot be read is read again until it can; the servers that run go on. */
+  readonly applying = new RepeatedRuns(() => this.#apply(), { onFailure: (error) => this.#warn(error) });
   readonly #host: Host;
   readonly #options: { define: () => Promise<ServerDefinition[]>; logger: Logger };
-  #again: NodeJS.Timeout | undefined;
   readonly #turns = new Turns();
   #isForgotten = false;
 
@@ -122,22 +114,21 @@ class OpenedTenant {
 
   forget(): void {
     this.#isForgotten = true;
-    clearTimeout(this.#again);
+    this.applying.close();
   }
 
-  /** What cannot be read is read again until it can; the servers that run go on. */
   async #apply(): Promise<void> {
-    if (this.#isForgotten) return;
     try {
       await this.read();
-    } catch (thrown) {
-      const { code, message } = asNexusError(thrown);
+    } catch (error) {
       // The gateway closes a tenant that is not used.
-      if (code === "CLOSED") return this.forget();
-      const { logger } = this.#options;
-      logger.warn(`the servers of the tenant "${this.#host.tenant}" could not be read: ${message}`);
-      clearTimeout(this.#again);
-      this.#again = setTimeout(() => void this.applying.run(), AGAIN_MS).unref();
+      if (asNexusError(error).code === "CLOSED") return this.forget();
+      throw error;
     }
+  }
+
+  #warn(error: unknown): void {
+    const { tenant } = this.#host;
+    this.#options.logger.warn(`the servers of the tenant "${tenant}" could not be read: ${messageOf(error)}`);
   }
 }
