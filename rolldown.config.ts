@@ -56,7 +56,19 @@ export default [published, fixtures];
  * for the modules that the same programs need. What is imported on demand stays apart.
  */
 function sharedFiles(): CodeSplittingGroup[] {
-  const order = ["start", "core", "command", "lock", "common", "team", "sets", "database", "store", "news"];
+  const order = [
+    "start",
+    "core",
+    "command",
+    "common",
+    "sets",
+    "server",
+    "host",
+    "gateway",
+    "database",
+    "store",
+    "news",
+  ];
   let files: ReadonlyMap<string, string> | undefined;
   return order.map((file, index) => ({
     name: (id, context) => ((files ??= new SharedFiles(context).choose()).get(id) === file ? file : null),
@@ -85,13 +97,14 @@ class SharedFiles {
     // `nexus serve` needs a little of everything.
     const ofServe = this.#load("cli/serve/serve.ts", "cli/serve/serve-door.ts").filter(inFolder("src"));
     this.#putCommand(ofServe.filter((id) => this.#isTiny(id) && this.#isShared(id)));
-    this.#put("lock", this.#load("files/file-lock.ts", "files/state-key.ts"));
-    // What the store and other programs need.
+    // What the store, servers and commands need parts of.
     this.#put(
       "common",
       this.#load(
         "async/coalesced-runs.ts",
         "async/fair-shares.ts",
+        "files/file-lock.ts",
+        "files/state-key.ts",
         "host/definitions/known-definitions.ts",
         "server/core/principal.ts",
         "server/core/seal.ts",
@@ -101,9 +114,12 @@ class SharedFiles {
         "workshop/run/writes/write-ledger.ts",
       ),
     );
-    this.#put("team", this.#load("team/grants.ts", "team/tenant-definitions.ts", "compose/stored-state.ts"));
     this.#put("sets", this.#load("gateway/sets/compiled-set.ts"));
-    this.#put("database", this.#load("cli/store/chosen-database.ts"));
+    this.#put("server", this.#load("server/http/serve-http.ts", "server/legacy/duplex-conversation.ts"));
+    this.#put("host", this.#load("host/host.ts"));
+    this.#put("gateway", this.#load("gateway/index.ts"));
+    const team = ["team/key-door.ts", "team/tenant-definitions.ts", "compose/stored-state.ts"];
+    this.#put("database", this.#load("cli/store/chosen-database.ts", ...team));
     this.#put("store", this.#load("store/store.ts"));
     this.#put("news", this.#load("cli/serve/server-news.ts", "cli/serve/process-estimate.ts"));
     return this.#files;

@@ -100,7 +100,7 @@ test("the gateway on a pipe loads nothing of the store", async () => {
 
 test("the gateway with its store loads few files, and one of two SQL libraries", async () => {
   const { files, packages } = await loadedBy("serve", "--port", "0");
-  expect(files.length, files.join(" ")).toBeLessThanOrEqual(30);
+  expect(files.length, files.join(" ")).toBeLessThanOrEqual(24);
   expect(packages).toContain("kysely");
   for (const name of ["pg", "undici", "yaml"]) expect(packages).not.toContain(name);
 });
