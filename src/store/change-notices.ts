@@ -15,6 +15,7 @@ export class ChangeNotices {
   readonly #logger: Logger;
   readonly #listeners = new Set<TopicListener>();
   #known: Map<string, number> | undefined;
+  #beginning: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #silentSince: number | undefined;
 
@@ -30,7 +31,7 @@ export class ChangeNotices {
 
   /** Calls the listener for each change from now on. Returns a function that stops it. */
   async listen(listener: TopicListener): Promise<() => void> {
-    if (this.#listeners.size === 0) await this.#begin();
+    if (this.#listeners.size === 0) await (this.#beginning ??= this.#begin());
     this.#listeners.add(listener);
     this.#schedule();
     return () => {
@@ -45,12 +46,14 @@ export class ChangeNotices {
     this.#timer = undefined;
   }
 
+  /** Listeners that come at the same time share it. */
   async #begin(): Promise<void> {
-    const now = await loadGenerations(this.#db);
-    // Another listener may have begun earlier, and must not miss what changed since then.
-    if (this.#listeners.size > 0) return;
-    this.#known = now;
-    this.#silentSince = undefined;
+    try {
+      this.#known = await loadGenerations(this.#db);
+      this.#silentSince = undefined;
+    } finally {
+      this.#beginning = undefined;
+    }
   }
 
   #schedule(): void {

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { NexusError } from "../../errors/nexus-error.ts";
 import type { Engine } from "../engine/engine.ts";
 import { storeUnusable } from "../engine/store-failure.ts";
 import { createStore } from "./migrations/0001-store.ts";
@@ -33,8 +34,13 @@ export type StoreEngine = Engine<StoreTables>;
 
 /** The schema version of the database; 0 without tables. Throws if it is newer than this program. */
 export async function loadVersion(engine: StoreEngine): Promise<number> {
-  if (!(await engine.hasTable("nexus_migrations"))) return 0;
-  return versionIn(engine.db, engine.shown);
+  try {
+    return await versionIn(engine.db, engine.shown);
+  } catch (error) {
+    // The database is away, or newer than this program. Otherwise it most likely has no tables yet.
+    if (error instanceof NexusError || (await engine.hasTable("nexus_migrations"))) throw error;
+    return 0;
+  }
 }
 
 /** Migrates to the newest version in one transaction. Several processes may call it at the same time. */
