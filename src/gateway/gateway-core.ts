@@ -111,6 +111,12 @@ export class GatewayCore implements Views {
     return this.#host.directory.findIdByPrefix(prefix);
   }
 
+  listsTool(server: string, tool: string): boolean {
+    const known = this.#catalogs.of(server).known("tools");
+    if (known.some(({ hashes }) => hashes.has(tool))) return true;
+    return this.#host.offered(server).tools.some(({ name }) => name === tool);
+  }
+
   async offer(view: View, principal: Principal): Promise<Offer> {
     const selection = this.#selectionOf(view, principal);
     if (view.kind === "one") {

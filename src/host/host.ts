@@ -39,6 +39,7 @@ import type { ServerSupervisor } from "./servers/server-supervisor.ts";
 import { ServerSupervisors, type HostEvent } from "./servers/server-supervisors.ts";
 import { trustOnce } from "./servers/trust-at-first-sight.ts";
 import { VisibleLists, type ForAgent, type HostTool, type OfferedThings } from "./visible-lists.ts";
+import { StartCounts, type ServerStarts } from "./servers/start-counts.ts";
 import { WatchedConfiguration } from "./watched-configuration.ts";
 
 export interface ServerStatus {
@@ -70,6 +71,7 @@ export class Host implements AsyncDisposable {
   readonly #lists: VisibleLists;
   readonly #calls: HostCalls;
   readonly #listeners = new Set<(event: HostEvent) => void>();
+  readonly #starts = new StartCounts();
   readonly #logger: Logger;
   /** The configuration with its warnings; undefined if a program passed the servers. */
   configuration: Configuration | undefined;
@@ -130,7 +132,10 @@ export class Host implements AsyncDisposable {
     });
     this.#supervisors = new ServerSupervisors({
       pins: this.pins,
-      connect: (definition, settings) => this.#connector.connect(definition, { ...patience, ...settings }),
+      connect: (definition, settings) => {
+        this.#starts.count(definition.id);
+        return this.#connector.connect(definition, { ...patience, ...settings });
+      },
       input: options.input,
       backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
       idleMs: options.idleMs ?? 300_000,
@@ -162,6 +167,11 @@ export class Host implements AsyncDisposable {
   }
 
   /** Undefined if there is no such server. */
+  /** How often connections to a server were opened, and how often that was again after one was lost or failed. */
+  startsOf(server: string): ServerStarts {
+    return this.#starts.of(server);
+  }
+
   find(server: string): ServerStatus | undefined {
     const supervisor = this.#supervisors.find(server);
     return supervisor && statusOf(supervisor);
@@ -304,6 +314,7 @@ export class Host implements AsyncDisposable {
   }
 
   #tell(event: HostEvent): void {
+    if (event.kind === "state") this.#starts.look(event.server, this.#supervisors.find(event.server)?.state.kind);
     for (const listener of this.#listeners) {
       try {
         listener(event);

@@ -36,8 +36,16 @@ export interface CallOptions {
   trace?: { traceparent: string; tracestate?: string; baggage?: string } | undefined;
   /** Additional `_meta` of the request. */
   meta?: Record<string, unknown> | undefined;
+  /** Counts while the call runs. */
+  observed?: CallObservation | undefined;
   /** Sends the request even if a cached answer is still valid. */
   fresh?: boolean | undefined;
+}
+
+/** What happened to a call on its way. */
+interface CallObservation {
+  /** How often it was sent again after a failure. */
+  retries?: number | undefined;
 }
 
 /** The call that a question belongs to. */

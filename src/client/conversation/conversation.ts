@@ -75,6 +75,8 @@ export class Conversation {
       if (!(error instanceof NexusError)) throw error;
       if (mayHaveRun(error, session)) history.reached = true;
       if (scope.stopped || !(await this.#recover(error, attempt))) throw error;
+      const { observed } = scope.options;
+      if (observed) observed.retries = (observed.retries ?? 0) + 1;
       return undefined;
     }
   }

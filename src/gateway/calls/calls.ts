@@ -171,6 +171,7 @@ export class Calls implements CallRunner {
     const common = capabilitiesFor(caller);
     const wanted = { principal, owner: caller.owner, capabilities: common, signal };
     const lease = this.#leases.find(server, wanted) ?? (await this.#wait(server, wanted, caller));
+    const sentAt = performance.now();
     try {
       const isLegacy = lease.client.era === "legacy";
       const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
@@ -185,6 +186,7 @@ export class Calls implements CallRunner {
       lease.report(error);
       throw error;
     } finally {
+      exchange.upstreamMs = (exchange.upstreamMs ?? 0) + performance.now() - sentAt;
       lease.release();
     }
   }

@@ -47,6 +47,7 @@ export class ParkedCall {
     const options: WorkOptions = {
       correlationId: first.correlationId,
       trace: traceFor(first),
+      observed: first,
       signal: this.#cancelled,
       input: { capabilities, handle: (question, { signal }) => this.#questions.ask(question, signal) },
     };

@@ -28,7 +28,10 @@ export interface GuardedCoreOptions {
 }
 
 /** What is recorded of a request. */
-type Recorded = Pick<GatewayExchange, "principal" | "method" | "params" | "correlationId" | "traceId" | "receipt"> & {
+type Recorded = Pick<
+  GatewayExchange,
+  "principal" | "method" | "params" | "correlationId" | "traceId" | "receipt" | "upstreamMs" | "retries"
+> & {
   caller: Pick<GatewayExchange["caller"], "era" | "version" | "client">;
 };
 
@@ -110,7 +113,7 @@ export class GuardedCore implements Core<View> {
   }
 
   async handle(exchange: GatewayExchange): Promise<Result> {
-    const { views, gate, allowance, audit } = this.#options;
+    const { views, gate, allowance, audit, metrics } = this.#options;
     const startedAt = performance.now();
     let outcome: Outcome = "refused";
     let running: RunningCall | undefined;
@@ -121,7 +124,10 @@ export class GuardedCore implements Core<View> {
       running = allowance?.enter(exchange.principal);
       const share = gate.shareOf(principalKey(exchange.principal));
       gate.requireOpen();
-      if (!gate.tryEnter(share)) await gate.queue(share, exchange.signal);
+      if (!gate.tryEnter(share)) {
+        await gate.queue(share, exchange.signal);
+        metrics.queued(performance.now() - startedAt);
+      }
       outcome = "error";
       try {
         if (exchange.failure !== undefined) throw exchange.failure;
@@ -203,6 +209,13 @@ export class GuardedCore implements Core<View> {
     const target = this.#targetOf(exchange);
     const server = this.#serverOf(exchange, target);
     metrics.called({ server, method, outcome, durationMs });
+    if (server !== "") {
+      const { upstreamMs, retries = 0 } = exchange;
+      if (upstreamMs !== undefined) metrics.upstream(server, upstreamMs, retries);
+      if (method === "tools/call" && target !== undefined) {
+        metrics.toolCalled({ server, tool: this.#ownName(target), outcome, durationMs }, this.#isListed);
+      }
+    }
     const errorCode = failure?.code;
     const isDenied = receipt?.isDenied === true || isRefusal(outcome, errorCode);
     const record: AuditRecord = {
@@ -233,6 +246,13 @@ export class GuardedCore implements Core<View> {
   readonly #onAuditError = (error: unknown) => {
     this.#options.logger.error("a call could not be recorded in the audit log", { error });
   };
+
+  readonly #isListed = (server: string, tool: string) => this.#options.views.listsTool(server, tool);
+
+  /** The tool's name at its server. */
+  #ownName(target: string): string {
+    return this.endpoint.kind === "one" ? target : target.slice(target.indexOf("__") + 2);
+  }
 
   /** Empty for a server that the caller may not see: callers must not create metrics, or learn from them, by guessing names. */
   #serverOf({ method, principal }: Recorded, target: string | undefined): string {

@@ -33,6 +33,8 @@ export interface Views {
   serverOfPrefix(prefix: string): string | undefined;
   /** The full name of something that has another name in a set. */
   findFullName(view: View, kind: ThingKind, name: string): string | undefined;
+  /** Whether a server lists a tool of this name, to anybody. */
+  listsTool(server: string, tool: string): boolean;
   offer(view: View, principal: Principal): Promise<Offer>;
   /** For one server, its own name and version if they are known. For a set, its name. */
   serverInfo(view: View): Implementation | undefined;

@@ -14,7 +14,7 @@ export interface ServedTenantOptions extends Omit<GuardedCoreOptions, "metrics">
 /** What belongs to one tenant for as long as the gateway lives, whether its host is open or not. */
 export class ServedTenant implements EdgeTenant {
   readonly name: string;
-  readonly metrics = new Metrics();
+  readonly metrics: Metrics;
   readonly endpoints: Endpoints;
   readonly enter: EdgeTenant["enter"];
   readonly #opened: () => TenantHost | undefined;
@@ -22,6 +22,7 @@ export class ServedTenant implements EdgeTenant {
   constructor({ name, opened, enter, ...options }: ServedTenantOptions) {
     this.name = name;
     this.enter = enter;
+    this.metrics = new Metrics(name);
     this.#opened = opened;
     this.endpoints = new Endpoints({ ...options, metrics: this.metrics });
   }
@@ -42,12 +43,15 @@ export class ServedTenant implements EdgeTenant {
   }
 
   /** None while it is closed. */
-  states(): { id: string; state: string }[] {
-    const servers = this.#opened()?.host.servers() ?? [];
-    return servers.map(({ id, state }) => ({ id, state: state.kind }));
+  states(): { id: string; state: string; starts: number; restarts: number }[] {
+    const host = this.#opened()?.host;
+    const servers = host?.servers() ?? [];
+    return servers.map(({ id, state }) => ({ id, state: state.kind, ...(host?.startsOf(id) ?? NO_STARTS) }));
   }
 
   servers(): string[] {
     return this.states().flatMap(({ id, state }) => (state === "disabled" ? [] : [id]));
   }
 }
+
+const NO_STARTS = { starts: 0, restarts: 0 };

@@ -39,6 +39,10 @@ export class TenantViews implements Views {
     return this.#lifetime.opened?.views.serverOfPrefix(prefix);
   }
 
+  listsTool(server: string, tool: string): boolean {
+    return this.#lifetime.opened?.views.listsTool(server, tool) ?? false;
+  }
+
   offer(view: View, principal: Principal): Promise<Offer> {
     return this.#lifetime.use((views) => views.offer(view, principal));
   }

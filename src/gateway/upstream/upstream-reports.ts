@@ -12,7 +12,8 @@ import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
 /** The options that pass progress and logs of a call to its caller, only those that the caller wants, and identify it. */
 export function reportsTo(exchange: GatewayExchange): CallOptions {
   const { caller } = exchange;
-  const options: CallOptions = { correlationId: exchange.correlationId, trace: traceFor(exchange) };
+  const { correlationId } = exchange;
+  const options: CallOptions = { correlationId, trace: traceFor(exchange), observed: exchange };
   if (caller.progressToken !== undefined) options.onProgress = (progress) => tellProgress(caller, progress);
   if (caller.logLevel) {
     options.logLevel = caller.logLevel;

@@ -25,6 +25,9 @@ export interface Exchange<Endpoint = unknown> {
   correlationId: string;
   /** W3C trace id, 32 hexadecimal digits: the caller's, or made. */
   traceId: string;
+  /** Time that servers took for it, in milliseconds, and how often it was sent to them again; the core counts. */
+  upstreamMs?: number | undefined;
+  retries?: number | undefined;
   /** Why the edge could not check the request: the core records it, and fails with it. */
   failure?: unknown;
   /** For the record of the request. Without it, the size of the answer is not recorded. */

@@ -80,6 +80,10 @@ export class StandInCore implements Views {
     };
   }
 
+  listsTool(): boolean {
+    return true;
+  }
+
   async paramHeaders(): Promise<[]> {
     return [];
   }
