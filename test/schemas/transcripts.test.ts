@@ -17,6 +17,14 @@ type Way = (typeof WAYS)[number];
 /** What clients and servers may say, as the schemas name it. */
 const ANYTHING = ["Request", "Notification", "Result"].flatMap((kind) => [`Client${kind}`, `Server${kind}`]);
 
+/** Compiling its definitions takes longer than all the messages of a conversation. */
+const judges = new Map<string, SpecJudge>();
+function judgeOf(revision: string): SpecJudge {
+  const judge = judges.get(revision) ?? new SpecJudge(revision);
+  judges.set(revision, judge);
+  return judge;
+}
+
 describe.each(WAYS)("over $transport, $revision", (way) => {
   test("every message of both ends conforms to the schemas (N7, P1.2)", async () => {
     const lines = await transcriptOf(way);
@@ -27,7 +35,7 @@ describe.each(WAYS)("over $transport, $revision", (way) => {
       console.log("The specification's schemas are not here: only the SDK's were compared.");
       return;
     }
-    const judge = new SpecJudge(way.revision);
+    const judge = judgeOf(way.revision);
     const bySpec = review(lines, judge);
     expect(bySpec.complaints).toEqual([]);
     const unseen = ANYTHING.flatMap((name) => judge.choices(name)).filter((name) => !bySpec.compared.has(name));
@@ -50,16 +58,13 @@ describe("a message that breaks its schema is found:", () => {
       { direction: "in", message: request },
       { direction, message },
     ];
-    const judges = [
-      new SdkJudge(),
-      ...(SPEC_IS_HERE ? [new SpecJudge("2024-11-05"), new SpecJudge("2025-11-25")] : []),
-    ];
+    const judges = [new SdkJudge(), ...(SPEC_IS_HERE ? [judgeOf("2024-11-05"), judgeOf("2025-11-25")] : [])];
     for (const judge of judges) expect(review(lines, judge).complaints).not.toEqual([]);
   });
 
   test.runIf(SPEC_IS_HERE)("a request of a modern server", () => {
     const message = { jsonrpc: "2.0", id: 1, method: "roots/list" };
-    const { complaints } = review([{ direction: "out", message }], new SpecJudge("2026-07-28"));
+    const { complaints } = review([{ direction: "out", message }], judgeOf("2026-07-28"));
     expect(complaints).toEqual([expect.stringContaining("this revision has no ServerRequest")]);
   });
 });
