@@ -4,6 +4,7 @@ import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { shuttingDown, busyError } from "../../server/core/busy-error.ts";
 import { isKeyOf } from "../../server/core/principal.ts";
 import type { Limits } from "../operation/limits.ts";
+import { CallPacing } from "./call-pacing.ts";
 
 interface QueuedCall {
   /** Its share of the queue. */
@@ -14,11 +15,12 @@ interface QueuedCall {
 
 type GateLimits = Pick<Limits, "calls" | "queue" | "queueMs" | "share">;
 
-/** Limits concurrent calls; queues some, rejects the rest. Principals take turns, so that a busy one delays no other. */
+/** Limits concurrent calls; queues some, rejects the rest. Principals take turns, so that a busy one does not delay others. */
 export class CallGate {
   readonly #limits: GateLimits;
   readonly #calls: FairShares;
   readonly #queue: FairShares;
+  readonly #pacing = new CallPacing();
   /** The oldest comes first. */
   readonly #queued = new Set<QueuedCall>();
   #closed = false;
@@ -36,13 +38,14 @@ export class CallGate {
   }
 
   get queued(): number {
-    return this.#queued.size;
+    return this.#queued.size + this.#pacing.waiting;
   }
 
   /** Calls of one tenant: those that run, and those in the queue. */
   callsOf(tenant: string): { running: number; queued: number } {
     const isMeant = (key: string) => isKeyOf(tenant, key);
-    return { running: this.#calls.usedBy(isMeant), queued: this.#queue.usedBy(isMeant) };
+    const queued = this.#queue.usedBy(isMeant) + this.#pacing.waitingOf(tenant);
+    return { running: this.#calls.usedBy(isMeant), queued };
   }
 
   /** The share of a principal: its calls enter and leave with it. */
@@ -51,12 +54,20 @@ export class CallGate {
   }
 
   /** False if the call has to be queued. Call `leave` when a call that entered has ended. */
-  tryEnter(share: Share): boolean {
-    return this.#calls.tryTake(share);
+  tryEnter(share: Share, now: number): boolean {
+    return this.#pacing.tryBegin(share, now) && this.#calls.tryTake(share);
   }
 
-  /** Waits in the queue and enters. Rejects if the queue is full, the wait is too long, or the call is cancelled. */
+  /** Waits and enters. Rejects if the queue is full, the wait is too long, or the call is cancelled. */
   async queue(share: Share, signal: CancelSignal): Promise<void> {
+    if (this.#calls.hasRoom(share)) {
+      await this.#pacing.wait(share);
+      if (this.#calls.tryTake(share)) {
+        if (!signal.aborted) return;
+        this.leave(share);
+        throw cancelled();
+      }
+    }
     const place = this.#queue.of(share.key);
     // A principal with more than its share of the queue makes room: its newest call has not begun and can be repeated.
     const hasRoom = this.#queue.reclaim(place, (loser) => this.#refuseNewest(loser));
@@ -67,7 +78,8 @@ export class CallGate {
 
   leave(share: Share): void {
     this.#calls.give(share);
-    if (this.#calls.used === 0) this.#whenIdle?.();
+    this.#pacing.left();
+    if (this.#isIdle) this.#whenIdle?.();
   }
 
   /** Throws while the gateway shuts down. */
@@ -78,7 +90,11 @@ export class CallGate {
   /** Accepts no more calls; resolves when running and queued calls have ended. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.running > 0) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+    if (!this.#isIdle) await new Promise<void>((resolve) => (this.#whenIdle = resolve));
+  }
+
+  get #isIdle(): boolean {
+    return this.#calls.used === 0 && this.#pacing.waiting === 0;
   }
 
   #wait(share: Share, place: Share, signal: CancelSignal): Promise<void> {

@@ -124,7 +124,7 @@ export class GuardedCore implements Core<View> {
       running = allowance?.enter(exchange.principal);
       const share = gate.shareOf(principalKey(exchange.principal));
       gate.requireOpen();
-      if (!gate.tryEnter(share)) {
+      if (!gate.tryEnter(share, startedAt)) {
         await gate.queue(share, exchange.signal);
         metrics.queued(performance.now() - startedAt);
       }

@@ -277,3 +277,32 @@ test("a request that is too large for its caller is refused with 413 before it i
   expect((await it.post("bob", "tools/call", large)).status).toBe(200);
   expect((await it.post("ada", "tools/call", LOOK)).status).toBe(200);
 });
+
+test("while one caller floods with 64 connections, few of its calls are finished during a call of another", async () => {
+  await using it = await LimitWorld.open({});
+  const [busy, calm] = [new Agent({ keepAlive: true }), new Agent({ keepAlive: true })];
+  const call = (user: string, agent: Agent) =>
+    send(it.world.url(), { ...modern("tools/call", LOOK, { headers: { "x-user": user } }), agent });
+  let finished = 0;
+  let isOver = false;
+  const flood = Array.from({ length: 64 }, async () => {
+    while (!isOver) {
+      await call("mallory", busy);
+      finished++;
+    }
+  });
+  // From the first call of the other one on, both take turns.
+  await expect.poll(() => finished).toBeGreaterThan(64);
+  await call("alice", calm);
+  const meanwhile: number[] = [];
+  for (let count = 0; count < 100; count++) {
+    const before = finished;
+    await call("alice", calm);
+    meanwhile.push(finished - before);
+  }
+  isOver = true;
+  await Promise.all(flood);
+  for (const agent of [busy, calm]) agent.destroy();
+  // All 64 of them where calls are served in the order of arrival.
+  expect(meanwhile.toSorted((a, b) => a - b)[95]).toBeLessThanOrEqual(16);
+}, 60_000);
