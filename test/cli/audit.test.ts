@@ -104,6 +104,19 @@ describe("nexus audit", () => {
     expect((await run("export", "--since", "1d", "--json")).stdout.trim().split("\n")).toHaveLength(2);
   });
 
+  test.each([
+    [{ onFailure: "shut" }, '"gateway.audit.onFailure" is not one of open, closed'],
+    [{ arguments: "some" }, '"gateway.audit.arguments" is not one of none, hashed, redacted, full'],
+    [{ retention: "long" }, '"gateway.audit.retention" is not a duration'],
+    [{ onfailure: "open" }, 'Did you mean "onFailure"?'],
+  ])("serve refuses the audit settings %j with exit code 3", async (audit, message) => {
+    const config = await nexus.write("wrong.json", { mcpServers: {}, gateway: { audit } });
+    const ran = await nexus.run(["serve", "--port", "0", "--config", config, "--database", database], { env });
+    expect(ran).toMatchObject({ code: 3, stdout: "" });
+    expect(ran.stderr).toContain(message);
+    expect(ran.stderr).toContain("wrong.json:");
+  });
+
   test("pruned records are gone, and the rest is verified from a checkpoint", async () => {
     const pruned = await run("prune", "--before", "1d");
     expect(pruned).toMatchObject({ code: 0, stdout: `Removed 1 record of the tenant "default".\n` });

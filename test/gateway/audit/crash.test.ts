@@ -49,27 +49,33 @@ onBothEngines("the audit after a crash", (world) => {
     return ids;
   }
 
+  /** Calls a gateway until it is killed, at a random moment. */
+  async function callUntilKilled({ child, url }: Awaited<ReturnType<typeof serve>>, count: number): Promise<string[]> {
+    const ended = once(child, "close");
+    const killAt = Math.ceil(count * (0.1 + 0.8 * Math.random()));
+    const kill = async () => {
+      // In the middle of something.
+      for (let turn = Math.floor(Math.random() * 10); turn > 0; turn--) await nextTurn();
+      child.kill("SIGKILL");
+    };
+    const answered = await callAll(url, count, (so) => void (so === killAt && kill()));
+    await ended;
+    expect(answered.length).toBeGreaterThanOrEqual(killAt);
+    return answered;
+  }
+
   test(
-    `closed: every answered call is in the audit after SIGKILL at a random moment of ${CALLS} calls, ${CRASHES} times`,
-    { timeout: 60_000 + CRASHES * CALLS * 20 },
+    `closed: two gateways write one chain, and every answered call is in it after SIGKILL at random moments of ${CALLS} calls, ${CRASHES} times`,
+    { timeout: 120_000 + CRASHES * CALLS * 20 },
     async () => {
       await using nexus = await NexusWorld.open();
       const database = await world().newAddressText();
       const masterKey = world().keyIn("audit", MASTER);
       const all: string[] = [];
       for (let crash = 0; crash < CRASHES; crash++) {
-        const { child, url } = await serve(nexus, database);
-        const ended = once(child, "close");
-        const crashAt = Math.ceil(CALLS * (0.1 + 0.8 * Math.random()));
-        const kill = async () => {
-          // In the middle of something.
-          for (let turn = Math.floor(Math.random() * 10); turn > 0; turn--) await nextTurn();
-          child.kill("SIGKILL");
-        };
-        const answered = await callAll(url, CALLS, (count) => void (count === crashAt && kill()));
-        await ended;
-        expect(answered.length).toBeGreaterThanOrEqual(crashAt);
-        all.push(...answered);
+        const gateways = await Promise.all([serve(nexus, database), serve(nexus, database)]);
+        const answered = await Promise.all(gateways.map((gateway) => callUntilKilled(gateway, CALLS / 2)));
+        all.push(...answered.flat());
         const verified = await nexus.run(["audit", "verify", "--database", database], { env: MASTER });
         expect(verified).toMatchObject({ code: 0 });
       }
