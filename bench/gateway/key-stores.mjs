@@ -22,20 +22,30 @@ export const environmentOf = (home) => ({
   NEXUS_MASTER_KEY: MASTER_KEY.toString("hex"),
 });
 
-/** A home folder with a store of `count` keys. Returns the text of one key. */
-export async function makeStore(home, count) {
+/** Limits that are never reached. */
+const LIMITS = ["--rate", "1000000/s", "--per-day", "100000000"];
+
+/** Runs a command in a home folder. Returns what it prints. */
+export async function nexus(home, ...args) {
+  const { stdout } = await run(process.execPath, [NEXUS, ...args], { cwd: home, env: environmentOf(home) });
+  return stdout.trim();
+}
+
+/** A home folder with a store of `count` keys, the first one with limits or without. Returns the text of that key. */
+export async function makeStore(home, { count, isLimited = false, database }) {
   await mkdir(home);
-  const nexus = (...args) => run(process.execPath, [NEXUS, ...args], { cwd: home, env: environmentOf(home) });
+  const where = database === undefined ? [] : ["--database", database];
   if (count === 0) {
-    await nexus("store", "migrate");
+    await nexus(home, "store", "migrate");
     return undefined;
   }
-  const { stdout } = await nexus("keys", "create", "bench", ...GRANTS);
+  const key = await nexus(home, "keys", "create", "bench", ...GRANTS, ...(isLimited ? LIMITS : []), ...where);
+  if (count === 1) return key;
   const [one, many] = [join(home, "one.backup"), join(home, "many.backup")];
-  await nexus("store", "backup", one);
+  await nexus(home, "store", "backup", one, ...where);
   await writeFile(many, withCopies(await readFile(one), count));
-  await nexus("store", "restore", many, "--replace");
-  return stdout.trim();
+  await nexus(home, "store", "restore", many, "--replace", ...where);
+  return key;
 }
 
 /** The only key of the backup `count` times, each with an id and a hash of its own: a restore is how many rows are written at once. */
