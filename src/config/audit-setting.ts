@@ -9,6 +9,8 @@ export type AuditDetail = "none" | "hashed" | "redacted" | "full";
 
 /** `"gateway": { "audit": … }`. */
 export interface AuditSettings {
+  /** False: nothing is recorded. */
+  enabled: boolean;
   /** `open`: calls are answered before their record is durable; `closed`: after. */
   onFailure: "open" | "closed";
   arguments: AuditDetail;
@@ -20,6 +22,7 @@ export interface AuditSettings {
 const DAY_MS = 86_400_000;
 
 export const DEFAULT_AUDIT: AuditSettings = {
+  enabled: true,
   onFailure: "open",
   arguments: "none",
   results: "none",
@@ -28,7 +31,7 @@ export const DEFAULT_AUDIT: AuditSettings = {
 
 const MODES = ["open", "closed"] as const;
 const DETAILS = ["none", "hashed", "redacted", "full"] as const;
-const KEYS = ["onFailure", "arguments", "results", "retention"];
+const KEYS = ["enabled", "onFailure", "arguments", "results", "retention"];
 const FOREVER = "forever";
 
 /** The audit in the configuration. */
@@ -51,6 +54,10 @@ function auditSettings(gateway: SettingsSection): AuditSettings {
       );
     };
     switch (setting.key.slice("audit.".length)) {
+      case "enabled":
+        if (typeof value !== "boolean") throw gateway.invalid(setting, "is not true or false", "Use true or false.");
+        settings.enabled = value;
+        break;
       case "onFailure":
         settings.onFailure = choose(MODES);
         break;

@@ -107,7 +107,7 @@ export async function openDoor(
       limitsOf: (principal) => door?.limitsOf(principal),
       logger,
     });
-    const audit = new StoredAudit({ store, settings, logger });
+    const audit = settings.enabled ? new StoredAudit({ store, settings, logger }) : undefined;
     return {
       door,
       store,
@@ -121,7 +121,7 @@ export async function openDoor(
       async [Symbol.asyncDispose]() {
         door?.[Symbol.dispose]();
         await allowance.close();
-        await audit[Symbol.asyncDispose]();
+        await audit?.[Symbol.asyncDispose]();
         sets[Symbol.dispose]();
         await store.close();
         await place.remove?.();
