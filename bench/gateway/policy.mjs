@@ -28,8 +28,8 @@ const VARIANTS = {
   postgres: { title: "+ limits, audit (PostgreSQL)", auth: "keys", audit: true, keys: 1, goal: 1.5 },
 };
 
-export async function comparePolicies({ quick, profile, transport, era, only }) {
-  const pace = quick ? { rounds: 9, durationMs: 300 } : { rounds: 41, durationMs: 200 };
+export async function comparePolicies({ quick, profile, transport, era }) {
+  const pace = quick ? { rounds: 11, durationMs: 200 } : { rounds: 41, durationMs: 200 };
   pace.isProfiled = profile;
   const folder = await mkdtemp(join(tmpdir(), "nexus-bench-"));
   const postgres = await startPostgres();

@@ -165,7 +165,7 @@ export class KeyDoor implements Door, Disposable {
     if (!verified) throw refused("The API key is not valid");
     this.#keep(hash, verified);
     // The notice of the first key may come later than its first use.
-    if (!this.#isNeeded) this.#needKeys();
+    this.#needKeys();
     return verified;
   }
 
@@ -226,6 +226,8 @@ export class KeyDoor implements Door, Disposable {
   }
 
   #needKeys(): void {
+    // The notice of the first key and its first use may come at the same time.
+    if (this.#isNeeded) return;
     this.#isNeeded = true;
     this.#options.logger.info("the first API key was created: callers need a key from now on");
     this.#tell(ANYBODY);

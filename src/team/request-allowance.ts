@@ -20,8 +20,11 @@ export interface RequestAllowanceOptions {
 
 /** Above this number, those of principals without limits are forgotten. */
 const MANY_PRINCIPALS = 10_000;
-/** On SQLite, so much of a day's limit is counted ahead: a write for each request would be slow. */
-const AHEAD = { part: 0.01, most: 1_000 };
+/**
+ * So much of a limit is counted ahead, because a write for each request would be slow. What one process has counted ahead is missing for the
+ * others: where several share the counts it is less, and a limit of under 2,000 is exact to the last request.
+ */
+const AHEAD = { alone: 0.01, shared: 0.001, most: 1_000 };
 
 /** Counts the requests of keys and tenants against their limits. */
 export class RequestAllowance implements Allowance, AsyncDisposable {
@@ -110,7 +113,8 @@ export class RequestAllowance implements Allowance, AsyncDisposable {
     const isOfDay = limit.name.endsWith("per-day");
     if (!rates.areShared && !isOfDay) return new WindowCounter(limit);
     if (!this.#isTidy) this.#tidy();
-    const block = rates.areShared ? () => 1 : ahead;
+    const part = rates.areShared ? AHEAD.shared : AHEAD.alone;
+    const block = (max: number) => Math.max(1, Math.min(AHEAD.most, Math.floor(max * part)));
     return new StoredCounter(limit, { key, rates, block, isAway: () => changes.silentSince !== undefined, logger });
   }
 
@@ -129,10 +133,6 @@ export class RequestAllowance implements Allowance, AsyncDisposable {
       void limited.own.close();
     }
   }
-}
-
-function ahead(max: number): number {
-  return Math.max(1, Math.min(AHEAD.most, Math.floor(max * AHEAD.part)));
 }
 
 const NO_LIMITS: RequestLimits = {};
