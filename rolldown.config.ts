@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { defineConfig, type ChunkingContext, type CodeSplittingGroup, type Plugin } from "rolldown";
 
-const NOT_BUNDLED = ["libsql", "pg-native", "cloudflare:sockets"];
+const NOT_BUNDLED = ["libsql", "pg-native", "cloudflare:sockets", "@opentelemetry/api"];
 
 /**
  * The library and the program, which share their files. Every pure JavaScript dependency is inside, its licence in
@@ -20,7 +20,8 @@ const published = defineConfig({
   },
   platform: "node",
   transform: { target: "node20" },
-  // libsql is native, and installed where that works; pg asks for the other two, and does without them.
+  // libsql is native, and installed where that works; pg asks for the next two, and does without them; the last one has to
+  // be the copy of the program that registers an SDK, and is used only there.
   external: NOT_BUNDLED,
   checks: { ineffectiveDynamicImport: false },
   plugins: [licences()],

@@ -3,6 +3,7 @@ import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import type { Allowance } from "./operation/allowance.ts";
+import { CallTracer } from "./operation/call-tracer.ts";
 import { trailOf, type Audit, type AuditTrail } from "./operation/audit.ts";
 import { ByteBudget } from "../server/core/byte-budget.ts";
 import type { CallLimits } from "./calls/calls.ts";
@@ -68,12 +69,13 @@ export class Assembly {
     const own = { connectionShare: limits?.share, processes: parts.allLimits };
     const host = surroundings ? await Host.start({ ...own, ...given }, surroundings) : given;
     const sets = setsOf(DEFAULT_TENANT, options);
-    return new Assembly(await ServedHost.open(host, { ...parts, sets }), parts, options);
+    const first = await ServedHost.open(host, { ...parts, sets });
+    return new Assembly(first, { ...parts, tracing: await CallTracer.find() }, options);
   }
 
-  private constructor(first: ServedHost, parts: Parts, options: AssemblyOptions) {
+  private constructor(first: ServedHost, parts: Parts & Traced, options: AssemblyOptions) {
     const { allowance, audit, openTenant } = options;
-    const { logger, failures, budget, allLimits: limits } = parts;
+    const { logger, failures, budget, tracing, allLimits: limits } = parts;
     this.host = first.host;
     this.limits = limits;
     this.budget = budget;
@@ -91,6 +93,7 @@ export class Assembly {
       gate: this.gate,
       allowance,
       audit: trailOf(audit),
+      tracing,
     });
   }
 
@@ -98,6 +101,11 @@ export class Assembly {
   close(): Promise<void> {
     return this.tenants.close();
   }
+}
+
+interface Traced {
+  /** Undefined where the program registers no SDK of OpenTelemetry. */
+  tracing: CallTracer | undefined;
 }
 
 /** What all tenants share. */

@@ -172,6 +172,9 @@ export class Calls implements CallRunner {
     const wanted = { principal, owner: caller.owner, capabilities: common, signal };
     const lease = this.#leases.find(server, wanted) ?? (await this.#wait(server, wanted, caller));
     const sentAt = performance.now();
+    const span = exchange.span?.child(server, method, params["name"]);
+    if (span) exchange.outgoing = span.trace;
+    let failure: string | undefined;
     try {
       const isLegacy = lease.client.era === "legacy";
       const capabilities = isLegacy ? common : capabilitiesForModern(caller, common);
@@ -184,8 +187,10 @@ export class Calls implements CallRunner {
       return await (isLegacy ? this.#callLegacy(prepared, state) : this.#callModern(prepared, state));
     } catch (error) {
       lease.report(error);
+      failure = asNexusError(error).code;
       throw error;
     } finally {
+      span?.end(failure);
       exchange.upstreamMs = (exchange.upstreamMs ?? 0) + performance.now() - sentAt;
       lease.release();
     }

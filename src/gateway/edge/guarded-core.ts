@@ -13,6 +13,7 @@ import { isRefusal, type AuditRecord, type AuditTrail, type Outcome } from "../o
 import { inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { Metrics } from "../operation/metrics.ts";
+import type { CallTracer } from "../operation/call-tracer.ts";
 import { EVERYTHING, viewKey, type GatewayExchange, type View, type Views } from "../names/view.ts";
 import type { CallGate } from "./call-gate.ts";
 import { FinishedCall } from "./finished-call.ts";
@@ -22,6 +23,7 @@ export interface GuardedCoreOptions {
   gate: CallGate;
   allowance?: Allowance | undefined;
   metrics: Metrics;
+  tracing?: CallTracer | undefined;
   audit: AuditTrail;
   logger: Logger;
   failures: FailureLog;
@@ -113,12 +115,13 @@ export class GuardedCore implements Core<View> {
   }
 
   async handle(exchange: GatewayExchange): Promise<Result> {
-    const { views, gate, allowance, audit, metrics } = this.#options;
+    const { views, gate, allowance, audit, metrics, tracing } = this.#options;
     const startedAt = performance.now();
     let outcome: Outcome = "refused";
     let running: RunningCall | undefined;
     let failure: NexusError | undefined;
     let answered: Result | undefined;
+    const span = tracing?.begin(exchange, this.#targetOf(exchange));
     try {
       audit.requireReady();
       running = allowance?.enter(exchange.principal);
@@ -143,6 +146,7 @@ export class GuardedCore implements Core<View> {
       throw failure;
     } finally {
       running?.leave();
+      span?.end(outcome, this.#serverOf(exchange, this.#targetOf(exchange)), failure);
       const record = this.#finished(exchange, { outcome, failure, startedAt, result: answered });
       const { receipt } = exchange;
       if (receipt) receipt.recorder = record;

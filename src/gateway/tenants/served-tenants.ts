@@ -21,7 +21,7 @@ export interface TenantReports {
   failures: FailureLog;
 }
 
-export interface ServedTenantsOptions extends Pick<GuardedCoreOptions, "gate" | "allowance" | "audit"> {
+export interface ServedTenantsOptions extends Pick<GuardedCoreOptions, "gate" | "allowance" | "audit" | "tracing"> {
   /** Of the tenant `default`: it is open from the start until the gateway closes. */
   first: TenantHost;
   firstReports: TenantReports;
@@ -47,7 +47,7 @@ export class ServedTenants {
   readonly #ending = new Cancellation();
 
   constructor(options: ServedTenantsOptions) {
-    const { first, firstReports, gate, allowance, audit } = options;
+    const { first, firstReports, gate, allowance, audit, tracing } = options;
     this.#options = options;
     this.first = new ServedTenant({
       name: DEFAULT_TENANT,
@@ -57,6 +57,7 @@ export class ServedTenants {
       gate,
       allowance,
       audit,
+      tracing,
       ...firstReports,
     });
   }
@@ -94,7 +95,7 @@ export class ServedTenants {
 
   #add(name: string, open: NonNullable<ServedTenantsOptions["open"]>): Other {
     if (this.#others.size >= MANY_TENANTS) this.#forgetUnknown();
-    const { gate, allowance, audit, limits } = this.#options;
+    const { gate, allowance, audit, tracing, limits } = this.#options;
     const logger = childLogger(this.#options.firstReports.logger, { tenant: name });
     const failures = new FailureLog(logger);
     const lifetime = new TenantLifetime({
@@ -116,7 +117,7 @@ export class ServedTenants {
     };
     const views = new TenantViews(lifetime, logger);
     const opened = () => lifetime.opened;
-    const parts = { name, views, opened, enter, gate, allowance, audit, logger, failures };
+    const parts = { name, views, opened, enter, gate, allowance, audit, tracing, logger, failures };
     const other = { lifetime, tenant: new ServedTenant(parts) };
     this.#others.set(name, other);
     return other;

@@ -24,8 +24,8 @@ export function reportsTo(exchange: GatewayExchange): CallOptions {
 }
 
 /** The trace context that is sent to servers. */
-export function traceFor({ traceId, caller }: GatewayExchange): NonNullable<CallOptions["trace"]> {
-  return childTrace(traceId, caller.trace);
+export function traceFor({ traceId, caller, outgoing }: GatewayExchange): NonNullable<CallOptions["trace"]> {
+  return outgoing ?? childTrace(traceId, caller.trace);
 }
 
 /** Declares what a caller can be asked, for a server that asks in its result and never directly. */

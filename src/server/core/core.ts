@@ -25,9 +25,13 @@ export interface Exchange<Endpoint = unknown> {
   correlationId: string;
   /** W3C trace id, 32 hexadecimal digits: the caller's, or made. */
   traceId: string;
+  /** Trace context that is sent to a server, where it is not made from the caller's. */
+  outgoing?: Caller["trace"];
   /** Time that servers took for it, in milliseconds, and how often it was sent to them again; the core counts. */
   upstreamMs?: number | undefined;
   retries?: number | undefined;
+  /** The span of the request, where it is traced. */
+  span?: ServerSpan | undefined;
   /** Why the edge could not check the request: the core records it, and fails with it. */
   failure?: unknown;
   /** For the record of the request. Without it, the size of the answer is not recorded. */
@@ -67,6 +71,20 @@ export interface Caller {
    * answers with an error, or when `signal` fires.
    */
   ask: ((question: Question, signal: AbortSignal) => Promise<Params>) | undefined;
+}
+
+/** The span of a request in a trace. */
+export interface ServerSpan {
+  /** Begins the span of a request to a server. */
+  child(server: string, method: string, target: unknown): UpstreamSpan;
+}
+
+/** The span of a request to a server. */
+export interface UpstreamSpan {
+  /** Sent to the server. */
+  trace: NonNullable<Caller["trace"]>;
+  /** With the code of the failure, if there was one. */
+  end(code: string | undefined): void;
 }
 
 /** What a client calls itself. */

@@ -60,6 +60,8 @@ export class LegacyCall {
       correlationId: correlation.correlationId,
       traceId: correlation.traceId,
       receipt: this.receipt,
+      span: undefined,
+      outgoing: undefined,
       upstreamMs: undefined,
       retries: undefined,
       signal,

@@ -87,6 +87,8 @@ async function resultOf(sender: RequestSender, r: ModernRequest, correlation: Co
     traceId: correlation.traceId,
     failure: r.failure,
     receipt: r.receipt,
+    span: undefined,
+    outgoing: undefined,
     upstreamMs: undefined,
     retries: undefined,
     signal,
