@@ -122,6 +122,7 @@ describe("nexus sets", () => {
     ["looks like the name of another server's tool", ["--allow", "hub", "--rename", "hub.a=box__look"]],
     ["names no argument", ["--allow", "hub", "--fix", "hub.a=1"]],
     ["is not a key=value pair", ["--allow", "hub", "--rename", "hub.a"]],
+    ["is sent as the number 1.1", ["--allow", "hub", "--fix", "hub.a.version=1.10"]],
     ["cannot be sent exactly", ["--allow", "hub", "--fix", "hub.a.n=12345678901234567890"]],
   ])("%s: wrong usage, with what to do", async (message, args) => {
     const { code, stdout, stderr } = await run("sets", "create", "desk", ...args);

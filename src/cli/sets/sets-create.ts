@@ -163,5 +163,12 @@ function valueOf(given: string, option: string): unknown {
   const value = parseJson(given);
   if (value === undefined) return given;
   requireExactNumbers(given, `--fix ${option}`);
+  // "1.10" may be a version, which is another one as a number.
+  if (typeof value === "number" && String(value) !== given.trim()) {
+    throw wrongUsage(
+      `--fix ${option} is sent as the number ${value}`,
+      `Write ${value} if a number is meant, or '${JSON.stringify(given)}' for the text.`,
+    );
+  }
   return value;
 }
