@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { ChangingServer, definition, tool } from "../../../test/gateway/definitions/pinned-world.ts";
 import { Host } from "../../index.ts";
 import { Output } from "../output/output.ts";
 import { ServerNews } from "./server-news.ts";
@@ -38,6 +39,23 @@ test("a server that keeps failing for the same reason is reported once, and agai
     expect.stringMatching(/the database is locked$/),
     expect.stringMatching(/the disk is full$/),
   ]);
+  await host.close();
+  await rm(folder, { recursive: true });
+});
+
+test("a changed tool of a server in a pinned set is reported as held there", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "nexus-news-"));
+  const out = new Notes({ json: false, colours: false });
+  const server = new ChangingServer([tool("pay")]);
+  await using host = await Host.open({ servers: {}, stateFolder: join(folder, "state") });
+  host.pins.addPins((id) => id === "s");
+  await host.setServers([definition(server, undefined)]);
+  await host.ready();
+  using _news = ServerNews.follow(host, out);
+  await server.change([tool("pay", { title: "x" })]);
+  await expect
+    .poll(() => out.lines, { timeout: 10_000 })
+    .toContain(`s: tool "pay" has changed; pinned sets hold it until it is accepted`);
   await host.close();
   await rm(folder, { recursive: true });
 });

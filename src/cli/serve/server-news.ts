@@ -12,6 +12,7 @@ import { stateWords } from "./state-words.ts";
 /** More changes of a server at once are one line. */
 const MAX_CHANGES = 3;
 const HELD = "; it is held until it is accepted";
+const HELD_IN_SETS = "; pinned sets hold it until it is accepted";
 
 /** Reports on stderr which servers fail and why, when they are back, and what they have changed. */
 export class ServerNews implements Disposable {
@@ -64,10 +65,10 @@ export class ServerNews implements Disposable {
   }
 
   /** What a model reads has changed since it was accepted. */
-  #tellChanges({ id, definition }: ServerStatus, changes: readonly DefinitionChange[]): void {
+  #tellChanges({ id }: ServerStatus, changes: readonly DefinitionChange[]): void {
     const forTenant = this.#prefix === "" ? "" : ` --tenant ${this.#host.tenant}`;
     if (changes.length > MAX_CHANGES) {
-      const held = definition.pin === undefined ? "" : "; what is pinned is held until it is accepted";
+      const held = this.#host.pins.watches(id) ? "; what is pinned is held until it is accepted" : "";
       this.#say("yellow", id, `${changes.length} definitions have changed${held}`, { server: id, changes });
       this.#hint(`look: nexus mcp changes list --server ${id}${forTenant}`);
       return;
@@ -75,10 +76,16 @@ export class ServerNews implements Disposable {
     for (const change of changes) {
       const { kind, name, what } = change;
       const words = `${nounOf(kind)} "${name}" ${what === "changed" ? "has changed" : `was ${what}`}`;
-      const isHeld = what !== "removed" && this.#host.pins.isPinned(change);
-      this.#say("yellow", id, `${words}${isHeld ? HELD : ""}`, { ...change, kind: nounOf(kind) });
+      this.#say("yellow", id, `${words}${this.#held(change)}`, { ...change, kind: nounOf(kind) });
       this.#hint(`look: nexus mcp changes show ${quoteWord(definitionName(change))}${forTenant}`);
     }
+  }
+
+  #held(change: DefinitionChange): string {
+    const { pins } = this.#host;
+    if (change.what === "removed") return "";
+    if (pins.isPinned(change)) return HELD;
+    return pins.watches(change.server) && !pins.concerns(change.server) ? HELD_IN_SETS : "";
   }
 
   /** A name that is too long may cost a client all its tools, so it is reported when the tools are first listed. */
