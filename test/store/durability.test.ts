@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, inject, test } from "vitest";
 import { isFull } from "../fixtures/depth.ts";
 import { hasPostgres, PostgresServer } from "../fixtures/postgres.ts";
 import { addressOf, onBothEngines, StoreWorld } from "../fixtures/store-world.ts";
@@ -165,13 +165,11 @@ describe.skipIf(!hasPostgres)(`unavailable PostgreSQL${hasPostgres ? "" : " (not
   });
 
   test("a wrong password is CONFIG_INVALID, a closed port STORE_UNAVAILABLE", async () => {
-    await using server = await PostgresServer.start();
     await using world = await StoreWorld.open("postgres");
-    const wrong = addressOf(server.url.replace("only-for-tests", "wrong"));
+    const shared = inject("postgres");
+    const wrong = addressOf(shared.replace("only-for-tests", "wrong"));
     await expect(world.openStore({ address: wrong })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
-    await server.stop();
-    await expect(world.openStore({ address: addressOf(server.url) })).rejects.toMatchObject({
-      code: "STORE_UNAVAILABLE",
-    });
+    const closed = addressOf(shared.replace(/:\d+\//, ":1/"));
+    await expect(world.openStore({ address: closed })).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 });
