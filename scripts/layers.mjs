@@ -81,6 +81,7 @@ export const LAYERS = [
   ["team/operate"],
   ["compose"],
   ["rest/access"],
+  ["rest/events"],
   ["rest/http"],
   ["rest/resources"],
   ["rest"],

@@ -27,7 +27,7 @@ async function load() {
   const build = await rolldown({
     input: "src/rest/openapi.ts",
     platform: "node",
-    external: (id) => !id.startsWith(".") && !id.startsWith("/"),
+    external: ["libsql", "pg-native", "cloudflare:sockets"],
     logLevel: "warn",
   });
   mkdirSync("build", { recursive: true });

@@ -7,8 +7,9 @@ import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
 import type { OperationsHandler } from "./edge/operations-handler.ts";
 import { trailOf } from "./operation/audit.ts";
-import type { Gauges } from "./operation/metrics.ts";
+import type { CallSummary, Gauges } from "./operation/metrics.ts";
 import type { SetSource } from "./sets/set-source.ts";
+import type { ServedTenant } from "./tenants/served-tenant.ts";
 import type { OpenTenant } from "./tenants/tenant-host.ts";
 import { EXPELLED } from "../server/http/http-refusal.ts";
 import type { LegacyHttp } from "../server/http/legacy-http.ts";
@@ -54,6 +55,7 @@ export class Gateway implements AsyncDisposable {
   readonly #assembly: Assembly;
   readonly #edge: HttpEdge;
   readonly #legacy: LegacyHttp;
+  readonly #stateOf: Parts["stateOf"];
   readonly #stops: (() => void)[];
   #closing: Promise<void> | undefined;
 
@@ -81,12 +83,13 @@ export class Gateway implements AsyncDisposable {
 
   private constructor(
     assembly: Assembly,
-    { edge, legacy, door, sets }: Doored,
+    { edge, legacy, stateOf, door, sets }: Doored,
     { host, port }: { host: string; port: number },
   ) {
     this.#assembly = assembly;
     this.#edge = edge;
     this.#legacy = legacy;
+    this.#stateOf = stateOf;
     this.port = port;
     this.url = `http://${host}:${port}/mcp`;
     const present = () => [...edge.principals(), ...legacy.principals()];
@@ -99,6 +102,37 @@ export class Gateway implements AsyncDisposable {
 
   get host(): Host {
     return this.#assembly.host;
+  }
+
+  /**
+   * Uses the host of a tenant: it is opened if it is closed, and stays open meanwhile. Undefined where the gateway does not
+   * serve this tenant.
+   */
+  async useHost<T>(tenant: string, use: (host: Host) => Promise<T> | T): Promise<T | undefined> {
+    const served = this.#served(tenant);
+    if (!served) return undefined;
+    const leave = await served.enter?.();
+    try {
+      return served.host && (await use(served.host));
+    } finally {
+      leave?.();
+    }
+  }
+
+  /** The host of a tenant while it is open. */
+  findHost(tenant: string): Host | undefined {
+    return this.#served(tenant)?.host;
+  }
+
+  /** What `/metrics` shows of a tenant, as values. Undefined where the gateway does not serve this tenant. */
+  activityOf(tenant: string): TenantActivity | undefined {
+    const served = this.#served(tenant);
+    return served && { ...this.#stateOf(served), calls: served.metrics.summary() };
+  }
+
+  #served(tenant: string): ServedTenant | undefined {
+    const { tenants } = this.#assembly;
+    return tenants.areSeparate || tenant === tenants.first.name ? tenants.of({ id: "", tenant }) : undefined;
   }
 
   /** The number of calls that run now; `close` waits for them. */
@@ -167,6 +201,11 @@ export class Gateway implements AsyncDisposable {
   }
 }
 
+/** What callers of a tenant do now, and what they did since the gateway started. */
+export interface TenantActivity extends TenantState {
+  calls: CallSummary[];
+}
+
 interface Doored extends Parts {
   door: Door | undefined;
   sets: SetSource | undefined;
@@ -175,6 +214,7 @@ interface Doored extends Parts {
 interface Parts {
   edge: HttpEdge;
   legacy: LegacyHttp;
+  stateOf: (tenant: ServedTenant) => TenantState;
 }
 
 function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Parts {
@@ -200,18 +240,21 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     seesMetrics: (principal) => door?.seesMetrics(principal) ?? true,
     metrics: (principal) => {
       const tenant = tenants.of(principal);
-      return tenant.metrics.render({
-        ...loadOf(tenants.areSeparate ? tenant.name : undefined, { assembly, legacy, streams }),
-        shows: (server) => tenant.endpoints.sees(principal, server),
-        parked: tenant.parked,
-        servers: tenant.states(),
-        processes: tenant.processes,
-        traffic: tenant === tenants.first ? edge.traffic : undefined,
-      });
+      const shows = (server: string) => tenant.endpoints.sees(principal, server);
+      const traffic = tenant === tenants.first ? edge.traffic : undefined;
+      return tenant.metrics.render({ ...stateOf(tenant), shows, traffic });
     },
   });
-  return { edge, legacy };
+  const stateOf = (tenant: ServedTenant): TenantState => ({
+    ...loadOf(tenants.areSeparate ? tenant.name : undefined, { assembly, legacy, streams }),
+    parked: tenant.parked,
+    servers: tenant.states(),
+    processes: tenant.processes,
+  });
+  return { edge, legacy, stateOf };
 }
+
+type TenantState = Omit<Gauges, "shows" | "traffic">;
 
 type Load = Pick<Gauges, "inFlight" | "queued" | "sessions" | "streams" | "bufferedBytes">;
 

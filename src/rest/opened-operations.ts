@@ -9,7 +9,14 @@ import { Sessions } from "./access/sessions.ts";
 import { RestApi } from "./api.ts";
 import { Console } from "./console.ts";
 import { API_PATH } from "./openapi.ts";
-import type { OperationsOptions } from "./operations.ts";
+import type { EventHub } from "./events/event-hub.ts";
+import type { OperatedGateway, OperationsOptions } from "./operations.ts";
+
+interface OpenedOptions extends OperationsOptions {
+  gateway: OperatedGateway;
+  events: EventHub;
+  codes: LoginCodes;
+}
 
 /** The REST API and the console with what they need. */
 export class OpenedOperations implements Disposable {
@@ -18,32 +25,38 @@ export class OpenedOperations implements Disposable {
   readonly #stops: (() => void)[];
 
   /** Throws STORE_UNAVAILABLE where the database does not answer. */
-  static async open(options: OperationsOptions, codes: LoginCodes): Promise<OpenedOperations> {
+  static async open(options: OpenedOptions): Promise<OpenedOperations> {
     const { store, logger } = options;
-    const own = options.door ? undefined : await KeyDoor.open({ store, needs: "keys", logger });
-    return new OpenedOperations(options, codes, own);
+    if (options.door) return new OpenedOperations(options, options.door, () => {});
+    const door = await KeyDoor.open({ store, needs: "keys", logger });
+    return new OpenedOperations(options, door, () => door[Symbol.dispose]());
   }
 
-  private constructor(options: OperationsOptions, codes: LoginCodes, own: KeyDoor | undefined) {
-    const { store, stateFolder, logger } = options;
-    const door = options.door ?? own;
-    if (!door) throw new TypeError("there is no door");
+  private constructor(options: OpenedOptions, door: KeyDoor, close: () => void) {
+    const { store, gateway, events, codes, stateFolder, logger } = options;
     const sessions = new Sessions();
     const identification = new Identification(door, sessions);
     const failures = new FailureLog(logger);
     const [keys, tenants] = [new KeyOperations(store), new TenantOperations(store)];
     this.#api = new RestApi(
-      { store, door, sessions, identification, keys, tenants, stateFolder, logger },
+      { store, door, sessions, identification, keys, tenants, gateway, events, stateFolder, logger },
       (error, operation) => failures.report(error, { method: operation }),
     );
     this.#console = new Console({ codes, sessions, identification });
     this.#stops = [
       door.onExpelled(
-        ({ id }) => sessions.end(({ principal }) => principal?.id === id),
-        () => sessions.principals(),
+        ({ id }) => {
+          sessions.end(({ principal }) => principal?.id === id);
+          events.end(({ principal }) => principal.id === id);
+        },
+        () => [...sessions.principals(), ...events.principals()],
       ),
-      door.onReplaced((principal) => sessions.end((session) => session.principal === principal)),
-      () => own?.[Symbol.dispose](),
+      door.onReplaced((replaced) => {
+        sessions.end(({ principal }) => principal === replaced);
+        events.end(({ principal }) => principal === replaced);
+      }),
+      sessions.onEnded((ended) => events.end((_actor, session) => session === ended)),
+      close,
     ];
   }
 
@@ -51,8 +64,6 @@ export class OpenedOperations implements Disposable {
     const isApi = req.url?.startsWith(API_PATH) === true;
     await (isApi ? this.#api.serve(req, res) : this.#console.serve(req, res));
   }
-
-  drain(): void {}
 
   [Symbol.dispose](): void {
     for (const stop of this.#stops) stop();

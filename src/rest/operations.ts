@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { OperationsHandler } from "../gateway/edge/operations-handler.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyDoor } from "../team/key-door.ts";
 import type { Logger } from "../text/logger.ts";
+import type { Host } from "../host/host.ts";
 import { LoginCodes } from "./access/login-codes.ts";
+import { EventHub } from "./events/event-hub.ts";
 import type { OpenedOperations } from "./opened-operations.ts";
 
 export interface OperationsOptions {
@@ -14,15 +17,34 @@ export interface OperationsOptions {
   logger: Logger;
 }
 
+/** What operations use of a gateway. */
+export type OperatedGateway = Pick<Gateway, "findHost" | "useHost" | "activityOf">;
+
 /** `/api/v1` and `/console` of a gateway. What they need is loaded with the first request. */
 export class Operations implements OperationsHandler, AsyncDisposable {
   readonly #options: OperationsOptions;
   readonly #codes = new LoginCodes();
+  readonly #gateway: Promise<OperatedGateway>;
+  #attach: (gateway: OperatedGateway) => void = () => {};
+  readonly #events: EventHub;
   #opening: Promise<OpenedOperations> | undefined;
-  #isClosed = false;
 
   constructor(options: OperationsOptions) {
     this.#options = options;
+    this.#events = new EventHub(options);
+    this.#gateway = new Promise((resolve) => {
+      this.#attach = resolve;
+    });
+  }
+
+  /** Requests wait until the gateway is known. */
+  attach(gateway: OperatedGateway): void {
+    this.#attach(gateway);
+  }
+
+  /** Tells what happens in a host, until that is closed. */
+  follow(host: Host): void {
+    this.#events.follow(host);
   }
 
   /** A link that signs in once. `url`: any address of the gateway. */
@@ -36,22 +58,21 @@ export class Operations implements OperationsHandler, AsyncDisposable {
   }
 
   drain(): void {
-    this.#isClosed = true;
-    void this.#opening?.then((opened) => opened.drain()).catch(() => {});
+    this.#events.drain();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.drain();
     const opened = await this.#opening?.catch(() => undefined);
     opened?.[Symbol.dispose]();
+    this.#events[Symbol.dispose]();
   }
 
   async #open(): Promise<OpenedOperations> {
     try {
       const { OpenedOperations: Opened } = await import("./opened-operations.ts");
-      const opened = await Opened.open(this.#options, this.#codes);
-      if (this.#isClosed) opened.drain();
-      return opened;
+      const gateway = await this.#gateway;
+      return await Opened.open({ ...this.#options, gateway, events: this.#events, codes: this.#codes });
     } catch (error) {
       // For example the database is away: the next request tries again.
       this.#opening = undefined;

@@ -25,7 +25,7 @@ export async function addNetworkServer(
 }
 
 /** The same rules count when the server is opened; an address behind a name is checked with every connection. */
-async function checkNetworkServer({ name, entry }: NetworkServer): Promise<void> {
+export async function checkNetworkServer({ name, entry }: NetworkServer): Promise<void> {
   const nowhere = { cwd: "/", home: "/", platform: process.platform, variables: {}, secrets: ANY_SECRET };
   const [server] = await defineServers({ [name]: entry }, { ...nowhere, isRemote: true });
   if (server?.problem) throw server.problem;

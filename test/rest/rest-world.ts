@@ -10,6 +10,7 @@ import type { KeyRole } from "../../src/store/keep/api-keys.ts";
 import { MasterKeyPlace } from "../../src/store/master-key.ts";
 import { Store } from "../../src/store/store.ts";
 import { KeyDoor } from "../../src/team/key-door.ts";
+import { startHttpFixture, type HttpFixture } from "../fixtures/servers/http-fixture.ts";
 import { SILENT } from "../../src/text/logger.ts";
 
 export interface RestRequest {
@@ -33,6 +34,7 @@ export class RestWorld implements AsyncDisposable {
   readonly door: KeyDoor;
   readonly operations: Operations;
   readonly folder: string;
+  readonly #upstream: HttpFixture;
   #gateway: Gateway | undefined;
 
   static async open(): Promise<RestWorld> {
@@ -40,24 +42,37 @@ export class RestWorld implements AsyncDisposable {
     const masterKey = new MasterKeyPlace({ stateFolder: folder, platform: process.platform, variables: {} });
     const store = await Store.open({ address: sqliteAddress(join(folder, "nexus.db")), masterKey });
     const door = await KeyDoor.open({ store, needs: "keys", logger: SILENT });
-    const world = new RestWorld(folder, store, door);
+    const world = new RestWorld(folder, store, door, await startHttpFixture({ revision: "2026-07-28" }));
     const { operations } = world;
     world.#gateway = await Gateway.open({
-      host: await Host.open({ servers: {}, stateFolder: folder }),
+      host: await world.#host("default"),
       port: 0,
       door,
       operations,
+      openTenant: (tenant) => world.#host(tenant),
       logger: SILENT,
     });
+    operations.attach(world.#gateway);
     await store.tenants.create("shop");
     return world;
   }
 
-  private constructor(folder: string, store: Store, door: KeyDoor) {
+  private constructor(folder: string, store: Store, door: KeyDoor, upstream: HttpFixture) {
+    this.#upstream = upstream;
     this.folder = folder;
     this.store = store;
     this.door = door;
     this.operations = new Operations({ store, door, stateFolder: folder, logger: SILENT });
+  }
+
+  /** Each tenant has the same server. */
+  async #host(tenant: string): Promise<Host> {
+    const { folder, store } = this;
+    const servers = { everything: { url: this.#upstream.url } };
+    const host = await Host.open({ tenant, servers, stateFolder: folder, definitions: store.ledger(tenant) });
+    this.operations.follow(host);
+    await host.ready();
+    return host;
   }
 
   get origin(): string {
@@ -82,12 +97,19 @@ export class RestWorld implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       const req = request(new URL(url, this.origin), { method, headers: all }, (res) => {
         let text = "";
-        res.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-        res.on("error", reject).on("end", () => {
-          const isJson = String(res.headers["content-type"]).includes("json") && text !== "";
-          const parsed = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
-          resolve({ status: res.statusCode ?? 0, headers: res.headers, text, body: parsed });
+        const type = String(res.headers["content-type"]);
+        res.setEncoding("utf8").on("data", (chunk: string) => {
+          text += chunk;
+          // Such a stream has no end of its own.
+          if (type === "text/event-stream") req.destroy();
         });
+        res
+          .on("error", (error) => (text === "" ? reject(error) : undefined))
+          .on("close", () => {
+            const isJson = /^application\/(problem\+)?json$/.test(type) && text !== "";
+            const parsed = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
+            resolve({ status: res.statusCode ?? 0, headers: res.headers, text, body: parsed });
+          });
       });
       req.on("error", reject).end(sent);
     });
@@ -110,6 +132,7 @@ export class RestWorld implements AsyncDisposable {
     await this.operations[Symbol.asyncDispose]();
     this.door[Symbol.dispose]();
     await this.store.close();
+    await this.#upstream[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

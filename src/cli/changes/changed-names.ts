@@ -100,11 +100,6 @@ export function pendingHash(pending: readonly PendingDefinition[]): string {
   return sha256(all.toSorted().join("\n")).slice(0, 32);
 }
 
-/** A change for programs. */
-export function changeForPrograms({ server, kind, name, what, since }: PendingDefinition) {
-  return { server, kind: nounOf(kind), name, what, since: new Date(since).toISOString() };
-}
-
 const FORM = /^([a-z][a-z0-9-]*)(?:\.([^]+)|\/(tools|prompts|resources|templates)\/([^]+))$/;
 
 function notAName(text: string, again: string): NexusError {

@@ -3,8 +3,9 @@ import { agoText } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
+import { changeView } from "../../team/operate/change-view.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, oncePerName, requireServer } from "./changed-names.ts";
+import { CHANGES_OPTIONS, definitionsOf, oncePerName, requireServer } from "./changed-names.ts";
 
 const STYLES = { changed: "yellow", added: "green", removed: "red" } as const;
 
@@ -30,7 +31,7 @@ added things are neither listed nor used until they are accepted.`,
     const { definitions, again } = await definitionsOf(store, context);
     if (options.server !== undefined) await requireServer(definitions, options.server);
     const pending = oncePerName(await definitions.pending(options.server));
-    if (out.json) return out.value({ items: pending.map(changeForPrograms) });
+    if (out.json) return out.value({ items: pending.map(changeView) });
     const rows = pending.map((each) => [
       { text: visible(definitionName(each)) },
       { text: nounOf(each.kind) },

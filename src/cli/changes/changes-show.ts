@@ -6,8 +6,8 @@ import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { changeForPrograms, CHANGES_OPTIONS, definitionsOf, findNamed, pendingHash } from "./changed-names.ts";
-import { definitionDifferences } from "./definition-difference.ts";
+import { CHANGES_OPTIONS, definitionsOf, findNamed, pendingHash } from "./changed-names.ts";
+import { changeDetails, differencesOf } from "../../team/operate/change-view.ts";
 import { differenceLines } from "./difference-lines.ts";
 
 /** nexus mcp changes show github.search */
@@ -30,18 +30,7 @@ Other kinds: server/prompts/NAME, server/resources/URI, server/templates/URI.`,
     const named = await findNamed(asked, words[0] ?? "");
     const { server, kind, name, pending } = named;
     if (out.json) {
-      const items = pending.map((each) => ({
-        ...changeForPrograms(each),
-        accepted: each.accepted ?? null,
-        current: each.current ?? null,
-        differences: differencesOf(each).map(({ place, what, before, after, pointer }) => ({
-          place,
-          what,
-          before,
-          after,
-          pointer,
-        })),
-      }));
+      const items = pending.map(changeDetails);
       const hash = pending.length === 0 ? null : pendingHash(pending);
       return out.value({ server, kind: nounOf(kind), name, hash, items });
     }
@@ -52,10 +41,6 @@ Other kinds: server/prompts/NAME, server/resources/URI, server/templates/URI.`,
     out.note(`To accept it: nexus mcp changes accept ${quoteWord(title)}${asked.again} ${exactly}`);
   },
 });
-
-function differencesOf({ kind, accepted, current, what }: PendingDefinition) {
-  return what === "changed" ? definitionDifferences(kind, accepted, current) : [];
-}
 
 function tell(pending: PendingDefinition, title: string, out: Output): void {
   const { kind, what, since, isForSome, current, accepted } = pending;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { definitionDifferences } from "./definition-difference.ts";
+import { definitionDifferences } from "../../host/definitions/definition-difference.ts";
 import { differenceLines } from "./difference-lines.ts";
 import { textDifference } from "./text-difference.ts";
 

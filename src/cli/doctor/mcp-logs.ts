@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { visible } from "../../text/visible.ts";
 import { defineCommand, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { followLog, lastLines, timedLine } from "./server-log-reader.ts";
+import { followLog, lastLines, timedLine } from "../../host/server-log-reader.ts";
 
 const DEFAULT_LINES = "50";
 

@@ -18,13 +18,15 @@ export interface TenantsContext {
   config: string | undefined;
   /** What all hosts share: the budget of processes, and the timeout. */
   shared: Pick<HostOptions, "processes" | "timeoutMs">;
+  /** Called with each host that is opened. */
+  onHost: (host: Host) => void;
   logger: Logger;
   out: Output;
 }
 
 /** The hosts of tenants other than `default`: their servers are in the store, and so is what they keep. */
 export function followTenants(store: Store, context: TenantsContext): Promise<TenantHosts> {
-  const { surroundings, stateFolder, config, shared, logger, out } = context;
+  const { surroundings, stateFolder, config, shared, onHost, logger, out } = context;
   const { home, platform, variables } = surroundings;
   const ownTrust = trustStore(surroundings, stateFolder);
   return TenantHosts.follow({
@@ -39,6 +41,7 @@ export function followTenants(store: Store, context: TenantsContext): Promise<Te
       const host = await Host.start(options, surroundings);
       // It hears nothing more when the host is closed.
       ServerNews.follow(host, out, tenant);
+      onHost(host);
       return host;
     },
     define: (tenant) => {

@@ -114,12 +114,15 @@ interface Serving {
 async function serveNetwork(host: Host, entrance: ServeDoor, { context, target, logger }: Serving): Promise<void> {
   const { options, signal, out, surroundings, stateFolder } = context;
   const { door, store, sets, allowance, audit } = entrance;
-  using tenants = await openTenants(host, entrance, { context, target, logger });
   await using operations = store && new Operations({ store, door, stateFolder, logger });
+  operations?.follow(host);
+  const onHost = (opened: Host) => operations?.follow(opened);
+  using tenants = await openTenants(host, { ...entrance, onHost }, { context, target, logger });
   const sealKey = store?.masterKey.derive("seal");
   const kept = { door, sets, allowance, audit, sealKey, openTenant: tenants?.open, operations };
   const { port, reach, limits } = target;
   await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
+  operations?.attach(gateway);
   tenants?.onRemoved((tenant) => {
     void gateway.closeTenant(tenant).then(() => removeTenantFolder(stateFolder, tenant, logger));
   });
@@ -134,12 +137,12 @@ async function serveNetwork(host: Host, entrance: ServeDoor, { context, target, 
 /** The other tenants, whose hosts share the budget of processes. */
 async function openTenants(
   host: Host,
-  { followTenants }: ServeDoor,
+  { followTenants, onHost }: Pick<ServeDoor, "followTenants"> & { onHost: (host: Host) => void },
   { context, logger }: Serving,
 ): Promise<TenantHosts | undefined> {
   const { flags, out, surroundings, stateFolder } = context;
   const shared = { processes: host.processes, timeoutMs: flags.timeoutMs };
-  return followTenants?.({ surroundings, stateFolder, config: flags.config, shared, logger, out });
+  return followTenants?.({ surroundings, stateFolder, config: flags.config, shared, onHost, logger, out });
 }
 
 /** Serves one client until it is gone. A single chosen server keeps its names. */

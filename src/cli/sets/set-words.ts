@@ -1,37 +1,11 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { SetDefinition, SetItem } from "../../gateway/sets/set-definition.ts";
-import type { KeptSet } from "../../store/keep/sets.ts";
 import { DATABASE_OPTION, type Options } from "../command/command.ts";
 
 export const SET_OPTIONS = {
   tenant: { type: "string", value: "NAME", help: `the tenant of the set; default: ${DEFAULT_TENANT}` },
   ...DATABASE_OPTION,
 } as const satisfies Options;
-
-/** The address of a set on a gateway. */
-export function pathOf(name: string): string {
-  return `/sets/${name}/mcp`;
-}
-
-/** What a program is told about a set. */
-export function setForPrograms({ tenant, name, definition, changedAt }: KeptSet): Record<string, unknown> {
-  const {
-    description = null,
-    allow,
-    deny = [],
-    readOnly = false,
-    pin = false,
-    tools = {},
-    prompts = {},
-  } = definitionOf(definition);
-  const changed = new Date(changedAt).toISOString();
-  return { name, tenant, path: pathOf(name), description, allow, deny, readOnly, pin, tools, prompts, changed };
-}
-
-/** It was checked when it was stored. */
-export function definitionOf(text: string): SetDefinition {
-  return JSON.parse(text) as SetDefinition;
-}
 
 /** The servers that a definition names, each once; not those that a pattern with * stands for. */
 export function namedServers({ allow, deny = [], tools = {}, prompts = {} }: SetDefinition): string[] {

@@ -9,7 +9,8 @@ import type { SetDefinition } from "../../gateway/sets/set-definition.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
 import { openStore } from "../store/open-store.ts";
 import { tenantAgain } from "../store/tenant-state.ts";
-import { namedServers, pathOf, SET_OPTIONS, setForPrograms } from "./set-words.ts";
+import { setPath, setView } from "../../team/operate/set-view.ts";
+import { namedServers, SET_OPTIONS } from "./set-words.ts";
 
 interface Changes {
   readonly rename?: readonly string[] | undefined;
@@ -87,9 +88,9 @@ has the members description, allow, deny, readOnly, pin, tools and prompts; opti
     });
     await using store = await openStore(context);
     const set = await store.sets.put({ tenant, name, definition: JSON.stringify(definition) }, { replace });
-    if (out.json) return out.value(setForPrograms(set));
+    if (out.json) return out.value(setView(set));
     const done = set.isReplaced ? "Replaced" : "Created";
-    out.line(`${done} the set "${name}" of the tenant "${tenant}". Gateways serve it at ${pathOf(name)}.`);
+    out.line(`${done} the set "${name}" of the tenant "${tenant}". Gateways serve it at ${setPath(name)}.`);
     const again = tenantAgain(tenant, options.database);
     for (const server of await unknownServers(definition, context)) {
       out.note(

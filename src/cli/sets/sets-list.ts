@@ -1,7 +1,8 @@
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { contentText, definitionOf, SET_OPTIONS, setForPrograms } from "./set-words.ts";
+import { setDefinition, setView } from "../../team/operate/set-view.ts";
+import { contentText, SET_OPTIONS } from "./set-words.ts";
 
 /** nexus sets list */
 export const setsList = defineCommand({
@@ -23,11 +24,11 @@ export const setsList = defineCommand({
     await using store = await openKnownStore(context);
     const sets = await store.sets.list(tenant);
     if (tenant !== undefined && sets.length === 0) await store.tenants.require(tenant);
-    if (out.json) return out.value({ items: sets.map(setForPrograms) });
+    if (out.json) return out.value({ items: sets.map(setView) });
     const rows = sets.map(({ name, tenant: owner, definition }) => [
       { text: name },
       { text: owner },
-      { text: contentText(definitionOf(definition)) },
+      { text: contentText(setDefinition(definition)) },
     ]);
     for (const line of tableLines(out, rows)) out.line(line);
     if (sets.length === 0) out.note("There are no sets. Create one: nexus sets create NAME --allow PATTERN");

@@ -4,7 +4,8 @@ import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { contentText, definitionOf, itemText, pathOf, SET_OPTIONS, setForPrograms } from "./set-words.ts";
+import { setDefinition, setPath, setView } from "../../team/operate/set-view.ts";
+import { contentText, itemText, SET_OPTIONS } from "./set-words.ts";
 
 /** nexus sets show support */
 export const setsShow = defineCommand({
@@ -23,11 +24,11 @@ stand for depends on the servers; a client of the set sees them.`,
     const [name = ""] = words;
     await using store = await openKnownStore(context);
     const set = await store.sets.get(options.tenant ?? DEFAULT_TENANT, name);
-    if (out.json) return out.value(setForPrograms(set));
-    const definition = definitionOf(set.definition);
+    if (out.json) return out.value(setView(set));
+    const definition = setDefinition(set.definition);
     const { description, tools = {}, prompts = {} } = definition;
     const rows: Cell[][] = [
-      [{ text: "address" }, { text: pathOf(name) }],
+      [{ text: "address" }, { text: setPath(name) }],
       [{ text: "tenant" }, { text: set.tenant }],
       ...(description === undefined ? [] : [[{ text: "description" }, { text: visible(description) }]]),
       [{ text: "contains" }, { text: contentText(definition) }],

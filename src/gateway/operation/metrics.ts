@@ -28,6 +28,16 @@ export interface Gauges {
 const MAX_TOOLS = 200;
 const OTHER = "other";
 
+/** Finished calls of a server and a method. */
+export interface CallSummary {
+  /** Empty for calls of no server. */
+  server: string;
+  method: string;
+  outcomes: Readonly<Record<Outcome, number>>;
+  /** Of all of them together. */
+  seconds: number;
+}
+
 interface Series {
   outcomes: Record<Outcome, number>;
   duration: Histogram;
@@ -49,6 +59,11 @@ class Histogram {
   /** One more than there are bounds. */
   readonly #buckets: number[] = Array.from({ length: BOUNDS.length + 1 }, () => 0);
   #seconds = 0;
+
+  /** Of all of them together. */
+  get seconds(): number {
+    return this.#seconds;
+  }
 
   add(ms: number): void {
     const seconds = ms / 1000;
@@ -114,6 +129,17 @@ export class Metrics {
   /** How long a call waited in the queue. */
   queued(ms: number): void {
     this.#queued.add(ms);
+  }
+
+  summary(): CallSummary[] {
+    return [...this.#series].flatMap(([server, byMethod]) =>
+      [...byMethod].map(([method, { outcomes, duration }]) => ({
+        server,
+        method,
+        outcomes: { ...outcomes },
+        seconds: duration.seconds,
+      })),
+    );
   }
 
   render(gauges: Gauges): string {

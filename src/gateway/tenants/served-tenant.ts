@@ -1,6 +1,7 @@
 import { Endpoints, type GuardedCoreOptions } from "../edge/guarded-core.ts";
 import type { EdgeTenant } from "../edge/edge-tenant.ts";
 import type { ProcessUsage } from "../../process/process-budget.ts";
+import type { Host } from "../../host/host.ts";
 import { Metrics } from "../operation/metrics.ts";
 import type { TenantHost } from "./tenant-host.ts";
 
@@ -25,6 +26,11 @@ export class ServedTenant implements EdgeTenant {
     this.metrics = new Metrics(name);
     this.#opened = opened;
     this.endpoints = new Endpoints({ ...options, metrics: this.metrics });
+  }
+
+  /** Undefined while it is closed. */
+  get host(): Host | undefined {
+    return this.#opened()?.host;
   }
 
   /** Calls that wait for answers of their callers. */

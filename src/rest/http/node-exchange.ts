@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { NexusError } from "../../errors/nexus-error.ts";
 
 const MAX_BODY = 1024 * 1024;
+const STREAMED: ReadonlySet<string> = new Set(["text/event-stream", "application/jsonl"]);
 
 /** Reads a whole body. Throws MESSAGE_TOO_LARGE. */
 export async function readBody(req: IncomingMessage): Promise<string> {
@@ -23,8 +24,7 @@ export async function writeResponse(res: ServerResponse, response: Response, wit
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) res.setHeader("set-cookie", cookies);
   res.statusCode = response.status;
-  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  if (!isStream) {
+  if (!STREAMED.has(response.headers.get("content-type") ?? "")) {
     const body = Buffer.from(await response.arrayBuffer());
     if (response.status !== 204 && response.status !== 304) res.setHeader("content-length", body.length);
     res.end(withBody ? body : undefined);

@@ -28,15 +28,23 @@ export interface Page<T> {
   next: string | null;
 }
 
-/** One page of items. `keyOf` is unique, and the place of an item: what is removed between two pages does not move the rest. */
-export function pageOf<T>(items: readonly T[], { limit, cursor }: PageQuery, keyOf: (item: T) => string): Page<T> {
+/**
+ * One page of items. `keyOf` is unique, and the place of an item: what is removed between two pages does not move the rest.
+ * Only the items of the page are shown.
+ */
+export function pageOf<T, V = T>(
+  items: readonly T[],
+  { limit, cursor }: PageQuery,
+  keyOf: (item: T) => string,
+  show: (item: T) => V | T = (item) => item,
+): Page<V | T> {
   const after = cursor === undefined ? undefined : decoded(cursor);
   const sorted = items.map((item) => ({ item, key: keyOf(item) })).toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const rest = after === undefined ? sorted : sorted.filter(({ key }) => key > after);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
   const next = rest.length > limit && last ? Buffer.from(JSON.stringify(last.key)).toString("base64url") : null;
-  return { items: page.map(({ item }) => item), next };
+  return { items: page.map(({ item }) => show(item)), next };
 }
 
 function decoded(cursor: string): string {

@@ -1,3 +1,4 @@
+import type { Gateway } from "../../gateway/gateway.ts";
 import type { KeyDoor } from "../../team/key-door.ts";
 import type { KeyOperations } from "../../team/operate/key-operations.ts";
 import type { TenantOperations } from "../../team/operate/tenant-operations.ts";
@@ -5,6 +6,7 @@ import type { Store } from "../../store/store.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Identification } from "../access/identification.ts";
 import type { Sessions } from "../access/sessions.ts";
+import type { EventHub } from "../events/event-hub.ts";
 import type { RestOperation } from "../http/operation.ts";
 
 /** What operations work on. */
@@ -15,6 +17,8 @@ export interface ApiContext {
   identification: Identification;
   keys: KeyOperations;
   tenants: TenantOperations;
+  gateway: Pick<Gateway, "findHost" | "useHost" | "activityOf">;
+  events: EventHub;
   stateFolder: string;
   logger: Logger;
 }

@@ -29,6 +29,19 @@ export interface AuditFilter {
   outcome?: string | undefined;
 }
 
+interface UsageFilter {
+  since: number;
+  until: number;
+  keyId?: string | undefined;
+}
+
+export interface AuditUsage {
+  keyId: string | null;
+  server: string | null;
+  outcome: string | null;
+  count: number;
+}
+
 export interface AuditPage {
   items: StoredAuditRecord[];
   /** Where the next page begins; undefined after the last one. */
@@ -135,6 +148,22 @@ export class AuditLog {
   async find(tenant: string, seq: number): Promise<StoredAuditRecord | undefined> {
     const row = await this.#of(tenant).select(["seq", "record", "hash"]).where("seq", "=", seq).executeTakeFirst();
     return row && parseRecord(row);
+  }
+
+  /** How many records there are for each key, server and outcome. */
+  async usage(tenant: string, { since, until, keyId }: UsageFilter): Promise<AuditUsage[]> {
+    let rows = this.#of(tenant).where("at", ">=", since).where("at", "<", until);
+    if (keyId !== undefined) rows = rows.where("key_id", "=", keyId);
+    const found = await rows
+      .select((select) => ["key_id", "server", "outcome", select.fn.countAll<number>().as("count")])
+      .groupBy(["key_id", "server", "outcome"])
+      .execute();
+    return found.map(({ key_id: key, server, outcome, count }) => ({
+      keyId: key,
+      server,
+      outcome,
+      count: Number(count),
+    }));
   }
 
   /** Rows in their order, from the first one after `seq`. */

@@ -1,0 +1,214 @@
+import { randomBytes } from "node:crypto";
+import { CoalescedRuns } from "../../async/coalesced-runs.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import type { Host } from "../../host/host.ts";
+import type { HostEvent } from "../../host/servers/server-supervisors.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
+import type { ChangeTopic } from "../../store/keep/generations.ts";
+import type { Store } from "../../store/store.ts";
+import type { Logger } from "../../text/logger.ts";
+import { mayEnter, mayUse, type Actor } from "../access/actor.ts";
+import type { Session } from "../access/sessions.ts";
+import { fingerprintOf, type WatchedTopic } from "./fingerprint.ts";
+
+/** Something that changed. What exactly, its receiver reads from the resource. */
+export interface GatewayChange {
+  /** `state`: of a server. `tools`: the lists of a server. The others are resources. */
+  topic: "state" | "tools" | "tenants" | WatchedTopic;
+  tenant: string;
+  server?: string;
+  /** With the topic `state`. */
+  state?: string;
+}
+
+export interface EventHubOptions {
+  store: Store;
+  logger: Logger;
+}
+
+interface Subscriber {
+  actor: Actor;
+  session: Session | undefined;
+  controller: ReadableStreamDefaultController<Uint8Array>;
+}
+
+interface KeptEvent {
+  number: number;
+  change: GatewayChange;
+}
+
+const HEARTBEAT_MS = 15_000;
+const MAX_EACH = 8;
+const MAX_ALL = 256;
+/** Events that a client can get after it was away. */
+const KEPT = 512;
+/** A reader that is so many events behind is dropped; it reads everything again when it comes back. */
+const MAX_BEHIND = 1000;
+const TOPICS: readonly WatchedTopic[] = ["keys", "sets", "servers", "definitions"];
+const ENCODER = new TextEncoder();
+
+/**
+ * Tells operators what changes, as server-sent events. A change in the store says only which kind of thing changed in some
+ * tenant; tenants must not hear of each other, so what each can see is compared.
+ */
+export class EventHub implements Disposable {
+  readonly #options: EventHubOptions;
+  /** Ids of another process are not continued. */
+  readonly #epoch = randomBytes(6).toString("hex");
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #fingerprints = new Map<string, string>();
+  readonly #changed = new Set<ChangeTopic>();
+  readonly #comparing = new CoalescedRuns(() => this.#compare());
+  #kept: KeptEvent[] = [];
+  #number = 0;
+  #stop: (() => void) | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: EventHubOptions) {
+    this.#options = options;
+  }
+
+  /** Tells what happens in a host, until that is closed. */
+  follow(host: Host): void {
+    host.on((event) => this.#hear(host.tenant, event));
+  }
+
+  /** A stream of events; undefined where there are too many. `after`: the id of the last event that the client got. */
+  async open(actor: Actor, session: Session | undefined, after?: string): Promise<ReadableStream | undefined> {
+    const key = principalKey(actor.principal);
+    const own = [...this.#subscribers].filter((each) => principalKey(each.actor.principal) === key);
+    if (own.length >= MAX_EACH || this.#subscribers.size >= MAX_ALL || this.#isClosed) return undefined;
+    await this.#watch();
+    let subscriber: Subscriber | undefined;
+    return new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        subscriber = { actor, session, controller };
+        this.#subscribers.add(subscriber);
+        this.#welcome(subscriber, after);
+        this.#heartbeat ??= setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
+      },
+      cancel: () => {
+        if (subscriber) this.#remove(subscriber);
+      },
+    });
+  }
+
+  /** Ends the streams of actors that may not read them any more. */
+  end(isMeant: (actor: Actor, session: Session | undefined) => boolean): void {
+    for (const each of this.#subscribers) if (isMeant(each.actor, each.session)) this.#finish(each);
+  }
+
+  /** Those who have a stream open. */
+  principals(): Principal[] {
+    return [...this.#subscribers].map(({ actor }) => actor.principal);
+  }
+
+  drain(): void {
+    this.#isClosed = true;
+    this.end(() => true);
+  }
+
+  [Symbol.dispose](): void {
+    this.drain();
+    this.#stop?.();
+    clearInterval(this.#heartbeat);
+  }
+
+  /** From the first stream on, so that a client that comes back has missed nothing. */
+  async #watch(): Promise<void> {
+    if (this.#stop) return;
+    this.#stop = () => {};
+    this.#stop = await this.#options.store.changes.listen((topic) => {
+      this.#changed.add(topic);
+      void this.#comparing.run();
+    });
+    for (const topic of TOPICS) await this.#findChanged(topic);
+  }
+
+  async #compare(): Promise<void> {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    try {
+      if (changed.includes("tenants")) this.#publish({ topic: "tenants", tenant: "" });
+      for (const topic of TOPICS.filter((each) => changed.includes(each))) {
+        for (const tenant of await this.#findChanged(topic)) this.#publish({ topic, tenant });
+      }
+    } catch (error) {
+      this.#options.logger.warn(`changes for the event stream could not be read: ${messageOf(error)}`);
+      for (const topic of changed) this.#changed.add(topic);
+    }
+  }
+
+  /** The tenants in which something is not as it was. */
+  async #findChanged(topic: WatchedTopic): Promise<string[]> {
+    const found: string[] = [];
+    for (const { name } of await this.#options.store.tenants.list()) {
+      const place = `${topic}\n${name}`;
+      const now = await fingerprintOf(this.#options.store, topic, name);
+      if (this.#fingerprints.get(place) !== now) found.push(name);
+      this.#fingerprints.set(place, now);
+    }
+    return found;
+  }
+
+  #hear(tenant: string, event: HostEvent): void {
+    if (!this.#stop) return;
+    const { server } = event;
+    if (event.kind === "state") this.#publish({ topic: "state", tenant, server, state: event.state.kind });
+    else if (event.kind === "lists") this.#publish({ topic: "tools", tenant, server });
+    else this.#publish({ topic: "definitions", tenant, server });
+  }
+
+  #publish(change: GatewayChange): void {
+    const event = { number: ++this.#number, change };
+    this.#kept.push(event);
+    if (this.#kept.length > KEPT) this.#kept = this.#kept.slice(-KEPT);
+    for (const each of this.#subscribers) this.#send(each, event);
+  }
+
+  #welcome(subscriber: Subscriber, after: string | undefined): void {
+    const [epoch, number = ""] = after?.split("-") ?? [];
+    const last = /^\d{1,15}$/.test(number) ? Number(number) : -1;
+    const isKnown = epoch === this.#epoch && last <= this.#number && last >= (this.#kept[0]?.number ?? 1) - 1;
+    if (after !== undefined && isKnown) {
+      for (const event of this.#kept) if (event.number > last) this.#send(subscriber, event);
+      return;
+    }
+    // What happened before is not known: the client reads what it shows.
+    this.#write(subscriber, `id: ${this.#epoch}-${this.#number}\nevent: ready\ndata: {}\n\n`);
+  }
+
+  #send(subscriber: Subscriber, { number, change }: KeptEvent): void {
+    if (!maySee(subscriber.actor, change)) return;
+    this.#write(subscriber, `id: ${this.#epoch}-${number}\nevent: change\ndata: ${JSON.stringify(change)}\n\n`);
+  }
+
+  #beat(): void {
+    for (const each of this.#subscribers) this.#write(each, ":\n\n");
+  }
+
+  #write(subscriber: Subscriber, text: string): void {
+    const { controller } = subscriber;
+    if ((controller.desiredSize ?? 0) < -MAX_BEHIND) return this.#finish(subscriber);
+    controller.enqueue(ENCODER.encode(text));
+  }
+
+  #finish(subscriber: Subscriber): void {
+    if (!this.#remove(subscriber)) return;
+    subscriber.controller.close();
+  }
+
+  #remove(subscriber: Subscriber): boolean {
+    const isThere = this.#subscribers.delete(subscriber);
+    if (this.#subscribers.size > 0) return isThere;
+    clearInterval(this.#heartbeat);
+    this.#heartbeat = undefined;
+    return isThere;
+  }
+}
+
+function maySee(actor: Actor, { topic, tenant }: GatewayChange): boolean {
+  if (topic === "tenants") return actor.allTenants;
+  return mayEnter(actor, tenant) && (topic !== "keys" || mayUse(actor, "admin"));
+}

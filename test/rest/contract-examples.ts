@@ -1,0 +1,120 @@
+import type { RestWorld } from "./rest-world.ts";
+
+/** A request that succeeds. */
+export interface Example {
+  params?: Record<string, string>;
+  query?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+type MakeExample = (world: RestWorld, admin: string) => Promise<Example> | Example;
+
+const shop = { tenant: "shop" };
+let count = 0;
+
+async function ofKey(world: RestWorld, body?: unknown): Promise<Example> {
+  const grants = { allow: ["*"], deny: [], readOnly: false };
+  const { about } = await world.store.keys.create({ tenant: "shop", name: "example", role: "caller", grants });
+  return { params: { ...shop, id: about.id }, body };
+}
+
+async function ofSet(world: RestWorld, body?: unknown): Promise<Example> {
+  const name = `set${++count}`;
+  await world.store.sets.put({ tenant: "shop", name, definition: JSON.stringify({ allow: ["*"] }) });
+  return { params: { ...shop, name }, body };
+}
+
+async function ofServer(world: RestWorld, body?: unknown): Promise<Example> {
+  const name = `server${++count}`;
+  const entry = { url: "https://mcp.example/mcp", auto_start: false };
+  await world.store.servers("shop").put({ name, entry, origin: "network" });
+  return { params: { ...shop, id: name }, body };
+}
+
+async function ofChange(world: RestWorld): Promise<{ id: string; hash: string | null }> {
+  const server = `changed${++count}`;
+  const definitions = world.store.definitions("shop");
+  const list = (description: string) => ({
+    server,
+    kind: "tools" as const,
+    isCommon: true,
+    isPinned: false,
+    definitions: new Map([["search", { hash: description, received: { name: "search", description } }]]),
+  });
+  await definitions.record(list("before"));
+  await definitions.record(list("after"));
+  const [pending] = await definitions.pending(server);
+  return { id: pending?.id ?? "", hash: pending?.hash ?? null };
+}
+
+async function ofAudit(world: RestWorld): Promise<Example> {
+  const record = {
+    at: new Date().toISOString(),
+    tenant: "shop",
+    keyId: "k",
+    server: "s",
+    method: "tools/call",
+    target: "t",
+    outcome: "ok",
+    durationMs: 1,
+  };
+  const { at, ...facts } = record;
+  const { seq } = await world.store.audit.append("shop", [
+    { ...facts, at: Date.parse(at), text: JSON.stringify(record) },
+  ]);
+  return { params: { ...shop, seq: String(seq) } };
+}
+
+/** One for every operation of the API. */
+export const examples: Record<string, MakeExample> = {
+  getSession: () => ({}),
+  signIn: (_world, key) => ({ body: { key } }),
+  signOut: () => ({}),
+  listTenants: () => ({ query: "?limit=1" }),
+  createTenant: () => ({ body: { name: `tenant${++count}` } }),
+  getTenant: () => ({ params: shop }),
+  async removeTenant(world) {
+    const { name } = await world.store.tenants.create(`tenant${++count}`);
+    return { params: { tenant: name } };
+  },
+  listKeys: () => ({ params: shop }),
+  createKey: () => ({
+    params: shop,
+    body: { name: "ci", allow: ["everything"], expires: "1d", limits: { rate: "10/s" } },
+  }),
+  getKey: (world) => ofKey(world),
+  revokeKey: (world) => ofKey(world),
+  rotateKey: (world) => ofKey(world, { overlap: "0s" }),
+  getGrants: (world) => ofKey(world),
+  setGrants: (world) => ofKey(world, { allow: ["everything.echo"], readOnly: true }),
+  getLimits: (world) => ofKey(world),
+  changeLimits: (world) => ofKey(world, { rate: "5/m", perDay: null }),
+  listServers: () => ({ params: { tenant: "default" } }),
+  addServer: () => ({ params: shop, body: { name: `added${++count}`, entry: { url: "https://mcp.example/mcp" } } }),
+  getServer: () => ({ params: { tenant: "default", id: "everything" } }),
+  changeServer: (world) => ofServer(world, { entry: { url: "https://other.example/mcp" } }),
+  switchServer: (world) => ofServer(world, { enabled: false }),
+  removeServer: (world) => ofServer(world),
+  retryServer: () => ({ params: { tenant: "default", id: "everything" } }),
+  getServerLog: () => ({ params: { tenant: "default", id: "everything" }, query: "?lines=10" }),
+  listTools: () => ({ params: { tenant: "default" } }),
+  async listChanges(world) {
+    await ofChange(world);
+    return { params: shop };
+  },
+  getChange: async (world) => ({ params: { ...shop, id: (await ofChange(world)).id } }),
+  acceptChanges: async (world) => ({ params: shop, body: { changes: [await ofChange(world)] } }),
+  listSets: (world) => ofSet(world),
+  createSet: () => ({ params: shop, body: { name: `made${++count}`, allow: ["everything"] } }),
+  getSet: (world) => ofSet(world),
+  replaceSet: (world) => ofSet(world, { allow: ["everything.echo"], readOnly: true }),
+  removeSet: (world) => ofSet(world),
+  listAudit: (world) => ofAudit(world),
+  exportAudit: (world) => ofAudit(world),
+  verifyAudit: (world) => ofAudit(world),
+  getAuditRecord: (world) => ofAudit(world),
+  getUsage: (world) => ofAudit(world),
+  getMetrics: () => ({ params: { tenant: "default" } }),
+  streamEvents: () => ({}),
+};

@@ -1,0 +1,205 @@
+import { once } from "node:events";
+import { request, type ClientRequest, type IncomingMessage } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RestWorld } from "./rest-world.ts";
+
+let world: RestWorld;
+let root: string;
+beforeAll(async () => {
+  world = await RestWorld.open();
+  root = await world.newKey("admin", "default", { allTenants: true });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+describe("a repeated POST", () => {
+  test("with the same Idempotency-Key has one effect and gets the same answer, for each key apart", async () => {
+    const send = (key: string, name: string) =>
+      world.call("POST", "/tenants/shop/keys", {
+        key,
+        body: { name, allow: ["*"] },
+        headers: { "idempotency-key": "1" },
+      });
+    const before = (await world.store.keys.list("shop")).length;
+    const [first, second] = await Promise.all([send(root, "ci"), send(root, "ci")]);
+    expect(first.status).toBe(201);
+    expect(second.text).toBe(first.text);
+    expect((await world.store.keys.list("shop")).length).toBe(before + 1);
+    expect(await send(root, "other")).toMatchObject({ status: 422, body: { code: "IDEMPOTENCY_KEY_REUSED" } });
+    const own = await world.newKey("admin", "shop");
+    expect((await send(own, "other")).status).toBe(201);
+  });
+});
+
+describe("entity tags", () => {
+  test("let a change fail that is based on an older version, and ignore what changes by itself", async () => {
+    const { body } = await world.call("POST", "/tenants/shop/keys", { key: root, body: { name: "k", allow: ["*"] } });
+    const path = `/tenants/shop/keys/${String(body["id"])}`;
+    const grants = await world.call("GET", `${path}/grants`, { key: root });
+    const tag = String(grants.headers["etag"]);
+    const put = (allow: string[], match: string) =>
+      world.call("PUT", `${path}/grants`, { key: root, body: { allow }, headers: { "if-match": match } });
+    expect((await put(["github"], tag)).status).toBe(200);
+    expect(await put(["docs"], tag)).toMatchObject({ status: 412, body: { code: "PRECONDITION_FAILED" } });
+    const key = await world.call("GET", path, { key: root });
+    await world.store.keys.recordUse(String(body["id"]));
+    const headers = { "if-match": String(key.headers["etag"]) };
+    expect((await world.call("DELETE", path, { key: root, headers })).status).toBe(200);
+  });
+});
+
+describe("pages", () => {
+  test("show every item once, also where some are removed between them", async () => {
+    for (const name of ["p1", "p2", "p3", "p4"]) await world.store.tenants.create(name);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = `?limit=2${cursor === undefined ? "" : `&cursor=${cursor}`}`;
+      const { body } = await world.call("GET", `/tenants${query}`, { key: root });
+      const { items, next } = body as { items: { name: string }[]; next: string | null };
+      seen.push(...items.map(({ name }) => name));
+      if (seen.includes("p2")) await world.store.tenants.remove("p1");
+      cursor = next ?? undefined;
+    } while (cursor !== undefined);
+    expect(seen).toEqual([...new Set(seen)]);
+    expect(seen).toEqual(expect.arrayContaining(["default", "p1", "p2", "p3", "p4", "shop"]));
+    expect((await world.call("GET", "/tenants?cursor=x", { key: root })).status).toBe(400);
+  });
+});
+
+describe("rights", () => {
+  test("an admin of one tenant does not get a key for all tenants, neither a new one nor an existing one", async () => {
+    const admin = await world.newKey("admin");
+    const body = { name: "more", role: "admin", allow: ["*"], allTenants: true };
+    expect((await world.call("POST", "/tenants/default/keys", { key: admin, body })).status).toBe(403);
+    const id = (await world.call("GET", "/session", { key: root })).body["keyId"] as string;
+    const path = `/tenants/default/keys/${id}`;
+    expect((await world.call("POST", `${path}/rotate`, { key: admin, body: {} })).status).toBe(403);
+    expect((await world.call("PUT", `${path}/grants`, { key: admin, body: { allow: ["x"] } })).status).toBe(403);
+    expect((await world.call("DELETE", path, { key: admin })).status).toBe(403);
+    expect((await world.call("GET", "/session", { key: root })).status).toBe(200);
+  });
+
+  test("a caller sees its own audit records and nobody else's", async () => {
+    const key = await world.newKey("caller", "shop");
+    const id = (await world.call("GET", "/session", { key })).body["keyId"] as string;
+    const record = (keyId: string) => {
+      const facts = { keyId, server: "s", target: "t", outcome: "ok" };
+      const text = JSON.stringify({ at: new Date().toISOString(), tenant: "shop", method: "tools/call", ...facts });
+      return { at: Date.now(), ...facts, text };
+    };
+    const { seq } = await world.store.audit.append("shop", [record(id), record("other")]);
+    const list = await world.call("GET", "/tenants/shop/audit?key=other", { key });
+    expect(list.body).toMatchObject({ items: [{ keyId: id }], next: null });
+    const exported = await world.call("GET", "/tenants/shop/audit/export", { key });
+    expect(exported.text.trim().split("\n")).toHaveLength(1);
+    expect((await world.call("GET", `/tenants/shop/audit/${seq}`, { key })).status).toBe(404);
+    expect((await world.call("GET", `/tenants/shop/audit/${seq - 1}`, { key })).status).toBe(200);
+    const usage = await world.call("GET", "/tenants/shop/usage", { key });
+    expect(usage.body["items"]).toEqual([{ keyId: id, server: "s", outcome: "ok", count: 1 }]);
+  });
+});
+
+describe("servers over the network", () => {
+  const add = (entry: object, tenant = "shop", name = "new") =>
+    world.call("POST", `/tenants/${tenant}/servers`, { key: root, body: { name, entry } });
+
+  test("start no programs, reach no private addresses, and do not change configuration files", async () => {
+    expect((await add({ command: "node" })).status).toBe(403);
+    for (const url of ["http://127.0.0.1/mcp", "http://10.0.0.1/mcp", "http://localhost/mcp", "http://[::1]/mcp"]) {
+      expect((await add({ url })).status).toBe(403);
+    }
+    expect((await add({ url: "https://mcp.example/mcp" }, "default")).status).toBe(403);
+    expect((await add({ url: 7 })).status).toBe(400);
+    const { status } = await world.call("DELETE", "/tenants/default/servers/everything", { key: root });
+    expect(status).toBe(403);
+  });
+
+  test("show no secrets, and are changed, switched and removed", async () => {
+    const secret = "c0ffee-not-shown";
+    const entry = { url: `https://mcp.example/mcp?token=${secret}`, headers: { Authorization: `Bearer ${secret}` } };
+    const added = await add({ ...entry, auto_start: false });
+    expect(added.status).toBe(201);
+    const path = "/tenants/shop/servers/new";
+    const get = () => world.call("GET", path, { key: root });
+    const texts = [added, await get(), await world.call("GET", "/tenants/shop/servers", { key: root })];
+    for (const { text } of texts) expect(text).not.toContain(secret);
+    expect((await add(entry)).status).toBe(409);
+    const changed = await world.call("PUT", path, { key: root, body: { entry: { url: "https://b.example/mcp" } } });
+    expect(changed.body).toMatchObject({ url: "https://b.example/mcp", source: "network" });
+    expect((await world.call("PUT", path, { key: root, body: { entry: { command: "sh" } } })).status).toBe(403);
+    await world.call("PATCH", path, { key: root, body: { enabled: false } });
+    expect((await get()).body).toMatchObject({ enabled: false });
+    expect((await world.call("DELETE", path, { key: root })).status).toBe(204);
+    expect((await get()).status).toBe(404);
+  });
+});
+
+describe("the event stream", () => {
+  test("tells what changes in the tenant of its reader, and nothing of other tenants", async () => {
+    await using stream = await EventReader.open(await world.newKey("admin", "shop"));
+    await world.store.sets.put({ tenant: "default", name: "hidden", definition: JSON.stringify({ allow: ["*"] }) });
+    await world.store.sets.put({ tenant: "shop", name: "seen", definition: JSON.stringify({ allow: ["*"] }) });
+    await expect.poll(() => stream.changes()).toContainEqual({ topic: "sets", tenant: "shop" });
+    expect(stream.changes().filter(({ tenant }) => tenant !== "shop")).toEqual([]);
+  });
+
+  test("tells the states of servers, and goes on after the last event that was received", async () => {
+    const first = await EventReader.open(root);
+    const toggle = (enabled: boolean) =>
+      world.call("PATCH", "/tenants/default/servers/everything", { key: root, body: { enabled } });
+    await toggle(false);
+    const disabled = { topic: "state", tenant: "default", server: "everything", state: "disabled" };
+    await expect.poll(() => first.changes()).toContainEqual(disabled);
+    await first[Symbol.asyncDispose]();
+    await toggle(true);
+    await using second = await EventReader.open(root, first.lastId());
+    await expect.poll(() => second.changes().map(({ state }) => state)).toContain("ready");
+    expect(second.text).not.toContain("event: ready");
+    await using third = await EventReader.open(root, "other-1");
+    expect(third.text).toContain("event: ready");
+  });
+
+  test("ends when the key of its reader is revoked, and is limited for each reader", async () => {
+    const key = await world.newKey("operator", "shop");
+    const id = (await world.call("GET", "/session", { key })).body["keyId"] as string;
+    const streams = await Promise.all(Array.from({ length: 8 }, () => EventReader.open(key)));
+    expect((await world.call("GET", "/events", { key })).status).toBe(429);
+    await world.store.keys.revoke(id);
+    await expect.poll(() => streams.every(({ isEnded }) => isEnded)).toBe(true);
+  });
+});
+
+/** Reads a stream of events. */
+class EventReader implements AsyncDisposable {
+  text = "";
+  isEnded = false;
+  readonly #req: ClientRequest;
+
+  static async open(key: string, lastId?: string): Promise<EventReader> {
+    const headers = { authorization: `Bearer ${key}`, ...(lastId === undefined ? {} : { "last-event-id": lastId }) };
+    const req = request(new URL("/api/v1/events", world.origin), { headers }).end();
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    const reader = new EventReader(req, res);
+    if (lastId === undefined || lastId.startsWith("other")) await expect.poll(() => reader.text).toContain("ready");
+    return reader;
+  }
+
+  private constructor(req: ClientRequest, res: IncomingMessage) {
+    this.#req = req;
+    res.setEncoding("utf8").on("data", (chunk: string) => (this.text += chunk));
+    res.on("end", () => (this.isEnded = true)).on("error", () => {});
+  }
+
+  changes(): Record<string, string>[] {
+    const lines = this.text.split("\n").filter((line) => line.startsWith("data: ") && line !== "data: {}");
+    return lines.map((line) => JSON.parse(line.slice(6)) as Record<string, string>);
+  }
+
+  lastId(): string {
+    return [...this.text.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? "";
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#req.destroy();
+  }
+}
