@@ -59,9 +59,11 @@ describe("nexus audit", () => {
     expect(other).toMatchObject({ code: 6, stderr: expect.stringContaining(`There is no tenant "shpo"`) });
   });
 
-  test("wrong times, limits and numbers exit 2, and a whole key is not repeated", async () => {
+  test("wrong times, limits, numbers and outcomes exit 2, and a whole key is not repeated", async () => {
     const wrong = [["list", "--since", "soon"], ["list", "--limit", "0"], ["show", "x"], ["prune"]];
     for (const args of wrong) expect(await run(...args)).toMatchObject({ code: 2 });
+    const outcome = await run("export", "--outcome", "failed");
+    expect(outcome).toMatchObject({ code: 2, stderr: expect.stringContaining(`--outcome "failed" is unknown`) });
     const whole = await run("list", "--key", "nxs_abc_def");
     expect(whole.code).toBe(2);
     expect(whole.stderr).not.toContain("nxs_abc_def");

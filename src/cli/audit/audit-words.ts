@@ -1,11 +1,15 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { OUTCOMES } from "../../gateway/operation/audit.ts";
 import type { AuditFilter } from "../../store/keep/audit-log.ts";
 import type { Store } from "../../store/store.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { DATABASE_OPTION, type Options } from "../command/command.ts";
 import { refuseWholeKey } from "../keys/key-words.ts";
+
+/** Those of calls, and that of records which were lost while the store was away. */
+const RECORDED_OUTCOMES: readonly string[] = [...OUTCOMES, "dropped"];
 
 /** For every command about the audit. */
 export const AUDIT_OPTIONS = {
@@ -23,7 +27,7 @@ export const FILTER_OPTIONS = {
   outcome: {
     type: "string",
     value: "NAME",
-    help: "only calls that ended so: ok, tool_error, input_required, task, error, cancelled, refused",
+    help: `only records with this outcome: ${RECORDED_OUTCOMES.join(", ")}`,
   },
 } as const satisfies Options;
 
@@ -31,6 +35,9 @@ type FilterValues = { readonly [K in keyof typeof FILTER_OPTIONS]?: string | und
 
 export function filterOf({ since, until, key, server, tool, outcome }: FilterValues): AuditFilter {
   if (key !== undefined) refuseWholeKey(key);
+  if (outcome !== undefined && !RECORDED_OUTCOMES.includes(outcome)) {
+    throw wrongUsage(`--outcome "${outcome}" is unknown`, `Use ${RECORDED_OUTCOMES.join(", ")}.`);
+  }
   return { since: timeOf("since", since), until: timeOf("until", until), keyId: key, server, tool, outcome };
 }
 
