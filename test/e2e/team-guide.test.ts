@@ -1,11 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
+import { serveForGuide } from "../fixtures/guide-gateway.ts";
 import { onBothEngines } from "../fixtures/store-world.ts";
 import { isOurs, runShown, shownCommands } from "../fixtures/shown-commands.ts";
 
@@ -25,26 +24,6 @@ onBothEngines("docs/guide/team.md", (world) => {
   });
   afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
 
-  /** The guide begins with a gateway that runs. */
-  async function serve(env: Record<string, string>) {
-    const child = spawn(process.execPath, [join(ROOT, "dist/cli/main.js"), "serve", "--port", "0", "--json"], {
-      cwd: home,
-      env: { PATH: process.env["PATH"], HOME: home, LANG: "C.UTF-8", ...env },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
-    await expect.poll(() => output).toContain("\n");
-    const { url } = JSON.parse(output) as { url: string };
-    return {
-      url,
-      async [Symbol.asyncDispose]() {
-        child.kill("SIGTERM");
-        if (child.exitCode === null) await once(child, "close");
-      },
-    };
-  }
-
   async function serversSeen(url: string, key: string): Promise<string[]> {
     await using client = await connect({ url, headers: { authorization: `Bearer ${key}` } });
     const names = (await client.listTools()).map(({ name }) => name.split("__")[0] ?? "");
@@ -56,7 +35,7 @@ onBothEngines("docs/guide/team.md", (world) => {
     // SQLite needs no setup: the database is the default one.
     const env: Record<string, string> =
       world().kind === "sqlite" ? {} : { NEXUS_DATABASE: await world().newAddressText() };
-    await using gateway = await serve(env);
+    await using gateway = await serveForGuide({ root: ROOT, home, env });
     const keys = new Map<string, string>();
     for (const { lines } of shownCommands(await readFile(join(ROOT, "docs/guide/team.md"), "utf8"))) {
       for (const { command, exitCode } of lines.filter((line) => isOurs(line.command))) {
