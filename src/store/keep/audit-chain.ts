@@ -19,6 +19,8 @@ export interface AuditEntry {
 /** A record as programs read it. */
 export type StoredAuditRecord = Record<string, unknown> & { seq: number; hash: string };
 
+const PLAIN = /^[\x20-\x7e]*$/;
+
 /** The hash before the first record. */
 export const NO_HASH = "";
 
@@ -30,8 +32,17 @@ export function chainedRow(
 ): AuditRow {
   const { at, keyId, server, target, outcome, text } = entry;
   const record = `{"seq":${seq},${text.slice(1)}`;
-  const columns = { tenant, seq, at, key_id: keyId, server: storable(server), target: target && storable(target) };
-  return { ...columns, outcome, record, hash: hashOf(before, record) };
+  return {
+    tenant,
+    seq,
+    at,
+    key_id: keyId,
+    server: storable(server),
+    target: target === null ? null : storable(target),
+    outcome,
+    record,
+    hash: hashOf(before, record),
+  };
 }
 
 export function hashOf(before: string, record: string): string {
@@ -40,6 +51,7 @@ export function hashOf(before: string, record: string): string {
 
 /** PostgreSQL refuses NUL and half characters in a text. In the record they are escaped. */
 export function storable(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text.replaceAll(/[\0\p{Cs}]/gu, "\ufffd");
 }
 

@@ -251,7 +251,8 @@ export class AuditLog {
     let at = 0;
     for (const { size, statement } of INSERTS) {
       for (; rows.length - at >= size; at += size) {
-        const values = rows.slice(at, at + size).flatMap(valuesOf);
+        const values: unknown[] = [];
+        for (let row = at; row < at + size; row++) addValues(values, rows[row]);
         await transaction.executeQuery(CompiledQuery.raw(statement, values));
       }
     }
@@ -293,9 +294,11 @@ export class AuditLog {
   }
 }
 
-function valuesOf(row: AuditRow): unknown[] {
+/** In the order of the columns. */
+function addValues(values: unknown[], row: AuditRow | undefined): void {
+  if (!row) return;
   const { tenant, seq, at, key_id: keyId, server, target, outcome, record, hash } = row;
-  return [tenant, seq, at, keyId, server, target, outcome, record, hash];
+  values.push(tenant, seq, at, keyId, server, target, outcome, record, hash);
 }
 
 function escaped(text: string): string {
