@@ -80,6 +80,7 @@ export const LAYERS = [
   ["team"],
   ["team/operate"],
   ["compose"],
+  ["rest/remote"],
   ["rest/access"],
   ["rest/events"],
   ["rest/http"],

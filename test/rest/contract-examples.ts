@@ -74,6 +74,7 @@ export const examples: Record<string, MakeExample> = {
   listTenants: () => ({ query: "?limit=1" }),
   createTenant: () => ({ body: { name: `tenant${++count}` } }),
   getTenant: () => ({ params: shop }),
+  limitTenant: () => ({ params: shop, body: { rate: "1000/s", perDay: null } }),
   async removeTenant(world) {
     const { name } = await world.store.tenants.create(`tenant${++count}`);
     return { params: { tenant: name } };

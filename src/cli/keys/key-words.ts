@@ -5,13 +5,14 @@ import type { Store } from "../../store/store.ts";
 import { issuedKeyView, unknownKey } from "../../team/operate/key-operations.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { DATABASE_OPTION, type Options } from "../command/command.ts";
+import type { Options } from "../command/command.ts";
+import { OPERATED_OPTIONS } from "../store/operated-store.ts";
 import type { Output } from "../output/output.ts";
 
 /** For every command about what belongs to one tenant. */
 export const TENANT_OPTIONS = {
   tenant: { type: "string", value: "NAME", help: `the tenant of the key; default for a new one: ${DEFAULT_TENANT}` },
-  ...DATABASE_OPTION,
+  ...OPERATED_OPTIONS,
 } as const satisfies Options;
 
 /** The key itself is the only line on stdout, so that a script can take it; everything else is a note. */
@@ -23,7 +24,11 @@ export function tellIssued(out: Output, { key, about }: IssuedKey, done: string)
 }
 
 /** The key with this id, of the tenant where one is named. */
-export async function requireKey(keys: Store["keys"], id: string, tenant: string | undefined): Promise<ApiKey> {
+export async function requireKey(
+  keys: Pick<Store["keys"], "find">,
+  id: string,
+  tenant: string | undefined,
+): Promise<ApiKey> {
   refuseWholeKey(id);
   const key = await keys.find(id);
   if (key && (tenant === undefined || key.tenant === tenant)) return key;

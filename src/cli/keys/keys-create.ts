@@ -4,7 +4,7 @@ import { changedLimits } from "../../store/keep/request-limits.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
-import { openStore } from "../store/open-store.ts";
+import { openOperated } from "../store/operated-store.ts";
 import { LIMIT_OPTIONS, limitsIn } from "./limit-options.ts";
 import { durationOption, TENANT_OPTIONS, tellIssued } from "./key-words.ts";
 
@@ -74,7 +74,7 @@ Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an ad
     }
     const lifeMs = options.expires === undefined ? undefined : durationOption("expires", options.expires, 1_000);
     const limits = changedLimits({}, limitsIn(options));
-    await using store = await openStore(context);
+    await using store = await openOperated(context, { creates: true });
     const issued = await store.keys.create({
       tenant,
       name,

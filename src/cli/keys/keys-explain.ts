@@ -8,10 +8,13 @@ import type { Store } from "../../store/store.ts";
 import type { Explanation } from "../../team/grants.ts";
 import { SILENT } from "../../text/logger.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { asksAnyone, defineCommand, type CommandContext } from "../command/command.ts";
+import { asksAnyone, DATABASE_OPTION, defineCommand, type CommandContext } from "../command/command.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { openKnownStore } from "../store/open-store.ts";
 import { requireKey, TENANT_OPTIONS } from "./key-words.ts";
+
+/** It uses the servers also, so it works here only. */
+const EXPLAIN_OPTIONS = { tenant: TENANT_OPTIONS.tenant, ...DATABASE_OPTION };
 
 const DENIED = 8;
 
@@ -22,7 +25,7 @@ export const keysExplain = defineCommand({
 rules also decide. Where something is read-only, the annotations of the tool are needed: then the server is connected. Exit
 code 0: allowed; 8: not allowed.`,
   words: { min: 2, max: 2 },
-  options: { set: { type: "string", value: "NAME", help: "the set in which the tool is used" }, ...TENANT_OPTIONS },
+  options: { set: { type: "string", value: "NAME", help: "the set in which the tool is used" }, ...EXPLAIN_OPTIONS },
   examples: [
     ["nexus keys explain 3fA9cK2mQx7Ytz01 github.search", "whether this key may call the tool, and why"],
     ["nexus keys explain 3fA9cK2mQx7Ytz01 github.search --set support", "the same in a set"],

@@ -1,6 +1,6 @@
 import { writtenLimits } from "../../store/keep/request-limits.ts";
 import { defineCommand } from "../command/command.ts";
-import { openKnownStore } from "../store/open-store.ts";
+import { openOperated } from "../store/operated-store.ts";
 import { keyView, unknownKey } from "../../team/operate/key-operations.ts";
 import { requireKey, TENANT_OPTIONS } from "./key-words.ts";
 import { LIMIT_OPTIONS, limitsIn, limitsText, requireLimits } from "./limit-options.ts";
@@ -25,7 +25,7 @@ Retry-After, and the error RATE_LIMITED, which names the limit. Limits of a tena
     const { out, words, options } = context;
     const [id = ""] = words;
     const change = requireLimits(limitsIn(options));
-    await using store = await openKnownStore(context);
+    await using store = await openOperated(context);
     await requireKey(store.keys, id, options.tenant);
     const changed = await store.keys.setLimits(id, change);
     if (!changed) throw unknownKey(id);

@@ -5,7 +5,7 @@ import { defineCommand } from "../command/command.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 import { limitsText } from "./limit-options.ts";
 import { keyView } from "../../team/operate/key-operations.ts";
-import { openKnownStore } from "../store/open-store.ts";
+import { openOperated } from "../store/operated-store.ts";
 import { TENANT_OPTIONS } from "./key-words.ts";
 
 /** nexus keys list */
@@ -23,7 +23,7 @@ export const keysList = defineCommand({
   async run(context) {
     const { out, options } = context;
     const { tenant } = options;
-    await using store = await openKnownStore(context);
+    await using store = await openOperated(context);
     const keys = await store.keys.list(tenant);
     if (tenant !== undefined && keys.length === 0) await store.tenants.require(tenant);
     if (out.json) return out.value({ items: keys.map(keyView) });

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command/command.ts";
 import { keyView, unknownKey } from "../../team/operate/key-operations.ts";
-import { openKnownStore } from "../store/open-store.ts";
+import { openOperated } from "../store/operated-store.ts";
 import { requireKey, TENANT_OPTIONS } from "./key-words.ts";
 
 /** nexus keys revoke 3fA9… */
@@ -17,7 +17,7 @@ export const keysRevoke = defineCommand({
   async run(context) {
     const { out, words, options } = context;
     const [id = ""] = words;
-    await using store = await openKnownStore(context);
+    await using store = await openOperated(context);
     await requireKey(store.keys, id, options.tenant);
     const revoked = await store.keys.revoke(id);
     if (!revoked) throw unknownKey(id);

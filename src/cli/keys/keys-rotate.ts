@@ -1,6 +1,6 @@
 import { defineCommand } from "../command/command.ts";
 import { unknownKey } from "../../team/operate/key-operations.ts";
-import { openKnownStore } from "../store/open-store.ts";
+import { openOperated } from "../store/operated-store.ts";
 import { durationOption, requireKey, TENANT_OPTIONS, tellIssued } from "./key-words.ts";
 
 const OVERLAP = "1h";
@@ -29,7 +29,7 @@ clients can be changed one after the other.`,
     const [id = ""] = words;
     const { overlap = OVERLAP } = options;
     const overlapMs = durationOption("overlap", overlap, 0);
-    await using store = await openKnownStore(context);
+    await using store = await openOperated(context);
     await requireKey(store.keys, id, options.tenant);
     const issued = await store.keys.rotate(id, overlapMs);
     if (!issued) throw unknownKey(id);

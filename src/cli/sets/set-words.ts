@@ -1,10 +1,11 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { SetDefinition, SetItem } from "../../gateway/sets/set-definition.ts";
-import { DATABASE_OPTION, type Options } from "../command/command.ts";
+import type { Options } from "../command/command.ts";
+import { OPERATED_OPTIONS } from "../store/operated-store.ts";
 
 export const SET_OPTIONS = {
   tenant: { type: "string", value: "NAME", help: `the tenant of the set; default: ${DEFAULT_TENANT}` },
-  ...DATABASE_OPTION,
+  ...OPERATED_OPTIONS,
 } as const satisfies Options;
 
 /** The servers that a definition names, each once; not those that a pattern with * stands for. */

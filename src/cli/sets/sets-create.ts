@@ -7,7 +7,7 @@ import { keyValue } from "../arguments/key-value.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { SetDefinition } from "../../gateway/sets/set-definition.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
-import { openStore } from "../store/open-store.ts";
+import { openOperated } from "../store/operated-store.ts";
 import { tenantAgain } from "../store/tenant-state.ts";
 import { setPath, setView } from "../../team/operate/set-view.ts";
 import { namedServers, SET_OPTIONS } from "./set-words.ts";
@@ -86,7 +86,7 @@ has the members description, allow, deny, readOnly, pin, tools and prompts; opti
       ...(pin ? { pin } : {}),
       ...(tools === undefined ? {} : { tools }),
     });
-    await using store = await openStore(context);
+    await using store = await openOperated(context, { creates: true });
     const set = await store.sets.put({ tenant, name, definition: JSON.stringify(definition) }, { replace });
     if (out.json) return out.value(setView(set));
     const done = set.isReplaced ? "Replaced" : "Created";

@@ -1,6 +1,6 @@
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
-import { openKnownStore } from "../store/open-store.ts";
+import { openOperated } from "../store/operated-store.ts";
 import { setDefinition, setView } from "../../team/operate/set-view.ts";
 import { contentText, SET_OPTIONS } from "./set-words.ts";
 
@@ -21,7 +21,7 @@ export const setsList = defineCommand({
   async run(context) {
     const { out, options } = context;
     const { tenant } = options;
-    await using store = await openKnownStore(context);
+    await using store = await openOperated(context);
     const sets = await store.sets.list(tenant);
     if (tenant !== undefined && sets.length === 0) await store.tenants.require(tenant);
     if (out.json) return out.value({ items: sets.map(setView) });

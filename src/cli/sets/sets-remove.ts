@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { defineCommand } from "../command/command.ts";
-import { openKnownStore } from "../store/open-store.ts";
+import { openOperated } from "../store/operated-store.ts";
 import { SET_OPTIONS } from "./set-words.ts";
 
 /** nexus sets remove support */
@@ -19,7 +19,7 @@ servers and the keys that may use it stay.`,
     const { out, words, options } = context;
     const [name = ""] = words;
     const { tenant = DEFAULT_TENANT } = options;
-    await using store = await openKnownStore(context);
+    await using store = await openOperated(context);
     await store.sets.remove(tenant, name);
     if (out.json) out.value({ name, tenant, removed: true });
     else out.line(`Removed the set "${name}" of the tenant "${tenant}".`);

@@ -3,7 +3,7 @@ import type { SetItem } from "../../gateway/sets/set-definition.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines, type Cell } from "../output/table.ts";
-import { openKnownStore } from "../store/open-store.ts";
+import { openOperated } from "../store/operated-store.ts";
 import { setDefinition, setPath, setView } from "../../team/operate/set-view.ts";
 import { contentText, itemText, SET_OPTIONS } from "./set-words.ts";
 
@@ -22,7 +22,7 @@ stand for depends on the servers; a client of the set sees them.`,
   async run(context) {
     const { out, words, options } = context;
     const [name = ""] = words;
-    await using store = await openKnownStore(context);
+    await using store = await openOperated(context);
     const set = await store.sets.get(options.tenant ?? DEFAULT_TENANT, name);
     if (out.json) return out.value(setView(set));
     const definition = setDefinition(set.definition);

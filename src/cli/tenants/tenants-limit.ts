@@ -1,6 +1,6 @@
-import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
+import { defineCommand } from "../command/command.ts";
 import { LIMIT_OPTIONS, limitsIn, limitsText, requireLimits } from "../keys/limit-options.ts";
-import { openKnownStore } from "../store/open-store.ts";
+import { openOperated, OPERATED_OPTIONS } from "../store/operated-store.ts";
 
 /** nexus tenants limit shop --rate 100/s */
 export const tenantsLimit = defineCommand({
@@ -8,7 +8,7 @@ export const tenantsLimit = defineCommand({
   description: `Changes the limits of a tenant: what all its callers together may use. The limits of each key apply also. The value "none" removes a
 limit; limits that are not named stay. Every gateway on the same database applies them within a second. See nexus keys limit.`,
   words: { min: 1, max: 1 },
-  options: { ...LIMIT_OPTIONS, ...DATABASE_OPTION },
+  options: { ...LIMIT_OPTIONS, ...OPERATED_OPTIONS },
   examples: [
     ["nexus tenants limit shop --rate 100/s --per-day 100000", "for all keys of the tenant together"],
     ["nexus tenants limit default --concurrent none", "removes one limit"],
@@ -22,7 +22,7 @@ limit; limits that are not named stay. Every gateway on the same database applie
     const { out, words, options } = context;
     const [name = ""] = words;
     const change = requireLimits(limitsIn(options));
-    await using store = await openKnownStore(context);
+    await using store = await openOperated(context);
     const { TenantOperations } = await import("../../team/operate/tenant-operations.ts");
     const tenant = await new TenantOperations(store).setLimits(name, change);
     if (out.json) return out.value(tenant);

@@ -1,12 +1,15 @@
 import * as z from "zod";
 import { removeTenantFolder } from "../../auth/tenant-folder.ts";
+import { parseLimits } from "../../store/keep/request-limits.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
 import { conflict } from "../http/problem.ts";
 import { defineOperation } from "./api-context.ts";
+import { KEY_SCHEMAS } from "./keys.ts";
 
 const Tenant = z.object({
   name: z.string(),
   created: z.string(),
+  limits: KEY_SCHEMAS.Limits.describe("What all its callers together may use."),
   keys: z.int().describe("The number of usable keys."),
 });
 
@@ -60,6 +63,18 @@ const getTenant = defineOperation({
   handle: ({ api, params: { tenant = "" } }) => api.tenants.get(tenant),
 });
 
+const limitTenant = defineOperation({
+  id: "limitTenant",
+  method: "PATCH",
+  path: "/tenants/{tenant}/limits",
+  tag: "tenants",
+  summary: "Change limits of a tenant: what all its callers together may use",
+  access: "all-tenants",
+  body: KEY_SCHEMAS.LimitChange,
+  answer: { status: 200, schema: Tenant },
+  handle: ({ api, params: { tenant = "" }, body }) => api.tenants.setLimits(tenant, parseLimits(body)),
+});
+
 const removeTenant = defineOperation({
   id: "removeTenant",
   method: "DELETE",
@@ -75,4 +90,4 @@ const removeTenant = defineOperation({
   },
 });
 
-export const TENANT_OPERATIONS = [listTenants, createTenant, getTenant, removeTenant];
+export const TENANT_OPERATIONS = [listTenants, createTenant, getTenant, limitTenant, removeTenant];

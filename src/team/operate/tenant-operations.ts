@@ -16,11 +16,17 @@ export interface TenantView {
   keys: number;
 }
 
+/** What managing tenants needs of a store. */
+interface OperatedTenants {
+  keys: Pick<Store["keys"], "list">;
+  tenants: Pick<Store["tenants"], "create" | "find" | "list" | "remove" | "setLimits">;
+}
+
 /** Tenants as operators manage them. */
 export class TenantOperations {
-  readonly #store: Pick<Store, "keys" | "tenants">;
+  readonly #store: OperatedTenants;
 
-  constructor(store: Pick<Store, "keys" | "tenants">) {
+  constructor(store: OperatedTenants) {
     this.#store = store;
   }
 

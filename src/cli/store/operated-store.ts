@@ -1,0 +1,55 @@
+import { text } from "node:stream/consumers";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { parseWebOrigin } from "../../net/web-origin.ts";
+import type { OperatedStore } from "../../rest/remote/remote-store.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { DATABASE_OPTION, type CommandContext, type Options } from "../command/command.ts";
+import { openKnownStore, openStore } from "./open-store.ts";
+
+/** The options of commands that work on a database or through a gateway. */
+export const OPERATED_OPTIONS = {
+  gateway: {
+    type: "string",
+    value: "URL",
+    help: "do it through the REST API of this gateway, with the key in NEXUS_KEY, instead of on a database",
+  },
+  key: {
+    type: "string",
+    value: "-",
+    help: "with --gateway: - reads the key from stdin. A key on the command line is visible to others on the machine",
+  },
+  ...DATABASE_OPTION,
+} as const satisfies Options;
+
+type OperatedContext = CommandContext<{
+  readonly gateway?: string | undefined;
+  readonly key?: string | undefined;
+  readonly database?: string | undefined;
+}>;
+
+/** Opens the store that a command line is about, here or behind a gateway. `creates`: one that is missing here is created. */
+export async function openOperated(context: OperatedContext, { creates = false } = {}): Promise<OperatedStore> {
+  const { gateway, key, database } = context.options;
+  if (gateway === undefined) {
+    if (key !== undefined) throw wrongUsage("--key is only for --gateway", "Add --gateway URL, or remove --key.");
+    return creates ? openStore(context) : openKnownStore(context);
+  }
+  if (database !== undefined) {
+    throw wrongUsage("--gateway and --database exclude each other", "A gateway uses its own database.");
+  }
+  const url = parseWebOrigin(gateway);
+  if (url === undefined) {
+    throw wrongUsage(`--gateway "${gateway}" is not the address of a gateway`, "Use http://127.0.0.1:3210.");
+  }
+  const { RemoteStore } = await import("../../rest/remote/remote-store.ts");
+  return new RemoteStore({ url, key: await keyOf(context), signal: context.signal });
+}
+
+async function keyOf({ options, surroundings }: OperatedContext): Promise<string> {
+  const given = options.key === "-" ? await text(process.stdin) : (options.key ?? surroundings.variables["NEXUS_KEY"]);
+  if (given !== undefined && given.trim() !== "") return given.trim();
+  throw new NexusError("AUTH_REQUIRED", "The gateway needs an API key", {
+    hint: "Put it into the variable NEXUS_KEY, or pipe it in with --key -.",
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { NexusWorld } from "../fixtures/nexus.ts";
+import { RestWorld } from "./rest-world.ts";
+
+let gateway: RestWorld;
+let person: NexusWorld;
+let key: string;
+beforeAll(async () => {
+  gateway = await RestWorld.open();
+  person = await NexusWorld.open();
+  key = await gateway.newKey("admin", "default", { allTenants: true });
+});
+afterAll(async () => {
+  await person[Symbol.asyncDispose]();
+  await gateway[Symbol.asyncDispose]();
+});
+
+async function run(line: string, { env = { NEXUS_KEY: key }, stdin = "" } = {}) {
+  const { code, stdout, stderr } = await person.run([...line.split(" "), "--gateway", gateway.origin, "--json"], {
+    env,
+    stdin,
+  });
+  const [out, error] = [stdout, stderr].map((text) => (text.startsWith("{") ? (JSON.parse(text) as object) : {}));
+  return { code, out, error };
+}
+
+test("keys, tenants and sets are managed through a gateway as they are on a database", async () => {
+  expect(await run("tenants create desk --rate 100/s")).toMatchObject({
+    code: 0,
+    out: { name: "desk", limits: { rate: "100/s" } },
+  });
+  const created = await run("keys create ci --tenant desk --allow everything --expires 90d --rate 10/s");
+  expect(created).toMatchObject({ code: 0, out: { name: "ci", tenant: "desk", role: "caller" } });
+  const { id } = created.out as { id: string };
+  const limited = await run(`keys limit ${id} --rate none --concurrent 4`);
+  expect(limited.out).toMatchObject({ id, limits: { concurrent: 4 } });
+  expect(limited.out).not.toHaveProperty("limits.rate");
+  expect((await run("keys list --tenant desk")).out).toMatchObject({ items: [{ id, allow: ["everything"] }] });
+  expect((await run(`keys rotate ${id} --overlap 0s`)).out).toMatchObject({
+    id,
+    key: expect.stringMatching(/^nxs_/) as string,
+  });
+  expect((await run(`keys revoke ${id}`)).out).toMatchObject({ id, revoked: expect.any(String) as string });
+  expect((await run("sets create help --tenant desk --allow everything")).out).toMatchObject({
+    path: "/sets/help/mcp",
+  });
+  expect((await run("sets show help --tenant desk")).out).toMatchObject({ name: "help", allow: ["everything"] });
+  expect((await run("sets list --tenant desk")).out).toMatchObject({ items: [{ name: "help" }] });
+  expect((await run("sets remove help --tenant desk")).code).toBe(0);
+  expect((await run("tenants remove desk --yes")).code).toBe(0);
+  const { items } = (await run("tenants list")).out as { items: { name: string }[] };
+  expect(items.map(({ name }) => name)).toEqual(["default", "shop"]);
+});
+
+test("a key comes from NEXUS_KEY or stdin, and failures have the exit codes of other commands", async () => {
+  expect((await run("tenants list --key -", { env: {} as { NEXUS_KEY: string }, stdin: `${key}\n` })).code).toBe(0);
+  expect((await run("tenants list", { env: {} as { NEXUS_KEY: string } })).code).toBe(8);
+  expect(await run("tenants list", { env: { NEXUS_KEY: "nxs_wrong" } })).toMatchObject({
+    code: 8,
+    error: { error: { code: "AUTH_REQUIRED" } },
+  });
+  expect((await run("keys list", { env: { NEXUS_KEY: await gateway.newKey("operator") } })).code).toBe(8);
+  expect((await run("keys list --tenant none")).code).toBe(6);
+  expect((await run("tenants create shop")).code).toBe(2);
+  expect((await run("tenants list --database file:x.db")).code).toBe(2);
+  const env = { NEXUS_KEY: key };
+  expect((await person.run(["tenants", "list", "--gateway", "http://127.0.0.1:1"], { env })).code).toBe(4);
+  expect((await person.run(["tenants", "list", "--gateway", "nowhere"], { env })).code).toBe(2);
+});
