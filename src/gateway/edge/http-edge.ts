@@ -139,7 +139,7 @@ export class HttpEdge {
       return refuseUnread(req, res, invalidRequest(`Not found: ${req.url}. The MCP endpoint is /mcp`, 404));
     }
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
-    if (route.kind === "tools") return this.#tellTools(res, route.view, visit);
+    if (route.kind === "tools") return this.#tellTools(req, res, route.view, visit);
     if (!this.#options.seesMetrics(principal)) return refuse(res, NOT_FOR_CALLERS);
     const text = this.#options.metrics(principal);
     res.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
@@ -180,22 +180,25 @@ export class HttpEdge {
     sendJson(res, isReady ? 200 : 503, { status: isReady ? "ready" : "starting" });
   }
 
-  async #tellTools(res: ServerResponse, view: View, { endpoints, principal }: Visit): Promise<void> {
+  async #tellTools(req: IncomingMessage, res: ServerResponse, view: View, visit: Visit): Promise<void> {
+    const { endpoints, principal } = visit;
     const { unread } = this.#options;
     if (!endpoints.reaches(principal, view)) return refuse(res, noView(view));
     const left = new AbortController();
     res.once("close", () => left.abort(new NexusError("CANCELLED", "The caller closed its connection")));
     try {
-      const tools = await toolManifest(endpoints.of(view), principal, left.signal);
+      const { headers } = req;
+      const tools = await toolManifest(endpoints.of(view), { principal, headers, signal: left.signal });
       const text = JSON.stringify(view.kind === "set" ? { set: view.name, tools } : { server: serverOf(view), tools });
       if (unread.mayWrite(res, principal, text.length)) sendText(res, 200, text);
       else refuse(res, overloaded(NO_ROOM));
     } catch (thrown) {
       const error = asNexusError(thrown);
       const { message } = callerErrorOf(error);
-      sendJson(res, HTTP_STATUSES[error.code], {
-        error: { ...dataFor(error.with({ server: serverOf(view) })), message },
-      });
+      const { retryAfterMs } = error.details;
+      const later = retryAfterMs === undefined ? {} : { "retry-after": String(Math.ceil(retryAfterMs / 1000)) };
+      const about = { ...dataFor(error.with({ server: serverOf(view) })), message };
+      sendJson(res, HTTP_STATUSES[error.code], { error: about }, later);
     }
   }
 }

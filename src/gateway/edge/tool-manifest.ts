@@ -1,11 +1,24 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { readPages } from "../../client/conversation/lists.ts";
 import { LATEST } from "../../protocol/revisions.ts";
 import { newCorrelation } from "../../server/core/correlation.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { GuardedCore } from "./guarded-core.ts";
 
-/** All tools of one server, as it describes them. */
-export async function toolManifest(core: GuardedCore, principal: Principal, signal: AbortSignal): Promise<unknown[]> {
+interface ManifestReader {
+  principal: Principal;
+  headers: IncomingHttpHeaders;
+  signal: AbortSignal;
+}
+
+const METHOD = "tools/list";
+
+/** All tools of one server, as it describes them. It counts as one request: throws RATE_LIMITED. */
+export async function toolManifest(core: GuardedCore, reader: ManifestReader): Promise<unknown[]> {
+  const { principal, headers, signal } = reader;
+  const origin = { era: "modern", version: LATEST, client: undefined, headers } as const;
+  const refused = await core.admit(principal, [{ jsonrpc: "2.0", id: 0, method: METHOD }], origin);
+  if (refused) throw refused.error;
   const caller = {
     era: "modern",
     version: LATEST,
@@ -20,9 +33,8 @@ export async function toolManifest(core: GuardedCore, principal: Principal, sign
     ask: undefined,
   } as const;
   const { endpoint } = core;
-  const method = "tools/list";
   const { correlationId, traceId } = newCorrelation();
-  return readPages(method, "tools", (params = {}) =>
-    core.handle({ endpoint, principal, method, params, caller, correlationId, traceId, signal }),
+  return readPages(METHOD, "tools", (params = {}) =>
+    core.handle({ endpoint, principal, method: METHOD, params, caller, correlationId, traceId, signal }),
   );
 }

@@ -211,6 +211,17 @@ describe("what counts", () => {
   });
 });
 
+test("the list of tools at its own address counts also, and is refused with 429 and Retry-After", async () => {
+  await using it = await LimitWorld.open({ ada: perHour(2) });
+  const read = async () => fetch(it.world.url("box").replace(/mcp$/, "tools"), { headers: { "x-user": "ada" } });
+  expect((await read()).status).toBe(200);
+  expect((await it.post("ada", "tools/list")).status).toBe(200);
+  const answer = await read();
+  expect([answer.status, Number(answer.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
+  expect(await answer.json()).toMatchObject({ error: { code: "RATE_LIMITED" } });
+  expect((await it.post("ada", "tools/list")).status).toBe(429);
+});
+
 test("refused requests are in the audit and the metrics", async () => {
   const records: AuditRecord[] = [];
   await using it = await LimitWorld.open({ ada: perHour(1) }, { audit: (record) => void records.push(record) });
