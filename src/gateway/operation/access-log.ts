@@ -12,7 +12,7 @@ const LEVELS: Record<Outcome, "debug" | "info"> = {
   refused: "info",
 };
 
-/** Longer names are of no tool that exists. */
+/** Longer names are of no tool and no method that exists. Callers choose them, so they must not fill the log. */
 const MAX_NAME = 128;
 
 /**
@@ -32,7 +32,8 @@ export class AccessLog {
   write(record: AuditRecord): void {
     const level = LEVELS[record.outcome];
     if (!this.#writes[level]) return;
-    const { correlationId, traceId, principal, server, method, outcome, target } = record;
+    const { correlationId, traceId, principal, server, outcome, target } = record;
+    const method = record.method.slice(0, MAX_NAME);
     const name = isName(method) && server !== "" ? target?.slice(0, MAX_NAME) : undefined;
     this.#logger[level](`${method}${name === undefined ? "" : ` ${name}`}: ${outcome}`, {
       correlationId,
