@@ -31,6 +31,15 @@ describe("the correlation id of a request", () => {
     expect(found.trace).not.toHaveProperty("baggage");
   });
 
+  test.each(["a=b\r\nx-user: root", "a=\u0000", "a=\u20ac", `a=${"b".repeat(2000)}`, ""])(
+    "leaves out the tracestate %j, which cannot be sent as a header",
+    (tracestate) => {
+      expect(correlationOf({ traceparent: TRACEPARENT, tracestate }, undefined).trace).toEqual({
+        traceparent: TRACEPARENT,
+      });
+    },
+  );
+
   test("is made where the client says nothing, another one each time, and is the trace id too", () => {
     const made = Array.from({ length: 2000 }, () => correlationOf(undefined, {}));
     expect(new Set(made.map(({ correlationId }) => correlationId)).size).toBe(2000);

@@ -49,7 +49,7 @@ function traceIn({ traceparent, tracestate, baggage }: Record<string, unknown>):
   if (typeof traceparent !== "string" || !isTraceparent(traceparent)) return undefined;
   return {
     traceparent,
-    ...(typeof tracestate === "string" ? { tracestate } : {}),
+    ...(typeof tracestate === "string" && TRACESTATE.test(tracestate) ? { tracestate } : {}),
     ...(typeof baggage === "string" ? { baggage } : {}),
   };
 }
@@ -77,6 +77,8 @@ function requestIdIn(value: unknown): string | undefined {
 
 const REQUEST_ID = /^[A-Za-z0-9._~:+/=@-]{1,128}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}/;
+/** It becomes a header of requests to servers. The recommendation allows to leave out longer ones. */
+const TRACESTATE = /^[\t\x20-\x7e]{1,1024}$/;
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 const NO_TRACE = "0".repeat(32);
 const NO_SPAN = "0".repeat(16);
