@@ -37,15 +37,23 @@ export class RestApi {
     const left = new AbortController();
     res.once("close", () => left.abort());
     const { method = "GET", url = "/" } = req;
-    // The name of the host does not matter here.
-    const request = new Request(`http://gateway${url}`, { method });
-    const response = await this.#router.fetch(request, { req, signal: left.signal });
+    const response = await this.#answer(req, method, url, left.signal);
     if (!req.complete) {
       // The rest of a refused request is not read, so the connection cannot be used again.
       res.setHeader("connection", "close");
       req.resume();
     }
     await writeResponse(res, response, method !== "HEAD");
+  }
+
+  async #answer(req: IncomingMessage, method: string, url: string, signal: AbortSignal): Promise<Response> {
+    // The name of the host does not matter here.
+    const address = `http://gateway${url}`;
+    // A Request cannot have these methods.
+    if (method === "TRACE" || method === "CONNECT") return notFound(method, new URL(address).pathname);
+    // For HEAD the router would drop the body of GET, and a stream would wait for its reader for ever.
+    const routed = method === "HEAD" ? "GET" : method;
+    return this.#router.fetch(new Request(address, { method: routed }), { req, signal });
   }
 }
 
@@ -60,7 +68,7 @@ function routerOf(run: OperationRun<ApiContext>): Router {
   });
   for (const operation of OPERATIONS) {
     router.on(operation.method, routeOf(operation), ({ env: { req, signal }, req: routed }) => {
-      const body = () => readBody(req);
+      const body = () => readBody(req, operation.access === "public" ? "stranger" : "known");
       return run.run(operation, { headers: req.headers, params: routed.param(), query: routed.query(), body, signal });
     });
   }

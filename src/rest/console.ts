@@ -48,7 +48,7 @@ export class Console {
     const isForm = req.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() === FORM;
     if (!isForm || !isFromOwnPage("POST", req.headers)) return sendPage(req, res, 403, FOREIGN_PAGE);
     try {
-      const key = new URLSearchParams(await readBody(req)).get("key")?.trim() ?? "";
+      const key = new URLSearchParams(await readBody(req, "stranger")).get("key")?.trim() ?? "";
       const { principal } = await this.#options.identification.byKey(`Bearer ${key}`);
       redirect(req, res, this.#options.sessions.open(principal).id);
     } catch (thrown) {
@@ -77,12 +77,8 @@ function sendRefusal(req: IncomingMessage, res: ServerResponse, thrown: unknown)
   const error = asNexusError(thrown);
   if (error.code === "AUTH_REQUIRED") return sendPage(req, res, 401, FORM_PAGE);
   if (!(thrown instanceof NexusError) || error.code === "INTERNAL") throw thrown;
-  sendPage(
-    req,
-    res,
-    error.code === "FORBIDDEN" ? 403 : 503,
-    `<h1>Nexus gateway</h1><p>${escapeHtml(error.message)}.</p>`,
-  );
+  const body = `<h1>Nexus gateway</h1><p>${escapeHtml(error.message)}.</p>`;
+  sendPage(req, res, error.code === "FORBIDDEN" ? 403 : error.code === "MESSAGE_TOO_LARGE" ? 413 : 503, body);
 }
 
 const FORM_PAGE = `<h1>Nexus gateway</h1>

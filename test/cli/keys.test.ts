@@ -101,6 +101,7 @@ describe("nexus keys and nexus tenants", () => {
     [`--role "boss" is unknown`, ["keys", "create", "ci", "--allow", "*", "--role", "boss"]],
     [`--expires "soon" is not a valid duration`, ["keys", "create", "ci", "--allow", "*", "--expires", "soon"]],
     [`--expires "10ms" is not a valid duration`, ["keys", "create", "ci", "--allow", "*", "--expires", "10ms"]],
+    [`--expires "100000000d" is not a valid`, ["keys", "create", "ci", "--allow", "*", "--expires", "100000000d"]],
     [`--rate "10" is not valid`, ["keys", "create", "ci", "--allow", "*", "--rate", "10"]],
     [`--rate "0/s" is not valid`, ["keys", "create", "ci", "--allow", "*", "--rate", "0/s"]],
     [`--rate "5/d" is not valid`, ["keys", "create", "ci", "--allow", "*", "--rate", "5/d"]],

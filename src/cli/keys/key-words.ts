@@ -2,7 +2,7 @@ import type { ApiKey, IssuedKey } from "../../store/keep/api-keys.ts";
 import { idInKey } from "../../store/keep/key-text.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { Store } from "../../store/store.ts";
-import { issuedKeyView, unknownKey } from "../../team/operate/key-operations.ts";
+import { issuedKeyView, MAX_KEY_MS, unknownKey } from "../../team/operate/key-operations.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Options } from "../command/command.ts";
@@ -48,7 +48,8 @@ export function refuseWholeKey(text: string): void {
 /** The milliseconds of an option such as `90d`. */
 export function durationOption(name: string, given: string, leastMs: number): number {
   const ms = parseDuration(given);
-  if (ms !== undefined && ms >= leastMs && Number.isSafeInteger(ms)) return ms;
+  if (ms !== undefined && ms >= leastMs && ms <= MAX_KEY_MS && Number.isSafeInteger(ms)) return ms;
   const least = leastMs === 0 ? "" : ", at least one second";
-  throw wrongUsage(`--${name} "${given}" is not a valid duration`, `Use a number with s, m, h or d${least}: 90d, 12h.`);
+  const hint = `Use a number with s, m, h or d${least}, at most 36500d: 90d, 12h.`;
+  throw wrongUsage(`--${name} "${given}" is not a valid duration`, hint);
 }

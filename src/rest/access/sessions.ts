@@ -19,13 +19,15 @@ export interface SessionsOptions {
   lifeMs?: number;
   /** It ends earlier if it was not used for so long; default: an hour. */
   idleMs?: number;
-  /** Of more, those that were not used for longest end; default: 1,000. */
+  /** Of more, own ones and then those that were not used for longest end; default: 1,000. */
   max?: number;
   now?: () => number;
 }
 
 const HOUR_MS = 3_600_000;
 const SECRET_BYTES = 32;
+/** Of one key. */
+const MAX_EACH = 20;
 
 /** Sessions of browsers. Only hashes of their ids are kept. */
 export class Sessions {
@@ -42,15 +44,12 @@ export class Sessions {
     this.#byHash = new ExpiringMap(idleMs, (session) => this.#tell(session));
   }
 
-  /** The id is for the cookie and is not kept. */
+  /** The id is for the cookie and is not kept. One who signs in again and again ends only own sessions. */
   open(principal?: Principal): { id: string; session: Session } {
     const id = randomBytes(SECRET_BYTES).toString("base64url");
     const csrfToken = randomBytes(SECRET_BYTES).toString("base64url");
     const session: Session = { principal, csrfToken, until: this.#now() + this.#lifeMs };
-    if (this.#byHash.size >= this.#max) {
-      const oldest = this.#byHash.takeOldest(() => true);
-      if (oldest) this.#tell(oldest);
-    }
+    this.#makeRoom(principal?.id);
     this.#byHash.set(hashOf(id), session);
     return { id, session };
   }
@@ -83,6 +82,16 @@ export class Sessions {
   onEnded(listener: (session: Session) => void): () => void {
     this.#onEnded.add(listener);
     return () => this.#onEnded.delete(listener);
+  }
+
+  #makeRoom(owner: string | undefined): void {
+    const isOwn = (session: Session) => session.principal?.id === owner;
+    let own = 0;
+    this.#byHash.forEach((each) => isOwn(each) && own++);
+    const isFull = this.#byHash.size >= this.#max;
+    const oldest = own >= MAX_EACH || (isFull && own > 0) ? this.#byHash.takeOldest(isOwn) : undefined;
+    const ended = oldest ?? (isFull ? this.#byHash.takeOldest(({ principal }) => principal !== undefined) : undefined);
+    if (ended) this.#tell(ended);
   }
 
   #tell(session: Session): void {

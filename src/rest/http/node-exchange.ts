@@ -2,16 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { once } from "node:events";
 import { NexusError } from "../../errors/nexus-error.ts";
 
-const MAX_BODY = 1024 * 1024;
+/** Of those whose credentials are known by now, and of others, who are many. */
+const MAX_BODY = { known: 1024 * 1024, stranger: 4096 };
 const STREAMED: ReadonlySet<string> = new Set(["text/event-stream", "application/jsonl"]);
 
 /** Reads a whole body. Throws MESSAGE_TOO_LARGE. */
-export async function readBody(req: IncomingMessage): Promise<string> {
+export async function readBody(req: IncomingMessage, sender: keyof typeof MAX_BODY): Promise<string> {
+  const max = MAX_BODY[sender];
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of req as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BODY) throw tooLarge();
+    if (size > max) throw tooLarge(max);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -19,7 +21,8 @@ export async function readBody(req: IncomingMessage): Promise<string> {
 
 /** Writes a response. A stream is read as fast as the client takes it, and cancelled when the client leaves. */
 export async function writeResponse(res: ServerResponse, response: Response, withBody = true): Promise<void> {
-  if (res.destroyed) return;
+  // A stream that is not read has to be told, because it waits for its reader.
+  if (res.destroyed) return response.body?.cancel();
   for (const [name, value] of response.headers) if (name !== "set-cookie") res.setHeader(name, value);
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) res.setHeader("set-cookie", cookies);
@@ -31,7 +34,8 @@ export async function writeResponse(res: ServerResponse, response: Response, wit
     return;
   }
   res.flushHeaders();
-  if (response.body && withBody) await writeStream(res, response.body);
+  if (!withBody) await response.body?.cancel();
+  else if (response.body) await writeStream(res, response.body);
   res.end();
 }
 
@@ -47,6 +51,6 @@ async function writeStream(res: ServerResponse, body: ReadableStream<Uint8Array>
   }
 }
 
-function tooLarge(): NexusError {
-  return new NexusError("MESSAGE_TOO_LARGE", `The body has more than ${MAX_BODY} bytes`, { mayHaveReached: false });
+function tooLarge(max: number): NexusError {
+  return new NexusError("MESSAGE_TOO_LARGE", `The body has more than ${max} bytes`, { mayHaveReached: false });
 }

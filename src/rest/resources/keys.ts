@@ -2,8 +2,9 @@ import * as z from "zod";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { KEY_ROLES } from "../../store/keep/api-keys.ts";
 import { changedLimits, parseLimits } from "../../store/keep/request-limits.ts";
-import type { KeyView } from "../../team/operate/key-operations.ts";
+import { MAX_KEY_MS, type KeyView } from "../../team/operate/key-operations.ts";
 import { parseDuration } from "../../text/duration.ts";
+import { visible } from "../../text/visible.ts";
 import type { Actor } from "../access/actor.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
 import { defineOperation, type ApiContext } from "./api-context.ts";
@@ -61,7 +62,13 @@ export const KEY_SCHEMAS = {
   KeyList: listOf(Key),
   Grants,
   NewKey: Grants.extend({
-    name: z.string().trim().min(1).max(200).describe("Who uses it."),
+    name: z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .refine((name) => visible(name) === name, "It has invisible characters")
+      .describe("Who uses it."),
     role: z.enum(KEY_ROLES).default("caller"),
     limits: LimitChange.optional(),
     expires: DURATION.optional().describe("How long it works: 90d, 12h. Without it, until it is revoked."),
@@ -242,9 +249,9 @@ function grantsOf({ allow, deny, readOnly }: KeyView) {
 
 function msOf(text: string, leastMs: number): number {
   const ms = parseDuration(text);
-  if (ms !== undefined && ms >= leastMs && Number.isSafeInteger(ms)) return ms;
+  if (ms !== undefined && ms >= leastMs && ms <= MAX_KEY_MS && Number.isSafeInteger(ms)) return ms;
   throw new NexusError("ARGUMENTS_INVALID", `"${text}" is not a valid duration`, {
-    hint: `Use a number with s, m, h or d${leastMs === 0 ? "" : ", at least one second"}: 90d, 12h.`,
+    hint: `Use a number with s, m, h or d${leastMs === 0 ? "" : ", at least one second"}, at most 36500d: 90d, 12h.`,
     mayHaveReached: false,
   });
 }

@@ -5,6 +5,9 @@ import { writtenLimits, type LimitChange, type WrittenLimits } from "../../store
 import type { Store } from "../../store/store.ts";
 import { parseGrant } from "../grant-pattern.ts";
 
+/** A hundred years: a key cannot last longer, nor its old secret. Far later there are no dates. */
+export const MAX_KEY_MS = 36_500 * 86_400_000;
+
 /** What programs are told about a key; never its secret. */
 export interface KeyView extends KeyGrants {
   id: string;
