@@ -47,6 +47,18 @@ test("a stranger can send a few kilobytes, and is refused after that", async () 
   expect((await world.call("POST", "/console/login", { body: `key=${big}`, headers: form })).status).toBe(413);
 });
 
+test("keys cannot be guessed unrecorded through the REST API and the console", async () => {
+  const key = `nxs_${"x".repeat(16)}_guess`;
+  expect((await world.call("GET", "/session", { key })).status).toBe(401);
+  expect((await world.call("POST", "/session", { body: { key } })).status).toBe(401);
+  const form = { "content-type": "application/x-www-form-urlencoded", origin: world.origin };
+  expect((await world.call("POST", "/console/login", { body: `key=${key}`, headers: form })).status).toBe(401);
+  // Nobody tried a key here.
+  expect((await world.call("GET", "/console")).status).toBe(401);
+  await expect.poll(() => world.refused.length).toBe(3);
+  expect(world.refused[0]?.authorization).toBe(`Bearer ${key}`);
+});
+
 test("the method TRACE is refused as others are", async () => {
   expect(await world.call("TRACE", "/session")).toMatchObject({ status: 405, headers: { allow: "GET, POST, DELETE" } });
   expect((await world.call("TRACE", "/nothing")).status).toBe(404);

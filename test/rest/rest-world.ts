@@ -1,5 +1,5 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { request } from "node:http";
+import { request, type IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Gateway } from "../../src/gateway/index.ts";
@@ -34,6 +34,8 @@ export class RestWorld implements AsyncDisposable {
   readonly door: KeyDoor;
   readonly operations: Operations;
   readonly folder: string;
+  /** Headers of requests with wrong keys, as they would be recorded. */
+  readonly refused: IncomingHttpHeaders[] = [];
   readonly #upstream: HttpFixture;
   #gateway: Gateway | undefined;
 
@@ -49,6 +51,12 @@ export class RestWorld implements AsyncDisposable {
       port: 0,
       door,
       operations,
+      audit: {
+        record: () => undefined,
+        recordRefused: (headers) => void world.refused.push(headers),
+        isClosed: false,
+        requireReady() {},
+      },
       openTenant: (tenant) => world.#host(tenant),
       logger: SILENT,
     });

@@ -112,7 +112,7 @@ export class HttpEdge {
     if (route.kind === "readyz") return this.#tellReadiness(res);
     if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
     const { operations } = this.#options;
-    if (route.kind === "operations" && operations) return operations.serve(req, res);
+    if (route.kind === "operations" && operations) return this.#operate(operations, req, res);
     const principal = await this.#listener.admit(req, res);
     if (!principal || res.destroyed) return;
     const tenant = this.#options.tenantOf(principal);
@@ -124,6 +124,14 @@ export class HttpEdge {
     // The header is read only after authentication: only permitted callers are believed.
     if (!tenant.admitsVia(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
     await this.#visit(route, req, res, { principal, endpoints: tenant.endpoints });
+  }
+
+  /** Wrong keys are recorded as at other addresses: in a header, or sent to sign in. */
+  async #operate(operations: OperationsHandler, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    await operations.serve(req, res);
+    const { headers, method } = req;
+    const isAttempt = headers.authorization !== undefined || method === "POST";
+    if (isAttempt && res.statusCode === 401) await this.#options.onRefused?.(headers)?.catch(() => {});
   }
 
   async #visit(route: Route, req: IncomingMessage, res: ServerResponse, visit: Visit): Promise<void> {
