@@ -40,6 +40,11 @@ test.each(["a\u001b[2J", "a\u0000", "a\ud800", "a\u202eb"])("a key cannot be cal
   expect(answer).toMatchObject({ status: 400, body: { errors: [{ at: "body/name" }] } });
 });
 
+test("a set cannot have so many patterns that comparing them delays other tenants", async () => {
+  const body = { name: "many", allow: Array.from({ length: 201 }, () => "everything") };
+  expect((await world.call("POST", "/tenants/default/sets", { key: admin, body })).status).toBe(400);
+});
+
 test("a stranger can send a few kilobytes, and is refused after that", async () => {
   const big = JSON.stringify({ key: "x".repeat(5000) });
   expect((await world.call("POST", "/session", { body: big })).status).toBe(413);

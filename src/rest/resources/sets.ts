@@ -14,10 +14,13 @@ const ITEMS = z.record(
   }),
 );
 
+/** They are compared with every tool, in a process that tenants share. */
+const PATTERNS = z.array(z.string().max(500)).max(200);
+
 const DefinedSet = z.strictObject({
   description: z.string().max(10_000).optional().describe("What it is for; clients get it as instructions."),
-  allow: z.array(z.string()).min(1).describe("Patterns of what it contains, as those of keys."),
-  deny: z.array(z.string()).optional().describe("Patterns of what it does not contain."),
+  allow: PATTERNS.min(1).describe("Patterns of what it contains, as those of keys."),
+  deny: PATTERNS.optional().describe("Patterns of what it does not contain."),
   readOnly: z.boolean().optional(),
   pin: z.boolean().optional().describe("Refuses tools whose definitions have changed until the changes are accepted."),
   tools: ITEMS.optional().describe("Tools that are shown in another way, by `server.tool`."),
