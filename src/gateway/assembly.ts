@@ -117,7 +117,7 @@ function setsOf(tenant: string, { sets }: AssemblyOptions): TenantSets | undefin
   return sets && { source: sets, tenant };
 }
 
-function partsOf({ limits, decide, door, sealKey, logger: given = SILENT }: GatewaySettings): Parts {
+function partsOf({ limits, decide, door, audit, sealKey, logger: given = SILENT }: GatewaySettings): Parts {
   const logger = safeLogger(given);
   const allLimits = { ...DEFAULT_LIMITS, ...limits };
   const budget = new ByteBudget(allLimits);
@@ -127,6 +127,7 @@ function partsOf({ limits, decide, door, sealKey, logger: given = SILENT }: Gate
     limits,
     allLimits,
     rules: door ?? { decide },
+    resources: trailOf(audit).ownCalls,
     logger,
     failures: new FailureLog(logger),
   };

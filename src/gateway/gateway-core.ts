@@ -3,9 +3,10 @@ import { unknownName } from "../host/directory/unknown-name.ts";
 import type { Host } from "../host/host.ts";
 import { hasOwnConnections } from "../host/servers/lease-keys.ts";
 import { isConnected } from "../host/servers/server-state.ts";
-import type { Result } from "../protocol/json-rpc.ts";
+import type { Params, Result } from "../protocol/json-rpc.ts";
 import type { Implementation } from "../protocol/mcp.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
+import { findGatewayUri, type GatewayResources } from "./operation/gateway-resources.ts";
 import { FailureLog } from "./operation/failure-log.ts";
 import type { Listening, Offer } from "../server/core/core.ts";
 import { EVERYTHING, type GatewayExchange, type GatewayListenRequest, type View, type Views } from "./names/view.ts";
@@ -46,6 +47,7 @@ export interface GatewayCoreOptions extends AccessRules {
   pageSize?: number | undefined;
   /** The sets of the tenant whose host it is. */
   sets?: TenantSets | undefined;
+  resources?: GatewayResources | undefined;
 }
 
 const NO_HEADERS: readonly ParamHeader[] = [];
@@ -63,6 +65,7 @@ export class GatewayCore implements Views {
   readonly #one: PassedLists;
   readonly #owners: OwnerChanges;
   readonly #listed: ListedThings;
+  readonly #resources: GatewayResources | undefined;
   readonly #listenings = new Set<ServersListening>();
   readonly #passing = (call: UpstreamCall) => this.#pass(call);
 
@@ -72,6 +75,7 @@ export class GatewayCore implements Views {
     this.#calls = calls;
     this.#logger = logger;
     this.#waitMs = waitMs;
+    this.#resources = options.resources;
     const access = new PrincipalAccess(host.policy, options, { pins: host.pins });
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
@@ -150,6 +154,8 @@ export class GatewayCore implements Views {
     const list = listRequestedBy(method);
     if (list) return this.#page(list, exchange, selection);
     if (method.startsWith("tasks/")) return this.#askTask(exchange, selection);
+    const own = this.#readOwn(exchange);
+    if (own) return own;
     const thing = targetOf(method, params, view, selection.namesFor(exchange));
     if (thing) return this.#use(selection.set ? selection.set.prepare(thing, method) : thing, exchange, selection);
     if (view.kind !== "one") throw unknownMethod(method);
@@ -220,7 +226,25 @@ export class GatewayCore implements Views {
     const { endpoint: view, principal } = exchange;
     return view.kind === "one"
       ? this.#one.page(list, selection.get(view.server, principal), exchange)
-      : selection.lists.page(list, exchange);
+      : this.#withOwn(list, exchange, selection.lists.page(list, exchange));
+  }
+
+  /** The resources of the gateway itself follow those of the servers. */
+  async #withOwn(
+    list: ListKind,
+    { endpoint: view, principal }: GatewayExchange,
+    page: Promise<Result>,
+  ): Promise<Result> {
+    const result = await page;
+    if (list !== "resources" || view.kind !== "all" || result["nextCursor"] !== undefined) return result;
+    const own = this.#resources?.list(principal) ?? [];
+    if (own.length === 0) return result;
+    return { ...result, resources: [...(result["resources"] as Params[]), ...own] };
+  }
+
+  #readOwn({ endpoint: view, principal, method, params }: GatewayExchange): Promise<Result> | undefined {
+    const uri = view.kind === "all" ? findGatewayUri(method, params) : undefined;
+    return uri === undefined ? undefined : this.#resources?.read(principal, uri);
   }
 
   async #use(thing: NamedThing, exchange: GatewayExchange, selection: Selection): Promise<Result> {

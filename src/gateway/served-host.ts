@@ -6,6 +6,7 @@ import { startsItself } from "../transport/via-marks.ts";
 import type { AccessRules } from "./access/principal-access.ts";
 import { Calls, type CallLimits } from "./calls/calls.ts";
 import { GatewayCore } from "./gateway-core.ts";
+import type { GatewayResources } from "./operation/gateway-resources.ts";
 import type { TenantSets } from "./set-selections.ts";
 import type { TenantHost } from "./tenants/tenant-host.ts";
 import type { TenantReports } from "./tenants/served-tenants.ts";
@@ -16,6 +17,7 @@ export interface ServedHostOptions extends TenantReports {
   limits: Partial<CallLimits> | undefined;
   rules: AccessRules;
   sets: TenantSets | undefined;
+  resources: GatewayResources | undefined;
 }
 
 /** A host and what stands between it and the endpoints: the core, and the calls that run. */
@@ -32,7 +34,8 @@ export class ServedHost implements TenantHost {
     throw circle;
   }
 
-  private constructor(host: Host, { seal, budget, limits, rules, sets, logger, failures }: ServedHostOptions) {
+  private constructor(host: Host, options: ServedHostOptions) {
+    const { seal, budget, limits, rules, sets, resources, logger, failures } = options;
     const calls = new Calls({ host, seal, limits, budget, logger });
     this.host = host;
     this.#calls = calls;
@@ -43,6 +46,7 @@ export class ServedHost implements TenantHost {
       seal,
       logger,
       sets,
+      resources,
       decidesAlike: rules.decidesAlike,
       get decide() {
         return rules.decide;

@@ -7,6 +7,7 @@ import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
 import { AuditQueue, unrecorded, type AuditQueueOptions } from "./audit-queue.ts";
 import { AuditText } from "./audit-text.ts";
+import { OwnCalls } from "./own-calls.ts";
 import { RefusedCredentials } from "./refused-credentials.ts";
 
 export interface StoredAuditOptions extends Pick<AuditQueueOptions, "maxWaiting" | "collectMs"> {
@@ -24,6 +25,7 @@ const PRUNE_MS = 3_600_000;
 /** The audit of a gateway, in its store. */
 export class StoredAudit implements AuditTrail, AsyncDisposable {
   readonly isClosed: boolean;
+  readonly ownCalls: OwnCalls;
   readonly #options: StoredAuditOptions;
   readonly #queue: AuditQueue;
   readonly #text: AuditText;
@@ -34,6 +36,7 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
     const { store, settings, logger, now } = options;
     this.#options = options;
     this.isClosed = settings.onFailure === "closed";
+    this.ownCalls = new OwnCalls(store.audit, now);
     this.#queue = new AuditQueue({ ...options, audit: store.audit });
     this.#text = new AuditText(store.masterKey.derive("audit-values"), settings);
     this.#refused = new RefusedCredentials({

@@ -4,6 +4,7 @@ import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import type { ClientName } from "../../server/core/core.ts";
 import type { Principal } from "../../server/core/principal.ts";
+import type { GatewayResources } from "./gateway-resources.ts";
 
 /** How a call ended, for counting and for the record. */
 export const OUTCOMES = ["ok", "tool_error", "input_required", "task", "error", "cancelled", "refused"] as const;
@@ -62,6 +63,8 @@ export interface AuditTrail {
   requireReady(): void;
   /** Records a credential that was refused; `headers` are those of the request. */
   recordRefused?(headers: IncomingHttpHeaders): Promise<void> | undefined;
+  /** The records of a caller's own calls, as it may read them. */
+  readonly ownCalls?: GatewayResources | undefined;
 }
 
 /** Errors by which the gateway itself refuses. */
