@@ -26,6 +26,8 @@ const MANY_PRINCIPALS = 10_000;
  */
 const AHEAD = { alone: 0.01, shared: 0.001, most: 1_000 };
 
+const SQLITE_PATIENCE_MS = 30_000;
+
 /** Counts the requests of keys and tenants against their limits. */
 export class RequestAllowance implements Allowance, AsyncDisposable {
   readonly #options: RequestAllowanceOptions;
@@ -115,7 +117,10 @@ export class RequestAllowance implements Allowance, AsyncDisposable {
     if (!this.#isTidy) this.#tidy();
     const part = rates.areShared ? AHEAD.shared : AHEAD.alone;
     const block = (max: number) => Math.max(1, Math.min(AHEAD.most, Math.floor(max * part)));
-    return new StoredCounter(limit, { key, rates, block, isAway: () => changes.silentSince !== undefined, logger });
+    // SQLite is a file on this machine: what takes long there is a busy machine, and no reason to count without it.
+    const patience = rates.areShared ? {} : { patienceMs: SQLITE_PATIENCE_MS };
+    const isAway = () => rates.areShared && changes.silentSince !== undefined;
+    return new StoredCounter(limit, { key, rates, block, isAway, logger, ...patience });
   }
 
   #tidy(): void {

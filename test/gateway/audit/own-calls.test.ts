@@ -40,12 +40,13 @@ onBothEngines("the calls of a caller, as a resource", (world) => {
 
 async function listed(it: AuditedGateway, headers: Record<string, string>): Promise<unknown[]> {
   const { result } = await it.world.ask("resources/list", {}, { headers, capabilities: {} });
-  return (result?.["resources"] as { uri: string }[]).map(({ uri }) => uri);
+  const { resources } = result as { resources: { uri: string }[] };
+  return resources.map(({ uri }) => uri);
 }
 
 async function read(it: AuditedGateway, headers: Record<string, string>): Promise<Record<string, unknown>[]> {
   const { result } = await it.world.ask("resources/read", { uri: URI }, { headers, capabilities: {} });
-  const [content] = result?.["contents"] as { text: string }[];
-  const shown: unknown = JSON.parse(content?.text ?? "");
+  const { contents } = result as { contents: { text: string }[] };
+  const shown: unknown = JSON.parse(contents[0]?.text ?? "");
   return isRecord(shown) ? (shown["calls"] as Record<string, unknown>[]) : [];
 }
