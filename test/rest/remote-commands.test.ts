@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { RestWorld } from "./rest-world.ts";
@@ -66,4 +67,61 @@ test("a key comes from NEXUS_KEY or stdin, and failures have the exit codes of o
   const env = { NEXUS_KEY: key };
   expect((await person.run(["tenants", "list", "--gateway", "http://127.0.0.1:1"], { env })).code).toBe(4);
   expect((await person.run(["tenants", "list", "--gateway", "nowhere"], { env })).code).toBe(2);
+});
+
+test("the audit is listed, shown, verified and exported through a gateway as it is on a database", async () => {
+  const entry = (target: string, outcome: string) => {
+    const record = { at: "2026-11-02T09:00:00.000Z", tenant: "shop", keyId: "k1", server: "s", target, outcome };
+    const { at, tenant: _tenant, ...facts } = record;
+    return { ...facts, at: Date.parse(at), text: JSON.stringify({ ...record, method: "tools/call" }) };
+  };
+  const entries = Array.from({ length: 600 }, (_, n) => entry(`t${n}`, n === 7 ? "refused" : "ok"));
+  await gateway.store.audit.append("shop", entries);
+
+  const newest = await run("audit list --tenant shop --limit 2");
+  expect(newest).toMatchObject({ code: 0, out: { items: [{ target: "t599" }, { target: "t598" }], next: "599" } });
+  expect((await run("audit list --tenant shop --limit 2 --cursor 599")).out).toMatchObject({
+    items: [{ target: "t597" }, { target: "t596" }],
+  });
+  const { items, next } = (await run("audit list --tenant shop --limit 10000")).out as { items: object[]; next: null };
+  expect([items.length, next]).toEqual([600, null]);
+  expect((await run("audit list --tenant shop --key k1 --outcome refused --since 2026-11-01")).out).toMatchObject({
+    items: [{ target: "t7" }],
+  });
+  expect((await run("audit list --tenant shop --key other")).out).toEqual({ items: [], next: null });
+  expect(await run("audit show 8 --tenant shop")).toMatchObject({ code: 0, out: { seq: 8, target: "t7" } });
+  expect((await run("audit show 9999 --tenant shop")).code).toBe(6);
+  expect(await run("audit verify --tenant shop")).toMatchObject({
+    code: 0,
+    out: { ok: true, tenants: [{ tenant: "shop", records: 600, head: { seq: 600 }, damage: null }] },
+  });
+  const all = await run("audit verify");
+  expect(all).toMatchObject({ code: 0, out: { tenants: [{ tenant: "default" }, { tenant: "shop" }] } });
+
+  const env = { NEXUS_KEY: key };
+  const args = ["audit", "export", "--tenant", "shop", "--gateway", gateway.origin];
+  const exported = await person.run(args, { env });
+  expect(exported.code).toBe(0);
+  let stored = "";
+  for await (const lines of gateway.store.audit.lines("shop")) stored += lines;
+  expect(exported.stdout).toBe(stored);
+});
+
+test("the audit through a gateway is that of the key's own tenant, and damage has its exit code", async () => {
+  const ofShop = { env: { NEXUS_KEY: await gateway.newKey("operator", "shop") } };
+  expect((await run("audit list --limit 1", ofShop)).out).toMatchObject({ items: [{ tenant: "shop" }] });
+  expect((await run("audit verify", ofShop)).out).toMatchObject({ tenants: [{ tenant: "shop" }] });
+  expect((await run("audit list --tenant default", ofShop)).code).toBe(6);
+  const ofCaller = { env: { NEXUS_KEY: await gateway.newKey("caller", "shop") } };
+  expect((await run("audit list", ofCaller)).out).toEqual({ items: [], next: null });
+  expect((await run("audit verify", ofCaller)).code).toBe(8);
+  expect((await run("audit list", { env: {} as { NEXUS_KEY: string } })).code).toBe(8);
+  expect((await run("audit list --database file:x.db")).code).toBe(2);
+  expect((await run("audit export --tenant none")).code).toBe(6);
+
+  await sql`update nexus_audit set outcome = 'ok' where seq = 8`.execute(gateway.store.engine.db);
+  expect(await run("audit verify", ofShop)).toMatchObject({
+    code: 10,
+    out: { ok: false, tenants: [{ damage: { seq: 8 } }] },
+  });
 });

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { visibleJson } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
-import { openKnownStore } from "../store/open-store.ts";
-import { AUDIT_OPTIONS, FILTER_OPTIONS, filterOf, requireAudited } from "./audit-words.ts";
+import { openAudit } from "../store/operated-audit.ts";
+import { AUDIT_OPTIONS, FILTER_OPTIONS, filterOf } from "./audit-words.ts";
 
 /** nexus audit export --since 30d > audit.jsonl */
 export const auditExport = defineCommand({
@@ -19,9 +19,9 @@ store: the hash of a record is the SHA-256 of the hash before it and of its line
   async run(context) {
     const { options, signal } = context;
     const filter = filterOf(options);
-    await using store = await openKnownStore(context);
-    const tenant = await requireAudited(store, options.tenant);
-    for await (const stored of store.audit.lines(tenant, filter)) {
+    await using audit = await openAudit(context);
+    const tenant = await audit.requireTenant(options.tenant);
+    for await (const stored of audit.lines(tenant, filter)) {
       signal.throwIfAborted();
       // What Nexus recorded has no invisible characters; what somebody changed may have.
       const lines = stored.split("\n").map(visibleJson).join("\n");

@@ -5,8 +5,8 @@ import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Style } from "../output/output.ts";
 import { tableLines, type Cell } from "../output/table.ts";
-import { openKnownStore } from "../store/open-store.ts";
-import { AUDIT_OPTIONS, FILTER_OPTIONS, filterOf, requireAudited } from "./audit-words.ts";
+import { openAudit } from "../store/operated-audit.ts";
+import { AUDIT_OPTIONS, FILTER_OPTIONS, filterOf } from "./audit-words.ts";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 10_000;
@@ -26,6 +26,7 @@ ended. With --json: {"items":[…],"next":"…"}; next is the --cursor of the ne
   examples: [
     ["nexus audit list", "the newest calls"],
     ["nexus audit list --since 1h --outcome refused", "what was refused in the last hour"],
+    ["nexus audit list --gateway https://gateway.example", "through a gateway, with the key in NEXUS_KEY"],
     [
       "nexus audit list --key 3fA9cK2mQx7Ytz01 --json",
       `{"items":[{"seq":42,"at":"…","tenant":"default",…}],"next":null}`,
@@ -36,9 +37,9 @@ ended. With --json: {"items":[…],"next":"…"}; next is the --cursor of the ne
     const { out, options } = context;
     const filter = filterOf(options);
     const limit = limitOf(options.limit);
-    await using store = await openKnownStore(context);
-    const tenant = await requireAudited(store, options.tenant);
-    const { items, next } = await store.audit.list(tenant, filter, { limit, cursor: options.cursor });
+    await using audit = await openAudit(context);
+    const tenant = await audit.requireTenant(options.tenant);
+    const { items, next } = await audit.list(tenant, filter, { limit, cursor: options.cursor });
     if (out.json) return out.value({ items, next: next ?? null });
     for (const line of tableLines(out, items.map(row))) out.line(line);
     if (items.length === 0) out.note("There are no such records.");

@@ -1,9 +1,9 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { defineCommand } from "../command/command.ts";
+import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
 import { pluralize } from "../output/amounts.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { AUDIT_OPTIONS, requireAudited, timeOf } from "./audit-words.ts";
+import { AUDIT_OPTIONS, timeOf } from "./audit-words.ts";
 
 /** nexus audit prune --before 90d */
 export const auditPrune = defineCommand({
@@ -15,7 +15,8 @@ does this by itself for records older than gateway.audit.retention (default: 90d
   options: {
     before: { type: "string", value: "90d", help: "a duration before now, or a date; required" },
     damaged: { type: "boolean", help: "also remove records that were changed" },
-    ...AUDIT_OPTIONS,
+    tenant: { ...AUDIT_OPTIONS.tenant, help: `the tenant, also one that was removed; default: ${DEFAULT_TENANT}` },
+    ...DATABASE_OPTION,
   },
   examples: [
     ["nexus audit prune --before 90d", "keep the last 90 days"],
@@ -27,7 +28,9 @@ does this by itself for records older than gateway.audit.retention (default: 90d
     const before = timeOf("before", options.before);
     if (before === undefined) throw wrongUsage("--before is missing", "Add --before 90d, or another duration or date.");
     await using store = await openKnownStore(context);
-    const tenant = await requireAudited(store, options.tenant ?? DEFAULT_TENANT);
+    const { tenant = DEFAULT_TENANT } = options;
+    const { requireAudited } = await import("../../team/operate/audit-operations.ts");
+    await requireAudited(store, tenant);
     const removed = await store.audit.prune(tenant, before, { force: options.damaged === true });
     if (out.json) return out.value({ tenant, removed });
     out.line(`Removed ${pluralize(removed, "record")} of the tenant "${tenant}".`);

@@ -3,8 +3,8 @@ import { visible } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
-import { openKnownStore } from "../store/open-store.ts";
-import { AUDIT_OPTIONS, requireAudited, unknownRecord } from "./audit-words.ts";
+import { openAudit } from "../store/operated-audit.ts";
+import { AUDIT_OPTIONS, unknownRecord } from "./audit-words.ts";
 
 /** nexus audit show 42 */
 export const auditShow = defineCommand({
@@ -23,9 +23,9 @@ export const auditShow = defineCommand({
     if (!/^\d{1,15}$/.test(given)) {
       throw wrongUsage(`"${given}" is not the number of a record`, `"nexus audit list" shows the numbers.`);
     }
-    await using store = await openKnownStore(context);
-    const tenant = await requireAudited(store, options.tenant);
-    const record = await store.audit.find(tenant, Number(given));
+    await using audit = await openAudit(context);
+    const tenant = await audit.requireTenant(options.tenant);
+    const record = await audit.find(tenant, Number(given));
     if (!record) throw unknownRecord(Number(given), tenant);
     if (out.json) return out.value(record);
     const rows = Object.entries(record).map(([name, value]) => [

@@ -1,8 +1,8 @@
 import type { AuditCheck } from "../../store/audit-check.ts";
 import { defineCommand } from "../command/command.ts";
 import { pluralize } from "../output/amounts.ts";
-import { openKnownStore } from "../store/open-store.ts";
-import { AUDIT_OPTIONS, requireAudited } from "./audit-words.ts";
+import { openAudit } from "../store/operated-audit.ts";
+import { AUDIT_OPTIONS } from "./audit-words.ts";
 
 const DAMAGE_FOUND = 10;
 
@@ -12,7 +12,8 @@ export const auditVerify = defineCommand({
   description: `Reads every record of the audit of all tenants, or of one, and verifies that none was changed, removed, added or re-ordered, and
 that the newest one is there. Names the first wrong record. It needs the master key of the store. Exit code 0: everything is
 as it was written; 10: damage was found. What "head" says can be kept at another place: as long as the record with that number has
-that hash, nothing before it was changed.`,
+that hash, nothing before it was changed. With --gateway the gateway verifies, and without --tenant all tenants that the key manages; a
+removed tenant has to be named then.`,
   words: { min: 0, max: 0 },
   options: {
     ...AUDIT_OPTIONS,
@@ -20,6 +21,7 @@ that hash, nothing before it was changed.`,
   },
   examples: [
     ["nexus audit verify", "the audit of all tenants"],
+    ["nexus audit verify --gateway https://gateway.example", "the same through a gateway, with the key in NEXUS_KEY"],
     [
       "nexus audit verify --tenant shop --json",
       `{"ok":true,"tenants":[{"tenant":"shop","records":42,"head":{"seq":42,"hash":"…"},"damage":null}]}`,
@@ -28,13 +30,9 @@ that hash, nothing before it was changed.`,
 
   async run(context) {
     const { out, options } = context;
-    const { checkAllAudits, checkAudit, MISSING_CHAIN } = await import("../../store/audit-check.ts");
-    await using store = await openKnownStore(context);
-    const { audit } = store;
-    const { checks, isComplete } =
-      options.tenant === undefined
-        ? await checkAllAudits(audit)
-        : { checks: [await checkAudit(audit, await requireAudited(store, options.tenant))], isComplete: true };
+    const { MISSING_CHAIN } = await import("../../store/audit-check.ts");
+    await using audit = await openAudit(context);
+    const { checks, isComplete } = await audit.verify(options.tenant);
     const isRight = isComplete && checks.every(({ damage }) => !damage);
     if (out.json) {
       const problem = isComplete ? {} : { problem: MISSING_CHAIN };

@@ -2,26 +2,34 @@ import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { OUTCOMES } from "../../gateway/operation/audit.ts";
 import type { AuditFilter } from "../../store/keep/audit-log.ts";
-import type { Store } from "../../store/store.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { DATABASE_OPTION, type Options } from "../command/command.ts";
+import type { Options } from "../command/command.ts";
 import { refuseWholeKey } from "../keys/key-words.ts";
+import { AUDITED_OPTIONS } from "../store/operated-audit.ts";
 
 /** Those of calls, and that of records which were lost while the store was away. */
 const RECORDED_OUTCOMES: readonly string[] = [...OUTCOMES, "dropped"];
 
-/** For every command about the audit. */
+/** For every command that reads the audit. */
 export const AUDIT_OPTIONS = {
-  tenant: { type: "string", value: "NAME", help: `the tenant, also one that was removed; default: ${DEFAULT_TENANT}` },
-  ...DATABASE_OPTION,
+  tenant: {
+    type: "string",
+    value: "NAME",
+    help: `the tenant, also one that was removed; default: ${DEFAULT_TENANT}, or with --gateway that of the key`,
+  },
+  ...AUDITED_OPTIONS,
 } as const satisfies Options;
 
 /** Which records are meant. */
 export const FILTER_OPTIONS = {
   since: { type: "string", value: "1h", help: "only records since this time: a duration before now, or a date" },
   until: { type: "string", value: "DATE", help: "only records before this time: a duration before now, or a date" },
-  key: { type: "string", value: "ID", help: "only calls with this API key" },
+  key: {
+    type: "string",
+    value: "ID",
+    help: "only calls with this API key; the key for --gateway is in NEXUS_KEY alone",
+  },
   server: { type: "string", value: "ID", help: "only calls of this server" },
   tool: { type: "string", value: "NAME", help: "only calls of this tool: TOOL or SERVER.TOOL" },
   outcome: {
@@ -52,13 +60,6 @@ export function timeOf(option: string, given: string | undefined): number | unde
     `--${option} "${given}" is not a time`,
     "Use a duration before now, such as 30m, 12h or 90d, or a date, such as 2026-03-31 or 2026-03-31T12:00:00Z.",
   );
-}
-
-/** The tenant of the command line. One without any records has to exist: its name may be mistyped. */
-export async function requireAudited(store: Store, tenant: string = DEFAULT_TENANT): Promise<string> {
-  const { head, checkpoint } = await store.audit.findMarks(tenant);
-  if (!head && !checkpoint) await store.tenants.require(tenant);
-  return tenant;
 }
 
 export function unknownRecord(seq: number, tenant: string): NexusError {

@@ -1,6 +1,7 @@
 import { text } from "node:stream/consumers";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
+import type { GatewayClientOptions } from "../../rest/remote/gateway-client.ts";
 import type { OperatedStore } from "../../rest/remote/remote-store.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { DATABASE_OPTION, type CommandContext, type Options } from "../command/command.ts";
@@ -34,6 +35,22 @@ export async function openOperated(context: OperatedContext, { creates = false }
     if (key !== undefined) throw wrongUsage("--key is only for --gateway", "Add --gateway URL, or remove --key.");
     return creates ? openStore(context) : openKnownStore(context);
   }
+  const { RemoteStore } = await import("../../rest/remote/remote-store.ts");
+  return new RemoteStore(await gatewayOptions(context, { gateway, key, database }));
+}
+
+interface GivenGateway {
+  gateway: string;
+  /** `-`: the key is read from stdin. Undefined: it is in NEXUS_KEY. */
+  key?: string | undefined;
+  database?: string | undefined;
+}
+
+/** How the gateway of a command line is reached. */
+export async function gatewayOptions(
+  { surroundings, signal }: Pick<CommandContext, "surroundings" | "signal">,
+  { gateway, key, database }: GivenGateway,
+): Promise<GatewayClientOptions> {
   if (database !== undefined) {
     throw wrongUsage("--gateway and --database exclude each other", "A gateway uses its own database.");
   }
@@ -41,15 +58,17 @@ export async function openOperated(context: OperatedContext, { creates = false }
   if (url === undefined) {
     throw wrongUsage(`--gateway "${gateway}" is not the address of a gateway`, "Use http://127.0.0.1:3210.");
   }
-  const { RemoteStore } = await import("../../rest/remote/remote-store.ts");
-  return new RemoteStore({ url, key: await keyOf(context), signal: context.signal });
+  return { url, key: await keyOf(key, surroundings.variables), signal };
 }
 
-async function keyOf({ options, surroundings }: OperatedContext): Promise<string> {
-  const given = options.key === "-" ? await text(process.stdin) : (options.key ?? surroundings.variables["NEXUS_KEY"]);
+async function keyOf(
+  option: string | undefined,
+  variables: CommandContext["surroundings"]["variables"],
+): Promise<string> {
+  const given = option === "-" ? await text(process.stdin) : (option ?? variables["NEXUS_KEY"]);
   if (given !== undefined && given.trim() !== "") return given.trim();
   throw new NexusError("AUTH_REQUIRED", "The gateway needs an API key", {
-    hint: "Put it into the variable NEXUS_KEY, or pipe it in with --key -.",
+    hint: "Put it into the variable NEXUS_KEY. Where --key is not a filter, --key - reads it from stdin.",
     mayHaveReached: false,
   });
 }

@@ -20,6 +20,43 @@ export class GatewayClient {
 
   /** `path` is below `/api/v1`. Throws what the gateway says, or CONNECTION_FAILED. */
   async send<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const { target, response } = await this.#request(method, path, body);
+    const value = parseJson(await response.text());
+    if (response.ok) return value as T;
+    throw failure(target, response.status, value);
+  }
+
+  /** An answer of many lines, some whole lines at a time. */
+  async *lines(path: string): AsyncGenerator<string> {
+    const { target, response } = await this.#request("GET", path);
+    if (!response.ok) throw failure(target, response.status, parseJson(await response.text()));
+    const decoder = new TextDecoder();
+    let rest = "";
+    try {
+      for await (const chunk of response.body ?? []) {
+        const text = rest + decoder.decode(chunk as Uint8Array, { stream: true });
+        const end = text.lastIndexOf("\n") + 1;
+        rest = text.slice(end);
+        if (end > 0) yield text.slice(0, end);
+      }
+    } catch (error) {
+      this.#options.signal.throwIfAborted();
+      throw unreachable(target, error);
+    }
+  }
+
+  /** Who the key belongs to. */
+  session(): Promise<{ tenant: string; allTenants: boolean }> {
+    return this.send("GET", "/session");
+  }
+
+  /** The names of the tenants that the key manages. */
+  async managedTenants(): Promise<string[]> {
+    const { tenant, allTenants } = await this.session();
+    return allTenants ? (await this.list<{ name: string }>("/tenants")).map(({ name }) => name) : [tenant];
+  }
+
+  async #request(method: string, path: string, body?: unknown): Promise<{ target: URL; response: Response }> {
     const { url, key, signal } = this.#options;
     const target = new URL(`/api/v1${path}`, url);
     const headers = {
@@ -33,9 +70,7 @@ export class GatewayClient {
       signal.throwIfAborted();
       throw unreachable(target, error);
     });
-    const value = parseJson(await response.text());
-    if (response.ok) return value as T;
-    throw failure(target, response.status, value);
+    return { target, response };
   }
 
   /** All pages of a list. */

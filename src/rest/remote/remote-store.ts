@@ -78,9 +78,7 @@ export class RemoteStore implements OperatedStore {
 
   /** The tenant that is named, or those that the key manages. */
   async #tenants(tenant?: string): Promise<string[]> {
-    if (tenant !== undefined) return [tenant];
-    const session = await this.#client.send<{ tenant: string; allTenants: boolean }>("GET", "/session");
-    return session.allTenants ? (await this.tenants.list()).map(({ name }) => name) : [session.tenant];
+    return tenant === undefined ? this.#client.managedTenants() : [tenant];
   }
 
   async #keys(tenant?: string): Promise<ApiKey[]> {

@@ -2,9 +2,10 @@ import * as z from "zod";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { checkAudit } from "../../store/audit-check.ts";
 import type { AuditFilter } from "../../store/keep/audit-log.ts";
+import { requireAudited } from "../../team/operate/audit-operations.ts";
 import { mayUse, type Actor } from "../access/actor.ts";
 import { listOf, PAGE_QUERY } from "../http/page.ts";
-import { defineOperation, type ApiContext } from "./api-context.ts";
+import { defineOperation } from "./api-context.ts";
 
 const AuditRecord = z
   .looseObject({
@@ -70,7 +71,7 @@ const listAudit = defineOperation({
   query: z.strictObject({ ...FILTER, ...PAGE_QUERY }),
   answer: { status: 200, schema: AUDIT_SCHEMAS.AuditList },
   async handle({ api, actor, params: { tenant = "" }, query: { limit, cursor, ...filter } }) {
-    await requireAudited(api, tenant);
+    await requireAudited(api.store, tenant);
     const { items, next = null } = await api.store.audit.list(tenant, filterOf(filter, actor), { limit, cursor });
     return { items, next };
   },
@@ -86,7 +87,7 @@ const exportAudit = defineOperation({
   query: z.strictObject(FILTER),
   answer: { status: 200, mediaType: "application/jsonl" },
   async handle({ api, actor, params: { tenant = "" }, query }) {
-    await requireAudited(api, tenant);
+    await requireAudited(api.store, tenant);
     const lines = api.store.audit.lines(tenant, filterOf(query, actor));
     const headers = { "content-type": "application/jsonl", "cache-control": "no-store" };
     return new Response(streamOf(lines), { headers });
@@ -102,7 +103,7 @@ const verifyAudit = defineOperation({
   access: "operator",
   answer: { status: 200, schema: AUDIT_SCHEMAS.AuditCheck },
   async handle({ api, params: { tenant = "" } }) {
-    await requireAudited(api, tenant);
+    await requireAudited(api.store, tenant);
     const { damage, ...check } = await checkAudit(api.store.audit, tenant);
     return { ok: !damage, ...check, damage: damage ?? null };
   },
@@ -117,7 +118,7 @@ const getAuditRecord = defineOperation({
   access: "caller",
   answer: { status: 200, schema: AuditRecord },
   async handle({ api, actor, params: { tenant = "", seq = "" } }) {
-    await requireAudited(api, tenant);
+    await requireAudited(api.store, tenant);
     const record = /^\d{1,15}$/.test(seq) ? await api.store.audit.find(tenant, Number(seq)) : undefined;
     if (record && (seesAll(actor) || record["keyId"] === actor.keyId)) return record;
     throw new NexusError("NAME_UNKNOWN", `There is no record "${seq}"`, { mayHaveReached: false });
@@ -135,7 +136,7 @@ const getUsage = defineOperation({
   query: z.strictObject({ since: FILTER.since, until: FILTER.until }),
   answer: { status: 200, schema: Usage },
   async handle({ api, actor, params: { tenant = "" }, query }) {
-    await requireAudited(api, tenant);
+    await requireAudited(api.store, tenant);
     const until = query.until === undefined ? Date.now() : Date.parse(query.until);
     const since = query.since === undefined ? until - DAY_MS : Date.parse(query.since);
     const keyId = seesAll(actor) ? undefined : actor.keyId;
@@ -169,12 +170,6 @@ function filterOf({ since, until, key, ...rest }: AskedFilter, actor: Actor): Au
 
 function timeOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Date.parse(text);
-}
-
-/** The audit of a tenant that was removed is kept. */
-async function requireAudited(api: ApiContext, tenant: string): Promise<void> {
-  const { head, checkpoint } = await api.store.audit.findMarks(tenant);
-  if (!head && !checkpoint) await api.store.tenants.require(tenant);
 }
 
 function streamOf(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {

@@ -1,0 +1,88 @@
+import type { AuditCheck } from "../../store/audit-check.ts";
+import type { StoredAuditRecord } from "../../store/keep/audit-chain.ts";
+import type { AuditFilter, AuditPage } from "../../store/keep/audit-log.ts";
+import type { OperatedAudit } from "../../team/operate/audit-operations.ts";
+import { GatewayClient, type GatewayClientOptions } from "./gateway-client.ts";
+
+/** The most that the REST API answers at once. */
+const PAGE = 500;
+
+/** The audit of a gateway elsewhere, through its REST API. */
+export class RemoteAudit implements OperatedAudit {
+  readonly #client: GatewayClient;
+
+  constructor(options: GatewayClientOptions) {
+    this.#client = new GatewayClient(options);
+  }
+
+  /** Without a name: that of the key. The gateway itself refuses one that it does not know. */
+  async requireTenant(name: string | undefined): Promise<string> {
+    return name ?? (await this.#client.session()).tenant;
+  }
+
+  async list(
+    tenant: string,
+    filter: AuditFilter,
+    { limit, cursor }: { limit: number; cursor?: string | undefined },
+  ): Promise<AuditPage> {
+    const items: StoredAuditRecord[] = [];
+    let next = cursor;
+    do {
+      const query = queryOf({ ...asked(filter), limit: Math.min(PAGE, limit - items.length), cursor: next });
+      const page: { items: StoredAuditRecord[]; next: string | null } = await this.#client.send(
+        "GET",
+        `${pathOf(tenant)}${query}`,
+      );
+      items.push(...page.items);
+      next = page.next ?? undefined;
+    } while (next !== undefined && items.length < limit);
+    return { items, next };
+  }
+
+  lines(tenant: string, filter: AuditFilter = {}): AsyncGenerator<string> {
+    return this.#client.lines(`${pathOf(tenant)}/export${queryOf(asked(filter))}`);
+  }
+
+  find(tenant: string, seq: number): Promise<StoredAuditRecord | undefined> {
+    return this.#client.send("GET", `${pathOf(tenant)}/${seq}`);
+  }
+
+  /** Without a name: of all tenants that the key manages. Only the store itself knows of chains that are missing. */
+  async verify(tenant: string | undefined): Promise<{ checks: AuditCheck[]; isComplete: boolean }> {
+    const checks: AuditCheck[] = [];
+    for (const each of tenant === undefined ? await this.#client.managedTenants() : [tenant]) {
+      checks.push(checkOf(await this.#client.send("GET", `${pathOf(each)}/verify`)));
+    }
+    return { checks, isComplete: true };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/** As the REST API answers. */
+interface WrittenCheck extends Omit<AuditCheck, "damage"> {
+  ok: boolean;
+  damage: AuditCheck["damage"] | null;
+}
+
+function checkOf({ ok: _ok, damage, ...check }: WrittenCheck): AuditCheck {
+  return { ...check, damage: damage ?? undefined };
+}
+
+function pathOf(tenant: string): string {
+  return `/tenants/${encodeURIComponent(tenant)}/audit`;
+}
+
+function asked({ since, until, keyId, server, tool, outcome }: AuditFilter) {
+  return { since: timeText(since), until: timeText(until), key: keyId, server, tool, outcome };
+}
+
+function timeText(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
+}
+
+function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? "" : `?${query.toString()}`;
+}
