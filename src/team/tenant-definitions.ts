@@ -67,7 +67,9 @@ async function limitNetwork(
   config: string | undefined,
 ): Promise<void> {
   try {
-    applyNetwork(servers, await loadSection("network", context, config), context.home);
+    // The file is named by the command that runs, and not by an entry.
+    const section = await loadSection("network", { ...context, cwd: process.cwd() }, config);
+    applyNetwork(servers, section, context.home);
   } catch (error) {
     // What the file says is unknown, so nothing is reached that it may forbid.
     const { code, message, details } = asNexusError(error);
