@@ -73,7 +73,7 @@ function section(operation) {
 
 function answerType({ content = {} }) {
   const [[type, { schema }] = ["", {}]] = Object.entries(content);
-  if (schema) return `: ${typeOf(schema)}`;
+  if (schema?.$ref) return `: ${typeOf(schema)}`;
   return type === "" ? "" : `: \`${type}\``;
 }
 

@@ -26,6 +26,7 @@ export function openApiDocument(): Json {
     info: {
       title: "Nexus gateway",
       version: VERSION,
+      license: { name: "MIT", identifier: "MIT" },
       description:
         "Operates a Nexus gateway. Callers send an API key, or the cookie of a browser's session with X-CSRF-Token. Failures are problems (RFC 9457). What a caller may not see is answered like something that does not exist.",
     },
@@ -50,11 +51,30 @@ function componentsOf(schemas: Readonly<Record<string, z.ZodType>>): Json {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
   const { schemas: written } = z.toJSONSchema(registry, { uri: reference, io: "input", unrepresentable: "any" });
-  return Object.fromEntries(Object.entries(written).map(([name, schema]) => [name, withoutIds(schema)]));
+  return Object.fromEntries(
+    Object.entries(written).map(([name, schema]) => [name, withoutDefaults(withoutIds(schema))]),
+  );
 }
 
 /** What OpenAPI says elsewhere. */
 function withoutIds({ $schema: _schema, $id: _id, ...schema }: Json): Json {
+  return schema;
+}
+
+/**
+ * Generators of clients require members that have a `default`: in an answer they are always there. Here only bodies have
+ * such members, which may be missing, so the description has the default.
+ */
+function withoutDefaults({ default: value, ...schema }: Json): Json {
+  const { description, properties } = schema;
+  if (value !== undefined) {
+    const text = `Default: \`${JSON.stringify(value)}\`.`;
+    schema["description"] = typeof description === "string" ? `${description} ${text}` : text;
+  }
+  if (properties !== undefined) {
+    const members = Object.entries(properties as Record<string, Json>);
+    schema["properties"] = Object.fromEntries(members.map(([name, member]) => [name, withoutDefaults(member)]));
+  }
   return schema;
 }
 
@@ -63,8 +83,9 @@ type ReferTo = (schema: z.ZodType) => Json;
 function describe(operation: ApiOperation, referTo: ReferTo): Json {
   const { id, tag, summary, description, access, body, answer, method } = operation;
   const mediaType = answer.mediaType ?? "application/json";
-  const content =
-    answer.status === 204 ? {} : { content: { [mediaType]: answer.schema ? { schema: referTo(answer.schema) } : {} } };
+  // What has no schema is a stream of text.
+  const schema = answer.schema ? referTo(answer.schema) : { type: "string" };
+  const content = answer.status === 204 ? {} : { content: { [mediaType]: { schema } } };
   return {
     operationId: id,
     tags: [tag],

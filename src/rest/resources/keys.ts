@@ -47,7 +47,9 @@ const Key = z.object({
   lastUsed: z.string().nullable(),
 });
 
-const Grants = z.strictObject({
+const Grants = Key.pick({ allow: true, deny: true, readOnly: true });
+
+const NewGrants = z.strictObject({
   allow: PATTERNS.min(1).describe(
     "What the key may use: `github`, `github.search*`, `github/resources`, `set:support`, `*`.",
   ),
@@ -61,7 +63,8 @@ export const KEY_SCHEMAS = {
   LimitChange,
   KeyList: listOf(Key),
   Grants,
-  NewKey: Grants.extend({
+  NewGrants,
+  NewKey: NewGrants.extend({
     name: z
       .string()
       .trim()
@@ -190,7 +193,7 @@ const setGrants = defineOperation({
   tag: TAG,
   summary: "Change what a key may use; it counts within a second",
   access: "admin",
-  body: Grants,
+  body: NewGrants,
   answer: { status: 200, schema: Grants },
   async handle({ api, actor, params, body }) {
     const { id } = await managedKey(api, actor, params);
