@@ -37,7 +37,7 @@ export class CallTracer {
   }
 
   /** Begins the span of a call, as a child of the caller's, and gives it to the exchange. */
-  begin(exchange: GatewayExchange, target: string | undefined): CallSpan {
+  begin(exchange: GatewayExchange, target: string | undefined): RunningSpan {
     const { SpanKind } = this.#api;
     const { method, principal, correlationId, caller } = exchange;
     const attributes: Attributes = {
@@ -67,8 +67,12 @@ export class CallTracer {
   }
 }
 
-/** The span of one call. */
-class CallSpan implements ServerSpan {
+/** The span of a call until it ends. Its type names nothing of OpenTelemetry, which users of the library need not have. */
+interface RunningSpan extends ServerSpan {
+  end(outcome: Outcome, server: string, failure: NexusError | undefined): void;
+}
+
+class CallSpan implements RunningSpan {
   readonly #span: Span;
   readonly #api: Api;
   readonly #tracer: Tracer;
