@@ -90,6 +90,7 @@ export const examples: Record<string, MakeExample> = {
   getGrants: (world) => ofKey(world),
   setGrants: (world) => ofKey(world, { allow: ["everything.echo"], readOnly: true }),
   getLimits: (world) => ofKey(world),
+  explainKey: async (world) => ({ ...(await ofKey(world)), query: "?target=everything.echo" }),
   changeLimits: (world) => ofKey(world, { rate: "5/m", perDay: null }),
   listServers: () => ({ params: { tenant: "default" } }),
   addServer: () => ({ params: shop, body: { name: `added${++count}`, entry: { url: "https://mcp.example/mcp" } } }),

@@ -125,3 +125,39 @@ test("the audit through a gateway is that of the key's own tenant, and damage ha
     out: { ok: false, tenants: [{ damage: { seq: 8 } }] },
   });
 });
+
+test("a gateway explains what a key may use, with the servers and sets that it has", async () => {
+  const grants = { allow: ["everything", "set:help"], deny: ["everything.get-env"], readOnly: false };
+  const create = async (readOnly: boolean) =>
+    (
+      await gateway.store.keys.create({
+        tenant: "shop",
+        name: "asked",
+        role: "caller",
+        grants: { ...grants, readOnly },
+      })
+    ).about.id;
+  const [id, reader] = [await create(false), await create(true)];
+  const definition = JSON.stringify({ allow: ["everything.echo"] });
+  await gateway.store.sets.put({ tenant: "shop", name: "help", definition });
+
+  expect(await run(`keys explain ${id} everything.echo`)).toMatchObject({
+    code: 0,
+    out: { allowed: true, rule: "allow everything" },
+  });
+  expect(await run(`keys explain ${id} everything.get-env`)).toMatchObject({
+    code: 8,
+    out: { allowed: false, rule: "deny everything.get-env" },
+  });
+  expect(await run(`keys explain ${id} set:help`)).toMatchObject({ code: 0, out: { rule: "allow set:help" } });
+  expect(await run(`keys explain ${id} everything.echo --set help`)).toMatchObject({ code: 0, out: { allowed: true } });
+  expect((await run(`keys explain ${id} everything.other --set help`)).code).toBe(8);
+  expect((await run(`keys explain ${reader} everything.no-such-tool`)).code).toBe(8);
+  expect((await run(`keys explain ${id} everything`)).code).toBe(2);
+  expect((await run(`keys explain ${id} set:help --set help`)).code).toBe(2);
+  expect((await run(`keys explain ${id} none.echo`)).code).toBe(6);
+  expect((await run(`keys explain ${id} set:none`)).code).toBe(6);
+  expect((await run("keys explain nobody everything.echo")).code).toBe(6);
+  const operator = { env: { NEXUS_KEY: await gateway.newKey("operator", "shop") } };
+  expect((await run(`keys explain ${id} everything.echo`, operator)).code).toBe(8);
+});

@@ -9,6 +9,8 @@ import {
 import type { KeptSet } from "../../store/keep/sets.ts";
 import type { Tenant } from "../../store/keep/tenants.ts";
 import type { Store } from "../../store/store.ts";
+import type { Explanation } from "../../team/grants.ts";
+import type { AskedUse } from "../../team/operate/explain-use.ts";
 import type { IssuedKeyView, KeyView } from "../../team/operate/key-operations.ts";
 import type { SetView } from "../../team/operate/set-view.ts";
 import type { TenantView } from "../../team/operate/tenant-operations.ts";
@@ -19,6 +21,8 @@ export interface OperatedStore extends AsyncDisposable {
   keys: Pick<Store["keys"], "create" | "find" | "list" | "rotate" | "revoke" | "setLimits">;
   tenants: Pick<Store["tenants"], "create" | "find" | "list" | "remove" | "require" | "setLimits">;
   sets: Pick<Store["sets"], "get" | "list" | "put" | "remove">;
+  /** Whether a key may use something. Only a gateway has the servers for it. */
+  explain?(key: Pick<ApiKey, "id" | "tenant">, use: AskedUse): Promise<Explanation>;
 }
 
 /** The store of a gateway elsewhere, through its REST API. */
@@ -72,6 +76,13 @@ export class RemoteStore implements OperatedStore {
         await this.#client.send("DELETE", pathOfSet(tenant, name));
       },
     };
+  }
+
+  async explain({ id, tenant }: Pick<ApiKey, "id" | "tenant">, { full, set }: AskedUse): Promise<Explanation> {
+    const query = new URLSearchParams({ target: full, ...(set === undefined ? {} : { set }) }).toString();
+    const path = `${pathOfKeys(tenant)}/${part(id)}/explain?${query}`;
+    const explained = await this.#client.send<Omit<Explanation, "rule"> & { rule: string | null }>("GET", path);
+    return { ...explained, rule: explained.rule ?? undefined };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

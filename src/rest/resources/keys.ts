@@ -2,7 +2,11 @@ import * as z from "zod";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { KEY_ROLES } from "../../store/keep/api-keys.ts";
 import { changedLimits, parseLimits } from "../../store/keep/request-limits.ts";
-import { MAX_KEY_MS, type KeyView } from "../../team/operate/key-operations.ts";
+import { unknownTenant } from "../../store/keep/tenants.ts";
+import type { Host } from "../../host/host.ts";
+import type { Explanation } from "../../team/grants.ts";
+import { explainUse, type ExplainedServers } from "../../team/operate/explain-use.ts";
+import { MAX_KEY_MS, unknownKey, type KeyView } from "../../team/operate/key-operations.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import type { Actor } from "../access/actor.ts";
@@ -87,6 +91,11 @@ export const KEY_SCHEMAS = {
     tenant: z.string(),
     role: z.enum(KEY_ROLES),
     expires: z.string().nullable(),
+  }),
+  Explanation: z.object({
+    allowed: z.boolean(),
+    reason: z.string(),
+    rule: z.string().nullable().describe("The pattern or flag that decides; null where none applies."),
   }),
   Rotation: z.strictObject({
     overlap: DURATION.default("1h").describe("How long the old secret works; 0s ends it now."),
@@ -227,6 +236,36 @@ const changeLimits = defineOperation({
   },
 });
 
+const explainKey = defineOperation({
+  id: "explainKey",
+  method: "GET",
+  path: "/tenants/{tenant}/keys/{id}/explain",
+  tag: TAG,
+  summary: "Whether a key may use a tool or a set, and which rule decides",
+  access: "admin",
+  query: z.strictObject({
+    target: z.string().min(1).max(1000).describe("`SERVER.TOOL` or `set:NAME`."),
+    set: z.string().min(1).max(200).optional().describe("The set in which the tool is used."),
+  }),
+  answer: { status: 200, schema: KEY_SCHEMAS.Explanation },
+  async handle({ api, params: { tenant = "", id = "" }, query: { target, set } }) {
+    await api.keys.get(id, tenant);
+    const key = await api.store.keys.find(id);
+    if (!key) throw unknownKey(id);
+    const useServers = async (use: (servers: ExplainedServers) => Promise<Explanation>) => {
+      const explained = await api.gateway.useHost(tenant, (host) => use(serversOf(host)));
+      if (!explained) throw unknownTenant(tenant);
+      return explained;
+    };
+    const { allowed, reason, rule } = await explainUse(
+      key,
+      { full: target, set },
+      { sets: api.store.sets, useServers },
+    );
+    return { allowed, reason, rule: rule ?? null };
+  },
+});
+
 export const KEY_OPERATIONS = [
   listKeys,
   createKey,
@@ -237,7 +276,26 @@ export const KEY_OPERATIONS = [
   setGrants,
   getLimits,
   changeLimits,
+  explainKey,
 ];
+
+function serversOf(host: Host): ExplainedServers {
+  return {
+    directory: host.directory,
+    async annotationsOf(server, name) {
+      const isMeant = (tool: { name: string }) => tool.name === name;
+      const known = host.offered(server).tools.find(isMeant);
+      if (known) return known.annotations;
+      // Connects a server that was not used yet.
+      const lease = await host.lease(server);
+      try {
+        return (await lease.client.listTools()).find(isMeant)?.annotations;
+      } finally {
+        lease.release();
+      }
+    },
+  };
+}
 
 /** A key that the actor may change: an admin of one tenant must not take over a key for all of them. */
 async function managedKey(api: ApiContext, actor: Actor, params: Readonly<Record<string, string>>): Promise<KeyView> {
