@@ -5,6 +5,7 @@ import { entityTag, matchesTag } from "./http/entity-tag.ts";
 import { readBody, writeResponse } from "./http/node-exchange.ts";
 import { OperationRun } from "./http/operation-run.ts";
 import { problemOf, problemResponse } from "./http/problem.ts";
+import type { RecordedChange } from "./http/recorded-change.ts";
 import { RepeatedRequests } from "./http/repeated-requests.ts";
 import { API_PATH, openApiDocument } from "./openapi.ts";
 import type { ApiContext, ApiOperation } from "./resources/api-context.ts";
@@ -29,6 +30,7 @@ export class RestApi {
       repeated: new RepeatedRequests(),
       readerOf: ({ path }) => OPERATIONS.find((each) => each.method === "GET" && each.path === path),
       report: (error, { id }) => report(error, id),
+      record: api.audit && ((change) => recordChange(api, change)),
     });
     this.#router = routerOf(run);
   }
@@ -55,6 +57,15 @@ export class RestApi {
     const routed = method === "HEAD" ? "GET" : method;
     return this.#router.fetch(new Request(address, { method: routed }), { req, signal });
   }
+}
+
+/** In the audit of the tenant that it is about, or of the actor where there is no such tenant, for example any more. */
+async function recordChange({ store, audit }: ApiContext, change: RecordedChange): Promise<void> {
+  const { actor, tenant: named, ...facts } = change;
+  const { tenant: own } = actor.principal;
+  const isOther = named !== undefined && named !== own && (await store.tenants.find(named)) !== undefined;
+  const decision = change.outcome === "refused" ? "denied" : "allowed";
+  await audit?.recordIncident({ ...facts, decision, tenant: isOther ? named : own, keyId: actor.keyId ?? null });
 }
 
 function routerOf(run: OperationRun<ApiContext>): Router {

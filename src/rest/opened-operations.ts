@@ -33,13 +33,13 @@ export class OpenedOperations implements Disposable {
   }
 
   private constructor(options: OpenedOptions, door: KeyDoor, close: () => void) {
-    const { store, gateway, events, codes, stateFolder, logger } = options;
+    const { store, gateway, events, codes, audit, stateFolder, logger } = options;
     const sessions = new Sessions();
     const identification = new Identification(door, sessions);
     const failures = new FailureLog(logger);
     const [keys, tenants] = [new KeyOperations(store), new TenantOperations(store)];
     this.#api = new RestApi(
-      { store, door, sessions, identification, keys, tenants, gateway, events, stateFolder, logger },
+      { store, door, sessions, identification, keys, tenants, gateway, events, audit, stateFolder, logger },
       (error, operation) => failures.report(error, { method: operation }),
     );
     this.#console = new Console({ codes, sessions, identification });

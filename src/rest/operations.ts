@@ -3,6 +3,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { OperationsHandler } from "../gateway/edge/operations-handler.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyDoor } from "../team/key-door.ts";
+import type { StoredAudit } from "../team/stored-audit.ts";
 import type { Logger } from "../text/logger.ts";
 import type { Host } from "../host/host.ts";
 import { LoginCodes } from "./access/login-codes.ts";
@@ -13,6 +14,8 @@ export interface OperationsOptions {
   store: Store;
   /** Undefined where callers of MCP need no key: operators need one nevertheless. */
   door: KeyDoor | undefined;
+  /** Where changes are recorded; undefined where they are not. */
+  audit: Pick<StoredAudit, "recordIncident"> | undefined;
   stateFolder: string;
   logger: Logger;
 }

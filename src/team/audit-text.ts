@@ -69,21 +69,36 @@ export class AuditText {
   }
 }
 
-/** What the gateway itself has to record: no call, and of no client. */
+/** What the gateway itself has to record: no call of MCP. */
 export interface Incident {
   tenant: string;
   keyId: string | null;
   at: number;
   method: string;
+  target?: string | undefined;
+  /** Default: denied. */
+  decision?: "allowed" | "denied";
   outcome: string;
   errorCode: string | null;
+  durationMs?: number;
   correlation?: Pick<Correlation, "correlationId" | "traceId"> | undefined;
-  /** How often. */
-  count: number;
+  /** How often; undefined where it is about one. */
+  count?: number;
 }
 
 export function incidentEntry(incident: Incident): AuditEntry {
-  const { tenant, keyId, method, outcome, errorCode, correlation, count } = incident;
+  const {
+    tenant,
+    keyId,
+    method,
+    decision = "denied",
+    outcome,
+    errorCode,
+    durationMs = 0,
+    correlation,
+    count,
+  } = incident;
+  const target = incident.target === undefined ? null : incident.target.slice(0, MAX_TARGET);
   const at = Math.trunc(incident.at);
   const written = {
     at: new Date(at).toISOString(),
@@ -95,17 +110,17 @@ export function incidentEntry(incident: Incident): AuditEntry {
     revision: null,
     server: "",
     method,
-    target: null,
+    target,
     definitionHash: null,
-    decision: "denied",
+    decision,
     outcome,
     errorCode,
-    durationMs: 0,
+    durationMs: Math.round(durationMs * 1000) / 1000,
     requestBytes: null,
     responseBytes: null,
-    count,
+    ...(count === undefined ? {} : { count }),
   };
-  return { at, keyId, server: "", target: null, outcome, text: textOf(written) };
+  return { at, keyId, server: "", target, outcome, text: textOf(written) };
 }
 
 /** Invisible characters are escaped, so that an export can be printed as it is. */

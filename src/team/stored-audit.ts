@@ -6,7 +6,7 @@ import type { AuditEntry } from "../store/keep/audit-chain.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
 import { AuditQueue, unrecorded, type AuditQueueOptions } from "./audit-queue.ts";
-import { AuditText } from "./audit-text.ts";
+import { AuditText, incidentEntry, type Incident } from "./audit-text.ts";
 import { OwnCalls } from "./own-calls.ts";
 import { RefusedCredentials } from "./refused-credentials.ts";
 
@@ -65,6 +65,11 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
 
   recordRefused(headers: IncomingHttpHeaders): Promise<void> {
     return this.#refused.record(headers);
+  }
+
+  /** Records what is no call of MCP, for example a change through the REST API. In closed mode, resolves when it is durable. */
+  recordIncident(incident: Incident): Promise<void> | undefined {
+    return this.#write(incident.tenant, incidentEntry(incident));
   }
 
   /** Writes what waits. */

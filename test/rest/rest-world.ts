@@ -2,6 +2,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { request, type IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DEFAULT_AUDIT } from "../../src/config/audit-setting.ts";
 import { Gateway } from "../../src/gateway/index.ts";
 import { Host } from "../../src/index.ts";
 import { Operations } from "../../src/rest/operations.ts";
@@ -10,6 +11,7 @@ import type { KeyRole } from "../../src/store/keep/api-keys.ts";
 import { MasterKeyPlace } from "../../src/store/master-key.ts";
 import { Store } from "../../src/store/store.ts";
 import { KeyDoor } from "../../src/team/key-door.ts";
+import { StoredAudit } from "../../src/team/stored-audit.ts";
 import { startHttpFixture, type HttpFixture } from "../fixtures/servers/http-fixture.ts";
 import { SILENT } from "../../src/text/logger.ts";
 
@@ -37,6 +39,7 @@ export class RestWorld implements AsyncDisposable {
   /** Headers of requests with wrong keys, as they would be recorded. */
   readonly refused: IncomingHttpHeaders[] = [];
   readonly #upstream: HttpFixture;
+  readonly #audit: StoredAudit;
   #gateway: Gateway | undefined;
 
   static async open(): Promise<RestWorld> {
@@ -70,7 +73,10 @@ export class RestWorld implements AsyncDisposable {
     this.folder = folder;
     this.store = store;
     this.door = door;
-    this.operations = new Operations({ store, door, stateFolder: folder, logger: SILENT });
+    // Changes are recorded before they are answered.
+    const settings = { ...DEFAULT_AUDIT, onFailure: "closed" as const, retentionMs: undefined };
+    this.#audit = new StoredAudit({ store, settings, logger: SILENT });
+    this.operations = new Operations({ store, door, audit: this.#audit, stateFolder: folder, logger: SILENT });
   }
 
   /** Each tenant has the same server. */
@@ -139,6 +145,7 @@ export class RestWorld implements AsyncDisposable {
     await this.#gateway?.close();
     await this.operations[Symbol.asyncDispose]();
     this.door[Symbol.dispose]();
+    await this.#audit[Symbol.asyncDispose]();
     await this.store.close();
     await this.#upstream[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });

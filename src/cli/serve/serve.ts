@@ -114,7 +114,7 @@ interface Serving {
 async function serveNetwork(host: Host, entrance: ServeDoor, { context, target, logger }: Serving): Promise<void> {
   const { options, signal, out, surroundings, stateFolder } = context;
   const { door, store, sets, allowance, audit } = entrance;
-  await using operations = store && new Operations({ store, door, stateFolder, logger });
+  await using operations = store && new Operations({ store, door, audit, stateFolder, logger });
   operations?.follow(host);
   const onHost = (opened: Host) => operations?.follow(opened);
   using tenants = await openTenants(host, { ...entrance, onHost }, { context, target, logger });

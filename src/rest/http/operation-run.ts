@@ -7,6 +7,7 @@ import type { Identified } from "../access/identification.ts";
 import { entityTag, matchesTag, matchesVersion } from "./entity-tag.ts";
 import { HeadedAnswer, type RestOperation } from "./operation.ts";
 import { Failed, isHeldBack, problemOf, problemResponse, type InvalidMember, type HttpProblem } from "./problem.ts";
+import { isRecorded, outcomeOf, targetOf, type RecordedChange } from "./recorded-change.ts";
 import type { KeptAnswer, RepeatedRequests } from "./repeated-requests.ts";
 
 /** A request before it is checked. */
@@ -28,6 +29,16 @@ export interface OperationRunOptions<Api> {
   readerOf: (operation: RestOperation<Api>) => RestOperation<Api> | undefined;
   /** Logs a failure whose text is not for callers; returns it with the id of the entry. */
   report: (error: NexusError, operation: RestOperation<Api>) => NexusError;
+  /** Records a change. Where it rejects, the caller gets that error instead of the answer. */
+  record?: ((change: RecordedChange) => Promise<void>) | undefined;
+}
+
+/** What becomes known of a request while it runs. */
+interface Attempt {
+  caller?: Identified;
+  body?: unknown;
+  /** It got the answer of an earlier one, and had no effect. */
+  isRepeated: boolean;
 }
 
 /** Runs operations: who calls, what they may do, whether the request is valid, and what is answered. */
@@ -39,18 +50,39 @@ export class OperationRun<Api> {
   }
 
   async run(operation: RestOperation<Api>, request: OperationRequest): Promise<Response> {
-    try {
-      return await this.#run(operation, request);
-    } catch (thrown) {
-      const error = asNexusError(thrown);
-      return problemResponse(problemOf(isHeldBack(error) ? this.#options.report(error, operation) : error));
-    }
+    const attempt: Attempt = { isRepeated: false };
+    const [at, start] = [Date.now(), performance.now()];
+    const response = await this.#run(operation, request, attempt).catch((thrown) => this.#toProblem(operation, thrown));
+    const { caller, body, isRepeated } = attempt;
+    const { record } = this.#options;
+    if (!record || !caller || isRepeated || !isRecorded(operation)) return response;
+    const { params } = request;
+    const { tenant } = params;
+    const change: RecordedChange = {
+      tenant: tenant !== undefined && mayEnter(caller.actor, tenant) ? tenant : undefined,
+      actor: caller.actor,
+      method: `rest/${operation.id}`,
+      target: targetOf(params, body),
+      ...(await outcomeOf(response)),
+      at,
+      durationMs: performance.now() - start,
+    };
+    return record(change).then(
+      () => response,
+      (thrown: unknown) => this.#toProblem(operation, thrown),
+    );
   }
 
-  async #run(operation: RestOperation<Api>, request: OperationRequest): Promise<Response> {
+  #toProblem(operation: RestOperation<Api>, thrown: unknown): Response {
+    const error = asNexusError(thrown);
+    return problemResponse(problemOf(isHeldBack(error) ? this.#options.report(error, operation) : error));
+  }
+
+  async #run(operation: RestOperation<Api>, request: OperationRequest, attempt: Attempt): Promise<Response> {
     const { access, method, path, query, body } = operation;
     const { headers, params } = request;
     const caller = access === "public" ? undefined : await this.#options.identify(method, headers);
+    if (caller) attempt.caller = caller;
     if (caller && !mayUse(caller.actor, access)) throw roleTooLow(access);
     const { tenant } = params;
     if (caller && tenant !== undefined && path.includes("{tenant}") && !mayEnter(caller.actor, tenant)) {
@@ -60,6 +92,7 @@ export class OperationRun<Api> {
     const asked = query ? checked(query, request.query, "query", problems) : {};
     const text = body ? await this.#bodyOf(request) : "";
     const sent = body ? checked(body, parsed(text, problems), "body", problems) : undefined;
+    attempt.body = sent;
     if (problems.length > 0) return problemResponse(invalid(problems));
     const call = { ...request, query: asked, body: sent };
     const answer = () => this.#answer(operation, call, caller);
@@ -67,7 +100,11 @@ export class OperationRun<Api> {
     if (method !== "POST" || typeof key !== "string" || !caller) return answer();
     const { principal } = caller.actor;
     const content = [method, path, JSON.stringify(params), text];
-    const kept = await this.#options.repeated.run({ principal, key, content }, async () => keep(await answer()));
+    attempt.isRepeated = true;
+    const kept = await this.#options.repeated.run({ principal, key, content }, async () => {
+      attempt.isRepeated = false;
+      return keep(await answer());
+    });
     return "detail" in kept ? problemResponse(kept) : new Response(kept.body === "" ? null : kept.body, kept);
   }
 

@@ -2,6 +2,7 @@ import type { Gateway } from "../../gateway/gateway.ts";
 import type { KeyDoor } from "../../team/key-door.ts";
 import type { KeyOperations } from "../../team/operate/key-operations.ts";
 import type { TenantOperations } from "../../team/operate/tenant-operations.ts";
+import type { StoredAudit } from "../../team/stored-audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Identification } from "../access/identification.ts";
@@ -19,6 +20,8 @@ export interface ApiContext {
   tenants: TenantOperations;
   gateway: Pick<Gateway, "findHost" | "useHost" | "activityOf">;
   events: EventHub;
+  /** Where changes are recorded; undefined where they are not. */
+  audit: Pick<StoredAudit, "recordIncident"> | undefined;
   stateFolder: string;
   logger: Logger;
 }
