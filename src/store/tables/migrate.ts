@@ -38,8 +38,9 @@ export async function loadVersion(engine: StoreEngine): Promise<number> {
     return await versionIn(engine.db, engine.shown);
   } catch (error) {
     // The database is away, or newer than this program. Otherwise it most likely has no tables yet.
-    if (error instanceof NexusError || (await engine.hasTable("nexus_migrations"))) throw error;
-    return 0;
+    if (error instanceof NexusError) throw error;
+    // Another process may have created them meanwhile.
+    return (await engine.hasTable("nexus_migrations")) ? versionIn(engine.db, engine.shown) : 0;
   }
 }
 
