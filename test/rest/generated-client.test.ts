@@ -78,7 +78,10 @@ const set = await client.POST("/tenants/{tenant}/sets", {
   body: { name: "support", allow: ["demo.echo"], description: "For support." },
 });
 const audit = await client.GET("/tenants/{tenant}/audit", { params: { path, query: { server: "demo", limit: 5 } } });
-const exported = await client.GET("/tenants/{tenant}/audit/export", { params: { path }, parseAs: "text" });
+const exported = await client.GET("/tenants/{tenant}/audit/export", {
+  params: { path, query: { server: "demo" } },
+  parseAs: "text",
+});
 const lines: string = exported.data ?? "";
 
 const wrongBody = await client.POST("/tenants/{tenant}/keys", {
