@@ -9,8 +9,8 @@ import { NexusWorld } from "../../fixtures/nexus.ts";
 import { addressOf, onBothEngines } from "../../fixtures/store-world.ts";
 
 const MASTER = { NEXUS_MASTER_KEY: Buffer.alloc(32, 5).toString("base64") };
-const CALLS = Number(process.env["NEXUS_AUDIT_CALLS"] ?? (isFull ? 20_000 : 300));
-const CRASHES = Number(process.env["NEXUS_AUDIT_CRASHES"] ?? (isFull ? 10 : 1));
+const CALLS = Number(process.env["NEXUS_AUDIT_CALLS"] ?? (isFull ? 1_000 : 300));
+const CRASHES = Number(process.env["NEXUS_AUDIT_CRASHES"] ?? (isFull ? 2 : 1));
 const CALLERS = 24;
 const WAIT = { timeout: 60_000, interval: 20 };
 
