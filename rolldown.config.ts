@@ -142,7 +142,7 @@ class SharedFiles {
     return lengths.reduce((sum, length) => sum + length, 0) <= TINY;
   }
 
-  /** Whether other commands load it, too. */
+  /** Whether other commands also load it. */
   #isShared(id: string): boolean {
     const importers = new Set([id]);
     for (const each of importers)
