@@ -32,18 +32,19 @@ async function ofServer(world: RestWorld, body?: unknown): Promise<Example> {
   return { params: { ...shop, id: name }, body };
 }
 
+/** What a server lists, by the names of tools with their descriptions. */
+export function listOfTools(server: string, tools: Record<string, string>) {
+  const definitions = Object.entries(tools).map(
+    ([name, description]) => [name, { hash: description, received: { name, description } }] as const,
+  );
+  return { server, kind: "tools" as const, isCommon: true, isPinned: false, definitions: new Map(definitions) };
+}
+
 async function ofChange(world: RestWorld): Promise<{ id: string; hash: string | null }> {
   const server = `changed${++count}`;
   const definitions = world.store.definitions("shop");
-  const list = (description: string) => ({
-    server,
-    kind: "tools" as const,
-    isCommon: true,
-    isPinned: false,
-    definitions: new Map([["search", { hash: description, received: { name: "search", description } }]]),
-  });
-  await definitions.record(list("before"));
-  await definitions.record(list("after"));
+  await definitions.record(listOfTools(server, { search: "before" }));
+  await definitions.record(listOfTools(server, { search: "after" }));
   const [pending] = await definitions.pending(server);
   return { id: pending?.id ?? "", hash: pending?.hash ?? null };
 }
@@ -101,6 +102,10 @@ export const examples: Record<string, MakeExample> = {
   retryServer: () => ({ params: { tenant: "default", id: "everything" } }),
   getServerLog: () => ({ params: { tenant: "default", id: "everything" }, query: "?lines=10" }),
   listTools: () => ({ params: { tenant: "default" } }),
+  async listDefinitions(world) {
+    await ofChange(world);
+    return { params: shop };
+  },
   async listChanges(world) {
     await ofChange(world);
     return { params: shop };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listOfTools } from "./contract-examples.ts";
 import { RestWorld } from "./rest-world.ts";
 
 let world: RestWorld;
@@ -26,6 +27,7 @@ test("changes through the REST API are in the audit of their tenant, with who ma
   await world.call("PATCH", `${keys}/${id}/limits`, { key: admin, body: { rate: "5/s" } });
   await world.call("DELETE", `${keys}/${id}`, { key: admin });
   await world.call("POST", "/tenants/shop/sets", { key: admin, body: { name: "help", allow: ["*"] } });
+  await world.store.definitions("shop").record(listOfTools("everything", { echo: "one" }));
   await world.call("POST", "/tenants/shop/changes/accept", { key: admin, body: { server: "everything" } });
   await world.call("GET", keys, { key: admin });
   const made = { tenant: "shop", keyId: idOf(admin), decision: "allowed", outcome: "ok", errorCode: null };

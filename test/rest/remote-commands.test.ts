@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NexusWorld } from "../fixtures/nexus.ts";
+import { listOfTools } from "./contract-examples.ts";
 import { RestWorld } from "./rest-world.ts";
 
 let gateway: RestWorld;
@@ -160,4 +161,68 @@ test("a gateway explains what a key may use, with the servers and sets that it h
   expect((await run("keys explain nobody everything.echo")).code).toBe(6);
   const operator = { env: { NEXUS_KEY: await gateway.newKey("operator", "shop") } };
   expect((await run(`keys explain ${id} everything.echo`, operator)).code).toBe(8);
+});
+
+test("changed definitions are listed, shown and accepted through a gateway as they are on a database", async () => {
+  const definitions = gateway.store.definitions("shop");
+  await definitions.record(listOfTools("docs", { find: "one", read: "one", old: "one" }));
+  await definitions.record(listOfTools("docs", { find: "two", read: "two", new: "one" }));
+
+  const listed = await run("mcp changes list --server docs --tenant shop");
+  expect(listed).toMatchObject({
+    code: 0,
+    out: {
+      items: [
+        { server: "docs", kind: "tool", name: "find", what: "changed" },
+        { name: "new", what: "added" },
+        { name: "old", what: "removed" },
+        { name: "read", what: "changed" },
+      ],
+    },
+  });
+  const shown = await run("mcp changes show docs.find --tenant shop");
+  expect(shown).toMatchObject({
+    code: 0,
+    out: {
+      hash: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
+      items: [{ accepted: { description: "one" }, current: { description: "two" }, differences: [{ after: "two" }] }],
+    },
+  });
+  const { hash } = shown.out as { hash: string };
+  await definitions.record(listOfTools("docs", { find: "three", read: "two", new: "one" }));
+  expect(await run(`mcp changes accept docs.find --tenant shop --hash ${hash}`)).toMatchObject({
+    code: 8,
+    error: { error: { code: "DEFINITION_CHANGED", hint: expect.stringContaining(gateway.origin) as string } },
+  });
+  const again = (await run("mcp changes show docs.find --tenant shop")).out as { hash: string };
+  expect(again.hash).not.toBe(hash);
+  expect(await run(`mcp changes accept docs.find --tenant shop --hash ${again.hash}`)).toMatchObject({
+    code: 0,
+    out: { accepted: [{ name: "find", what: "changed" }] },
+  });
+  expect((await run("mcp changes show docs.find --tenant shop")).out).toMatchObject({ hash: null, items: [] });
+  expect((await run("mcp changes accept --server docs --tenant shop")).out).toMatchObject({
+    accepted: [{ name: "new" }, { name: "old" }, { name: "read" }],
+  });
+  expect(await definitions.pending("docs")).toEqual([]);
+
+  const ofShop = { env: { NEXUS_KEY: await gateway.newKey("operator", "shop") } };
+  expect((await run("mcp changes list --server docs", ofShop)).out).toEqual({ items: [] });
+  expect((await run("mcp changes accept --server docs", ofShop)).code).toBe(0);
+  expect((await run("mcp changes show docs.none", ofShop)).code).toBe(6);
+  expect((await run("mcp changes list --server none", ofShop)).code).toBe(6);
+  expect((await run("mcp changes list --database file:x.db")).code).toBe(2);
+  await definitions.record(listOfTools("docs", { find: "four", read: "two", new: "one" }));
+  expect((await run("mcp changes accept --server docs", ofShop)).code).toBe(8);
+});
+
+test("changes that are accepted together through the REST API are accepted all or not at all", async () => {
+  const definitions = gateway.store.definitions("shop");
+  await definitions.record(listOfTools("pair", { a: "one", b: "one" }));
+  await definitions.record(listOfTools("pair", { a: "two", b: "two" }));
+  const changes = (await definitions.pending("pair")).map(({ id, hash }) => ({ id, hash }));
+  await definitions.record(listOfTools("pair", { a: "two", b: "three" }));
+  const answer = await gateway.call("POST", "/tenants/shop/changes/accept", { key, body: { changes } });
+  expect(answer).toMatchObject({ status: 409, body: { code: "DEFINITION_CHANGED" } });
+  expect(await definitions.pending("pair")).toMatchObject([{ name: "a" }, { name: "b" }]);
 });

@@ -1,41 +1,74 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { definitionName, nounOf } from "../../host/definitions/held-definition.ts";
-import { unknownName, unknownServer } from "../../host/directory/unknown-name.ts";
+import { unknownName } from "../../host/directory/unknown-name.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
-import type { Definitions, PendingDefinition } from "../../store/keep/definitions.ts";
-import type { Store } from "../../store/store.ts";
+import type { PendingDefinition } from "../../store/keep/definitions.ts";
+import type { OperatedDefinitions } from "../../team/operate/definition-operations.ts";
 import { sha256 } from "../../text/digest.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
-import { DATABASE_OPTION, type CommandContext, type Options } from "../command/command.ts";
+import type { CommandContext, Options } from "../command/command.ts";
 import { configAgain } from "../command/in-place.ts";
+import { openKnownStore } from "../store/open-store.ts";
+import { gatewayAgain, gatewayOptions, OPERATED_OPTIONS, refuseKey } from "../store/operated-store.ts";
 import { tenantAgain } from "../store/tenant-state.ts";
 
 export const CHANGES_OPTIONS = {
-  tenant: { type: "string", value: "NAME", help: `the tenant of the servers; default: ${DEFAULT_TENANT}` },
-  ...DATABASE_OPTION,
+  tenant: {
+    type: "string",
+    value: "NAME",
+    help: `the tenant of the servers; default: ${DEFAULT_TENANT}, or with --gateway that of the key`,
+  },
+  ...OPERATED_OPTIONS,
 } as const satisfies Options;
 
 /** What a command about changes is asked about. */
-export interface AskedDefinitions {
-  definitions: Definitions;
+export interface AskedDefinitions extends AsyncDisposable {
+  definitions: OperatedDefinitions;
   /** The options that select the same definitions, for commands to copy. */
   again: string;
 }
 
-interface ChangesContext {
-  options: { readonly tenant?: string | undefined; readonly database?: string | undefined };
-  flags: CommandContext["flags"];
+type ChangesContext = CommandContext<{ readonly [K in keyof typeof CHANGES_OPTIONS]?: string | undefined }>;
+
+/** The definitions of the tenant's servers, here or behind a gateway. Throws if there is no such tenant. */
+export async function openDefinitions(context: ChangesContext): Promise<AskedDefinitions> {
+  const { gateway, key, tenant, database } = context.options;
+  if (gateway === undefined) {
+    refuseKey(key);
+    return openStored(context);
+  }
+  const { RemoteDefinitions } = await import("../../rest/remote/remote-definitions.ts");
+  const options = await gatewayOptions(context, { gateway, key, database });
+  return {
+    definitions: await RemoteDefinitions.open(options, tenant),
+    again: gatewayAgain({ gateway, tenant }),
+    async [Symbol.asyncDispose]() {},
+  };
 }
 
-/** The definitions of the tenant's servers. Throws if there is no such tenant. */
-export async function definitionsOf(store: Store, { options, flags }: ChangesContext): Promise<AskedDefinitions> {
-  const { tenant = DEFAULT_TENANT, database } = options;
-  const again = (name?: string) => `${tenantAgain(name, database)}${configAgain(flags)}`;
-  if (await store.tenants.find(tenant)) return { definitions: store.definitions(tenant), again: again(tenant) };
-  throw new NexusError("NAME_UNKNOWN", `There is no tenant "${tenant}"`, {
-    hint: `"nexus tenants list${again()}" lists all tenants.`,
+async function openStored(context: ChangesContext): Promise<AskedDefinitions> {
+  const { tenant = DEFAULT_TENANT, database } = context.options;
+  const again = (name?: string) => `${tenantAgain(name, database)}${configAgain(context.flags)}`;
+  const store = await openKnownStore(context);
+  try {
+    if (!(await store.tenants.find(tenant))) throw unknownTenant(tenant, again());
+    const { DefinitionOperations } = await import("../../team/operate/definition-operations.ts");
+    return {
+      definitions: new DefinitionOperations(store.definitions(tenant)),
+      again: again(tenant),
+      [Symbol.asyncDispose]: () => store.close(),
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function unknownTenant(tenant: string, again: string): NexusError {
+  return new NexusError("NAME_UNKNOWN", `There is no tenant "${tenant}"`, {
+    hint: `"nexus tenants list${again}" lists all tenants.`,
     mayHaveReached: false,
   });
 }
@@ -61,7 +94,7 @@ export async function findNamed({ definitions, again }: AskedDefinitions, text: 
   const kind = tool === undefined ? KINDS[list] : "tools";
   const given = tool ?? other;
   if (kind === undefined || given === undefined) throw notAName(text, again);
-  await requireServer(definitions, server);
+  await definitions.requireServer(server);
   const known = await definitions.names(server);
   const ofKind = known.filter((each) => each.kind === kind);
   // Names with invisible characters cannot be typed, so they can be written as they are shown.
@@ -70,13 +103,6 @@ export async function findNamed({ definitions, again }: AskedDefinitions, text: 
   const { name } = found;
   const pending = (await definitions.pending(server)).filter((each) => each.kind === kind && each.name === name);
   return { server, kind, name, pending };
-}
-
-export async function requireServer(definitions: Definitions, server: string): Promise<void> {
-  const servers = await definitions.servers();
-  if (servers.includes(server)) return;
-  const none = "No definitions are known yet: a gateway keeps them while it runs.";
-  throw servers.length === 0 ? unknownName("server", server, { server, hint: none }) : unknownServer(server, servers);
 }
 
 /** Each thing once: what is different for callers with certain capabilities is part of the same change. */

@@ -6,14 +6,12 @@ import { visible } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
-import { openKnownStore } from "../store/open-store.ts";
 import {
   CHANGES_OPTIONS,
-  definitionsOf,
   findNamed,
   oncePerName,
+  openDefinitions,
   pendingHash,
-  requireServer,
   type AskedDefinitions,
 } from "./changed-names.ts";
 
@@ -42,6 +40,10 @@ server/prompts/NAME, server/resources/URI, server/templates/URI.`,
     ],
     ["nexus mcp changes accept --server github", "everything that changed in this server"],
     [
+      "nexus mcp changes accept github.search --gateway https://gateway.example",
+      "at this gateway, with the key of an admin in NEXUS_KEY",
+    ],
+    [
       "nexus mcp changes accept --all --json",
       `{"accepted":[{"server":"github","kind":"tool","name":"search","what":"changed"}]}`,
     ],
@@ -53,8 +55,7 @@ server/prompts/NAME, server/resources/URI, server/templates/URI.`,
       throw wrongUsage("--hash is for one name", "Use the command that nexus mcp changes show NAME prints.");
     }
     requireOneWay({ names: words.length > 0, "--server": options.server !== undefined, "--all": options.all === true });
-    await using store = await openKnownStore(context);
-    const asked = await definitionsOf(store, context);
+    await using asked = await openDefinitions(context);
     const { chosen, unchanged } = await choose(asked, words, options.server);
     const [first] = chosen;
     if (first && options.hash !== undefined && options.hash !== pendingHash(chosen))
@@ -100,7 +101,7 @@ async function choose(
     const unchanged = named.filter(({ pending }) => pending.length === 0).map((each) => definitionName(each));
     return { chosen: named.flatMap(({ pending }) => pending), unchanged };
   }
-  if (server !== undefined) await requireServer(asked.definitions, server);
+  if (server !== undefined) await asked.definitions.requireServer(server);
   return { chosen: await asked.definitions.pending(server), unchanged: [] };
 }
 

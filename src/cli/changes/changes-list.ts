@@ -4,8 +4,7 @@ import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
 import { changeView } from "../../team/operate/change-view.ts";
-import { openKnownStore } from "../store/open-store.ts";
-import { CHANGES_OPTIONS, definitionsOf, oncePerName, requireServer } from "./changed-names.ts";
+import { CHANGES_OPTIONS, oncePerName, openDefinitions } from "./changed-names.ts";
 
 const STYLES = { changed: "yellow", added: "green", removed: "red" } as const;
 
@@ -19,6 +18,7 @@ added things are neither listed nor used until they are accepted.`,
   options: { server: { type: "string", value: "ID", help: "only this server" }, ...CHANGES_OPTIONS },
   examples: [
     ["nexus mcp changes list", "what changed, one per line"],
+    ["nexus mcp changes list --gateway https://gateway.example", "at this gateway, with the key in NEXUS_KEY"],
     [
       "nexus mcp changes list --server github --json",
       `{"items":[{"server":"github","kind":"tool","name":"search","what":"changed","since":"…"}]}`,
@@ -27,9 +27,9 @@ added things are neither listed nor used until they are accepted.`,
 
   async run(context) {
     const { out, options } = context;
-    await using store = await openKnownStore(context);
-    const { definitions, again } = await definitionsOf(store, context);
-    if (options.server !== undefined) await requireServer(definitions, options.server);
+    await using asked = await openDefinitions(context);
+    const { definitions, again } = asked;
+    if (options.server !== undefined) await definitions.requireServer(options.server);
     const pending = oncePerName(await definitions.pending(options.server));
     if (out.json) return out.value({ items: pending.map(changeView) });
     const rows = pending.map((each) => [

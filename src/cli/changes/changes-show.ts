@@ -5,8 +5,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
-import { openKnownStore } from "../store/open-store.ts";
-import { CHANGES_OPTIONS, definitionsOf, findNamed, pendingHash } from "./changed-names.ts";
+import { CHANGES_OPTIONS, findNamed, openDefinitions, pendingHash } from "./changed-names.ts";
 import { changeDetails, differencesOf } from "../../team/operate/change-view.ts";
 import { differenceLines } from "./difference-lines.ts";
 
@@ -25,10 +24,10 @@ Other kinds: server/prompts/NAME, server/resources/URI, server/templates/URI.`,
 
   async run(context) {
     const { out, words } = context;
-    await using store = await openKnownStore(context);
-    const asked = await definitionsOf(store, context);
+    await using asked = await openDefinitions(context);
     const named = await findNamed(asked, words[0] ?? "");
-    const { server, kind, name, pending } = named;
+    const { server, kind, name } = named;
+    const pending = await asked.definitions.read(named.pending);
     if (out.json) {
       const items = pending.map(changeDetails);
       const hash = pending.length === 0 ? null : pendingHash(pending);

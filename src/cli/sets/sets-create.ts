@@ -7,7 +7,7 @@ import { keyValue } from "../arguments/key-value.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { SetDefinition } from "../../gateway/sets/set-definition.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
-import { openOperated } from "../store/operated-store.ts";
+import { gatewayAgain, openOperated } from "../store/operated-store.ts";
 import { tenantAgain } from "../store/tenant-state.ts";
 import { setPath, setView } from "../../team/operate/set-view.ts";
 import { namedServers, SET_OPTIONS } from "./set-words.ts";
@@ -91,8 +91,10 @@ has the members description, allow, deny, readOnly, pin, tools and prompts; opti
     if (out.json) return out.value(setView(set));
     const done = set.isReplaced ? "Replaced" : "Created";
     out.line(`${done} the set "${name}" of the tenant "${tenant}". Gateways serve it at ${setPath(name)}.`);
-    const again = tenantAgain(tenant, options.database);
-    for (const server of await unknownServers(definition, context)) {
+    const { gateway } = options;
+    const again = gateway === undefined ? tenantAgain(tenant, options.database) : gatewayAgain({ gateway, tenant });
+    // The servers here are not those of a gateway elsewhere.
+    for (const server of gateway === undefined ? await unknownServers(definition, context) : []) {
       out.note(
         `There is no server "${server}" in the tenant "${tenant}" yet. The set has its tools when it is added. To see the servers: nexus mcp servers${again}`,
       );

@@ -3,6 +3,8 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 import type { GatewayClientOptions } from "../../rest/remote/gateway-client.ts";
 import type { OperatedStore } from "../../rest/remote/remote-store.ts";
+import { maskUrl } from "../../text/mask-secrets.ts";
+import { quoteWord } from "../../text/shell-words.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { DATABASE_OPTION, type CommandContext, type Options } from "../command/command.ts";
 import { openKnownStore, openStore } from "./open-store.ts";
@@ -28,15 +30,26 @@ type OperatedContext = CommandContext<{
   readonly database?: string | undefined;
 }>;
 
+/** The options that select the same tenant at a gateway, for commands to copy. */
+export function gatewayAgain({ gateway, tenant }: { gateway: string; tenant?: string | undefined }): string {
+  const ofTenant = tenant === undefined ? "" : ` --tenant ${quoteWord(tenant)}`;
+  return `${ofTenant} --gateway ${quoteWord(maskUrl(gateway))}`;
+}
+
 /** Opens the store that a command line is about, here or behind a gateway. `creates`: one that is missing here is created. */
 export async function openOperated(context: OperatedContext, { creates = false } = {}): Promise<OperatedStore> {
   const { gateway, key, database } = context.options;
   if (gateway === undefined) {
-    if (key !== undefined) throw wrongUsage("--key is only for --gateway", "Add --gateway URL, or remove --key.");
+    refuseKey(key);
     return creates ? openStore(context) : openKnownStore(context);
   }
   const { RemoteStore } = await import("../../rest/remote/remote-store.ts");
   return new RemoteStore(await gatewayOptions(context, { gateway, key, database }));
+}
+
+/** Without --gateway there is nobody to show a key. */
+export function refuseKey(key: string | undefined): void {
+  if (key !== undefined) throw wrongUsage("--key is only for --gateway", "Add --gateway URL, or remove --key.");
 }
 
 interface GivenGateway {

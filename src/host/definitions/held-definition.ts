@@ -24,6 +24,11 @@ export function nounOf(kind: ListKind): (typeof NOUNS)[ListKind] {
   return NOUNS[kind];
 }
 
+/** The kind that `nounOf` names; undefined for another word. */
+export function kindOf(noun: string): ListKind | undefined {
+  return (Object.keys(NOUNS) as ListKind[]).find((kind) => NOUNS[kind] === noun);
+}
+
 /** The error for the use of a pinned definition that was not accepted. `again`: options that the commands need. */
 export function heldDefinition({ server, kind, name }: NamedDefinition, standing: Standing, again: string): NexusError {
   const what = `The ${NOUNS[kind]} "${visible(name)}" of server "${server}"`;

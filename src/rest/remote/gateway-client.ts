@@ -10,6 +10,9 @@ export interface GatewayClientOptions {
   signal: AbortSignal;
 }
 
+/** The most items that the REST API answers at once. */
+export const MAX_PAGE = 500;
+
 /** Requests to the REST API of a gateway. */
 export class GatewayClient {
   readonly #options: GatewayClientOptions;
@@ -74,17 +77,28 @@ export class GatewayClient {
   }
 
   /** All pages of a list. */
-  async list<T>(path: string): Promise<T[]> {
+  async list<T>(path: string, query: QueryValues = {}): Promise<T[]> {
     const items: T[] = [];
-    let cursor: string | null = "";
-    while (cursor !== null) {
-      const query: string = cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-      const page: { items: T[]; next: string | null } = await this.send("GET", `${path}?limit=500${query}`);
+    let cursor: string | undefined;
+    do {
+      const page: { items: T[]; next: string | null } = await this.send(
+        "GET",
+        `${path}${queryText({ ...query, limit: MAX_PAGE, cursor })}`,
+      );
       items.push(...page.items);
-      cursor = page.next;
-    }
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
     return items;
   }
+}
+
+type QueryValues = Readonly<Record<string, string | number | undefined>>;
+
+/** The query of a request: `?a=b`, or nothing. */
+export function queryText(values: QueryValues): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
+  return query.size === 0 ? "" : `?${query.toString()}`;
 }
 
 /** Codes of the REST API that this program does not have. */

@@ -2,10 +2,7 @@ import type { AuditCheck } from "../../store/audit-check.ts";
 import type { StoredAuditRecord } from "../../store/keep/audit-chain.ts";
 import type { AuditFilter, AuditPage } from "../../store/keep/audit-log.ts";
 import type { OperatedAudit } from "../../team/operate/audit-operations.ts";
-import { GatewayClient, type GatewayClientOptions } from "./gateway-client.ts";
-
-/** The most that the REST API answers at once. */
-const PAGE = 500;
+import { GatewayClient, MAX_PAGE, queryText, type GatewayClientOptions } from "./gateway-client.ts";
 
 /** The audit of a gateway elsewhere, through its REST API. */
 export class RemoteAudit implements OperatedAudit {
@@ -28,7 +25,7 @@ export class RemoteAudit implements OperatedAudit {
     const items: StoredAuditRecord[] = [];
     let next = cursor;
     do {
-      const query = queryOf({ ...asked(filter), limit: Math.min(PAGE, limit - items.length), cursor: next });
+      const query = queryText({ ...asked(filter), limit: Math.min(MAX_PAGE, limit - items.length), cursor: next });
       const page: { items: StoredAuditRecord[]; next: string | null } = await this.#client.send(
         "GET",
         `${pathOf(tenant)}${query}`,
@@ -40,7 +37,7 @@ export class RemoteAudit implements OperatedAudit {
   }
 
   lines(tenant: string, filter: AuditFilter = {}): AsyncGenerator<string> {
-    return this.#client.lines(`${pathOf(tenant)}/export${queryOf(asked(filter))}`);
+    return this.#client.lines(`${pathOf(tenant)}/export${queryText(asked(filter))}`);
   }
 
   find(tenant: string, seq: number): Promise<StoredAuditRecord | undefined> {
@@ -79,10 +76,4 @@ function asked({ since, until, keyId, server, tool, outcome }: AuditFilter) {
 
 function timeText(at: number | undefined): string | undefined {
   return at === undefined ? undefined : new Date(at).toISOString();
-}
-
-function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(values)) if (value !== undefined) query.set(name, String(value));
-  return query.size === 0 ? "" : `?${query.toString()}`;
 }

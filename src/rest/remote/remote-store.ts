@@ -14,7 +14,7 @@ import type { AskedUse } from "../../team/operate/explain-use.ts";
 import type { IssuedKeyView, KeyView } from "../../team/operate/key-operations.ts";
 import type { SetView } from "../../team/operate/set-view.ts";
 import type { TenantView } from "../../team/operate/tenant-operations.ts";
-import { GatewayClient, type GatewayClientOptions } from "./gateway-client.ts";
+import { GatewayClient, queryText, type GatewayClientOptions } from "./gateway-client.ts";
 
 /** What operating commands use of a store: one that is opened, or that of a gateway elsewhere. */
 export interface OperatedStore extends AsyncDisposable {
@@ -79,8 +79,7 @@ export class RemoteStore implements OperatedStore {
   }
 
   async explain({ id, tenant }: Pick<ApiKey, "id" | "tenant">, { full, set }: AskedUse): Promise<Explanation> {
-    const query = new URLSearchParams({ target: full, ...(set === undefined ? {} : { set }) }).toString();
-    const path = `${pathOfKeys(tenant)}/${part(id)}/explain?${query}`;
+    const path = `${pathOfKeys(tenant)}/${part(id)}/explain${queryText({ target: full, set })}`;
     const explained = await this.#client.send<Omit<Explanation, "rule"> & { rule: string | null }>("GET", path);
     return { ...explained, rule: explained.rule ?? undefined };
   }

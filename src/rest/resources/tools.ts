@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { definitionName, nounOf } from "../../host/definitions/held-definition.ts";
-import type { PendingDefinition } from "../../store/keep/definitions.ts";
+import { changedAgain, sortKey, type PendingDefinition } from "../../store/keep/definitions.ts";
 import { changeDetails, changeView } from "../../team/operate/change-view.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
 import { Failed } from "../http/problem.ts";
@@ -15,10 +15,21 @@ const Tool = z.object({
   held: z.boolean().describe("Whether it is hidden from callers until its change is accepted."),
 });
 
+const KIND = z.enum(["tool", "prompt", "resource", "template"]);
+
+const Definition = z.object({
+  server: z.string(),
+  kind: KIND,
+  name: z.string(),
+  state: z
+    .enum(["accepted", "changed", "added", "removed"])
+    .describe("Whether it is as it was accepted, or what is different."),
+});
+
 const Change = z.object({
   id: z.string(),
   server: z.string(),
-  kind: z.string().describe("`tool`, `prompt`, `resource` or `resource template`."),
+  kind: KIND,
   name: z.string(),
   what: z.enum(["changed", "added", "removed"]),
   since: z.string(),
@@ -43,6 +54,8 @@ const ChangeDetails = Change.extend({
 export const TOOL_SCHEMAS = {
   Tool,
   ToolList: listOf(Tool),
+  Definition,
+  DefinitionList: listOf(Definition),
   Change,
   ChangeList: listOf(Change),
   ChangeDetails,
@@ -60,6 +73,8 @@ export const TOOL_SCHEMAS = {
   Accepted: z.object({ accepted: z.array(z.string()).describe("Ids of changes.") }),
 };
 
+const OF_SERVER = { server: z.string().max(200).optional().describe("Only this server."), ...PAGE_QUERY };
+
 const listTools = defineOperation({
   id: "listTools",
   method: "GET",
@@ -67,7 +82,7 @@ const listTools = defineOperation({
   tag: "tools",
   summary: "The tools that servers list, and their definitions",
   access: "operator",
-  query: z.strictObject({ server: z.string().optional().describe("Only this server."), ...PAGE_QUERY }),
+  query: z.strictObject(OF_SERVER),
   answer: { status: 200, schema: TOOL_SCHEMAS.ToolList },
   async handle({ api, params: { tenant = "" }, query }) {
     await api.store.tenants.require(tenant);
@@ -88,6 +103,36 @@ const listTools = defineOperation({
   },
 });
 
+const listDefinitions = defineOperation({
+  id: "listDefinitions",
+  method: "GET",
+  path: "/tenants/{tenant}/definitions",
+  tag: "changes",
+  summary: "What is known of the tools, prompts, resources and templates of servers, by name",
+  access: "operator",
+  query: z.strictObject(OF_SERVER),
+  answer: { status: 200, schema: TOOL_SCHEMAS.DefinitionList },
+  async handle({ api, params: { tenant = "" }, query }) {
+    await requireKnown(api, tenant, query.server);
+    const definitions = api.store.definitions(tenant);
+    const servers = query.server === undefined ? await definitions.servers() : [query.server];
+    const states = new Map((await definitions.pending(query.server)).map((each) => [definitionName(each), each.what]));
+    const named = new Map<string, NamedState>();
+    for (const server of servers) {
+      for (const { kind, name } of await definitions.names(server)) {
+        const full = definitionName({ server, kind, name });
+        named.set(full, { server, kind: nounOf(kind), name, state: states.get(full) ?? "accepted" });
+      }
+    }
+    return pageOf(
+      [...named],
+      query,
+      ([full]) => full,
+      ([, each]) => each,
+    );
+  },
+});
+
 const listChanges = defineOperation({
   id: "listChanges",
   method: "GET",
@@ -95,11 +140,11 @@ const listChanges = defineOperation({
   tag: "changes",
   summary: "Definitions that are not as they were accepted",
   access: "operator",
-  query: z.strictObject({ server: z.string().optional().describe("Only this server."), ...PAGE_QUERY }),
+  query: z.strictObject(OF_SERVER),
   answer: { status: 200, schema: TOOL_SCHEMAS.ChangeList },
   async handle({ api, params: { tenant = "" }, query }) {
     const pending = await pendingOf(api, tenant, query.server);
-    return pageOf(pending, query, ({ id, ...each }) => `${definitionName(each)} ${id}`, shortView);
+    return pageOf(pending, query, sortKey, shortView);
   },
 });
 
@@ -123,7 +168,7 @@ const acceptChanges = defineOperation({
   method: "POST",
   path: "/tenants/{tenant}/changes/accept",
   tag: "changes",
-  summary: "Accept definitions as the servers list them now",
+  summary: "Accept definitions as the servers list them now: all that are named, or none",
   access: "admin",
   body: TOOL_SCHEMAS.Acceptance,
   answer: { status: 200, schema: TOOL_SCHEMAS.Accepted },
@@ -133,16 +178,12 @@ const acceptChanges = defineOperation({
     if ([changes, server, all].filter((way) => way !== undefined).length !== 1) return NOT_ONE_WAY;
     const pending = await pendingOf(api, tenant, server);
     const chosen = changes ? asRead(pending, changes) : pending;
-    const accepted = await api.store.definitions(tenant).accept(chosen);
-    if (accepted.length === (changes ?? chosen).length) return { accepted };
-    throw new NexusError("DEFINITION_CHANGED", "Some definitions have changed again, or do not wait any more", {
-      hint: "Read the changes again.",
-      mayHaveReached: false,
-    });
+    if (changes && chosen.length < changes.length) throw changedAgain();
+    return { accepted: await api.store.definitions(tenant).accept(chosen, { together: true }) };
   },
 });
 
-export const TOOL_OPERATIONS = [listTools, listChanges, getChange, acceptChanges];
+export const TOOL_OPERATIONS = [listTools, listDefinitions, listChanges, getChange, acceptChanges];
 
 const NOT_ONE_WAY = new Failed({
   status: 400,
@@ -150,8 +191,22 @@ const NOT_ONE_WAY = new Failed({
   detail: "Name exactly one of changes, server and all",
 });
 
-async function pendingOf(api: ApiContext, tenant: string, server?: string): Promise<PendingDefinition[]> {
+interface NamedState {
+  server: string;
+  kind: z.infer<typeof KIND>;
+  name: string;
+  state: "accepted" | PendingDefinition["what"];
+}
+
+/** Throws NAME_UNKNOWN. Of a server that was removed, definitions are still known. */
+async function requireKnown(api: ApiContext, tenant: string, server: string | undefined): Promise<void> {
   await api.store.tenants.require(tenant);
+  if (server === undefined || (await api.store.definitions(tenant).servers()).includes(server)) return;
+  await viewOf(api, { tenant, id: server });
+}
+
+async function pendingOf(api: ApiContext, tenant: string, server?: string): Promise<PendingDefinition[]> {
+  await requireKnown(api, tenant, server);
   return api.store.definitions(tenant).pending(server);
 }
 

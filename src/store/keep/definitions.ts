@@ -1,4 +1,5 @@
 import type { ExpressionBuilder, Kysely } from "kysely";
+import { NexusError } from "../../errors/nexus-error.ts";
 import type { DefinitionChange, ReadList } from "../../host/definitions/definition-ledger.ts";
 import {
   beside,
@@ -108,12 +109,14 @@ export class Definitions {
 
   /**
    * Accepts definitions as they were read; what is not listed any more is forgotten. All processes notice it. Returns the
-   * ids of those that were accepted: one that has changed again is not.
+   * ids of those that were accepted: one that has changed again is not. `together`: then none is, and it throws
+   * DEFINITION_CHANGED.
    */
-  async accept(pending: readonly PendingDefinition[]): Promise<string[]> {
+  async accept(pending: readonly PendingDefinition[], { together = false } = {}): Promise<string[]> {
     return this.#db.transaction().execute(async (transaction) => {
       const accepted: string[] = [];
       for (const each of pending) if (await this.#acceptOne(transaction, each)) accepted.push(each.id);
+      if (together && accepted.length < pending.length) throw changedAgain();
       if (accepted.length > 0) await announce(transaction, "definitions");
       return accepted;
     });
@@ -259,6 +262,13 @@ export class Definitions {
   }
 }
 
+export function changedAgain(): NexusError {
+  return new NexusError("DEFINITION_CHANGED", "Some definitions have changed again, or do not wait any more", {
+    hint: "Read the changes again. Nothing was accepted.",
+    mayHaveReached: false,
+  });
+}
+
 /** After the kind of definitions that only callers with certain capabilities see. */
 const FOR_SOME = "/some";
 
@@ -306,7 +316,8 @@ function parsed(json: string | null): unknown {
 
 const ORDER: Record<ListKind, number> = { tools: 0, prompts: 1, resources: 2, resourceTemplates: 3 };
 
-function sortKey({ server, kind, name, isForSome }: PendingDefinition): string {
+/** Unique; its order is that of `pending`. */
+export function sortKey({ server, kind, name, isForSome }: PendingDefinition): string {
   return `${server} ${ORDER[kind]} ${name} ${isForSome ? 1 : 0}`;
 }
 
