@@ -120,6 +120,7 @@ export const examples: Record<string, MakeExample> = {
   listAudit: (world) => ofAudit(world),
   exportAudit: (world) => ofAudit(world),
   verifyAudit: (world) => ofAudit(world),
+  pruneAudit: async (world) => ({ ...(await ofAudit(world)), body: { before: "2020-01-01T00:00:00Z" } }),
   getAuditRecord: (world) => ofAudit(world),
   getUsage: (world) => ofAudit(world),
   getMetrics: () => ({ params: { tenant: "default" } }),

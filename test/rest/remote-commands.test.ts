@@ -127,6 +127,39 @@ test("the audit through a gateway is that of the key's own tenant, and damage ha
   });
 });
 
+test("old records are removed through a gateway by an admin, which is recorded; changed ones only if that is said", async () => {
+  const { name: tenant } = await gateway.store.tenants.create("old");
+  const facts = { keyId: "k1", server: "s", target: "t", outcome: "ok" };
+  const record = (at: string) => {
+    return { ...facts, at: Date.parse(at), text: JSON.stringify({ at, tenant, ...facts, method: "tools/call" }) };
+  };
+  const times = ["2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z", "2026-01-03T00:00:00.000Z"];
+  await gateway.store.audit.append(tenant, times.map(record));
+  const operator = { env: { NEXUS_KEY: await gateway.newKey("operator", tenant) } };
+  expect((await run("audit prune --before 2026-01-02", operator)).code).toBe(8);
+  const ofTenant = { env: { NEXUS_KEY: await gateway.newKey("admin", tenant) } };
+  expect(await run("audit prune --before 2026-01-02", ofTenant)).toMatchObject({
+    code: 0,
+    out: { tenant, removed: 1 },
+  });
+  expect((await run("audit list", ofTenant)).out).toMatchObject({
+    items: [
+      { method: "rest/pruneAudit", target: "2026-01-02T00:00:00.000Z", outcome: "ok" },
+      { method: "rest/pruneAudit", outcome: "refused" },
+      { seq: 3 },
+      { seq: 2 },
+    ],
+  });
+  expect((await run("audit verify", ofTenant)).code).toBe(0);
+  await sql`update nexus_audit set record = '{}' where tenant = ${tenant} and seq = 2`.execute(gateway.store.engine.db);
+  expect(await run("audit prune --before 2026-01-03", ofTenant)).toMatchObject({
+    code: 10,
+    error: { error: { code: "DATA_DAMAGED" } },
+  });
+  expect((await run("audit prune --before 2026-01-03 --damaged", ofTenant)).out).toMatchObject({ removed: 1 });
+  expect((await run("audit prune --before 90d --tenant none")).code).toBe(6);
+});
+
 test("a gateway explains what a key may use, with the servers and sets that it has", async () => {
   const grants = { allow: ["everything", "set:help"], deny: ["everything.get-env"], readOnly: false };
   const create = async (readOnly: boolean) =>

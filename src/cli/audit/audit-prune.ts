@@ -1,8 +1,7 @@
-import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { DATABASE_OPTION, defineCommand } from "../command/command.ts";
+import { defineCommand } from "../command/command.ts";
 import { pluralize } from "../output/amounts.ts";
-import { openKnownStore } from "../store/open-store.ts";
+import { openAudit } from "../store/operated-audit.ts";
 import { AUDIT_OPTIONS, timeOf } from "./audit-words.ts";
 
 /** nexus audit prune --before 90d */
@@ -15,11 +14,14 @@ does this by itself for records older than gateway.audit.retention (default: 90d
   options: {
     before: { type: "string", value: "90d", help: "a duration before now, or a date; required" },
     damaged: { type: "boolean", help: "also remove records that were changed" },
-    tenant: { ...AUDIT_OPTIONS.tenant, help: `the tenant, also one that was removed; default: ${DEFAULT_TENANT}` },
-    ...DATABASE_OPTION,
+    ...AUDIT_OPTIONS,
   },
   examples: [
     ["nexus audit prune --before 90d", "keep the last 90 days"],
+    [
+      "nexus audit prune --before 90d --gateway https://gateway.example",
+      "at this gateway, with the key of an admin in NEXUS_KEY; it is recorded in the audit",
+    ],
     ["nexus audit prune --before 2026-01-01 --tenant shop --json", `{"tenant":"shop","removed":1200}`],
   ],
 
@@ -27,11 +29,9 @@ does this by itself for records older than gateway.audit.retention (default: 90d
     const { out, options } = context;
     const before = timeOf("before", options.before);
     if (before === undefined) throw wrongUsage("--before is missing", "Add --before 90d, or another duration or date.");
-    await using store = await openKnownStore(context);
-    const { tenant = DEFAULT_TENANT } = options;
-    const { requireAudited } = await import("../../team/operate/audit-operations.ts");
-    await requireAudited(store, tenant);
-    const removed = await store.audit.prune(tenant, before, { force: options.damaged === true });
+    await using audit = await openAudit(context);
+    const tenant = await audit.requireTenant(options.tenant);
+    const removed = await audit.prune(tenant, before, { force: options.damaged === true });
     if (out.json) return out.value({ tenant, removed });
     out.line(`Removed ${pluralize(removed, "record")} of the tenant "${tenant}".`);
   },

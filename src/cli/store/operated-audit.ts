@@ -8,7 +8,7 @@ export const AUDITED_OPTIONS = {
   gateway: {
     type: "string",
     value: "URL",
-    help: "read it through the REST API of this gateway, with the key in NEXUS_KEY, instead of in a database",
+    help: "use that of this gateway, through its REST API and with the key in NEXUS_KEY, instead of a database",
   },
   ...DATABASE_OPTION,
 } as const satisfies Options;

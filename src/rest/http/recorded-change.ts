@@ -26,11 +26,10 @@ export function isRecorded({ method, tag, access }: RestOperation<never>): boole
 
 /** The name or id of what a request is about, as far as it says so. */
 export function targetOf(params: Readonly<Record<string, string>>, body: unknown): string | undefined {
-  const named = params["id"] ?? params["name"];
-  if (named !== undefined || !isRecord(body)) return named ?? params["tenant"];
-  const { name, server, changes } = body;
-  if (typeof name === "string") return name;
-  if (typeof server === "string") return server;
+  const inPath = params["id"] ?? params["name"];
+  if (inPath !== undefined || !isRecord(body)) return inPath ?? params["tenant"];
+  const { name, server, changes, before } = body;
+  for (const named of [name, server, before]) if (typeof named === "string") return named;
   if (!Array.isArray(changes)) return params["tenant"];
   return changes.flatMap((each: unknown) => (isRecord(each) ? [String(each["id"])] : [])).join(" ");
 }

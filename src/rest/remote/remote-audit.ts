@@ -53,6 +53,11 @@ export class RemoteAudit implements OperatedAudit {
     return { checks, isComplete: true };
   }
 
+  async prune(tenant: string, before: number, { force = false } = {}): Promise<number> {
+    const body = { before: timeText(before), damaged: force };
+    return (await this.#client.send<{ removed: number }>("POST", `${pathOf(tenant)}/prune`, body)).removed;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 

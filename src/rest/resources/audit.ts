@@ -5,6 +5,7 @@ import type { AuditFilter } from "../../store/keep/audit-log.ts";
 import { requireAudited } from "../../team/operate/audit-operations.ts";
 import { mayUse, type Actor } from "../access/actor.ts";
 import { listOf, PAGE_QUERY } from "../http/page.ts";
+import { Failed } from "../http/problem.ts";
 import { defineOperation } from "./api-context.ts";
 
 const AuditRecord = z
@@ -34,6 +35,8 @@ const Usage = z.object({
   ),
 });
 
+const TIME = z.iso.datetime({ offset: true });
+
 export const AUDIT_SCHEMAS = {
   AuditRecord,
   AuditList: listOf(AuditRecord),
@@ -45,10 +48,13 @@ export const AUDIT_SCHEMAS = {
     head: z.object({ seq: z.int(), hash: z.string() }).describe("The newest record."),
     damage: z.object({ seq: z.int(), problem: z.string() }).nullable(),
   }),
+  Pruning: z.strictObject({
+    before: TIME.describe("Older records are removed."),
+    damaged: z.boolean().default(false).describe("Also removes records that were changed, the trace of the change."),
+  }),
+  Pruned: z.object({ tenant: z.string(), removed: z.int().describe("How many records were removed.") }),
   Usage,
 };
-
-const TIME = z.iso.datetime({ offset: true });
 
 const FILTER = {
   since: TIME.optional().describe("Only records since this time."),
@@ -125,6 +131,29 @@ const getAuditRecord = defineOperation({
   },
 });
 
+const pruneAudit = defineOperation({
+  id: "pruneAudit",
+  method: "POST",
+  path: "/tenants/{tenant}/audit/prune",
+  tag: TAG,
+  summary: "Remove old records, and leave a signed checkpoint, so that the rest can still be verified",
+  description:
+    "Records that were changed are not removed (409) unless `damaged` says so. The removal is recorded itself.",
+  access: "admin",
+  body: AUDIT_SCHEMAS.Pruning,
+  answer: { status: 200, schema: AUDIT_SCHEMAS.Pruned },
+  fails: [409],
+  async handle({ api, params: { tenant = "" }, body: { before, damaged } }) {
+    await requireAudited(api.store, tenant);
+    try {
+      return { tenant, removed: await api.store.audit.prune(tenant, Date.parse(before), { force: damaged }) };
+    } catch (error) {
+      if (error instanceof NexusError && error.code === "DATA_DAMAGED") return changedRecords(error);
+      throw error;
+    }
+  },
+});
+
 const getUsage = defineOperation({
   id: "getUsage",
   method: "GET",
@@ -146,9 +175,15 @@ const getUsage = defineOperation({
 });
 
 // The paths with a fixed end come before the one with a number.
-export const AUDIT_OPERATIONS = [listAudit, exportAudit, verifyAudit, getAuditRecord, getUsage];
+export const AUDIT_OPERATIONS = [listAudit, exportAudit, verifyAudit, pruneAudit, getAuditRecord, getUsage];
 
 const DAY_MS = 24 * 3_600_000;
+
+/** An admin is told what a caller is not. */
+function changedRecords({ code, message }: NexusError): Failed {
+  const hint = "Nothing was removed. Verify and export the audit, then remove these records with damaged: true.";
+  return new Failed({ status: 409, code, detail: message, hint });
+}
 
 function seesAll(actor: Actor): boolean {
   return mayUse(actor, "operator");

@@ -4,7 +4,7 @@ import type { AuditLog } from "../../store/keep/audit-log.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What commands about the audit use: the audit of an opened store, or that of a gateway elsewhere. */
-export interface OperatedAudit extends Pick<AuditLog, "list" | "lines" | "find">, AsyncDisposable {
+export interface OperatedAudit extends Pick<AuditLog, "list" | "lines" | "find" | "prune">, AsyncDisposable {
   /** The tenant that is meant where none is named. Throws NAME_UNKNOWN for a name that may be mistyped. */
   requireTenant(name: string | undefined): Promise<string>;
   /** Of one tenant, or of all that can be read. `isComplete`: no chain was removed as a whole. */
@@ -16,6 +16,7 @@ export class AuditOperations implements OperatedAudit {
   readonly list: AuditLog["list"];
   readonly lines: AuditLog["lines"];
   readonly find: AuditLog["find"];
+  readonly prune: AuditLog["prune"];
   readonly #store: Store;
 
   constructor(store: Store) {
@@ -24,6 +25,7 @@ export class AuditOperations implements OperatedAudit {
     this.list = (...given) => audit.list(...given);
     this.lines = (...given) => audit.lines(...given);
     this.find = (...given) => audit.find(...given);
+    this.prune = (...given) => audit.prune(...given);
   }
 
   async requireTenant(name: string = DEFAULT_TENANT): Promise<string> {
