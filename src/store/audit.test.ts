@@ -126,6 +126,22 @@ onBothEngines("the audit", (world) => {
     });
   });
 
+  test("usage counts the records of a time by key, server and outcome; one about several events counts as several", async () => {
+    const store = await filled(world(), 2100);
+    const several = entry(2101, { keyId: "k2", server: "", target: null, outcome: "refused" });
+    const text = JSON.stringify({ ...(JSON.parse(several.text) as object), count: 40 });
+    await store.audit.append("default", [{ ...several, text }, entry(2102, { keyId: null, outcome: "error" })]);
+    await store.audit.append("other", [entry(1, { tenant: "other" })]);
+    const usage = async (from: number, keyId?: string) => {
+      const found = await store.audit.usage("default", { since: START + from * 1000, until: START + 9_000_000, keyId });
+      return new Set(found.map((each) => `${each.keyId} ${each.server} ${each.outcome} ${each.count}`));
+    };
+    const others = ["null shop error 1", "k2  refused 40"];
+    expect(await usage(1)).toEqual(new Set([...others, "k1 shop ok 2100"]));
+    expect(await usage(2099)).toEqual(new Set([...others, "k1 shop ok 2"]));
+    expect(await usage(1, "k2")).toEqual(new Set(["k2  refused 40"]));
+  });
+
   test("what was changed, removed or re-ordered is found: a check names the first wrong record", async () => {
     const address = await world().newAddress();
     const store = await world().openStore({ address });

@@ -22,6 +22,14 @@ onBothEngines("a store", (world) => {
     expect(await other?.secrets("default").get("pin")).toEqual({ value: "4711" });
   });
 
+  test("other work gets its turn while many statements follow each other", async () => {
+    const store = await world().openStore();
+    let isTurn = false;
+    setImmediate(() => (isTurn = true));
+    for (const endsAt = performance.now() + 5000; !isTurn && performance.now() < endsAt;) await store.tenants.list();
+    expect(isTurn).toBe(true);
+  });
+
   test("a store keeps its data after it is closed", async () => {
     const address = await world().newAddress();
     const first = await world().openStore({ address });

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import {
   SqliteAdapter,
   SqliteIntrospector,
@@ -21,6 +21,8 @@ const PATIENCE_MS = 10_000;
 /** Short, because a busy writer leaves only short gaps between two transactions. */
 const PAUSE_MS = 4;
 const BUSY: ReadonlySet<number | undefined> = new Set([5, 6]);
+/** After this time, other work of the process gets its turn before the next statement. */
+const TURN_MS = 10;
 
 /** Retries while another process holds the lock. SQLite's own busy timeout would block the event loop. */
 export async function untilFree<T>(work: () => T): Promise<T> {
@@ -61,10 +63,15 @@ export class SqliteFileDialect implements Dialect {
   }
 }
 
-/** One connection with a queue, so that other statements never run inside a transaction. */
+/**
+ * One connection with a queue, so that other statements never run inside a transaction. Statements run in the event loop
+ * itself: a read in many steps, such as that of a long audit, must not stop everything else until it ends.
+ */
 class SqliteFileDriver implements Driver {
   readonly #connection: SqliteFileConnection;
   readonly #turn = new Semaphore(1);
+  /** When the first statement of this turn of the event loop began. */
+  #busySince: number | undefined;
 
   constructor(connection: SqliteFileConnection) {
     this.#connection = connection;
@@ -74,6 +81,11 @@ class SqliteFileDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     await this.#turn.acquire();
+    if (this.#busySince !== undefined && performance.now() - this.#busySince > TURN_MS) await nextTurn();
+    if (this.#busySince === undefined) {
+      this.#busySince = performance.now();
+      setImmediate(() => (this.#busySince = undefined));
+    }
     return this.#connection;
   }
 

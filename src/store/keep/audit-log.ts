@@ -1,5 +1,7 @@
 import { CompiledQuery, sql, type Kysely } from "kysely";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { parseJson } from "../../json/parse-json.ts";
 import type { StoreEngine } from "../tables/migrate.ts";
 import type { AuditMarkRow, AuditRow, StoreTables } from "../tables/tables.ts";
 import {
@@ -41,6 +43,11 @@ export interface AuditUsage {
   outcome: string | null;
   count: number;
 }
+
+const COUNTED = ["key_id", "server", "outcome"] as const;
+/** Outcomes of records that may be about several events. */
+const SEVERAL = ["refused", "dropped"];
+type CountedColumns = Pick<AuditRow, (typeof COUNTED)[number]>;
 
 export interface AuditPage {
   items: StoredAuditRecord[];
@@ -150,20 +157,26 @@ export class AuditLog {
     return row && parseRecord(row);
   }
 
-  /** How many records there are for each key, server and outcome. */
+  /** How many calls and attempts there are for each key, server and outcome. A record about several counts as several. */
   async usage(tenant: string, { since, until, keyId }: UsageFilter): Promise<AuditUsage[]> {
-    let rows = this.#of(tenant).where("at", ">=", since).where("at", "<", until);
-    if (keyId !== undefined) rows = rows.where("key_id", "=", keyId);
-    const found = await rows
-      .select((select) => ["key_id", "server", "outcome", select.fn.countAll<number>().as("count")])
-      .groupBy(["key_id", "server", "outcome"])
-      .execute();
-    return found.map(({ key_id: key, server, outcome, count }) => ({
-      keyId: key,
-      server,
-      outcome,
-      count: Number(count),
-    }));
+    const usage = new Map<string, AuditUsage>();
+    const add = ({ key_id: key, server, outcome }: CountedColumns, count: number) => {
+      const of = JSON.stringify([key, server, outcome]);
+      const known = usage.get(of);
+      if (known) known.count += count;
+      else usage.set(of, { keyId: key, server, outcome, count });
+    };
+    const bounds = await this.#bounds(tenant);
+    for (let before = bounds.last + 1; before > bounds.first; before -= WINDOW) {
+      const from = Math.max(bounds.first, before - WINDOW);
+      const rows = this.#window(tenant, { from, before }, { since, until, keyId }).clearSelect();
+      const counted = rows.select((select) => [...COUNTED, select.fn.countAll<number>().as("count")]).groupBy(COUNTED);
+      for (const row of await counted.execute()) add(row, Number(row.count));
+      const several = rows.select([...COUNTED, "record"]).where("outcome", "in", SEVERAL);
+      for (const row of await several.execute()) add(row, repetitionsIn(row.record));
+      if (await this.#endedBefore(tenant, from, since)) break;
+    }
+    return [...usage.values()];
   }
 
   /** Rows in their order, from the first one after `seq`. */
@@ -299,6 +312,12 @@ function addValues(values: unknown[], row: AuditRow | undefined): void {
   if (!row) return;
   const { tenant, seq, at, key_id: keyId, server, target, outcome, record, hash } = row;
   values.push(tenant, seq, at, keyId, server, target, outcome, record, hash);
+}
+
+/** How many more a record is about than one. */
+function repetitionsIn(record: string): number {
+  const read = parseJson(record);
+  return isRecord(read) && typeof read["count"] === "number" ? read["count"] - 1 : 0;
 }
 
 function escaped(text: string): string {
