@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import { FailureLog } from "../gateway/operation/failure-log.ts";
 import { KeyDoor } from "../team/key-door.ts";
 import { KeyOperations } from "../team/operate/key-operations.ts";
@@ -33,13 +34,14 @@ export class OpenedOperations implements Disposable {
   }
 
   private constructor(options: OpenedOptions, door: KeyDoor, close: () => void) {
-    const { store, gateway, events, codes, audit, stateFolder, logger } = options;
+    const { store, gateway, events, codes, audit, ownSecrets, stateFolder, logger } = options;
     const sessions = new Sessions();
     const identification = new Identification(door, sessions);
     const failures = new FailureLog(logger);
+    const secretsOf = (tenant: string) => (tenant === DEFAULT_TENANT && ownSecrets) || store.secrets(tenant);
     const [keys, tenants] = [new KeyOperations(store), new TenantOperations(store)];
     this.#api = new RestApi(
-      { store, door, sessions, identification, keys, tenants, gateway, events, audit, stateFolder, logger },
+      { store, door, sessions, identification, keys, tenants, gateway, events, audit, secretsOf, stateFolder, logger },
       (error, operation) => failures.report(error, { method: operation }),
     );
     this.#console = new Console({ codes, sessions, identification });

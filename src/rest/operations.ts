@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { SecretStore } from "../auth/secrets.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { OperationsHandler } from "../gateway/edge/operations-handler.ts";
 import type { Store } from "../store/store.ts";
@@ -16,6 +17,8 @@ export interface OperationsOptions {
   door: KeyDoor | undefined;
   /** Where changes are recorded; undefined where they are not. */
   audit: Pick<StoredAudit, "recordIncident"> | undefined;
+  /** The secrets of the tenant `default` where they are not in the store. */
+  ownSecrets?: SecretStore | undefined;
   stateFolder: string;
   logger: Logger;
 }

@@ -101,6 +101,18 @@ export const examples: Record<string, MakeExample> = {
   removeServer: (world) => ofServer(world),
   retryServer: () => ({ params: { tenant: "default", id: "everything" } }),
   getServerLog: () => ({ params: { tenant: "default", id: "everything" }, query: "?lines=10" }),
+  async listSecrets(world) {
+    await world.store.secrets("shop").set("listed", "value of the test");
+    return { params: shop };
+  },
+  setSecret: () => ({
+    params: { ...shop, name: `secret${++count}` },
+    body: { value: "value of the test", origins: ["https://api.example"] },
+  }),
+  async removeSecret(world) {
+    await world.store.secrets("shop").set("removed", "value of the test");
+    return { params: { ...shop, name: "removed" } };
+  },
   listTools: () => ({ params: { tenant: "default" } }),
   async listDefinitions(world) {
     await ofChange(world);

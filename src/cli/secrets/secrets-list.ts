@@ -1,7 +1,8 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
 import { defineCommand, TENANT } from "../command/command.ts";
-import { TenantState } from "../store/tenant-state.ts";
+import { OPERATED_OPTIONS } from "../store/operated-store.ts";
+import { openSecrets } from "./operated-secrets.ts";
 import type { Style } from "../output/output.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 
@@ -10,16 +11,17 @@ export const secretsList = defineCommand({
   usage: "nexus secrets list",
   description: "Lists the names of secrets and the origins they may be sent to. Values are never shown.",
   words: { min: 0, max: 0 },
-  options: TENANT,
+  options: { ...TENANT, ...OPERATED_OPTIONS },
   examples: [
     ["nexus secrets list", "one name per line, with its origins"],
     ["nexus secrets list --tenant shop", "those of a tenant of the gateway"],
+    ["nexus secrets list --gateway https://gateway.example", "at this gateway, with the key of an admin in NEXUS_KEY"],
     ["nexus secrets list --json", `{"items":[{"name":"github","origins":["https://api.example"]}],"errors":[]}`],
   ],
 
   async run(context) {
     const { out } = context;
-    await using state = new TenantState(context);
+    await using state = await openSecrets(context);
     const { secrets, unreadable } = await state.secrets.list();
     const lost = unreadable === 0 ? [] : [damaged(unreadable)];
     if (out.json) {

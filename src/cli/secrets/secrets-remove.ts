@@ -1,5 +1,6 @@
 import { defineCommand, TENANT } from "../command/command.ts";
-import { TenantState } from "../store/tenant-state.ts";
+import { OPERATED_OPTIONS } from "../store/operated-store.ts";
+import { openSecrets } from "./operated-secrets.ts";
 import { unknownSecret } from "./unknown-secret.ts";
 
 /** nexus secrets remove github */
@@ -7,7 +8,7 @@ export const secretsRemove = defineCommand({
   usage: "nexus secrets remove <name>",
   description: "Entries that use it as ${secret:name} can no longer start.",
   words: { min: 1, max: 1 },
-  options: TENANT,
+  options: { ...TENANT, ...OPERATED_OPTIONS },
   examples: [
     ["nexus secrets remove github", "servers that need it fail at their next start"],
     ["nexus secrets remove github --json", "print the removed name as JSON"],
@@ -16,7 +17,7 @@ export const secretsRemove = defineCommand({
   async run(context) {
     const { words, out } = context;
     const [name = ""] = words;
-    await using state = new TenantState(context);
+    await using state = await openSecrets(context);
     if (!(await state.secrets.remove(name))) throw await unknownSecret(name, state);
     if (out.json) out.value({ name });
     else out.line(`Removed the secret ${out.style("bold", name)}.`);

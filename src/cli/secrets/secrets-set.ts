@@ -3,8 +3,9 @@ import { SHORT_SECRET } from "../../text/mask-secrets.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
 import { defineCommand, TENANT } from "../command/command.ts";
-import { TenantState } from "../store/tenant-state.ts";
+import { OPERATED_OPTIONS } from "../store/operated-store.ts";
 import { wrongUsage } from "../command/command-line.ts";
+import { openSecrets } from "./operated-secrets.ts";
 import { destinationOf, type SecretDestination } from "./secret-destination.ts";
 import type { Output } from "../output/output.ts";
 
@@ -20,30 +21,37 @@ default; otherwise in your own files. Entries use them as \${secret:name} in "en
 use secrets that start with the name of their server: capcorn.user.
 
 A secret is sent only to its allowed origins: for a server of a tool file, the address in that file; for others, the first
-address it is sent to. "nexus secrets allow" adds an origin. A new value keeps the recorded origins.`,
+address it is sent to. "nexus secrets allow" adds an origin. A new value keeps the recorded origins.
+
+With --gateway the value is sent to that gateway. It never comes back, so origins are added only on the machine of the gateway.`,
   words: { min: 1, max: Infinity },
-  options: TENANT,
+  options: { ...TENANT, gateway: OPERATED_OPTIONS.gateway },
   examples: [
     ["nexus secrets set github", "ask for the value"],
     ["nexus secrets set capcorn.user", "for the tools of the server capcorn and their address"],
     ["pass show github | nexus secrets set github", "read the value from another program"],
     ["nexus secrets set github < token.txt", "read the value from a file"],
     ["nexus secrets set github --tenant shop", "for the servers of a tenant of the gateway"],
+    [
+      "nexus secrets set github --gateway https://gateway.example < token.txt",
+      "at this gateway, with the key of an admin in NEXUS_KEY",
+    ],
   ],
 
   async run(context) {
-    const { words, out, signal } = context;
+    const { words, out, options, signal } = context;
     const [given = "", ...rest] = words;
     const [name = ""] = given.split("=", 1);
     if (rest.length > 0 || name !== given) throw valueGiven(name);
     const { checkSecretName } = await import("../../auth/secret-name.ts");
     checkSecretName(name);
-    await using state = new TenantState(context);
+    await using state = await openSecrets(context);
     const { optionsAgain: again } = state;
     const value = process.stdin.isTTY ? await ask(out, name, signal) : await readAll(signal);
     if (value === "")
       throw wrongUsage(`The value of the secret "${name}" is empty`, "Nothing was stored. Enter a value.");
-    const destination = await destinationOf(name, context);
+    // The servers here are not those of a gateway elsewhere.
+    const destination = options.gateway === undefined ? await destinationOf(name, context) : undefined;
     const { origins = [] } = await state.secrets.set(name, value, destination && [destination.origin]);
     if (value.trim().length < SHORT_SECRET) out.note(shortWarning(out, name));
     if (out.json) return out.value({ name, origins });

@@ -1,11 +1,15 @@
 import { nearestName } from "../../text/nearest-name.ts";
-import type { TenantState } from "../store/tenant-state.ts";
+import type { OperatedSecrets } from "./operated-secrets.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+
+interface SecretNames extends Pick<OperatedSecrets, "optionsAgain"> {
+  secrets: Pick<OperatedSecrets["secrets"], "list">;
+}
 
 /** The error for an unknown secret. */
 export async function unknownSecret(
   name: string,
-  { secrets: store, optionsAgain: again }: Pick<TenantState, "secrets" | "optionsAgain">,
+  { secrets: store, optionsAgain: again }: SecretNames,
 ): Promise<NexusError> {
   // An unreadable secret must not hide that this one does not exist.
   const { secrets } = await store.list().catch(() => ({ secrets: [] }));

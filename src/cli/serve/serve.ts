@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
 import { untilAborted } from "../../async/unless-aborted.ts";
+import type { SecretStore } from "../../auth/secrets.ts";
 import { removeTenantFolder } from "../../auth/tenant-folder.ts";
 import { openApi } from "../../compose/open-api.ts";
 import { storedState } from "../../compose/stored-state.ts";
@@ -58,7 +59,9 @@ input does the same, and a signal stops immediately.`,
     using _news = ServerNews.follow(host, out);
     tellWarnings(host, out);
     requireServers(host, target.only);
-    const serving = { context, target, logger };
+    // The demo sees nothing of what the user keeps.
+    const ownSecrets = entrance?.isChosen || options.demo ? undefined : own.secrets;
+    const serving = { context, target, ownSecrets, logger };
     if (entrance) await serveNetwork(host, entrance, serving);
     else await servePipes(host, serving);
   },
@@ -107,17 +110,20 @@ function requireServers(host: Host, only: readonly string[] | undefined): void {
 interface Serving {
   context: ServeContext;
   target: ServeTarget;
+  /** Those of the tenant `default`, where they are not in the store of the gateway. */
+  ownSecrets: SecretStore | undefined;
   logger: Logger;
 }
 
 /** Serves HTTP until the signal. */
-async function serveNetwork(host: Host, entrance: ServeDoor, { context, target, logger }: Serving): Promise<void> {
+async function serveNetwork(host: Host, entrance: ServeDoor, serving: Serving): Promise<void> {
+  const { context, target, ownSecrets, logger } = serving;
   const { options, signal, out, surroundings, stateFolder } = context;
   const { door, store, sets, allowance, audit } = entrance;
-  await using operations = store && new Operations({ store, door, audit, stateFolder, logger });
+  await using operations = store && new Operations({ store, door, audit, ownSecrets, stateFolder, logger });
   operations?.follow(host);
   const onHost = (opened: Host) => operations?.follow(opened);
-  using tenants = await openTenants(host, { ...entrance, onHost }, { context, target, logger });
+  using tenants = await openTenants(host, { ...entrance, onHost }, serving);
   const sealKey = store?.masterKey.derive("seal");
   const kept = { door, sets, allowance, audit, sealKey, openTenant: tenants?.open, operations };
   const { port, reach, limits } = target;

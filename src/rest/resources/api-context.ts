@@ -1,3 +1,4 @@
+import type { SecretStore } from "../../auth/secrets.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { KeyDoor } from "../../team/key-door.ts";
 import type { KeyOperations } from "../../team/operate/key-operations.ts";
@@ -22,6 +23,7 @@ export interface ApiContext {
   events: EventHub;
   /** Where changes are recorded; undefined where they are not. */
   audit: Pick<StoredAudit, "recordIncident"> | undefined;
+  secretsOf: (tenant: string) => SecretStore;
   stateFolder: string;
   logger: Logger;
 }

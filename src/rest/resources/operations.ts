@@ -3,6 +3,7 @@ import { AUDIT_OPERATIONS, AUDIT_SCHEMAS } from "./audit.ts";
 import { EVENT_OPERATIONS } from "./events.ts";
 import { KEY_OPERATIONS, KEY_SCHEMAS } from "./keys.ts";
 import { METRIC_OPERATIONS, METRIC_SCHEMAS } from "./metrics.ts";
+import { SECRET_OPERATIONS, SECRET_SCHEMAS } from "./secrets.ts";
 import { SERVER_OPERATIONS, SERVER_SCHEMAS } from "./servers.ts";
 import { SESSION_OPERATIONS, SESSION_SCHEMAS } from "./session.ts";
 import { SET_OPERATIONS, SET_SCHEMAS } from "./sets.ts";
@@ -15,6 +16,7 @@ export const OPERATIONS: readonly ApiOperation[] = [
   ...TENANT_OPERATIONS,
   ...KEY_OPERATIONS,
   ...SERVER_OPERATIONS,
+  ...SECRET_OPERATIONS,
   ...TOOL_OPERATIONS,
   ...SET_OPERATIONS,
   ...AUDIT_OPERATIONS,
@@ -28,6 +30,7 @@ export const SCHEMAS = {
   ...TENANT_SCHEMAS,
   ...KEY_SCHEMAS,
   ...SERVER_SCHEMAS,
+  ...SECRET_SCHEMAS,
   ...TOOL_SCHEMAS,
   ...SET_SCHEMAS,
   ...AUDIT_SCHEMAS,

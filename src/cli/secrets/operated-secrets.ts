@@ -1,0 +1,34 @@
+import type { SecretStore } from "../../auth/secrets.ts";
+import type { CommandContext } from "../command/command.ts";
+import { gatewayAgain, gatewayOptions, refuseKey } from "../store/operated-store.ts";
+import { TenantState } from "../store/tenant-state.ts";
+
+/** The secrets that a command line is about. */
+export interface OperatedSecrets extends AsyncDisposable {
+  secrets: Pick<SecretStore, "list" | "set" | "remove">;
+  /** The options that select the same secrets, for commands to copy. */
+  optionsAgain: string;
+}
+
+type SecretsContext = CommandContext<{
+  readonly tenant?: string | undefined;
+  readonly gateway?: string | undefined;
+  readonly key?: string | undefined;
+  readonly database?: string | undefined;
+}>;
+
+/** Opens the secrets of a tenant, here or behind a gateway. */
+export async function openSecrets(context: SecretsContext): Promise<OperatedSecrets> {
+  const { tenant, gateway, key, database } = context.options;
+  if (gateway === undefined) {
+    refuseKey(key);
+    return new TenantState(context);
+  }
+  const { RemoteSecrets } = await import("../../rest/remote/remote-secrets.ts");
+  const options = await gatewayOptions(context, { gateway, key, database });
+  return {
+    secrets: await RemoteSecrets.open(options, tenant),
+    optionsAgain: gatewayAgain({ gateway, tenant }),
+    async [Symbol.asyncDispose]() {},
+  };
+}
