@@ -45,6 +45,8 @@ export class AuditQueue {
   #droppedTotal = 0;
   /** So many records are written one by one. */
   #alone = 0;
+  /** So many of the first may have been written: the outcome of their write is not known. Later ones are not among them. */
+  #uncertain = 0;
   #idle: (() => void)[] = [];
   #isClosing = false;
 
@@ -159,6 +161,7 @@ export class AuditQueue {
   /** Something in a batch cannot be written, whatever it is: then each record is tried alone, and that one is dropped. */
   #giveUp(batch: readonly Waiting[], error: unknown): void {
     const [first] = batch;
+    this.#uncertain = 0;
     if (batch.length > 1) {
       this.#alone = batch.length;
       this.#waiting = [...batch, ...this.#waiting];
@@ -174,7 +177,7 @@ export class AuditQueue {
   async #writeBatch(): Promise<void> {
     const tenant = this.#waiting[0]?.tenant;
     if (tenant === undefined) return;
-    const most = this.#alone > 0 ? 1 : BATCH;
+    const most = this.#alone > 0 ? 1 : this.#uncertain || BATCH;
     this.#alone = Math.max(0, this.#alone - 1);
     const batch: Waiting[] = [];
     const rest: Waiting[] = [];
@@ -192,6 +195,7 @@ export class AuditQueue {
       else this.#giveUp(batch, error);
       return;
     }
+    this.#uncertain = 0;
     if (this.#failure !== undefined) this.#options.logger.warn("the audit is recorded again");
     this.#failure = undefined;
     this.#retryMs = RETRY_MS.first;
@@ -207,6 +211,7 @@ export class AuditQueue {
       this.#options.logger.error(`the audit cannot be recorded: ${messageOf(error)}`);
     }
     this.#failure = error;
+    this.#uncertain = batch.length;
     const kept = [...batch, ...this.#waiting];
     for (const { reject } of kept) reject?.(unrecorded(error));
     this.#waiting = kept.map(({ tenant, entry }) => ({ tenant, entry }));

@@ -31,6 +31,7 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
   readonly #text: AuditText;
   readonly #refused: RefusedCredentials;
   #pruning: NodeJS.Timeout | undefined;
+  #isEnded = false;
 
   constructor(options: StoredAuditOptions) {
     const { store, settings, logger, now } = options;
@@ -74,6 +75,7 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
 
   /** Writes what waits. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnded = true;
     clearTimeout(this.#pruning);
     await this.#refused.close();
     await this.#queue.close(CLOSE_MS);
@@ -86,22 +88,21 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
   }
 
   #pruneLater(ms: number, retentionMs: number): void {
+    if (this.#isEnded) return;
     this.#pruning = setTimeout(() => {
       void this.#prune(retentionMs).finally(() => this.#pruneLater(PRUNE_MS, retentionMs));
     }, ms).unref();
   }
 
-  /** Removes what is older than the retention, of removed tenants as well. */
+  /** Removes what is older than the retention, of removed tenants as well. What fails for one tenant is done for the others. */
   async #prune(retentionMs: number): Promise<void> {
     const { store, logger, now = Date.now } = this.#options;
-    try {
-      const before = now() - retentionMs;
-      for (const tenant of await store.audit.tenants()) {
-        const removed = await store.audit.prune(tenant, before);
-        if (removed > 0) logger.info(`${removed} old records of the audit of the tenant "${tenant}" were removed`);
-      }
-    } catch (error) {
+    const report = (error: unknown) =>
       logger.error(`old records of the audit could not be removed: ${messageOf(error)}`);
+    const tenants = await store.audit.tenants().catch(report);
+    for (const tenant of tenants ?? []) {
+      const removed = await store.audit.prune(tenant, now() - retentionMs).catch(report);
+      if (removed) logger.info(`${removed} old records of the audit of the tenant "${tenant}" were removed`);
     }
   }
 }

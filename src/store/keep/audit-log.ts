@@ -171,7 +171,7 @@ export class AuditLog {
       const from = Math.max(bounds.first, before - WINDOW);
       const rows = this.#window(tenant, { from, before }, { since, until, keyId }).clearSelect();
       const counted = rows.select((select) => [...COUNTED, select.fn.countAll<number>().as("count")]).groupBy(COUNTED);
-      for (const row of await counted.execute()) add(row, Number(row.count));
+      for (const row of await counted.execute()) add(row, row.count);
       const several = rows.select([...COUNTED, "record"]).where("outcome", "in", SEVERAL);
       for (const row of await several.execute()) add(row, repetitionsIn(row.record));
       if (await this.#endedBefore(tenant, from, since)) break;
