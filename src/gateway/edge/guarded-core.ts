@@ -158,26 +158,29 @@ export class GuardedCore implements Core<View> {
   }
 
   async listen(request: ListenRequest): Promise<Listening> {
-    const { views, gate, audit } = this.#options;
+    const { asked, principal } = request;
     const startedAt = performance.now();
-    let failure: NexusError | undefined;
+    const listening = await this.#beginListening(request).catch((error: unknown) =>
+      this.#failure(error, LISTEN, asked?.correlationId),
+    );
+    const failure = listening instanceof NexusError ? listening : undefined;
+    const ending: Ending = { outcome: failure ? "error" : "ok", failure, startedAt, result: undefined };
     try {
-      audit.requireReady();
-      gate.requireOpen();
-      return await views.listen({ ...request, view: this.endpoint });
-    } catch (error) {
-      failure = this.#failure(error, LISTEN, request.asked?.correlationId);
-      throw failure;
-    } finally {
-      const { asked, principal } = request;
-      const outcome = failure ? "error" : "ok";
       // It is recorded when it begins: it may last for days.
-      const record =
-        asked &&
-        this.#finished({ ...asked, principal, method: LISTEN }, { outcome, failure, startedAt, result: undefined });
-      const written = record?.record(undefined);
-      if (written) await written;
+      if (asked) await this.#finished({ ...asked, principal, method: LISTEN }, ending).record(undefined);
+    } catch (error) {
+      if (!(listening instanceof NexusError)) await listening.close();
+      throw error;
     }
+    if (listening instanceof NexusError) throw listening;
+    return listening;
+  }
+
+  async #beginListening(request: ListenRequest): Promise<Listening> {
+    const { views, gate, audit } = this.#options;
+    audit.requireReady();
+    gate.requireOpen();
+    return views.listen({ ...request, view: this.endpoint });
   }
 
   /** Records an attempt to use a server or set that the principal may not know of. */
