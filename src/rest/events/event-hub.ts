@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { CoalescedRuns } from "../../async/coalesced-runs.ts";
+import { RepeatedRuns } from "../../async/coalesced-runs.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { HostEvent } from "../../host/servers/server-supervisors.ts";
@@ -56,12 +56,18 @@ export class EventHub implements Disposable {
   /** Ids of another process are not continued. */
   readonly #epoch = randomBytes(6).toString("hex");
   readonly #subscribers = new Set<Subscriber>();
-  readonly #fingerprints = new Map<string, string>();
+  /** By topic, then tenant. */
+  readonly #fingerprints = new Map<WatchedTopic, Map<string, string>>();
   readonly #changed = new Set<ChangeTopic>();
-  readonly #comparing = new CoalescedRuns(() => this.#compare());
+  /** What cannot be read is read again until it can. */
+  readonly #comparing = new RepeatedRuns(() => this.#compare(), {
+    onFailure: (error) =>
+      this.#options.logger.warn(`changes for the event stream could not be read: ${messageOf(error)}`),
+  });
   #kept: KeptEvent[] = [];
   #number = 0;
-  #stop: (() => void) | undefined;
+  #watching: Promise<void> | undefined;
+  #stop: () => void = () => {};
   #heartbeat: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -76,10 +82,10 @@ export class EventHub implements Disposable {
 
   /** A stream of events; undefined where there are too many. `after`: the id of the last event that the client got. */
   async open(actor: Actor, session: Session | undefined, after?: string): Promise<ReadableStream | undefined> {
+    await this.#watch();
     const key = principalKey(actor.principal);
     const own = [...this.#subscribers].filter((each) => principalKey(each.actor.principal) === key);
     if (own.length >= MAX_EACH || this.#subscribers.size >= MAX_ALL || this.#isClosed) return undefined;
-    await this.#watch();
     let subscriber: Subscriber | undefined;
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -111,49 +117,57 @@ export class EventHub implements Disposable {
 
   [Symbol.dispose](): void {
     this.drain();
-    this.#stop?.();
+    this.#stop();
+    this.#comparing.close();
     clearInterval(this.#heartbeat);
   }
 
-  /** From the first stream on, so that a client that comes back has missed nothing. */
-  async #watch(): Promise<void> {
-    if (this.#stop) return;
-    this.#stop = () => {};
+  /** From the first stream on, so that a client that comes back has missed nothing. Where it fails, the next stream tries again. */
+  #watch(): Promise<void> {
+    this.#watching ??= this.#beginWatching().catch((error: unknown) => {
+      this.#watching = undefined;
+      this.#stop();
+      throw error;
+    });
+    return this.#watching;
+  }
+
+  async #beginWatching(): Promise<void> {
     this.#stop = await this.#options.store.changes.listen((topic) => {
       this.#changed.add(topic);
       void this.#comparing.run();
     });
-    for (const topic of TOPICS) await this.#findChanged(topic);
+    if (this.#isClosed) return this.#stop();
+    for (const topic of TOPICS) await this.#compareTopic(topic, () => {});
   }
 
   async #compare(): Promise<void> {
-    const changed = [...this.#changed];
-    this.#changed.clear();
-    try {
-      if (changed.includes("tenants")) this.#publish({ topic: "tenants", tenant: "" });
-      for (const topic of TOPICS.filter((each) => changed.includes(each))) {
-        for (const tenant of await this.#findChanged(topic)) this.#publish({ topic, tenant });
+    if (this.#changed.delete("tenants")) this.#publish({ topic: "tenants", tenant: "" });
+    for (const topic of TOPICS) {
+      if (!this.#changed.delete(topic)) continue;
+      try {
+        await this.#compareTopic(topic, (tenant) => this.#publish({ topic, tenant }));
+      } catch (error) {
+        this.#changed.add(topic);
+        throw error;
       }
-    } catch (error) {
-      this.#options.logger.warn(`changes for the event stream could not be read: ${messageOf(error)}`);
-      for (const topic of changed) this.#changed.add(topic);
     }
   }
 
-  /** The tenants in which something is not as it was. */
-  async #findChanged(topic: WatchedTopic): Promise<string[]> {
-    const found: string[] = [];
-    for (const { name } of await this.#options.store.tenants.list()) {
-      const place = `${topic}\n${name}`;
-      const now = await fingerprintOf(this.#options.store, topic, name);
-      if (this.#fingerprints.get(place) !== now) found.push(name);
-      this.#fingerprints.set(place, now);
+  /** Tells the tenants in which something is not as it was. */
+  async #compareTopic(topic: WatchedTopic, tell: (tenant: string) => void): Promise<void> {
+    const { store } = this.#options;
+    const [before, now] = [this.#fingerprints.get(topic), new Map<string, string>()];
+    for (const { name } of await store.tenants.list()) {
+      const fingerprint = await fingerprintOf(store, topic, name);
+      now.set(name, fingerprint);
+      if (before?.get(name) !== fingerprint) tell(name);
     }
-    return found;
+    this.#fingerprints.set(topic, now);
   }
 
   #hear(tenant: string, event: HostEvent): void {
-    if (!this.#stop) return;
+    if (!this.#watching) return;
     const { server } = event;
     if (event.kind === "state") this.#publish({ topic: "state", tenant, server, state: event.state.kind });
     else if (event.kind === "lists") this.#publish({ topic: "tools", tenant, server });

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { StoreWorld } from "../../../test/fixtures/store-world.ts";
+import { storeUnavailable } from "../../store/engine/store-failure.ts";
+import { SILENT } from "../../text/logger.ts";
+import { MACHINE_OWNER } from "../access/actor.ts";
+import { EventHub } from "./event-hub.ts";
+
+test("a stream that the database refused does not keep later ones from hearing of changes", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const store = await world.openStore();
+  const { changes } = store;
+  const listen = changes.listen.bind(changes);
+  changes.listen = () => Promise.reject(storeUnavailable("the database", new Error("away")));
+  using hub = new EventHub({ store, logger: SILENT });
+  await expect(hub.open(MACHINE_OWNER, undefined)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  changes.listen = listen;
+  const stream = (await hub.open(MACHINE_OWNER, undefined)) as ReadableStream<Uint8Array>;
+  const reader = stream.getReader();
+  const next = async () => new TextDecoder().decode((await reader.read()).value);
+  expect(await next()).toContain("event: ready");
+  await store.sets.put({ tenant: "default", name: "new", definition: '{"allow":["*"]}' });
+  expect(await next()).toContain('{"topic":"sets","tenant":"default"}');
+});
