@@ -1,4 +1,4 @@
-import { CoalescedRuns } from "../async/coalesced-runs.ts";
+import { RepeatedRuns } from "../async/coalesced-runs.ts";
 import { messageOf } from "../errors/nexus-error.ts";
 import type { RequestLimits } from "../store/keep/request-limits.ts";
 import type { Store } from "../store/store.ts";
@@ -9,16 +9,15 @@ export interface TenantLimitsOptions {
   logger: Logger;
 }
 
-/** A change that could not be read is read again after this time. */
-const AGAIN_MS = 400;
-
 /** The limits of tenants, kept in memory and read again when they change, in whatever process. */
 export class TenantLimits implements Disposable {
   readonly #options: TenantLimitsOptions;
-  readonly #reading = new CoalescedRuns(() => this.#follow());
+  /** What cannot be read is read again until it can. */
+  readonly #reading = new RepeatedRuns(() => this.#read(), {
+    onFailure: (error) => this.#options.logger.warn(`limits of tenants could not be read: ${messageOf(error)}`),
+  });
   /** Only tenants that have limits. */
   #limits = new Map<string, RequestLimits>();
-  #again: NodeJS.Timeout | undefined;
   #stop: () => void = () => {};
 
   /** Throws STORE_UNAVAILABLE where the database does not answer. */
@@ -48,17 +47,7 @@ export class TenantLimits implements Disposable {
 
   [Symbol.dispose](): void {
     this.#stop();
-    clearTimeout(this.#again);
-  }
-
-  async #follow(): Promise<void> {
-    try {
-      await this.#read();
-    } catch (error) {
-      this.#options.logger.warn(`limits of tenants could not be read: ${messageOf(error)}`);
-      clearTimeout(this.#again);
-      this.#again = setTimeout(() => void this.#reading.run(), AGAIN_MS).unref();
-    }
+    this.#reading.close();
   }
 
   async #read(): Promise<void> {
