@@ -92,6 +92,7 @@ export const LAYERS = [
   ["cli/output"],
   ["cli/command"],
   ["cli/store"],
+  ["cli/gateway"],
   ["cli/look"],
   ["cli/watch"],
   ["cli/arguments"],

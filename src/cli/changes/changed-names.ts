@@ -8,10 +8,11 @@ import type { OperatedDefinitions } from "../../team/operate/definition-operatio
 import { sha256 } from "../../text/digest.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
+import { isElsewhere } from "../command/command-line.ts";
 import type { CommandContext, Options } from "../command/command.ts";
 import { configAgain } from "../command/in-place.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { gatewayAgain, gatewayOptions, OPERATED_OPTIONS, refuseKey } from "../store/operated-store.ts";
+import { gatewayAgain, gatewayOptions, OPERATED_OPTIONS } from "../store/operated-store.ts";
 import { tenantAgain } from "../store/tenant-state.ts";
 
 export const CHANGES_OPTIONS = {
@@ -34,11 +35,8 @@ type ChangesContext = CommandContext<{ readonly [K in keyof typeof CHANGES_OPTIO
 
 /** The definitions of the tenant's servers, here or behind a gateway. Throws if there is no such tenant. */
 export async function openDefinitions(context: ChangesContext): Promise<AskedDefinitions> {
+  if (!isElsewhere(context)) return openStored(context);
   const { gateway, key, tenant, database } = context.options;
-  if (gateway === undefined) {
-    refuseKey(key);
-    return openStored(context);
-  }
   const { RemoteDefinitions } = await import("../../rest/remote/remote-definitions.ts");
   const options = await gatewayOptions(context, { gateway, key, database });
   return {

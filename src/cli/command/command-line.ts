@@ -139,3 +139,14 @@ export function splitWords(text: string, platform: NodeJS.Platform = process.pla
   if (open !== undefined) throw wrongUsage(`${text} has an unclosed ${open}`, "Close the quote, or remove it.");
   return words;
 }
+
+/** Whether a command is about a gateway elsewhere. Without one there is nobody to show a key. */
+export function isElsewhere<C extends { options: { gateway?: string | undefined; key?: string | undefined } }>(
+  context: C,
+): context is C & { options: { gateway: string } } {
+  const { gateway, key } = context.options;
+  if (gateway === undefined && key !== undefined) {
+    throw wrongUsage("--key is only for --gateway", "Add --gateway URL, or remove --key.");
+  }
+  return gateway !== undefined;
+}

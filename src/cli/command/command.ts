@@ -104,5 +104,22 @@ export const TENANT = {
   ...DATABASE_OPTION,
 } as const satisfies Options;
 
+/** The options of commands that work here or through the REST API of a gateway. */
+export const GATEWAY_OPTIONS = {
+  gateway: {
+    type: "string",
+    value: "URL",
+    help: "do it through the REST API of this gateway, with the key in NEXUS_KEY, instead of here",
+  },
+  key: {
+    type: "string",
+    value: "-",
+    help: "with --gateway: - reads the key from stdin. A key on the command line is visible to others on the machine",
+  },
+} as const satisfies Options;
+
+/** For commands about servers: those of a tenant, here or at a gateway elsewhere. */
+export const SERVED = { ...TENANT, ...GATEWAY_OPTIONS } as const satisfies Options;
+
 /** For commands that may ask inputs for any server they use. */
 export const asksAnyone: ServerSetOptions = { asksFor: () => true };

@@ -10,7 +10,7 @@ import { reachAsWritten } from "./entry-words.ts";
 import { connectOnce } from "./first-connection.ts";
 import { findApi, newEntry, type EntryOptions } from "./new-entry.ts";
 
-interface AddOptions extends EntryOptions {
+export interface AddOptions extends EntryOptions {
   project?: boolean | undefined;
   file?: string | undefined;
   force?: boolean | undefined;

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { ServerEdit } from "../../config/edit/edit.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { wrongUsage } from "../command/command-line.ts";
 import type { CommandContext, Options } from "../command/command.ts";
 import { openConfigured, placesOf } from "./configured-servers.ts";
 
@@ -9,6 +10,11 @@ import { openConfigured, placesOf } from "./configured-servers.ts";
 export const SOURCE = {
   file: { type: "string", value: "FILE", help: "change this file instead of the one that configures the server" },
 } as const satisfies Options;
+
+/** The servers of a gateway elsewhere are not in a file here. */
+export function requireNoFile({ file }: { file?: string | undefined }): void {
+  if (file !== undefined) throw wrongUsage("--gateway and --file exclude each other", "Remove one of them.");
+}
 
 export interface Changed {
   before: ServerDefinition;

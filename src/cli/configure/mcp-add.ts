@@ -3,12 +3,14 @@ import { looksRelative } from "../../config/import/relative-words.ts";
 import { serverId } from "../../config/read/server-id.ts";
 import { visible } from "../../text/visible.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
-import { defineCommand, TENANT, type CommandContext } from "../command/command.ts";
-import { wrongUsage } from "../command/command-line.ts";
+import { defineCommand, SERVED, type CommandContext } from "../command/command.ts";
+import { isElsewhere, wrongUsage } from "../command/command-line.ts";
+import type { ElsewhereContext } from "../gateway/open-servers.ts";
 import { openConfigured, placesOf } from "./configured-servers.ts";
 import { reachAsWritten } from "./entry-words.ts";
 import { outcomeForPrograms, tellOutcome, warn } from "./added-server.ts";
 import { adviceAbout, literalSecrets } from "./literal-secrets.ts";
+import type { AddOptions } from "./add-to-tenant.ts";
 import { ENTRY, findApi, newEntry } from "./new-entry.ts";
 import type { Output } from "../output/output.ts";
 import { shortPath } from "../output/short-path.ts";
@@ -26,12 +28,13 @@ A command in your own file runs in your home folder, or in this folder if it nam
 Then Nexus connects once and reports whether the server works. A server that does not work yet is added as well. Variables
 are stored unresolved and replaced at each start: \${NAME}, \${NAME:-default}, \${secret:name}.
 
-With --tenant, the server belongs to a tenant of the gateway: its entry is kept, encrypted, in the gateway's database.`,
+With --tenant, the server belongs to a tenant of the gateway: its entry is kept, encrypted, in the gateway's database. With
+--gateway, a gateway elsewhere keeps it; servers at a public URL only.`,
   words: { min: 1, max: Infinity },
   options: {
     ...ENTRY,
     ...TARGET,
-    ...TENANT,
+    ...SERVED,
     force: { type: "boolean", help: "replace a server with this name" },
     "no-check": { type: "boolean", help: "do not connect to the server" },
   },
@@ -47,6 +50,10 @@ With --tenant, the server belongs to a tenant of the gateway: its entry is kept,
     ],
     ["nexus mcp add hotel --api capcorn --upstream fake", "the tools of an API, connected to its fake"],
     ["nexus mcp add notes --project --env MODE=dev -- node server.js", "for everyone who works on this project"],
+    [
+      "nexus mcp add docs --url https://example.com/mcp --tenant shop --gateway https://gateway.example",
+      "at a gateway elsewhere, with the key of an admin in NEXUS_KEY",
+    ],
     ["nexus mcp add docs --tenant shop --url https://example.com/mcp", "for the callers of one tenant of the gateway"],
   ],
 
@@ -56,6 +63,7 @@ With --tenant, the server belongs to a tenant of the gateway: its entry is kept,
     if (name.trim() === "")
       throw wrongUsage("The name of the server is missing", "Add a name: nexus mcp add notes -- COMMAND …");
     const places = placesOf(context);
+    if (isElsewhere(context)) return addElsewhere(context, { name, command, cwd: places.cwd });
     if (isOtherTenant(options.tenant)) {
       const { addToTenant } = await import("./add-to-tenant.ts");
       return addToTenant(context, { name, command, cwd: places.cwd });
@@ -77,6 +85,28 @@ With --tenant, the server belongs to a tenant of the gateway: its entry is kept,
     await settle(context, added, { check: options["no-check"] !== true });
   },
 });
+
+interface NamedCommand {
+  name: string;
+  command: readonly string[];
+  cwd: string;
+}
+
+/** Adds a server at a URL to a gateway elsewhere. */
+async function addElsewhere(
+  context: ElsewhereContext & CommandContext<AddOptions>,
+  { name, command, cwd }: NamedCommand,
+): Promise<void> {
+  const { options, surroundings } = context;
+  if (options.project || options.file !== undefined) {
+    throw wrongUsage("--gateway adds the server to a gateway, not to a file", "Remove --project and --file.");
+  }
+  const target = { file: "", layer: "user", folder: surroundings.home } as const;
+  const entry = newEntry(name, command, { ...options, target, from: cwd });
+  const { addRemoteServer } = await import("../gateway/change-servers.ts");
+  const { force = false, "no-check": noCheck = false } = options;
+  await addRemoteServer(context, { name, entry, replace: force, check: !noCheck });
+}
 
 interface Added {
   id: string;

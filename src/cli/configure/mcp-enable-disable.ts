@@ -1,5 +1,6 @@
-import { changeEntry, SOURCE } from "./change-entry.ts";
-import { type CommandContext, defineCommand, TENANT } from "../command/command.ts";
+import { changeEntry, requireNoFile, SOURCE } from "./change-entry.ts";
+import { isElsewhere } from "../command/command-line.ts";
+import { type CommandContext, defineCommand, SERVED } from "../command/command.ts";
 import { isOtherTenant } from "../store/tenant-state.ts";
 import { shortPath } from "../output/short-path.ts";
 
@@ -8,11 +9,15 @@ export const enable = defineCommand({
   usage: "nexus mcp enable <server> [--file FILE]",
   description: `Changes the entry in its configuration file. Comments and order are preserved.`,
   words: { min: 1, max: 1 },
-  options: { ...SOURCE, ...TENANT },
+  options: { ...SOURCE, ...SERVED },
   examples: [
     ["nexus mcp enable github", "in the file that configures it"],
     ["nexus mcp enable github --file .mcp.json", "in this file, even if another file takes precedence"],
     ["nexus mcp enable github --tenant shop", "a server of a tenant of the gateway"],
+    [
+      "nexus mcp enable github --gateway https://gateway.example",
+      "at this gateway, with the key of an admin in NEXUS_KEY",
+    ],
   ],
 
   run: (context) => switchEntry(context, true),
@@ -23,20 +28,35 @@ export const disable = defineCommand({
   usage: "nexus mcp disable <server> [--file FILE]",
   description: `Keeps the entry in its file, so that it can be enabled again. Comments and order are preserved.`,
   words: { min: 1, max: 1 },
-  options: { ...SOURCE, ...TENANT },
+  options: { ...SOURCE, ...SERVED },
   examples: [
     ["nexus mcp disable github", "in the file that configures it"],
     ["nexus mcp disable github --file .mcp.json", "in this file, even if another file takes precedence"],
     ["nexus mcp disable github --tenant shop", "a server of a tenant of the gateway"],
+    [
+      "nexus mcp disable github --gateway https://gateway.example",
+      "at this gateway, with the key of an admin in NEXUS_KEY",
+    ],
   ],
 
   run: (context) => switchEntry(context, false),
 });
 
-type SwitchContext = CommandContext<{ file?: string | undefined; tenant?: string | undefined }>;
+type SwitchContext = CommandContext<{
+  file?: string | undefined;
+  tenant?: string | undefined;
+  gateway?: string | undefined;
+  key?: string | undefined;
+  database?: string | undefined;
+}>;
 
 /** Enables or disables a server in its file, and reports the result. */
 async function switchEntry(context: SwitchContext, on: boolean): Promise<void> {
+  if (isElsewhere(context)) {
+    requireNoFile(context.options);
+    const { switchRemoteServer } = await import("../gateway/change-servers.ts");
+    return switchRemoteServer(context, on);
+  }
   if (isOtherTenant(context.options.tenant)) {
     const { switchInTenant } = await import("./change-in-tenant.ts");
     return switchInTenant(context, on);

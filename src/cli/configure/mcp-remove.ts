@@ -1,5 +1,6 @@
-import { changeEntry, SOURCE } from "./change-entry.ts";
-import { defineCommand, TENANT } from "../command/command.ts";
+import { changeEntry, requireNoFile, SOURCE } from "./change-entry.ts";
+import { isElsewhere } from "../command/command-line.ts";
+import { defineCommand, SERVED } from "../command/command.ts";
 import { isOtherTenant } from "../store/tenant-state.ts";
 import { shortPath } from "../output/short-path.ts";
 
@@ -9,14 +10,23 @@ export const remove = defineCommand({
   description: `Removes the entry from its configuration file. Comments and order are preserved. If a file with lower precedence has a
 server with the same name, that server is used from then on. To keep the entry, use nexus mcp disable.`,
   words: { min: 1, max: 1 },
-  options: { ...SOURCE, ...TENANT },
+  options: { ...SOURCE, ...SERVED },
   examples: [
     ["nexus mcp remove github", "from the file that configures it"],
     ["nexus mcp remove github --file ~/.nexus/mcp.json", "from this file, even if another file takes precedence"],
     ["nexus mcp remove github --tenant shop", "a server of a tenant of the gateway"],
+    [
+      "nexus mcp remove github --gateway https://gateway.example",
+      "at this gateway, with the key of an admin in NEXUS_KEY",
+    ],
   ],
 
   async run(context) {
+    if (isElsewhere(context)) {
+      requireNoFile(context.options);
+      const { removeRemoteServer } = await import("../gateway/change-servers.ts");
+      return removeRemoteServer(context);
+    }
     if (isOtherTenant(context.options.tenant)) {
       const { removeFromTenant } = await import("./change-in-tenant.ts");
       return removeFromTenant(context);

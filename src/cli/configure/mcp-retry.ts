@@ -2,7 +2,8 @@ import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { visible } from "../../text/visible.ts";
 import { askServers, exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask-servers.ts";
-import { asksAnyone, defineCommand, TENANT } from "../command/command.ts";
+import { isElsewhere } from "../command/command-line.ts";
+import { asksAnyone, defineCommand, SERVED } from "../command/command.ts";
 import type { ServerSet } from "../command/server-set.ts";
 
 /** nexus mcp retry github */
@@ -12,14 +13,24 @@ export const retry = defineCommand({
 Forgets the remembered revision of the server, stops processes that killed commands left running, connects again and reads
 the lists. Without a name: every server whose last connection failed.`,
   words: { min: 0, max: 1 },
-  options: TENANT,
+  options: SERVED,
   examples: [
     ["nexus mcp retry github", "after a change: check whether it works now, and if not, why"],
     ["nexus mcp retry", "all servers that failed the last time"],
     ["nexus mcp retry github --timeout 2m", "wait longer for a slow start"],
+    [
+      "nexus mcp retry github --gateway https://gateway.example",
+      "at this gateway, with the key of an admin in NEXUS_KEY",
+    ],
   ],
 
-  async run({ words: [id], out, signal, openServers }) {
+  async run(context) {
+    if (isElsewhere(context)) {
+      const { retryRemoteServers } = await import("../gateway/retry-servers.ts");
+      return retryRemoteServers(context);
+    }
+    const { out, signal, openServers } = context;
+    const [id] = context.words;
     await using servers = await openServers(id === undefined ? asksAnyone : { asksFor: (server) => server === id });
     const chosen = id === undefined ? await failedLastTime(servers) : servers.pick(id);
     await servers.sweep();

@@ -1,10 +1,14 @@
 import { join } from "node:path";
 import { visible } from "../../text/visible.ts";
-import { defineCommand, TENANT } from "../command/command.ts";
-import { wrongUsage } from "../command/command-line.ts";
+import { defineCommand, SERVED, type CommandContext } from "../command/command.ts";
+import { isElsewhere, wrongUsage } from "../command/command-line.ts";
+import type { ElsewhereContext } from "../gateway/open-servers.ts";
+import type { Output } from "../output/output.ts";
 import { followLog, lastLines, timedLine } from "../../host/server-log-reader.ts";
 
 const DEFAULT_LINES = "50";
+/** The most that the REST API answers. */
+const MAX_REMOTE = 5000;
 
 /** nexus mcp logs github --follow */
 export const logs = defineCommand({
@@ -16,22 +20,25 @@ that used it, with the time of each line. Servers at a URL keep their own logs.`
   options: {
     lines: { type: "string", short: "n", value: "N", help: `number of lines to show; default: ${DEFAULT_LINES}` },
     follow: { type: "boolean", short: "f", help: "keep showing new lines until Ctrl-C" },
-    ...TENANT,
+    ...SERVED,
   },
   examples: [
     ["nexus mcp logs github", `show the last ${DEFAULT_LINES} lines of the server`],
     ["nexus mcp logs github --lines 500 | grep -i error", "search older lines"],
     ["nexus mcp logs github --follow", "watch the server while another terminal uses it"],
+    [
+      "nexus mcp logs github --gateway https://gateway.example",
+      "at this gateway, with the key of an operator in NEXUS_KEY",
+    ],
     ["nexus mcp logs github --json", "one object: {server, file, lines, times}; a time is null if it is not known"],
     ["nexus mcp logs github --follow --json", "print one JSON object per line: {server, line, time}"],
   ],
 
-  async run({ words, options, out, signal, openServers }) {
-    const shown = (text: string) => {
-      const { line, time } = timedLine(text);
-      return time === undefined ? visible(line) : `${out.style("dim", localTime(new Date(time)))} ${visible(line)}`;
-    };
+  async run(context) {
+    const { words, options, out, signal, openServers } = context;
+    const shown = (text: string) => shownLine(out, timedLine(text));
     const count = countOf(options.lines ?? DEFAULT_LINES);
+    if (isElsewhere(context)) return showRemote(context, count);
     await using servers = await openServers();
     const { definition } = servers.pickFirst(words);
     const { id: server, entry } = definition;
@@ -66,6 +73,30 @@ that used it, with the time of each line. Servers at a URL keep their own logs.`
     );
   },
 });
+
+type RemoteContext = ElsewhereContext & CommandContext<{ readonly follow?: boolean | undefined }>;
+
+async function showRemote(context: RemoteContext, count: number): Promise<void> {
+  const { out, options } = context;
+  if (options.follow) throw wrongUsage("--follow does not work with --gateway", "Ask again for the newest lines.");
+  if (count < 1 || count > MAX_REMOTE) {
+    throw wrongUsage(`--lines "${count}" is not possible with --gateway`, `Use 1 to ${MAX_REMOTE} lines.`);
+  }
+  const { idIn, openRemoteServers } = await import("../gateway/open-servers.ts");
+  const { servers } = await openRemoteServers(context);
+  const server = idIn(context);
+  const { lines } = await servers.log(server, count);
+  if (out.json) {
+    return out.value({ server, lines: lines.map(({ line }) => line), times: lines.map(({ time }) => time) });
+  }
+  for (const { line, time } of lines) out.line(shownLine(out, { line, time: time ?? undefined }));
+  if (lines.length === 0)
+    out.note(`The gateway has no stderr output of "${server}" yet. Servers at a URL keep their own logs.`);
+}
+
+function shownLine(out: Output, { line, time }: { line: string; time?: string | undefined }): string {
+  return time === undefined ? visible(line) : `${out.style("dim", localTime(new Date(time)))} ${visible(line)}`;
+}
 
 function countOf(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);

@@ -5,7 +5,8 @@ import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../text/visible.ts";
 import { pluralize } from "../output/amounts.ts";
 import { exitCodeFor, failuresForPrograms } from "../command/ask-servers.ts";
-import { defineCommand, TENANT } from "../command/command.ts";
+import { isElsewhere } from "../command/command-line.ts";
+import { defineCommand, SERVED } from "../command/command.ts";
 import { nothingToAsk } from "./no-servers.ts";
 import { reachMember, reachText } from "./reach-text.ts";
 import { placeText, shortPath } from "../output/short-path.ts";
@@ -20,15 +21,23 @@ export const servers = defineCommand({
   description: `Does not start or contact any server: it shows the configuration and the result of the last connection.
 Values of variables, headers and passwords are never shown.`,
   words: { min: 0, max: 0 },
-  options: TENANT,
+  options: SERVED,
   examples: [
     ["nexus mcp servers", "all servers, with command or URL and configuration file"],
     ["nexus mcp servers --config ./mcp.json", "servers of one file"],
     ["nexus mcp servers --tenant shop", "servers of a tenant of the gateway"],
+    [
+      "nexus mcp servers --gateway https://gateway.example",
+      "servers of a gateway elsewhere and their states, with the key of an operator in NEXUS_KEY",
+    ],
     [`nexus mcp servers --json | jq -r '.servers[] | select(.enabled) | .id'`, "print the ids of all enabled servers"],
   ],
 
   async run(context) {
+    if (isElsewhere(context)) {
+      const { listRemoteServers } = await import("../gateway/list-servers.ts");
+      return listRemoteServers(context);
+    }
     const { out, surroundings } = context;
     await using set = await context.openServers();
     const { configuration, fileProblems } = set;

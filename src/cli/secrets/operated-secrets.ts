@@ -1,6 +1,7 @@
 import type { SecretStore } from "../../auth/secrets.ts";
+import { isElsewhere } from "../command/command-line.ts";
 import type { CommandContext } from "../command/command.ts";
-import { gatewayAgain, gatewayOptions, refuseKey } from "../store/operated-store.ts";
+import { gatewayAgain, gatewayOptions } from "../store/operated-store.ts";
 import { TenantState } from "../store/tenant-state.ts";
 
 /** The secrets that a command line is about. */
@@ -19,11 +20,8 @@ type SecretsContext = CommandContext<{
 
 /** Opens the secrets of a tenant, here or behind a gateway. */
 export async function openSecrets(context: SecretsContext): Promise<OperatedSecrets> {
+  if (!isElsewhere(context)) return new TenantState(context);
   const { tenant, gateway, key, database } = context.options;
-  if (gateway === undefined) {
-    refuseKey(key);
-    return new TenantState(context);
-  }
   const { RemoteSecrets } = await import("../../rest/remote/remote-secrets.ts");
   const options = await gatewayOptions(context, { gateway, key, database });
   return {

@@ -1,7 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
-import { defineCommand, TENANT } from "../command/command.ts";
-import { OPERATED_OPTIONS } from "../store/operated-store.ts";
+import { defineCommand, SERVED } from "../command/command.ts";
 import { openSecrets } from "./operated-secrets.ts";
 import type { Style } from "../output/output.ts";
 import { tableLines, type Cell } from "../output/table.ts";
@@ -11,7 +10,7 @@ export const secretsList = defineCommand({
   usage: "nexus secrets list",
   description: "Lists the names of secrets and the origins they may be sent to. Values are never shown.",
   words: { min: 0, max: 0 },
-  options: { ...TENANT, ...OPERATED_OPTIONS },
+  options: SERVED,
   examples: [
     ["nexus secrets list", "one name per line, with its origins"],
     ["nexus secrets list --tenant shop", "those of a tenant of the gateway"],

@@ -1,5 +1,4 @@
-import { defineCommand, TENANT } from "../command/command.ts";
-import { OPERATED_OPTIONS } from "../store/operated-store.ts";
+import { defineCommand, SERVED } from "../command/command.ts";
 import { openSecrets } from "./operated-secrets.ts";
 import { unknownSecret } from "./unknown-secret.ts";
 
@@ -8,7 +7,7 @@ export const secretsRemove = defineCommand({
   usage: "nexus secrets remove <name>",
   description: "Entries that use it as ${secret:name} can no longer start.",
   words: { min: 1, max: 1 },
-  options: { ...TENANT, ...OPERATED_OPTIONS },
+  options: SERVED,
   examples: [
     ["nexus secrets remove github", "servers that need it fail at their next start"],
     ["nexus secrets remove github --json", "print the removed name as JSON"],

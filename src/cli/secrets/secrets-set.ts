@@ -2,8 +2,7 @@ import { addAbortSignal } from "node:stream";
 import { SHORT_SECRET } from "../../text/mask-secrets.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
-import { defineCommand, TENANT } from "../command/command.ts";
-import { OPERATED_OPTIONS } from "../store/operated-store.ts";
+import { defineCommand, GATEWAY_OPTIONS, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { openSecrets } from "./operated-secrets.ts";
 import { destinationOf, type SecretDestination } from "./secret-destination.ts";
@@ -25,7 +24,7 @@ address it is sent to. "nexus secrets allow" adds an origin. A new value keeps t
 
 With --gateway the value is sent to that gateway. It never comes back, so origins are added only on the machine of the gateway.`,
   words: { min: 1, max: Infinity },
-  options: { ...TENANT, gateway: OPERATED_OPTIONS.gateway },
+  options: { ...TENANT, gateway: GATEWAY_OPTIONS.gateway },
   examples: [
     ["nexus secrets set github", "ask for the value"],
     ["nexus secrets set capcorn.user", "for the tools of the server capcorn and their address"],

@@ -5,24 +5,12 @@ import type { GatewayClientOptions } from "../../rest/remote/gateway-client.ts";
 import type { OperatedStore } from "../../rest/remote/remote-store.ts";
 import { maskUrl } from "../../text/mask-secrets.ts";
 import { quoteWord } from "../../text/shell-words.ts";
-import { wrongUsage } from "../command/command-line.ts";
-import { DATABASE_OPTION, type CommandContext, type Options } from "../command/command.ts";
+import { isElsewhere, wrongUsage } from "../command/command-line.ts";
+import { DATABASE_OPTION, GATEWAY_OPTIONS, type CommandContext, type Options } from "../command/command.ts";
 import { openKnownStore, openStore } from "./open-store.ts";
 
 /** The options of commands that work on a database or through a gateway. */
-export const OPERATED_OPTIONS = {
-  gateway: {
-    type: "string",
-    value: "URL",
-    help: "do it through the REST API of this gateway, with the key in NEXUS_KEY, instead of on a database",
-  },
-  key: {
-    type: "string",
-    value: "-",
-    help: "with --gateway: - reads the key from stdin. A key on the command line is visible to others on the machine",
-  },
-  ...DATABASE_OPTION,
-} as const satisfies Options;
+export const OPERATED_OPTIONS = { ...GATEWAY_OPTIONS, ...DATABASE_OPTION } as const satisfies Options;
 
 type OperatedContext = CommandContext<{
   readonly gateway?: string | undefined;
@@ -38,18 +26,10 @@ export function gatewayAgain({ gateway, tenant }: { gateway: string; tenant?: st
 
 /** Opens the store that a command line is about, here or behind a gateway. `creates`: one that is missing here is created. */
 export async function openOperated(context: OperatedContext, { creates = false } = {}): Promise<OperatedStore> {
+  if (!isElsewhere(context)) return creates ? openStore(context) : openKnownStore(context);
   const { gateway, key, database } = context.options;
-  if (gateway === undefined) {
-    refuseKey(key);
-    return creates ? openStore(context) : openKnownStore(context);
-  }
   const { RemoteStore } = await import("../../rest/remote/remote-store.ts");
   return new RemoteStore(await gatewayOptions(context, { gateway, key, database }));
-}
-
-/** Without --gateway there is nobody to show a key. */
-export function refuseKey(key: string | undefined): void {
-  if (key !== undefined) throw wrongUsage("--key is only for --gateway", "Add --gateway URL, or remove --key.");
 }
 
 interface GivenGateway {

@@ -3,13 +3,14 @@ import * as z from "zod";
 import { tenantFolder } from "../../auth/tenant-folder.ts";
 import { serverId } from "../../config/read/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import type { Host } from "../../host/host.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";
 import { lastLines, timedLine } from "../../host/server-log-reader.ts";
 import { addNetworkServer, checkNetworkServer } from "../../team/network-server.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
 import { conflict } from "../http/problem.ts";
 import { defineOperation, type ApiContext } from "./api-context.ts";
-import { closedServerView, isConfigured, serverView, type ServerView } from "./server-view.ts";
+import { closedServerView, isConfigured, serverView, type ServerView } from "../../team/operate/server-view.ts";
 
 const Server = z.object({
   id: z.string(),
@@ -172,11 +173,14 @@ const retryServer = defineOperation({
   summary: "Try a failed server again now, or read the lists of a running one again",
   access: "admin",
   answer: { status: 200, schema: Server },
-  async handle({ api, params }) {
+  async handle({ api, params, signal }) {
     const { tenant = "", id = "" } = params;
     await viewOf(api, params);
     // That it fails again is its state, not a failure of this request.
-    await api.gateway.useHost(tenant, (host) => host.retry(id).catch(() => {}));
+    await api.gateway.useHost(tenant, async (host) => {
+      await untilKnown(host, id, signal);
+      await host.retry(id).catch(() => {});
+    });
     return viewOf(api, params);
   },
 });
@@ -212,6 +216,8 @@ export const SERVER_OPERATIONS = [
   getServerLog,
 ];
 
+const KNOWN_MS = 3_000;
+
 type Params = Readonly<Record<string, string>>;
 
 /** All servers of a tenant. Nothing is started for it. */
@@ -236,6 +242,22 @@ export async function viewOf(api: ApiContext, { tenant = "", id = "" }: Params):
     id,
     views.map((view) => view.id),
   );
+}
+
+/** One that was added a moment ago is known to the host within a second. */
+async function untilKnown(host: Host, id: string, signal: AbortSignal): Promise<void> {
+  if (host.find(id)) return;
+  await new Promise<void>((resolve) => {
+    const stop = host.on(() => host.find(id) && finish());
+    const timer = setTimeout(() => finish(), KNOWN_MS);
+    const finish = () => {
+      stop();
+      clearTimeout(timer);
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    signal.addEventListener("abort", finish);
+  });
 }
 
 /** A server that can be changed over the network. */
