@@ -18,6 +18,16 @@ export function elapsedText(ms: number): string {
   return minutes === 0 ? `${seconds.toFixed(1)} s` : `${minutes} min ${Math.floor(seconds % 60)} s`;
 }
 
+/** How long to wait, rounded up: `5 s`, `12 min`, `23 h 59 min`. */
+export function waitText(ms: number): string {
+  const seconds = Math.ceil(ms / 1_000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const [hours, rest] = [Math.floor(minutes / 60), minutes % 60];
+  return rest === 0 ? `${hours} h` : `${hours} h ${rest} min`;
+}
+
 /** How long ago something was: `just now`, `5 min ago`, `3 days ago`. */
 export function agoText(at: number, now: number = Date.now()): string {
   const minutes = Math.floor((now - at) / 60_000);

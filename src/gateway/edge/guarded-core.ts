@@ -7,7 +7,7 @@ import { correlationOf } from "../../server/core/correlation.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import { Receipt } from "../../server/core/receipt.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { Allowance, RunningCall } from "../operation/allowance.ts";
+import { withCorrelation, type Allowance, type RunningCall } from "../operation/allowance.ts";
 import { AccessLog } from "../operation/access-log.ts";
 import { isRefusal, type AuditRecord, type AuditTrail, type Outcome } from "../operation/audit.ts";
 import { inCallerWords } from "../operation/caller-error.ts";
@@ -88,18 +88,21 @@ export class GuardedCore implements Core<View> {
     { caller, refused }: { caller: RequestOrigin; refused: Admission | undefined },
   ): Admission | undefined | Promise<Admission | undefined> {
     if (!refused) return undefined;
-    const { admitted, error: failure } = refused;
+    const { admitted, error } = refused;
     const startedAt = performance.now();
     const waiting: Promise<void>[] = [];
+    // All of them get the same error, with the id of the first.
+    let failure: NexusError | undefined;
     for (const { method, params = {} } of requests.slice(admitted)) {
-      const correlation = correlationOf(params["_meta"], caller.headers);
-      const { correlationId, traceId } = correlation;
+      const { correlationId, traceId } = correlationOf(params["_meta"], caller.headers);
+      failure ??= withCorrelation(error, correlationId);
       const asked = { principal, method, params, caller, correlationId, traceId, receipt: new Receipt(caller.headers) };
       const record = this.#finished(asked, { outcome: "refused", failure, startedAt, result: undefined });
       const written = record.record(undefined);
       if (written) waiting.push(written);
     }
-    return waiting.length === 0 ? refused : Promise.all(waiting).then(() => refused);
+    const told = { admitted, error: failure ?? error };
+    return waiting.length === 0 ? told : Promise.all(waiting).then(() => told);
   }
 
   async offer(principal: Principal): Promise<Offer> {
@@ -183,14 +186,19 @@ export class GuardedCore implements Core<View> {
     return views.listen({ ...request, view: this.endpoint });
   }
 
-  /** Records an attempt to use a server or set that the principal may not know of. */
-  async recordHidden(principal: Principal, { method, target, headers }: HiddenAttempt): Promise<void> {
+  /** Counts and records an attempt to use a server or set that the principal may not know of. Returns why it is over a limit. */
+  async recordHidden(principal: Principal, attempt: HiddenAttempt): Promise<NexusError | undefined> {
+    const { method, target, headers } = attempt;
+    const caller = { era: "modern", version: "", client: undefined, headers } as const;
+    const params = { name: target };
+    const refused = await this.admit(principal, [{ jsonrpc: "2.0", id: 0, method, params }], caller);
+    if (refused) return refused.error;
     const { correlationId, traceId } = correlationOf(undefined, headers);
-    const caller = { era: "modern", version: "", client: undefined } as const;
-    const asked = { principal, method, params: { name: target }, caller, correlationId, traceId };
+    const asked = { principal, method, params, caller, correlationId, traceId };
     const failure = new NexusError("NAME_UNKNOWN", "There is no such endpoint");
     const startedAt = performance.now();
     await this.#finished(asked, { outcome: "refused", failure, startedAt, result: undefined }).record(undefined);
+    return undefined;
   }
 
   /** What it throws comes back with the exchange, which is then recorded. */
@@ -204,7 +212,8 @@ export class GuardedCore implements Core<View> {
 
   #failure(error: unknown, method: string, correlationId?: string): NexusError {
     const server = this.endpoint.kind === "one" ? this.endpoint.server : undefined;
-    return inCallerWords(this.#options.failures.report(error, { server, method, correlationId }));
+    const reported = inCallerWords(this.#options.failures.report(error, { server, method, correlationId }));
+    return correlationId === undefined ? reported : withCorrelation(reported, correlationId);
   }
 
   /** Counts what has ended. It is recorded when it is known how its answer leaves. */

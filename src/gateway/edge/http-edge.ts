@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { retryLater } from "../../server/core/busy-error.ts";
 import { NO_ROOM } from "../../server/core/byte-budget.ts";
 import { HttpListener, type HttpListenerOptions } from "../../server/http/http-listener.ts";
 import {
@@ -11,6 +12,7 @@ import {
   sendJson,
   sendText,
   wrongMethod,
+  type HttpRefusal,
 } from "../../server/http/http-refusal.ts";
 import { McpEndpoint, type McpEndpointOptions } from "../../server/http/mcp-endpoint.ts";
 import type { Traffic } from "../../server/http/traffic.ts";
@@ -158,15 +160,20 @@ export class HttpEdge {
     const target = view.kind === "set" ? view.name : (serverOf(view) ?? "");
     const attempt = { method: `${method} ${url.split("?")[0]}`, target, headers };
     // It is refused whether or not that can be recorded.
-    await visit.endpoints.all.recordHidden(visit.principal, attempt).catch(() => {});
-    refuseUnread(req, res, noView(view));
+    const limited = await visit.endpoints.all.recordHidden(visit.principal, attempt).catch(() => undefined);
+    refuseUnread(req, res, limited ? overLimit(limited) : noView(view));
   }
 
   /** Without credentials, the page does not show the servers. */
   async #showPage(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const { authenticate } = this.#options;
-    const admit = async () => authenticate(req.headers);
-    const principal = await admit().catch(() => undefined);
+    const { authenticate, onRefused } = this.#options;
+    const { headers } = req;
+    const admit = async () => authenticate(headers);
+    const principal = await admit().catch(async (error: unknown) => {
+      const isRefused = headers.authorization !== undefined && asNexusError(error).code === "AUTH_REQUIRED";
+      if (isRefused) await onRefused?.(headers)?.catch(() => {});
+      return undefined;
+    });
     sendFrontPage(req, res, principal ? await this.#shownTo(principal) : "hidden");
   }
 
@@ -174,9 +181,11 @@ export class HttpEdge {
     const tenant = this.#options.tenantOf(principal);
     try {
       const leave = await tenant.enter?.();
-      const shown = tenant.servers().filter((id) => tenant.endpoints.sees(principal, id));
-      leave?.();
-      return shown;
+      try {
+        return tenant.servers().filter((id) => tenant.endpoints.sees(principal, id));
+      } finally {
+        leave?.();
+      }
     } catch {
       return "unavailable";
     }
@@ -191,7 +200,7 @@ export class HttpEdge {
   async #tellTools(req: IncomingMessage, res: ServerResponse, view: View, visit: Visit): Promise<void> {
     const { endpoints, principal } = visit;
     const { unread } = this.#options;
-    if (!endpoints.reaches(principal, view)) return refuse(res, noView(view));
+    if (!endpoints.reaches(principal, view)) return this.#refuseHidden(req, res, view, visit);
     const left = new AbortController();
     res.once("close", () => left.abort(new NexusError("CANCELLED", "The caller closed its connection")));
     try {
@@ -243,6 +252,12 @@ const CIRCLE = invalidRequest("Loop detected: this request already passed throug
 function noView(view: View): ReturnType<typeof invalidRequest> {
   const what = view.kind === "set" ? `set "${view.name}"` : `server "${serverOf(view)}"`;
   return invalidRequest(`This gateway has no ${what}`, 404);
+}
+
+function overLimit(error: NexusError): HttpRefusal {
+  const told = rpcErrorOf(error);
+  const { status, seconds } = retryLater(told) ?? { status: 503, seconds: 1 };
+  return { status, error: told, headers: { "retry-after": String(seconds) } };
 }
 
 function serverOf(view: View): string | undefined {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { readPages } from "../../client/conversation/lists.ts";
 import { LATEST } from "../../protocol/revisions.ts";
-import { newCorrelation } from "../../server/core/correlation.ts";
+import { correlationOf } from "../../server/core/correlation.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { GuardedCore } from "./guarded-core.ts";
 
@@ -33,7 +33,7 @@ export async function toolManifest(core: GuardedCore, reader: ManifestReader): P
     ask: undefined,
   } as const;
   const { endpoint } = core;
-  const { correlationId, traceId } = newCorrelation();
+  const { correlationId, traceId } = correlationOf(undefined, headers);
   return readPages(METHOD, "tools", (params = {}) =>
     core.handle({ endpoint, principal, method: METHOD, params, caller, correlationId, traceId, signal }),
   );

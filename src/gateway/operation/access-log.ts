@@ -1,3 +1,4 @@
+import { ANYBODY } from "../../server/core/principal.ts";
 import { isWritten, type Logger } from "../../text/logger.ts";
 import type { AuditRecord, Outcome } from "./audit.ts";
 
@@ -16,7 +17,7 @@ const LEVELS: Record<Outcome, "debug" | "info"> = {
 const MAX_NAME = 128;
 
 /**
- * One line for each call: what was asked of which server, and how it ended. It has no arguments and no results; addresses of
+ * One line for each call: who asked what of which server, and how it ended. It has no arguments and no results; addresses of
  * resources are left out, because they may contain both.
  */
 export class AccessLog {
@@ -32,17 +33,19 @@ export class AccessLog {
   write(record: AuditRecord): void {
     const level = LEVELS[record.outcome];
     if (!this.#writes[level]) return;
-    const { correlationId, traceId, principal, server, outcome, target } = record;
+    const { correlationId, traceId, principal, server, outcome, target, errorCode: code } = record;
     const method = record.method.slice(0, MAX_NAME);
     const name = isName(method) && server !== "" ? target?.slice(0, MAX_NAME) : undefined;
     this.#logger[level](`${method}${name === undefined ? "" : ` ${name}`}: ${outcome}`, {
       correlationId,
       ...(traceId === correlationId ? {} : { traceId }),
       tenant: principal.tenant,
+      ...(principal.id === ANYBODY.id ? {} : { keyId: principal.id }),
       ...(server === "" ? {} : { server }),
       method,
       ...(name === undefined ? {} : { target: name }),
       outcome,
+      ...(code === undefined ? {} : { code }),
       durationMs: Math.round(record.durationMs * 10) / 10,
     });
   }

@@ -1,7 +1,9 @@
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
 import { INTERNAL_ERROR } from "../../protocol/json-rpc.ts";
 import type { Admission } from "../../server/core/core.ts";
 import type { Principal } from "../../server/core/principal.ts";
+import { waitText } from "../../text/duration.ts";
 
 /** What principals may use in a time, and at once. Asked for every request, so it answers at once where it can. */
 export interface Allowance {
@@ -29,7 +31,7 @@ export interface ExceededLimit {
 
 /** The error for a request that exceeds a limit. Nothing was done for it. */
 export function rateLimited(limit: ExceededLimit, retryAfterMs: number): NexusError {
-  const message = `${words(limit)}. Retry after ${Math.ceil(retryAfterMs / 1000)} s`;
+  const message = `${words(limit)}. Retry after ${waitText(retryAfterMs)}`;
   const data = { code: "RATE_LIMITED", limit, retryAfterMs };
   return new NexusError("RATE_LIMITED", message, {
     rpc: { code: INTERNAL_ERROR, message, data },
@@ -38,10 +40,18 @@ export function rateLimited(limit: ExceededLimit, retryAfterMs: number): NexusEr
   });
 }
 
+/** The same error with the id of the request, by which operators find it in the log and in the audit. */
+export function withCorrelation(error: NexusError, correlationId: string): NexusError {
+  const { rpc } = error.details;
+  if (error.code !== "RATE_LIMITED" || !rpc || !isRecord(rpc.data)) return error;
+  return error.amended({ correlationId, rpc: { ...rpc, data: { ...rpc.data, correlationId } } });
+}
+
 function words({ name, max, windowMs }: ExceededLimit): string {
   const whose = name.startsWith("tenant-") ? "this tenant" : "this key";
   if (windowMs === 0) return `The limit of ${whose} for running calls is reached (${max})`;
-  return `The limit of ${whose} is reached: ${max} requests per ${SPANS.get(windowMs) ?? `${windowMs / 1000} s`}`;
+  const requests = max === 1 ? "request" : "requests";
+  return `The limit of ${whose} is reached: ${max} ${requests} per ${SPANS.get(windowMs) ?? `${windowMs / 1000} s`}`;
 }
 
 const SPANS: ReadonlyMap<number, string> = new Map([

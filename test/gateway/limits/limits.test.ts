@@ -62,6 +62,7 @@ const REFUSED = {
   code: "RATE_LIMITED",
   limit: { name: "rate", max: 0, windowMs: 3_600_000 },
   retryAfterMs: expect.any(Number),
+  correlationId: expect.any(String),
 };
 const refused = (max: number) => ({ ...REFUSED, limit: { ...REFUSED.limit, max } });
 
@@ -84,7 +85,7 @@ test("a refused request gets HTTP 429 with Retry-After, and an error that names 
     id: 7,
     error: {
       code: -32603,
-      message: expect.stringMatching(/^The limit of this key is reached: 1 requests per hour\. Retry after \d+ s$/),
+      message: expect.stringMatching(/^The limit of this key is reached: 1 request per hour\. Retry after \d+ min$/),
       data: refused(1),
     },
   });
@@ -222,15 +223,41 @@ test("the list of tools at its own address counts also, and is refused with 429 
   expect((await it.post("ada", "tools/list")).status).toBe(429);
 });
 
-test("refused requests are in the audit and the metrics", async () => {
+test("requests to addresses that a caller may not use count also, are in the audit, and are refused with 429", async () => {
   const records: AuditRecord[] = [];
-  await using it = await LimitWorld.open({ ada: perHour(1) }, { audit: (record) => void records.push(record) });
-  for (let count = 0; count < 3; count++) await it.post("ada", "tools/call", LOOK);
-  expect(records.map(({ outcome, server, target }) => [outcome, server, target])).toEqual([
-    ["ok", "box", "box__look"],
-    ["refused", "box", "box__look"],
-    ["refused", "box", "box__look"],
-  ]);
+  await using it = await LimitWorld.open({ ada: perHour(2) }, { audit: (record) => void records.push(record) });
+  const none = it.world.url("none");
+  const tools = () => fetch(none.replace(/mcp$/, "tools"), { headers: { "x-user": "ada" } });
+  expect([(await it.post("ada", "tools/list", {}, none)).status, (await tools()).status]).toEqual([404, 404]);
+  const { status, headers, json } = await it.post("ada", "tools/list", {}, none);
+  expect([status, Number(headers["retry-after"]) > 3_500, json.error?.data]).toEqual([429, true, refused(2)]);
+  expect((await tools()).status).toBe(429);
+  expect(records.map(({ method, target, errorCode }) => [method, target, errorCode])).toEqual(
+    ["NAME_UNKNOWN", "RATE_LIMITED"].flatMap((code) => [
+      ["POST /servers/none/mcp", "none", code],
+      ["GET /servers/none/tools", "none", code],
+    ]),
+  );
+});
+
+test("refused requests are in the audit, the log and the metrics, with the id that their callers get", async () => {
+  const records: AuditRecord[] = [];
+  const lines: unknown[] = [];
+  const logger = { ...SILENT, info: (_message: string, data?: object) => void lines.push(data) };
+  const audit = (record: AuditRecord) => void records.push(record);
+  await using it = await LimitWorld.open({ ada: perHour(1) }, { audit, logger });
+  const answers = [];
+  for (let count = 0; count < 3; count++) answers.push(await it.post("ada", "tools/call", LOOK));
+  const told = answers.map(({ json }) => (json.error?.data as { correlationId: string } | undefined)?.correlationId);
+  expect(records.map(({ outcome, server, target, correlationId }) => [outcome, server, target, correlationId])).toEqual(
+    [
+      ["ok", "box", "box__look", expect.any(String)],
+      ["refused", "box", "box__look", told[1]],
+      ["refused", "box", "box__look", told[2]],
+    ],
+  );
+  const line = { keyId: "ada", tenant: "default", target: "box__look", outcome: "refused", code: "RATE_LIMITED" };
+  expect(lines).toMatchObject([told[1], told[2]].map((correlationId) => ({ ...line, correlationId })));
   const { text } = await it.world.get("/metrics", "ada");
   expect(text).toContain(`nexus_calls_total{server="box",method="tools/call",outcome="refused"} 2`);
 });
