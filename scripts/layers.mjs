@@ -63,6 +63,7 @@ export const LAYERS = [
   ["store/engine"],
   ["store/tables/migrations"],
   ["store/tables"],
+  ["store/audit"],
   ["store/keep"],
   ["store"],
   ["gateway/names"],

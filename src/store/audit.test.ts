@@ -3,26 +3,27 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { onBothEngines, type StoreWorld } from "../../test/fixtures/store-world.ts";
 import { SILENT } from "../text/logger.ts";
-import { checkAudit, checkAllAudits } from "./audit-check.ts";
+import { checkAudit, checkAllAudits } from "./audit/audit-check.ts";
 import { backUp, restore } from "./backup.ts";
 import { checkStore } from "./check.ts";
-import type { AuditEntry } from "./keep/audit-chain.ts";
+import type { AuditEntry } from "./audit/audit-chain.ts";
 import type { Store } from "./store.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 
-function entry(number: number, { tenant = "default", ...changes }: Partial<AuditEntry> & { tenant?: string } = {}) {
-  const facts = {
-    at: START + number * 1000,
-    keyId: "k1",
-    server: "shop",
-    target: "shop__buy",
-    outcome: "ok",
-    ...changes,
-  };
-  const { at, ...rest } = facts;
-  const record = { at: new Date(at).toISOString(), tenant, method: "tools/call", ...rest, durationMs: 1 };
-  return { ...facts, text: JSON.stringify(record) };
+interface Facts {
+  tenant?: string;
+  keyId?: string | null;
+  server?: string;
+  target?: string | null;
+  outcome?: string;
+}
+
+function entry(number: number, { tenant = "default", ...changes }: Facts = {}): AuditEntry {
+  const at = START + number * 1000;
+  const facts = { keyId: "k1", server: "shop", target: "shop__buy", outcome: "ok", ...changes };
+  const record = { at: new Date(at).toISOString(), tenant, method: "tools/call", ...facts, durationMs: 1 };
+  return { at, text: JSON.stringify(record) };
 }
 
 const entries = (count: number, from = 1, changes: Parameters<typeof entry>[1] = {}) =>
@@ -36,23 +37,39 @@ async function filled(world: StoreWorld, count = 25): Promise<Store> {
 
 const seqs = (records: readonly { seq: number }[]) => records.map(({ seq }) => seq);
 
+/** The records of each row that is appended. */
+const ROWS = [3, 1, 1, 1, 4];
+
+/** Appends rows that have a known number of records: 1 to 3, 4, 5, 6, and 7 to 10. */
+async function appendRows({ audit }: Store, tenant: string): Promise<void> {
+  let from = 1;
+  for (const count of ROWS) {
+    await audit.append(tenant, entries(count, from, { tenant }));
+    from += count;
+  }
+}
+
 const ofHead = (set: string) => (tenant: string) => [`update nexus_audit_heads set ${set} where tenant = '${tenant}'`];
-const ofRecords = (change: string, where: string) => (tenant: string) => [
+const ofRows = (change: string, where: string) => (tenant: string) => [
   `${change} where tenant = '${tenant}' and ${where}`,
 ];
+const replaced = (from: string, to: string) => `update nexus_audit set records = replace(records, '${from}', '${to}')`;
 
 /** What somebody does to the chain of a tenant, and the record that a check names. */
 const DAMAGES: [damage: (tenant: string) => string[], seq: number][] = [
-  [ofRecords("update nexus_audit set record = replace(record, 'shop', 'bank')", "seq = 7"), 7],
-  [ofRecords("update nexus_audit set outcome = 'error'", "seq = 8"), 8],
-  [ofRecords("update nexus_audit set hash = 'x'", "seq = 11"), 11],
-  [ofRecords("delete from nexus_audit", "seq = 9"), 9],
-  [ofRecords("delete from nexus_audit", "seq = 1"), 1],
-  [ofRecords("delete from nexus_audit", "seq = 25"), 25],
-  [ofRecords("delete from nexus_audit", "seq > 20"), 21],
-  [ofRecords("delete from nexus_audit", "seq > 0"), 1],
-  [ofHead("seq = 24"), 24],
-  [ofHead("hash = 'x'"), 25],
+  [ofRows(replaced("shop", "bank"), "seq = 4"), 4],
+  [ofRows(replaced(`00:00:08.000Z`, `00:00:09.000Z`), "seq = 7"), 8],
+  [ofRows(replaced(`"hash":"`, `"hash":"x`), "seq = 5"), 5],
+  [ofRows("update nexus_audit set records = substr(records, 1, 200)", "seq = 7"), 7],
+  [ofRows("update nexus_audit set last_at = last_at - 1", "seq = 7"), 7],
+  [ofRows("update nexus_audit set last_seq = 9", "seq = 7"), 7],
+  [ofRows("delete from nexus_audit", "seq = 5"), 5],
+  [ofRows("delete from nexus_audit", "seq = 1"), 1],
+  [ofRows("delete from nexus_audit", "seq = 7"), 7],
+  [ofRows("delete from nexus_audit", "seq > 4"), 5],
+  [ofRows("delete from nexus_audit", "seq > 0"), 1],
+  [ofHead("seq = 9"), 9],
+  [ofHead("hash = 'x'"), 10],
   [
     (tenant) =>
       [
@@ -61,6 +78,12 @@ const DAMAGES: [damage: (tenant: string) => string[], seq: number][] = [
         [99, 6],
       ].map(([from, to]) => `update nexus_audit set seq = ${to} where tenant = '${tenant}' and seq = ${from}`),
     5,
+  ],
+  [
+    (tenant) => [
+      `insert into nexus_audit select tenant, 2, last_seq, at, last_at, records from nexus_audit where tenant = '${tenant}' and seq = 6`,
+    ],
+    2,
   ],
   [(tenant) => [`delete from nexus_audit_heads where tenant = '${tenant}'`], 1],
 ];
@@ -75,6 +98,8 @@ onBothEngines("the audit", (world) => {
     expect(await checkAudit(store.audit, "default")).toMatchObject({ records: 114, first: 1, head, damage: undefined });
     expect(await store.audit.find("default", 113)).toMatchObject({ seq: 113, server: "shop", keyId: "k1" });
     expect(await store.audit.find("default", 115)).toBeUndefined();
+    expect(await store.audit.wasAppended("default", entry(113))).toBe(true);
+    expect(await store.audit.wasAppended("default", entry(114))).toBe(false);
   });
 
   test("several processes append to one chain at the same time, also to the first record of many tenants", async () => {
@@ -148,7 +173,7 @@ onBothEngines("the audit", (world) => {
     const { db } = store.engine;
     for (const [index, [damage, seq]] of DAMAGES.entries()) {
       const tenant = tenantOf(index);
-      await store.audit.append(tenant, entries(25, 1, { tenant }));
+      await appendRows(store, tenant);
       for (const statement of damage(tenant)) await sql.raw(statement).execute(db);
       expect([index, (await checkAudit(store.audit, tenant)).damage?.seq]).toEqual([index, seq]);
     }
@@ -162,12 +187,13 @@ onBothEngines("the audit", (world) => {
   test("a head that was set back with its newest record is not signed again by the next record", async () => {
     const store = await filled(world());
     const { db } = store.engine;
-    await sql`delete from nexus_audit where seq = 25`.execute(db);
-    await sql`update nexus_audit_heads set seq = 24, hash = (select hash from nexus_audit where seq = 24)
-      where tenant = 'default'`.execute(db);
+    await store.audit.append("default", [entry(26)]);
+    await sql`delete from nexus_audit where seq = 26`.execute(db);
+    const before = await store.audit.find("default", 25);
+    await sql`update nexus_audit_heads set seq = 25, hash = ${before?.hash} where tenant = 'default'`.execute(db);
     await store.audit.append("default", [entry(30)]);
     await store.audit.append("default", [entry(31)]);
-    expect((await checkAudit(store.audit, "default")).damage).toMatchObject({ seq: 25 });
+    expect((await checkAudit(store.audit, "default")).damage).toMatchObject({ seq: 26 });
   });
 
   test("a chain that is removed as a whole is found, also after a new one was begun", async () => {
@@ -200,10 +226,41 @@ onBothEngines("the audit", (world) => {
 
   test("records that were changed are removed only by force, so that no trace is lost", async () => {
     const store = await filled(world());
-    await sql`update nexus_audit set outcome = 'x', record = '{}' where seq = 3`.execute(store.engine.db);
+    await sql`update nexus_audit set records = replace(records, '00:00:03.000Z', '00:00:04.000Z')`.execute(
+      store.engine.db,
+    );
     await expect(store.audit.prune("default", START + 11_000)).rejects.toMatchObject({ code: "DATA_DAMAGED" });
     expect(await store.audit.prune("default", START + 11_000, { force: true })).toBe(10);
     expect((await checkAudit(store.audit, "default")).damage).toBeUndefined();
+  });
+
+  test("records of a store that had one row for each are kept with their chain", async () => {
+    const address = await world().newAddress();
+    const before = await world().openStore({ address });
+    await before.audit.append("default", entries(40));
+    let lines = "";
+    for await (const text of before.audit.lines("default")) lines += text;
+    const { db } = before.engine;
+    await db.deleteFrom("nexus_migrations").where("version", "=", 5).execute();
+    await sql`drop table nexus_audit`.execute(db);
+    await sql`create table nexus_audit (tenant text, seq bigint, at bigint, record text, hash text)`.execute(db);
+    for (const line of lines.trim().split("\n")) {
+      const { seq, at, hash } = JSON.parse(line) as { seq: number; at: string; hash: string };
+      const record = line.replace(`,"hash":"${hash}"`, "");
+      await sql`insert into nexus_audit values ('default', ${seq}, ${Date.parse(at)}, ${record}, ${hash})`.execute(db);
+    }
+    await before.close();
+
+    const { audit, migrated } = await world().openStore({ address });
+    expect(migrated).toMatchObject({ from: 4 });
+    let migratedLines = "";
+    for await (const text of audit.lines("default")) migratedLines += text;
+    expect(migratedLines).toBe(lines);
+    await audit.append("default", entries(3, 41));
+    expect(await checkAudit(audit, "default")).toMatchObject({ records: 43, damage: undefined });
+    expect(seqs((await audit.list("default", { since: START + 39_000 }, { limit: 9 })).items)).toEqual([
+      43, 42, 41, 40, 39,
+    ]);
   });
 
   test("a backup contains the audit with its chain, which goes on after it was restored", async () => {

@@ -1,10 +1,10 @@
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
-import { findAuditDamage } from "./audit-check.ts";
+import { findAuditDamage } from "./audit/audit-check.ts";
 import type { Logger } from "../text/logger.ts";
 import { isMissingFile, type DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { isDamage } from "./engine/store-failure.ts";
-import { AuditLog } from "./keep/audit-log.ts";
+import { AuditLog } from "./audit/audit-log.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { findKeyCheck } from "./keep/key-check.ts";
 import { countRows, findInconsistencies, type KeptTable } from "./keep/kept-rows.ts";

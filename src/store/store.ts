@@ -6,7 +6,7 @@ import { ChangeNotices } from "./change-notices.ts";
 import { isMissingFile, type DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { ApiKeys } from "./keep/api-keys.ts";
-import { AuditLog } from "./keep/audit-log.ts";
+import { AuditLog } from "./audit/audit-log.ts";
 import { DatabaseCache } from "./keep/database-cache.ts";
 import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";

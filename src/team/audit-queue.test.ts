@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { storeUnavailable } from "../store/engine/store-failure.ts";
-import type { AuditEntry } from "../store/keep/audit-chain.ts";
+import type { AuditEntry } from "../store/audit/audit-chain.ts";
 import { SILENT } from "../text/logger.ts";
 import { AuditQueue } from "./audit-queue.ts";
 import { incidentEntry } from "./audit-text.ts";
@@ -16,6 +16,8 @@ const entry = (target: string): AuditEntry =>
     errorCode: null,
   });
 
+const targetOf = ({ text }: AuditEntry) => (JSON.parse(text) as { target: string }).target;
+
 test("records that come while the outcome of a write is not known are written after it, and none twice", async () => {
   const written: string[] = [];
   let onFirst = () => {};
@@ -23,12 +25,12 @@ test("records that come while the outcome of a write is not known are written af
   const audit = {
     /** The connection is lost after the first commit. */
     async append(_tenant: string, entries: readonly AuditEntry[]) {
-      written.push(...entries.map(({ target }) => target ?? ""));
+      written.push(...entries.map(targetOf));
       if (written.length > 1) return { seq: written.length, hash: "" };
       onFirst();
       throw storeUnavailable("the database", new Error("the connection was lost"));
     },
-    wasAppended: async (_tenant: string, { target }: AuditEntry) => written.includes(target ?? ""),
+    wasAppended: async (_tenant: string, of: AuditEntry) => written.includes(targetOf(of)),
   };
   const queue = new AuditQueue({ audit, logger: SILENT, collectMs: 0 });
   queue.add("default", entry("one"));

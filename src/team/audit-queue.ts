@@ -1,7 +1,7 @@
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { INTERNAL_ERROR } from "../protocol/json-rpc.ts";
-import type { AuditEntry } from "../store/keep/audit-chain.ts";
-import type { AuditLog } from "../store/keep/audit-log.ts";
+import type { AuditEntry } from "../store/audit/audit-chain.ts";
+import type { AuditLog } from "../store/audit/audit-log.ts";
 import type { Logger } from "../text/logger.ts";
 import { incidentEntry } from "./audit-text.ts";
 

@@ -5,7 +5,7 @@ import { canonicalJson } from "../json/canonical-json.ts";
 import { isRecord } from "../json/is-record.ts";
 import type { Correlation } from "../server/core/correlation.ts";
 import { ANYBODY } from "../server/core/principal.ts";
-import type { AuditEntry } from "../store/keep/audit-chain.ts";
+import type { AuditEntry } from "../store/audit/audit-chain.ts";
 import { isSecretName, MASK, maskProse } from "../text/mask-secrets.ts";
 import { visibleJson } from "../text/visible.ts";
 
@@ -56,7 +56,7 @@ export class AuditText {
     if (record.set !== undefined) written["set"] = record.set;
     if (ofArguments !== "none") written["arguments"] = this.#shown(argumentsIn(params), ofArguments);
     if (ofResults !== "none") written["result"] = result === undefined ? null : this.#shown(result, ofResults);
-    return { at, keyId, server, target, outcome, text: textOf(written) };
+    return { at, text: textOf(written) };
   }
 
   #shown(value: unknown, detail: Exclude<AuditDetail, "none">): unknown {
@@ -120,7 +120,7 @@ export function incidentEntry(incident: Incident): AuditEntry {
     responseBytes: null,
     ...(count === undefined ? {} : { count }),
   };
-  return { at, keyId, server: "", target, outcome, text: textOf(written) };
+  return { at, text: textOf(written) };
 }
 
 /** Invisible characters are escaped, so that an export can be printed as it is. */

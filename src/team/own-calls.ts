@@ -1,7 +1,7 @@
 import type { GatewayResources } from "../gateway/operation/gateway-resources.ts";
 import type { Params, Result } from "../protocol/json-rpc.ts";
 import { ANYBODY, type Principal } from "../server/core/principal.ts";
-import type { AuditLog } from "../store/keep/audit-log.ts";
+import type { AuditLog } from "../store/audit/audit-log.ts";
 
 const URI = "nexus://calls";
 /** What the resource shows: the newest calls of a day. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import { correlationOf } from "../server/core/correlation.ts";
-import type { AuditEntry } from "../store/keep/audit-chain.ts";
+import type { AuditEntry } from "../store/audit/audit-chain.ts";
 import type { Store } from "../store/store.ts";
 import { incidentEntry } from "./audit-text.ts";
 

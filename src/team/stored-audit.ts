@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { AuditSettings } from "../config/audit-setting.ts";
 import { messageOf } from "../errors/nexus-error.ts";
 import type { AuditContent, AuditRecord, AuditTrail } from "../gateway/operation/audit.ts";
-import type { AuditEntry } from "../store/keep/audit-chain.ts";
+import type { AuditEntry } from "../store/audit/audit-chain.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
 import { AuditQueue, unrecorded, type AuditQueueOptions } from "./audit-queue.ts";

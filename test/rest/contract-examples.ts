@@ -60,10 +60,8 @@ async function ofAudit(world: RestWorld): Promise<Example> {
     outcome: "ok",
     durationMs: 1,
   };
-  const { at, ...facts } = record;
-  const { seq } = await world.store.audit.append("shop", [
-    { ...facts, at: Date.parse(at), text: JSON.stringify(record) },
-  ]);
+  const entry = { at: Date.parse(record.at), text: JSON.stringify(record) };
+  const { seq } = await world.store.audit.append("shop", [entry]);
   return { params: { ...shop, seq: String(seq) } };
 }
 

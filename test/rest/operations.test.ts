@@ -85,7 +85,7 @@ describe("rights", () => {
     const record = (keyId: string) => {
       const facts = { keyId, server: "s", target: "t", outcome: "ok" };
       const text = JSON.stringify({ at: new Date().toISOString(), tenant: "shop", method: "tools/call", ...facts });
-      return { at: Date.now(), ...facts, text };
+      return { at: Date.now(), text };
     };
     const { seq } = await world.store.audit.append("shop", [record(id), record("other")]);
     const list = await world.call("GET", "/tenants/shop/audit?key=other", { key });

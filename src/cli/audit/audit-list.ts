@@ -1,4 +1,4 @@
-import type { StoredAuditRecord } from "../../store/keep/audit-chain.ts";
+import type { StoredAuditRecord } from "../../store/audit/audit-chain.ts";
 import { asText } from "../../text/as-text.ts";
 import { visible } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";

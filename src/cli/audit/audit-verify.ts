@@ -1,4 +1,4 @@
-import type { AuditCheck } from "../../store/audit-check.ts";
+import type { AuditCheck } from "../../store/audit/audit-check.ts";
 import { defineCommand } from "../command/command.ts";
 import { pluralize } from "../output/amounts.ts";
 import { openAudit } from "../store/operated-audit.ts";
@@ -30,7 +30,7 @@ removed tenant has to be named then.`,
 
   async run(context) {
     const { out, options } = context;
-    const { MISSING_CHAIN } = await import("../../store/audit-check.ts");
+    const { MISSING_CHAIN } = await import("../../store/audit/audit-check.ts");
     await using audit = await openAudit(context);
     const { checks, isComplete } = await audit.verify(options.tenant);
     const isRight = isComplete && checks.every(({ damage }) => !damage);

@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { OUTCOMES } from "../../gateway/operation/audit.ts";
-import type { AuditFilter } from "../../store/keep/audit-log.ts";
+import type { AuditFilter } from "../../store/audit/audit-filter.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Options } from "../command/command.ts";

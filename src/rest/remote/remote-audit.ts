@@ -1,6 +1,7 @@
-import type { AuditCheck } from "../../store/audit-check.ts";
-import type { StoredAuditRecord } from "../../store/keep/audit-chain.ts";
-import type { AuditFilter, AuditPage } from "../../store/keep/audit-log.ts";
+import type { AuditCheck } from "../../store/audit/audit-check.ts";
+import type { StoredAuditRecord } from "../../store/audit/audit-chain.ts";
+import type { AuditFilter } from "../../store/audit/audit-filter.ts";
+import type { AuditPage } from "../../store/audit/audit-log.ts";
 import type { OperatedAudit } from "../../team/operate/audit-operations.ts";
 import { GatewayClient, MAX_PAGE, queryText, type GatewayClientOptions } from "./gateway-client.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { checkAudit } from "../../store/audit-check.ts";
-import type { AuditFilter } from "../../store/keep/audit-log.ts";
+import { checkAudit } from "../../store/audit/audit-check.ts";
+import type { AuditFilter } from "../../store/audit/audit-filter.ts";
 import { requireAudited } from "../../team/operate/audit-operations.ts";
 import { mayUse, type Actor } from "../access/actor.ts";
 import { listOf, PAGE_QUERY } from "../http/page.ts";

@@ -75,19 +75,19 @@ async function loadSqlite(libraries: readonly SqliteLibrary[]): Promise<((file: 
   );
 }
 
-/** Longer statements insert many rows, and take longer to compile than to run. */
-const LONG_STATEMENT = 1_000;
-const MAX_KEPT_STATEMENTS = 16;
+/** Statements that were used last stay compiled: that takes longer than to run most of them. */
+const MAX_KEPT_STATEMENTS = 64;
 
 function handle(database: SqliteDatabase, spread: (parameters: unknown[]) => unknown[]): SqliteHandle {
   const kept = new Map<string, Statement>();
   const use = <T>(sql: string, run: (statement: Statement) => T): T => {
-    if (sql.length < LONG_STATEMENT) return run(database.prepare(sql));
     const statement = kept.get(sql) ?? database.prepare(sql);
     // One that fails is not used again: libsql does not reset it.
     kept.delete(sql);
     const result = run(statement);
-    if (kept.size < MAX_KEPT_STATEMENTS) kept.set(sql, statement);
+    const [oldest] = kept.size < MAX_KEPT_STATEMENTS ? [] : kept.keys();
+    if (oldest !== undefined) kept.delete(oldest);
+    kept.set(sql, statement);
     return result;
   };
   return {

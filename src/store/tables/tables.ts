@@ -26,27 +26,26 @@ export interface StoreTables {
   /** Requests of a key or a tenant in a window that ends at `expire`. */
   nexus_rates: { key: string; points: number; expire: number };
   nexus_answers: { id: string; tenant: string; key: string; result: string; expires_at: number; stored_at: number };
-  nexus_audit: AuditRow;
+  nexus_audit: AuditBlockRow;
   /** The newest record of each tenant, signed. */
   nexus_audit_heads: AuditMarkRow;
   /** The newest record of each tenant that was removed when its retention ended, signed. */
   nexus_audit_checkpoints: AuditMarkRow;
 }
 
-/** A record of the audit. The columns repeat what lists select by. */
-export interface AuditRow {
+/** Records of the audit that follow each other. What is written together is in few rows, because each row has its price. */
+export interface AuditBlockRow {
   tenant: string;
-  /** From 1, without gaps. */
+  /** Of its first record. Numbers begin with 1 and have no gaps. */
   seq: number;
+  /** Of its last record. */
+  last_seq: number;
+  /** Of its earliest record. */
   at: number;
-  key_id: string | null;
-  server: string;
-  target: string | null;
-  outcome: string;
-  /** JSON, without the hash. */
-  record: string;
-  /** SHA-256 of the hash before it and the record. */
-  hash: string;
+  /** Of its latest record. */
+  last_at: number;
+  /** Lines of JSON as they are exported: each ends with the SHA-256 of the hash before it and the record without its hash. */
+  records: string;
 }
 
 /** A place in the chain of a tenant. */

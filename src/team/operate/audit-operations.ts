@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
-import { checkAllAudits, checkAudit, type AuditCheck } from "../../store/audit-check.ts";
-import type { AuditLog } from "../../store/keep/audit-log.ts";
+import { checkAllAudits, checkAudit, type AuditCheck } from "../../store/audit/audit-check.ts";
+import type { AuditLog } from "../../store/audit/audit-log.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What commands about the audit use: the audit of an opened store, or that of a gateway elsewhere. */

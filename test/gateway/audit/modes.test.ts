@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { storeUnavailable } from "../../../src/store/engine/store-failure.ts";
-import type { AuditLog } from "../../../src/store/keep/audit-log.ts";
+import type { AuditLog } from "../../../src/store/audit/audit-log.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { checkAudit } from "../../../src/store/audit-check.ts";
+import { checkAudit } from "../../../src/store/audit/audit-check.ts";
 import { StoreWorld } from "../../fixtures/store-world.ts";
 import { AuditedGateway } from "./audited-gateway.ts";
 

@@ -1,12 +1,23 @@
-import { sql, type Kysely } from "kysely";
+import { CompiledQuery, type Kysely } from "kysely";
 import type { StoreEngine } from "../tables/migrate.ts";
 import type { AuditMarkRow, StoreTables } from "../tables/tables.ts";
-import { NO_HASH, type MarkSigner } from "./audit-chain.ts";
+import { recordsIn } from "./audit-blocks.ts";
+import { NO_HASH, type ChainPlace, type MarkSigner } from "./audit-chain.ts";
 
 /** No name of a tenant: its row counts the chains. */
 const ALL_CHAINS = "*";
 
 type Db = Kysely<StoreTables>;
+
+/** Used for every batch of records, so they are not built again each time. Writing transactions of SQLite hold the lock of the file. */
+const LOCK_HEAD = {
+  sqlite: "select * from nexus_audit_heads where tenant = ?",
+  postgres: "select * from nexus_audit_heads where tenant = $1 for update",
+};
+const PUT_HEAD = {
+  sqlite: "update nexus_audit_heads set seq = ?, hash = ?, at = ?, broken_at = ?, mac = ? where tenant = ?",
+  postgres: "update nexus_audit_heads set seq = $1, hash = $2, at = $3, broken_at = $4, mac = $5 where tenant = $6",
+};
 
 /** The signed rows beside the records: heads and checkpoints. */
 export class AuditMarks {
@@ -34,8 +45,9 @@ export class AuditMarks {
   }
 
   async putHead(transaction: Db, head: Omit<AuditMarkRow, "mac">): Promise<void> {
-    const { tenant, ...changed } = this.#signer.sign("head", head);
-    await transaction.updateTable("nexus_audit_heads").set(changed).where("tenant", "=", tenant).execute();
+    const { tenant, seq, hash, at, broken_at: brokenAt, mac } = this.#signer.sign("head", head);
+    const values = [seq, hash, at, brokenAt, mac, tenant];
+    await transaction.executeQuery(CompiledQuery.raw(PUT_HEAD[this.#kind], values));
   }
 
   async putCheckpoint(transaction: Db, checkpoint: Omit<AuditMarkRow, "mac">): Promise<void> {
@@ -76,11 +88,7 @@ export class AuditMarks {
   }
 
   async #locked(transaction: Db, tenant: string): Promise<AuditMarkRow | undefined> {
-    // Writing transactions of SQLite hold the lock of the file.
-    const lock = this.#kind === "postgres" ? sql`for update` : sql``;
-    const { rows } = await sql<AuditMarkRow>`select * from nexus_audit_heads where tenant = ${tenant} ${lock}`.execute(
-      transaction,
-    );
+    const { rows } = await transaction.executeQuery<AuditMarkRow>(CompiledQuery.raw(LOCK_HEAD[this.#kind], [tenant]));
     return rows[0];
   }
 
@@ -92,13 +100,7 @@ export class AuditMarks {
     const isNew = head.seq === 0;
     if (this.#signer.isSigned("head", head) && !isNew) return head;
     const { tenant } = head;
-    const newest = await transaction
-      .selectFrom("nexus_audit")
-      .select(["seq", "hash"])
-      .where("tenant", "=", tenant)
-      .orderBy("seq", "desc")
-      .limit(1)
-      .executeTakeFirst();
+    const newest = await this.#newest(transaction, tenant);
     const checkpoint = await this.findCheckpoint(transaction, tenant);
     if (isNew && !newest && !checkpoint && this.#signer.isSigned("head", head)) return head;
     const last = [head, newest, checkpoint?.mark].reduce(
@@ -107,6 +109,17 @@ export class AuditMarks {
     );
     const { seq = 0, hash = NO_HASH } = last ?? {};
     return { ...head, seq, hash, broken_at: head.broken_at ?? seq + 1 };
+  }
+
+  async #newest(transaction: Db, tenant: string): Promise<ChainPlace | undefined> {
+    const block = await transaction
+      .selectFrom("nexus_audit")
+      .select(["seq", "records"])
+      .where("tenant", "=", tenant)
+      .orderBy("seq", "desc")
+      .limit(1)
+      .executeTakeFirst();
+    return block && recordsIn(block).at(-1);
   }
 
   async #countChain(transaction: Db, now: number): Promise<void> {

@@ -1,8 +1,10 @@
-import { hashOf, NO_HASH, storable } from "./keep/audit-chain.ts";
-import type { AuditLog, ChainPlace } from "./keep/audit-log.ts";
-import { isRecord } from "../json/is-record.ts";
-import { parseJson } from "../json/parse-json.ts";
-import type { AuditRow } from "./tables/tables.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { parseJson } from "../../json/parse-json.ts";
+import type { AuditBlockRow } from "../tables/tables.ts";
+import { recordsIn } from "./audit-blocks.ts";
+import { hashOf, NO_HASH, type ChainPlace } from "./audit-chain.ts";
+import { timeOf } from "./audit-filter.ts";
+import type { AuditLog } from "./audit-log.ts";
 
 /** What is wrong in the audit of a tenant: the first thing, in the order of the chain. */
 interface AuditDamage {
@@ -64,62 +66,73 @@ async function checkOnce(audit: AuditLog, tenant: string): Promise<AuditCheck | 
     return result({ seq: start, problem: `the checkpoint at record ${start} was changed` });
   }
   const brokenAt = head?.mark.broken_at ?? null;
-  while (place.seq < known.seq) {
-    const rows = await audit.rowsAfter(tenant, place.seq);
-    for (const row of rows) {
-      if (row.seq > known.seq) break;
-      const problem = problemOf(row, place, tenant);
-      if (problem !== undefined) return (await wasPruned(audit, tenant, start)) ? "pruned" : result(problem);
-      if (row.seq === brokenAt) return result(brokenHead(brokenAt));
-      place.seq = row.seq;
-      place.hash = row.hash;
+  const walk = { tenant, place, brokenAt };
+  for (let after = Number.MIN_SAFE_INTEGER, isEnd = false; !isEnd;) {
+    const blocks = await audit.blocksAfter(tenant, after);
+    isEnd = blocks.length === 0;
+    for (const block of blocks) {
+      isEnd = block.seq > known.seq;
+      if (isEnd) break;
+      after = block.seq;
+      const damage = misplaced(block.seq, { expected: place.seq + 1, start }) ?? damageIn(block, walk);
+      if (damage) return (await wasPruned(audit, tenant, start)) ? "pruned" : result(damage);
     }
-    if (rows.length === 0) {
-      if (await wasPruned(audit, tenant, start)) return "pruned";
-      return result({ seq: place.seq + 1, problem: missing(place.seq + 1, known.seq + 1) });
-    }
+  }
+  if (place.seq < known.seq) {
+    if (await wasPruned(audit, tenant, start)) return "pruned";
+    return result({ seq: place.seq + 1, problem: missing(place.seq + 1, known.seq + 1) });
   }
   if (head && brokenAt !== null) return result(brokenHead(brokenAt));
   if (head && !head.isSigned) {
     return result({ seq: known.seq, problem: `the head at record ${known.seq} was changed` });
   }
+  if (place.seq > known.seq) return result(uncovered(known.seq + 1));
   if (head && place.hash !== known.hash) {
     return result({ seq: known.seq, problem: `record ${known.seq}, the newest, or records before it were rewritten` });
   }
   const newest = await audit.newest(tenant);
-  if (newest.record > newest.head) {
-    return result({ seq: newest.head + 1, problem: `record ${newest.head + 1} is not covered by the head` });
+  return result(newest.record > newest.head ? uncovered(newest.head + 1) : undefined);
+}
+
+/** The records of a row follow each other and the ones before. */
+interface Walk {
+  tenant: string;
+  /** The last record that is right. */
+  place: ChainPlace;
+  brokenAt: number | null;
+}
+
+function misplaced(seq: number, { expected, start }: { expected: number; start: number }): AuditDamage | undefined {
+  if (seq === expected) return undefined;
+  if (seq > expected) return { seq: expected, problem: missing(expected, seq) };
+  if (seq > start) return { seq, problem: `record ${seq} is there twice` };
+  return { seq, problem: `record ${seq} is there, but the records up to ${start} were removed` };
+}
+
+/** Moves the place to the last record of the row where all of them are right. */
+function damageIn(block: AuditBlockRow, { tenant, place, brokenAt }: Walk): AuditDamage | undefined {
+  let [at, lastAt] = [Infinity, -Infinity];
+  for (const { seq, record, hash } of recordsIn(block)) {
+    if (hash !== hashOf(place.hash, record)) {
+      return { seq, problem: `record ${seq} was changed, or does not follow the one before it` };
+    }
+    if (seq === brokenAt) return brokenHead(brokenAt);
+    const read = parseJson(record);
+    if (!isRecord(read) || read["seq"] !== seq || read["tenant"] !== tenant) {
+      return { seq, problem: `the number or the tenant of record ${seq} was changed` };
+    }
+    place.seq = seq;
+    place.hash = hash;
+    const time = timeOf(read);
+    [at, lastAt] = [Math.min(at, time), Math.max(lastAt, time)];
   }
-  return result(undefined);
+  // Lists select by columns, so they have to say the same as the records.
+  const isRight = block.last_seq === place.seq && block.at === at && block.last_at === lastAt;
+  return isRight ? undefined : { seq: block.seq, problem: `the columns of record ${block.seq} were changed` };
 }
 
-function problemOf(row: AuditRow, before: ChainPlace, tenant: string): AuditDamage | undefined {
-  const seq = before.seq + 1;
-  if (row.seq !== seq) return { seq, problem: missing(seq, row.seq) };
-  if (row.hash !== hashOf(before.hash, row.record)) {
-    return { seq, problem: `record ${seq} was changed, or does not follow the one before it` };
-  }
-  return isConsistent(row, tenant) ? undefined : { seq, problem: `the columns of record ${seq} were changed` };
-}
-
-/** Lists select by columns, so they have to say the same as the record. */
-function isConsistent({ record, ...row }: AuditRow, tenant: string): boolean {
-  const read = parseJson(record);
-  if (!isRecord(read)) return false;
-  const { seq, at, keyId = null, server, target, outcome } = read;
-  return (
-    seq === row.seq &&
-    read["tenant"] === tenant &&
-    Date.parse(String(at)) === row.at &&
-    keyId === row.key_id &&
-    column(server) === row.server &&
-    column(target) === row.target &&
-    outcome === row.outcome
-  );
-}
-
-function column(value: unknown): unknown {
-  return typeof value === "string" ? storable(value) : value;
+function uncovered(seq: number): AuditDamage {
+  return { seq, problem: `record ${seq} is not covered by the head` };
 }
 
 function missing(seq: number, next: number): string {

@@ -2,61 +2,40 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { isRecord } from "../../json/is-record.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { sha256 } from "../../text/digest.ts";
-import type { AuditMarkRow, AuditRow } from "../tables/tables.ts";
+import type { AuditMarkRow } from "../tables/tables.ts";
 
 /** What is recorded, before it has a place in the chain. */
 export interface AuditEntry {
   at: number;
-  keyId: string | null;
-  /** Empty where it is about no single server. */
-  server: string;
-  target: string | null;
-  outcome: string;
   /** The record as a JSON object, without `seq` and `hash`. */
   text: string;
+}
+
+/** A record with its place in the chain. */
+export interface KeptRecord extends ChainPlace {
+  /** The text that was hashed: JSON without the hash. */
+  record: string;
+}
+
+/** A place in a chain. */
+export interface ChainPlace {
+  seq: number;
+  /** Of the record with this number. */
+  hash: string;
 }
 
 /** A record as programs read it. */
 export type StoredAuditRecord = Record<string, unknown> & { seq: number; hash: string };
 
-const PLAIN = /^[\x20-\x7e]*$/;
-
 /** The hash before the first record. */
 export const NO_HASH = "";
-
-/** The row of an entry that follows the record with `seq - 1` and the hash `before`. */
-export function chainedRow(
-  tenant: string,
-  entry: AuditEntry,
-  { seq, before }: { seq: number; before: string },
-): AuditRow {
-  const { at, keyId, server, target, outcome, text } = entry;
-  const record = `{"seq":${seq},${text.slice(1)}`;
-  return {
-    tenant,
-    seq,
-    at,
-    key_id: keyId,
-    server: storable(server),
-    target: target === null ? null : storable(target),
-    outcome,
-    record,
-    hash: hashOf(before, record),
-  };
-}
 
 export function hashOf(before: string, record: string): string {
   return sha256(before + record);
 }
 
-/** PostgreSQL refuses NUL and half characters in a text. In the record they are escaped. */
-export function storable(text: string): string {
-  if (PLAIN.test(text)) return text;
-  return text.replaceAll(/[\0\p{Cs}]/gu, "\ufffd");
-}
-
 /** A record that is not JSON was changed: it is shown as it is, and a check reports it. */
-export function parseRecord({ seq, record, hash }: Pick<AuditRow, "seq" | "record" | "hash">): StoredAuditRecord {
+export function parseRecord({ seq, record, hash }: KeptRecord): StoredAuditRecord {
   const read = parseJson(record);
   return isRecord(read) ? { ...read, seq, hash } : { seq, damaged: record, hash };
 }
