@@ -150,7 +150,9 @@ test("old records are removed through a gateway by an admin, which is recorded; 
     ],
   });
   expect((await run("audit verify", ofTenant)).code).toBe(0);
-  await sql`update nexus_audit set record = '{}' where tenant = ${tenant} and seq = 2`.execute(gateway.store.engine.db);
+  await sql`update nexus_audit set records = replace(records, '"seq":2,', '"seq":3,') where tenant = ${tenant}`.execute(
+    gateway.store.engine.db,
+  );
   expect(await run("audit prune --before 2026-01-03", ofTenant)).toMatchObject({
     code: 10,
     error: { error: { code: "DATA_DAMAGED" } },

@@ -89,10 +89,12 @@ onBothEngines("what is recorded in the audit", (world) => {
     await store.keys.revoke(id);
     await it.call("look", {}, { headers });
     await it.call("look", {}, { headers: { authorization: `Bearer nxs_${id}_guess` } });
-    for (let guess = 0; guess < 150; guess++) {
+    // All at once, so that they are in one window also where the machine is busy.
+    const guesses = Array.from({ length: 150 }, (_, guess) => {
       const unknown = `nxs_${String(guess).padStart(16, "x")}_${"y".repeat(44)}`;
-      await it.call("look", {}, { headers: { authorization: `Bearer ${unknown}` } });
-    }
+      return it.call("look", {}, { headers: { authorization: `Bearer ${unknown}` } });
+    });
+    await Promise.all(guesses);
     await it.call("look");
     await gateway[Symbol.asyncDispose]();
     const refused = { method: "authenticate", outcome: "refused", decision: "denied", errorCode: "AUTH_REQUIRED" };
