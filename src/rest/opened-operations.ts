@@ -9,6 +9,7 @@ import type { LoginCodes } from "./access/login-codes.ts";
 import { Sessions } from "./access/sessions.ts";
 import { RestApi } from "./api.ts";
 import { Console } from "./console.ts";
+import { LoadedToolFiles } from "./resources/loaded-tool-files.ts";
 import { API_PATH } from "./openapi.ts";
 import type { EventHub } from "./events/event-hub.ts";
 import type { OperatedGateway, OperationsOptions } from "./operations.ts";
@@ -40,9 +41,10 @@ export class OpenedOperations implements Disposable {
     const failures = new FailureLog(logger);
     const secretsOf = (tenant: string) => (tenant === DEFAULT_TENANT && ownSecrets) || store.secrets(tenant);
     const [keys, tenants] = [new KeyOperations(store), new TenantOperations(store)];
-    this.#api = new RestApi(
-      { store, door, sessions, identification, keys, tenants, gateway, events, audit, secretsOf, stateFolder, logger },
-      (error, operation) => failures.report(error, { method: operation }),
+    const toolFiles = new LoadedToolFiles();
+    const shared = { store, door, sessions, identification, keys, tenants, gateway, events, audit };
+    this.#api = new RestApi({ ...shared, toolFiles, secretsOf, stateFolder, logger }, (error, operation) =>
+      failures.report(error, { method: operation }),
     );
     this.#console = new Console({ codes, sessions, identification });
     this.#stops = [

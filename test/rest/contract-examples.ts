@@ -112,6 +112,8 @@ export const examples: Record<string, MakeExample> = {
     return { params: { ...shop, name: "removed" } };
   },
   listTools: () => ({ params: { tenant: "default" } }),
+  listToolFiles: () => ({ params: { tenant: "default" } }),
+  getToolFile: () => ({ params: { tenant: "default", id: "hotel" } }),
   async listDefinitions(world) {
     await ofChange(world);
     return { params: shop };

@@ -1,7 +1,9 @@
 import { once } from "node:events";
+import { cp, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { RestWorld } from "./rest-world.ts";
+import { RestWorld, TOOL_FILE } from "./rest-world.ts";
 
 let world: RestWorld;
 let root: string;
@@ -44,6 +46,48 @@ describe("entity tags", () => {
     await world.store.keys.recordUse(String(body["id"]));
     const headers = { "if-match": String(key.headers["etag"]) };
     expect((await world.call("DELETE", path, { key: root, headers })).status).toBe(200);
+  });
+});
+
+describe("tool files", () => {
+  test("are shown with what was approved, and with what is on the disk now", async () => {
+    const list = async () => {
+      const { body } = await world.call("GET", "/tenants/default/tool-files", { key: root });
+      return body["items"] as Record<string, unknown>[];
+    };
+    const [missing, hotel] = await list();
+    expect(missing).toMatchObject({ server: "draft", file: "draft.nexus.yaml", state: "invalid", hash: null });
+    expect(hotel).toMatchObject({
+      server: "hotel",
+      api: "capcorn",
+      state: "approved",
+      upstream: "fake",
+      problem: null,
+    });
+    expect(hotel?.["approved"]).toMatchObject({ hash: hotel?.["hash"], version: hotel?.["version"] });
+
+    const draft = join(world.folder, "draft.nexus.yaml");
+    await cp(dirname(TOOL_FILE), world.folder, { recursive: true });
+    await rename(join(world.folder, "capcorn.nexus.yaml"), draft);
+    expect((await list())[0]).toMatchObject({ state: "not approved", hash: hotel?.["hash"], approved: null });
+    await rename(join(world.folder, "capcorn.nexus.lock"), join(world.folder, "draft.nexus.lock"));
+    const text = await readFile(draft, "utf8");
+    await writeFile(draft, text.replace(/^title: .*$/m, "title: Another title"));
+    expect((await list())[0]).toMatchObject({
+      state: "changed",
+      title: "Another title",
+      approved: hotel?.["approved"],
+    });
+
+    const { body } = await world.call("GET", "/tenants/default/tool-files/hotel", { key: root });
+    expect(body).toMatchObject({
+      server: "hotel",
+      approvals: expect.arrayContaining([hotel?.["approved"]]) as unknown,
+    });
+    expect((body["definitions"] as { name: string }[]).length).toBe(hotel?.["tools"]);
+    expect(body["secrets"]).toContain("hotel.user");
+    expect(JSON.stringify(body)).not.toContain(dirname(TOOL_FILE));
+    expect((await world.call("GET", "/tenants/default/tool-files/everything", { key: root })).status).toBe(404);
   });
 });
 

@@ -2,6 +2,8 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { request, type IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { DEFAULT_TENANT } from "../../src/auth/server-instance.ts";
 import { DEFAULT_AUDIT } from "../../src/config/audit-setting.ts";
 import { Gateway } from "../../src/gateway/index.ts";
 import { Host } from "../../src/index.ts";
@@ -14,6 +16,8 @@ import { KeyDoor } from "../../src/team/key-door.ts";
 import { StoredAudit } from "../../src/team/stored-audit.ts";
 import { startHttpFixture, type HttpFixture } from "../fixtures/servers/http-fixture.ts";
 import { SILENT } from "../../src/text/logger.ts";
+
+export const TOOL_FILE = fileURLToPath(new URL("../../api/capcorn/capcorn.nexus.yaml", import.meta.url));
 
 export interface RestRequest {
   key?: string | undefined;
@@ -79,10 +83,13 @@ export class RestWorld implements AsyncDisposable {
     this.operations = new Operations({ store, door, audit: this.#audit, stateFolder: folder, logger: SILENT });
   }
 
-  /** Each tenant has the same server. */
+  /** Each tenant has the same server; `default` also two of tool files, of which one does not exist yet. */
   async #host(tenant: string): Promise<Host> {
     const { folder, store } = this;
-    const servers = { everything: { url: this.#upstream.url } };
+    const everything = { url: this.#upstream.url };
+    const hotel = { api: TOOL_FILE, upstream: "fake", auto_start: false };
+    const draft = { ...hotel, api: join(folder, "draft.nexus.yaml") };
+    const servers = tenant === DEFAULT_TENANT ? { everything, hotel, draft } : { everything };
     const host = await Host.open({ tenant, servers, stateFolder: folder, definitions: store.ledger(tenant) });
     this.operations.follow(host);
     await host.ready();

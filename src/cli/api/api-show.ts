@@ -6,7 +6,7 @@ import { servedTool } from "../../workshop/check/served-tool.ts";
 import type { ToolFile, ToolSpec } from "../../workshop/file/model/tool-file.ts";
 import { approvalText } from "./approval-text.ts";
 import { loadSound, ownLock } from "./loaded.ts";
-import { neededSecrets } from "./needed-secrets.ts";
+import { neededSecrets } from "../../workshop/file/model/secret-names.ts";
 import { trustFor } from "../../host/servers/load-options.ts";
 import { defineCommand } from "../command/command.ts";
 import { toolDetails } from "../look/tool-details.ts";

@@ -5,7 +5,7 @@ import type { Lock } from "../../workshop/review/lock.ts";
 import type { Output } from "../output/output.ts";
 import { pluralize } from "../output/amounts.ts";
 import { showChanges } from "./change-rows.ts";
-import { neededSecrets } from "./needed-secrets.ts";
+import { neededSecrets } from "../../workshop/file/model/secret-names.ts";
 
 export interface ForApproval {
   api: CompiledApi;

@@ -2,7 +2,7 @@ import type { SecretStore, StoredSecrets } from "../../auth/secrets.ts";
 import type { ApiReach } from "../../transport/server-entry.ts";
 import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
 import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
-import { neededSecrets, setCommand } from "../api/needed-secrets.ts";
+import { fieldsInName, neededSecrets } from "../../workshop/file/model/secret-names.ts";
 import { joinFirst } from "../../text/shorten.ts";
 import { ok, type CheckId, type Finding } from "./check.ts";
 
@@ -60,4 +60,14 @@ async function secretsFinding({ file, server, origin, store }: SecretsNeeded): P
       ...refused.map((name) => `nexus secrets allow ${name} ${origin}`),
     ],
   };
+}
+
+/** The command that stores a secret. A name with a placeholder stands for many; the command is an example then. */
+function setCommand(name: string, { fake }: ToolFile): string {
+  const fields = fieldsInName(name);
+  if (fields.length === 0) return `nexus secrets set ${name}`;
+  const [server = "", ...rest] = name.split(".");
+  const example = Object.keys(fake.secrets).find((each) => filledPlaces(rest.join("."), each) !== undefined);
+  const filled = example === undefined ? name.replaceAll(/\{\w+\}/g, "1") : `${server}.${example}`;
+  return `nexus secrets set ${filled} (an example: set one secret for each ${fields.join(" and ")})`;
 }

@@ -1,5 +1,5 @@
 import { ownedName } from "../../auth/secret-name.ts";
-import { neededSecrets } from "../api/needed-secrets.ts";
+import { neededSecrets } from "../../workshop/file/model/secret-names.ts";
 import type { CommandContext } from "../command/command.ts";
 
 /** The configured server of a secret, and the origin of its requests. */

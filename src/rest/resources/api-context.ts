@@ -10,6 +10,7 @@ import type { Identification } from "../access/identification.ts";
 import type { Sessions } from "../access/sessions.ts";
 import type { EventHub } from "../events/event-hub.ts";
 import type { RestOperation } from "../http/operation.ts";
+import type { LoadedToolFiles } from "./loaded-tool-files.ts";
 
 /** What operations work on. */
 export interface ApiContext {
@@ -23,6 +24,7 @@ export interface ApiContext {
   events: EventHub;
   /** Where changes are recorded; undefined where they are not. */
   audit: Pick<StoredAudit, "recordIncident"> | undefined;
+  toolFiles: LoadedToolFiles;
   secretsOf: (tenant: string) => SecretStore;
   stateFolder: string;
   logger: Logger;

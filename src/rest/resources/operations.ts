@@ -8,6 +8,7 @@ import { SERVER_OPERATIONS, SERVER_SCHEMAS } from "./servers.ts";
 import { SESSION_OPERATIONS, SESSION_SCHEMAS } from "./session.ts";
 import { SET_OPERATIONS, SET_SCHEMAS } from "./sets.ts";
 import { TENANT_OPERATIONS, TENANT_SCHEMAS } from "./tenants.ts";
+import { TOOL_FILE_OPERATIONS, TOOL_FILE_SCHEMAS } from "./tool-files.ts";
 import { TOOL_OPERATIONS, TOOL_SCHEMAS } from "./tools.ts";
 
 /** All operations of the REST API, in the order of its reference. */
@@ -18,6 +19,7 @@ export const OPERATIONS: readonly ApiOperation[] = [
   ...SERVER_OPERATIONS,
   ...SECRET_OPERATIONS,
   ...TOOL_OPERATIONS,
+  ...TOOL_FILE_OPERATIONS,
   ...SET_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...METRIC_OPERATIONS,
@@ -32,6 +34,7 @@ export const SCHEMAS = {
   ...SERVER_SCHEMAS,
   ...SECRET_SCHEMAS,
   ...TOOL_SCHEMAS,
+  ...TOOL_FILE_SCHEMAS,
   ...SET_SCHEMAS,
   ...AUDIT_SCHEMAS,
   ...METRIC_SCHEMAS,
