@@ -1,12 +1,69 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { DEFAULT_AUDIT } from "../config/audit-setting.ts";
 import { NexusError } from "../errors/nexus-error.ts";
+import type { AuditRecord } from "../gateway/operation/audit.ts";
+import { ANYBODY, type Principal } from "../server/core/principal.ts";
+import type { AuditEntry } from "../store/keep/audit-chain.ts";
 import type { Store } from "../store/store.ts";
 import { SILENT } from "../text/logger.ts";
 import { StoredAudit } from "./stored-audit.ts";
 
 afterEach(() => {
   vi.useRealTimers();
+});
+
+const ADA: Principal = { id: "3fA9cK2mQx7Ytz01", tenant: "shop" };
+
+function recordOf(principal: Principal, method: string, errorCode: AuditRecord["errorCode"]): AuditRecord {
+  return {
+    at: 1,
+    correlationId: "c",
+    traceId: "t",
+    principal,
+    client: undefined,
+    era: "modern",
+    revision: "2026-07-28",
+    server: "box",
+    method,
+    target: "box__look",
+    definitionHash: undefined,
+    decision: "denied",
+    outcome: "refused",
+    errorCode,
+    durationMs: 1,
+    requestBytes: 1,
+    responseBytes: undefined,
+  };
+}
+
+test("of requests over a limit the first of each key and method is recorded, and the others as one record with their number", async () => {
+  const written: Record<string, unknown>[] = [];
+  const append = async (_tenant: string, entries: readonly AuditEntry[]) =>
+    void written.push(...entries.map(({ text }) => JSON.parse(text) as Record<string, unknown>));
+  const store = { audit: { append }, masterKey: { derive: () => Buffer.alloc(32) } } as unknown as Store;
+  const audit = new StoredAudit({ store, settings: { ...DEFAULT_AUDIT, onFailure: "closed" }, logger: SILENT });
+  const record = (principal: Principal, method: string, code: AuditRecord["errorCode"] = "RATE_LIMITED") =>
+    audit.record(recordOf(principal, method, code), { params: {}, result: undefined });
+  for (let count = 0; count < 50; count++) await record(ADA, "tools/call");
+  for (let count = 0; count < 3; count++) await record(ADA, `made-up/${count}`);
+  await record(ANYBODY, "tools/call");
+  for (let count = 0; count < 2; count++) await record(ADA, "tools/call", "NAME_UNKNOWN");
+  await audit[Symbol.asyncDispose]();
+  expect(written.map((each) => [each["tenant"], each["method"], each["target"], each["count"]])).toEqual([
+    ["shop", "tools/call", "box__look", undefined],
+    ["shop", "made-up/0", "box__look", undefined],
+    ["default", "tools/call", "box__look", undefined],
+    ["shop", "tools/call", "box__look", undefined],
+    ["shop", "tools/call", "box__look", undefined],
+    ["shop", "tools/call", null, 49],
+    ["shop", "other", null, 2],
+  ]);
+  expect(written.at(-1)).toMatchObject({
+    keyId: ADA.id,
+    decision: "denied",
+    outcome: "refused",
+    errorCode: "RATE_LIMITED",
+  });
 });
 
 test("a damaged audit of one tenant does not keep old records of others, and nothing is removed after the end", async () => {

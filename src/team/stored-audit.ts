@@ -9,6 +9,7 @@ import { AuditQueue, unrecorded, type AuditQueueOptions } from "./audit-queue.ts
 import { AuditText, incidentEntry, type Incident } from "./audit-text.ts";
 import { OwnCalls } from "./own-calls.ts";
 import { RefusedCredentials } from "./refused-credentials.ts";
+import { RefusedRequests } from "./refused-requests.ts";
 
 export interface StoredAuditOptions extends Pick<AuditQueueOptions, "maxWaiting" | "collectMs"> {
   store: Pick<Store, "audit" | "keys" | "masterKey">;
@@ -30,6 +31,7 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
   readonly #queue: AuditQueue;
   readonly #text: AuditText;
   readonly #refused: RefusedCredentials;
+  readonly #overLimit: RefusedRequests;
   #pruning: NodeJS.Timeout | undefined;
   #isEnded = false;
 
@@ -40,11 +42,9 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
     this.ownCalls = new OwnCalls(store.audit, now);
     this.#queue = new AuditQueue({ ...options, audit: store.audit });
     this.#text = new AuditText(store.masterKey.derive("audit-values"), settings);
-    this.#refused = new RefusedCredentials({
-      keys: store.keys,
-      write: (tenant, entry) => this.#write(tenant, entry),
-      ...(now && { now }),
-    });
+    const write = (tenant: string, entry: AuditEntry) => this.#write(tenant, entry);
+    this.#refused = new RefusedCredentials({ keys: store.keys, write, ...(now && { now }) });
+    this.#overLimit = new RefusedRequests({ write, now });
     if (settings.retentionMs !== undefined) this.#pruneLater(FIRST_PRUNE_MS, settings.retentionMs);
     logger.debug(`calls are recorded in the audit: ${settings.onFailure}`);
   }
@@ -55,6 +55,7 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
   }
 
   record(record: AuditRecord, content: AuditContent): Promise<void> | undefined {
+    if (this.#overLimit.count(record)) return undefined;
     return this.#write(record.principal.tenant, this.#text.entryOf(record, content));
   }
 
@@ -77,7 +78,7 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isEnded = true;
     clearTimeout(this.#pruning);
-    await this.#refused.close();
+    await Promise.all([this.#refused.close(), this.#overLimit.close()]);
     await this.#queue.close(CLOSE_MS);
   }
 

@@ -53,14 +53,15 @@ function row(record: StoredAuditRecord): Cell[] {
   const text = (name: string) => visible(asText(record[name] ?? ""));
   const outcome = text("outcome");
   const code = text("errorCode");
-  const duration = record["durationMs"];
+  const { durationMs: duration, count } = record;
+  const times = typeof count === "number" && count > 1 ? ` (${count} times)` : "";
   return [
     { text: String(record.seq), style: "dim" },
     { text: text("at") },
     { text: text("keyId") || "-" },
     { text: text("method") },
     { text: text("target") || text("server") || "-" },
-    { text: code === "" ? outcome : `${outcome} ${code}`, style: STYLES[outcome] },
+    { text: `${code === "" ? outcome : `${outcome} ${code}`}${times}`, style: STYLES[outcome] },
     { text: typeof duration === "number" ? `${Math.round(duration)} ms` : "" },
   ];
 }
