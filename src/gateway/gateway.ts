@@ -241,8 +241,8 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     metrics: (principal) => {
       const tenant = tenants.of(principal);
       const shows = (server: string) => tenant.endpoints.sees(principal, server);
-      const traffic = tenant === tenants.first ? edge.traffic : undefined;
-      return tenant.metrics.render({ ...stateOf(tenant), shows, traffic });
+      const ofProcess = tenant === tenants.first ? { traffic: edge.traffic, audit: trail.backlog } : NOT_SHOWN;
+      return tenant.metrics.render({ ...stateOf(tenant), shows, ...ofProcess });
     },
   });
   const stateOf = (tenant: ServedTenant): TenantState => ({
@@ -254,7 +254,9 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
   return { edge, legacy, stateOf };
 }
 
-type TenantState = Omit<Gauges, "shows" | "traffic">;
+const NOT_SHOWN = { traffic: undefined, audit: undefined };
+
+type TenantState = Omit<Gauges, "shows" | keyof typeof NOT_SHOWN>;
 
 type Load = Pick<Gauges, "inFlight" | "queued" | "sessions" | "streams" | "bufferedBytes">;
 

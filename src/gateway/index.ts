@@ -6,7 +6,7 @@ import { Gateway, type ServeOptions } from "./gateway.ts";
 export type { GatewayHost, GatewayOptions, GatewaySettings } from "./assembly.ts";
 export type { Allowance, RunningCall } from "./operation/allowance.ts";
 export type { Admission } from "../server/core/core.ts";
-export type { Audit, AuditContent, AuditRecord, AuditTrail, Outcome } from "./operation/audit.ts";
+export type { Audit, AuditBacklog, AuditContent, AuditRecord, AuditTrail, Outcome } from "./operation/audit.ts";
 export type { GatewayResources } from "./operation/gateway-resources.ts";
 export type { OperationsHandler } from "./edge/operations-handler.ts";
 export type { Door } from "./access/door.ts";

@@ -55,6 +55,11 @@ export class AuditQueue {
     this.#now = options.now ?? Date.now;
   }
 
+  /** How many records wait to be written. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** How many records were dropped since the start. */
   get dropped(): number {
     return this.#droppedTotal;

@@ -1,7 +1,7 @@
 import type { AuditRecord } from "../gateway/operation/audit.ts";
 import { isForwarded } from "../protocol/methods.ts";
 import { ANYBODY } from "../server/core/principal.ts";
-import type { AuditEntry } from "../store/keep/audit-chain.ts";
+import type { AuditEntry } from "../store/audit/audit-chain.ts";
 import { incidentEntry, type Incident } from "./audit-text.ts";
 import { RepeatedEvents } from "./repeated-events.ts";
 

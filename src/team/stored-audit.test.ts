@@ -3,7 +3,7 @@ import { DEFAULT_AUDIT } from "../config/audit-setting.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { AuditRecord } from "../gateway/operation/audit.ts";
 import { ANYBODY, type Principal } from "../server/core/principal.ts";
-import type { AuditEntry } from "../store/keep/audit-chain.ts";
+import type { AuditEntry } from "../store/audit/audit-chain.ts";
 import type { Store } from "../store/store.ts";
 import { SILENT } from "../text/logger.ts";
 import { StoredAudit } from "./stored-audit.ts";

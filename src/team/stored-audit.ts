@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { AuditSettings } from "../config/audit-setting.ts";
 import { messageOf } from "../errors/nexus-error.ts";
-import type { AuditContent, AuditRecord, AuditTrail } from "../gateway/operation/audit.ts";
+import type { AuditBacklog, AuditContent, AuditRecord, AuditTrail } from "../gateway/operation/audit.ts";
 import type { AuditEntry } from "../store/audit/audit-chain.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
@@ -49,9 +49,9 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
     logger.debug(`calls are recorded in the audit: ${settings.onFailure}`);
   }
 
-  /** How many records were dropped since the start, because too many waited. */
-  get dropped(): number {
-    return this.#queue.dropped;
+  get backlog(): AuditBacklog {
+    const { waiting, dropped } = this.#queue;
+    return { waiting, dropped };
   }
 
   record(record: AuditRecord, content: AuditContent): Promise<void> | undefined {

@@ -35,7 +35,8 @@ test("metrics have calls by tool, time at servers, queue time, starts, restarts 
     gone: { command: "/nowhere/server" },
   };
   const host = await Host.open({ servers, backoff: { firstMs: 1, longestMs: 1 }, processes: { processes: 16 } });
-  await using gateway = await Gateway.open({ host, port: 0, limits: { calls: 1 } });
+  const audit = { record: () => undefined, isClosed: false, requireReady() {}, backlog: { waiting: 0, dropped: 0 } };
+  await using gateway = await Gateway.open({ host, port: 0, limits: { calls: 1 }, audit });
   await gateway.ready();
   const call = (name: string) => send(gateway.url, modern("tools/call", { name, arguments: { text: "x" } }));
   await Promise.all(Array.from({ length: 4 }, () => call("web__echo")));

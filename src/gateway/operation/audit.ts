@@ -54,6 +54,14 @@ export interface AuditContent {
 /** Called once for every finished call, and for refused attempts. It may return a promise. */
 export type Audit = (record: AuditRecord, content: AuditContent) => void;
 
+/** Records that are not written. */
+export interface AuditBacklog {
+  /** How many wait to be written. */
+  waiting: number;
+  /** How many were lost since the start, because too many waited or they could not be written. */
+  dropped: number;
+}
+
 /** An audit that answers may have to wait for. */
 export interface AuditTrail {
   record(record: AuditRecord, content: AuditContent): Promise<void> | undefined;
@@ -63,6 +71,8 @@ export interface AuditTrail {
   requireReady(): void;
   /** Records a credential that was refused; `headers` are those of the request. */
   recordRefused?(headers: IncomingHttpHeaders): Promise<void> | undefined;
+  /** Of all tenants together. */
+  readonly backlog?: AuditBacklog | undefined;
   /** The records of a caller's own calls, as it may read them. */
   readonly ownCalls?: GatewayResources | undefined;
 }

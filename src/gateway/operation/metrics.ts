@@ -1,7 +1,7 @@
 import { isForwarded } from "../../protocol/methods.ts";
 import type { ProcessUsage } from "../../process/process-budget.ts";
 import { VERSION } from "../../protocol/version.ts";
-import { OUTCOMES, type Outcome } from "./audit.ts";
+import { OUTCOMES, type AuditBacklog, type Outcome } from "./audit.ts";
 
 /** Upper bounds of the histograms, in seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
@@ -22,6 +22,8 @@ export interface Gauges {
   processes?: ProcessUsage | undefined;
   /** Of the whole process; undefined where the reader may know of a part of it alone. */
   traffic: { connections: number; receivedBytes: number; sentBytes: number } | undefined;
+  /** The same; also undefined where nothing is recorded. */
+  audit?: AuditBacklog | undefined;
 }
 
 /** Tools that are counted one by one; those that are used after that many others are counted together. */
@@ -170,6 +172,7 @@ export class Metrics {
       ...shown.map(({ id, starts }) => `nexus_server_starts_total{server="${id}"} ${starts}`),
       ...head("nexus_server_restarts_total", "counter", "Starts after a server failed or was lost."),
       ...shown.map(({ id, restarts }) => `nexus_server_restarts_total{server="${id}"} ${restarts}`),
+      ...(gauges.audit ? auditLines(gauges.audit) : []),
       ...(traffic ? ofProcess() : []),
     ];
     return `${lines.join("\n")}\n`;
@@ -262,6 +265,13 @@ function processLines(usage: ProcessUsage | undefined): string[] {
   return [
     ...simple("nexus_processes", "gauge", "Child processes of servers.", usage.processes),
     ...simple("nexus_processes_waiting", "gauge", "Starts that wait for a free process.", usage.waiting),
+  ];
+}
+
+function auditLines({ waiting, dropped }: AuditBacklog): string[] {
+  return [
+    ...simple("nexus_audit_records_waiting", "gauge", "Records of the audit that wait to be written.", waiting),
+    ...simple("nexus_audit_records_dropped_total", "counter", "Records of the audit that were lost.", dropped),
   ];
 }
 

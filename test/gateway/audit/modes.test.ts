@@ -53,7 +53,9 @@ test("open: what does not fit into the queue is dropped, counted, and the count 
   const gateway = await AuditedGateway.open(store, { maxWaiting: 5, collectMs: 60_000 });
   await using it = gateway;
   for (let call = 0; call < 12; call++) expect(await it.call("look")).toMatchObject({ result: {} });
-  expect(it.audit.dropped).toBe(7);
+  const { text } = await it.world.get("/metrics", "ada");
+  expect(text).toContain("\nnexus_audit_records_waiting 5\n");
+  expect(text).toContain("\nnexus_audit_records_dropped_total 7\n");
   await gateway[Symbol.asyncDispose]();
   const records = await it.records();
   expect(records).toHaveLength(6);
