@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { isFull } from "../fixtures/depth.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 
@@ -97,7 +97,11 @@ async function startGateway(world: NexusWorld, port: string): Promise<Gateway> {
     child.kill();
     await ended;
   };
-  return { url: new URL(line.replace("listening on ", "")), stop };
+  const url = new URL(line.replace("listening on ", ""));
+  // A client that asks earlier is listed the servers that have started by then.
+  const ready = new URL("/readyz", url);
+  await vi.waitFor(async () => expect((await fetch(ready)).status).toBe(200), { timeout: 60_000 });
+  return { url, stop };
 }
 
 interface AiSdk {
