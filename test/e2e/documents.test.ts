@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { isFull } from "../fixtures/depth.ts";
 import { isOurs, lasting, runShown, shownCommands } from "../fixtures/shown-commands.ts";
 
 const run = promisify(execFile);
@@ -26,6 +27,9 @@ function blocks(text: string, language: string): string[] {
   );
 }
 
+/** Runs programs one after the other; prints what each of them printed. */
+const PROGRAMS = fileURLToPath(new URL("../fixtures/programs.mjs", import.meta.url));
+
 /** Their commands are run by tests of their own, with more around them. */
 const RUN_ELSEWHERE = ["docs/guide/team.md"];
 
@@ -43,12 +47,19 @@ describe.each(documents)("%s", (document) => {
 
     const folder = join(root, "build/documents");
     await mkdir(folder, { recursive: true });
+    const files: string[] = [];
     for (const [index, program] of blocks(text, "js").entries()) {
       const file = join(folder, `${document.replaceAll("/", "-")}-${index}.mjs`);
       await writeFile(file, program);
-      const env = { ...process.env, XDG_STATE_HOME: join(folder, "state") };
-      const { stdout } = await run(process.execPath, [file], { cwd: root, env });
-      expect(stdout).not.toBe("");
+      files.push(file);
+    }
+    const env = { ...process.env, XDG_STATE_HOME: join(folder, "state") };
+    // In a quick run the programs of a document share a process, which ends by itself as each of them alone does.
+    for (const together of isFull ? files.map((file) => [file]) : [files].filter(({ length }) => length > 0)) {
+      const { stdout } = await run(process.execPath, [PROGRAMS, ...together], { cwd: root, env });
+      const printed = JSON.parse(stdout) as string[];
+      expect(printed).toHaveLength(together.length);
+      for (const each of printed) expect(each).not.toBe("");
     }
 
     for (const { command } of shownCommands(text).flatMap(({ lines }) => lines)) {
