@@ -25,7 +25,7 @@ interface Waiting {
 const MAX_WAITING = 20_000;
 const COLLECT_MS = 100;
 /** Records in one transaction. */
-const BATCH = 500;
+const BATCH = 1_000;
 const RETRY_MS = { first: 250, most: 5_000 };
 /** The characters of the records that wait. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
@@ -37,6 +37,8 @@ export class AuditQueue {
   #waiting: Waiting[] = [];
   #characters = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Whether the timer fires as soon as it can. */
+  #isSoon = false;
   #isWriting = false;
   #failure: unknown;
   #retryMs = RETRY_MS.first;
@@ -74,8 +76,7 @@ export class AuditQueue {
   add(tenant: string, entry: AuditEntry): void {
     if (this.#isFull) return this.#drop(tenant);
     this.#push({ tenant, entry });
-    if (this.#waiting.length >= BATCH) this.#writeSoon(0);
-    else this.#writeSoon(this.#options.collectMs ?? COLLECT_MS);
+    this.#writeSoon(this.#waiting.length >= BATCH ? 0 : (this.#options.collectMs ?? COLLECT_MS));
   }
 
   /** Resolves when it is durable. Rejects where it cannot be recorded now. */
@@ -129,13 +130,16 @@ export class AuditQueue {
   /** A write that is under way goes on with what is there when it ends. */
   #writeSoon(ms: number): void {
     if (this.#isWriting || this.#failure !== undefined) return;
-    if (this.#timer && ms > 0) return;
+    // A timer that is set again for each record would never fire while records come.
+    if (this.#timer && (ms > 0 || this.#isSoon)) return;
     clearTimeout(this.#timer);
+    this.#isSoon = ms === 0;
     this.#timer = setTimeout(() => void this.#write(), ms);
   }
 
   async #write(): Promise<void> {
     this.#timer = undefined;
+    this.#isSoon = false;
     if (this.#isWriting) return;
     this.#isWriting = true;
     try {
@@ -178,16 +182,24 @@ export class AuditQueue {
     }
   }
 
+  /** Takes the oldest records of one tenant out of those that wait. Mostly they are of one tenant alone. */
+  #take(tenant: string, most: number): Waiting[] {
+    const other = this.#waiting.findIndex((each) => each.tenant !== tenant);
+    if (other === -1 || other >= most) return this.#waiting.splice(0, most);
+    const batch: Waiting[] = [];
+    const rest: Waiting[] = [];
+    for (const each of this.#waiting) (each.tenant === tenant && batch.length < most ? batch : rest).push(each);
+    this.#waiting = rest;
+    return batch;
+  }
+
   /** The oldest records of one tenant. */
   async #writeBatch(): Promise<void> {
     const tenant = this.#waiting[0]?.tenant;
     if (tenant === undefined) return;
     const most = this.#alone > 0 ? 1 : this.#uncertain || BATCH;
     this.#alone = Math.max(0, this.#alone - 1);
-    const batch: Waiting[] = [];
-    const rest: Waiting[] = [];
-    for (const each of this.#waiting) (each.tenant === tenant && batch.length < most ? batch : rest).push(each);
-    this.#waiting = rest;
+    const batch = this.#take(tenant, most);
     const entries = batch.map(({ entry }) => entry);
     try {
       const { audit } = this.#options;

@@ -16,11 +16,17 @@ const MAX_METHOD = 200;
 const MAX_CONTENT = 16_384;
 const MAX_DEPTH = 64;
 const PLAIN = /^[\x20-\x7e]*$/;
+/** The same in JSON. */
+const SIMPLE_ID = /^[A-Za-z0-9._~:+/=@-]*$/;
 
 /** Writes records as they are kept. */
 export class AuditText {
   readonly #key: Buffer;
   readonly #settings: Pick<AuditSettings, "arguments" | "results">;
+  readonly #facts = new KnownFacts();
+  #second = NaN;
+  /** The time of that second, up to its fraction. */
+  #secondText = "";
 
   /** `key`: for hashes of arguments and results, so that short ones cannot be guessed. */
   constructor(key: Buffer, settings: Pick<AuditSettings, "arguments" | "results">) {
@@ -28,35 +34,52 @@ export class AuditText {
     this.#settings = settings;
   }
 
-  entryOf(record: AuditRecord, { params, result }: AuditContent): AuditEntry {
-    const { principal, server, outcome } = record;
-    const { arguments: ofArguments, results: ofResults } = this.#settings;
+  /**
+   * JSON.stringify would need three times as long for each call. Parts are joined, because a text that is added up from parts
+   * stays a tree of them until it is read.
+   */
+  entryOf(record: AuditRecord, content: AuditContent): AuditEntry {
     const at = Math.trunc(record.at);
-    const keyId = principal.id === ANYBODY.id ? null : principal.id;
-    const target = record.target === undefined ? null : record.target.slice(0, MAX_TARGET);
-    const written: Record<string, unknown> = {
-      at: new Date(at).toISOString(),
-      correlationId: record.correlationId,
-      traceId: record.traceId,
-      tenant: principal.tenant,
-      keyId,
-      client: record.client ?? null,
-      revision: record.revision === "" ? null : record.revision,
-      server,
-      method: record.method.slice(0, MAX_METHOD),
-      target,
-      definitionHash: record.definitionHash ?? null,
-      decision: record.decision,
-      outcome,
-      errorCode: record.errorCode ?? null,
-      durationMs: Math.round(record.durationMs * 1000) / 1000,
-      requestBytes: record.requestBytes ?? null,
-      responseBytes: record.responseBytes ?? null,
-    };
-    if (record.set !== undefined) written["set"] = record.set;
-    if (ofArguments !== "none") written["arguments"] = this.#shown(argumentsIn(params), ofArguments);
-    if (ofResults !== "none") written["result"] = result === undefined ? null : this.#shown(result, ofResults);
-    return { at, text: textOf(written) };
+    const parts = [
+      `{"at":"`,
+      this.#timeText(at),
+      `","correlationId":`,
+      idText(record.correlationId),
+      `,"traceId":`,
+      idText(record.traceId),
+      `,`,
+      this.#facts.textOf(record),
+      `,"durationMs":`,
+      numberText(Math.round(record.durationMs * 1000) / 1000),
+      `,"requestBytes":`,
+      numberText(record.requestBytes),
+      `,"responseBytes":`,
+      numberText(record.responseBytes),
+      this.#more(record, content),
+      "}",
+    ];
+    return { at, text: parts.join("") };
+  }
+
+  #timeText(at: number): string {
+    const second = Math.floor(at / 1000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#secondText = new Date(second * 1000).toISOString().slice(0, -"000Z".length);
+    }
+    const ms = at - second * 1000;
+    return `${this.#secondText}${ms < 10 ? "00" : ms < 100 ? "0" : ""}${ms}Z`;
+  }
+
+  /** What most records do not have. */
+  #more({ set }: AuditRecord, { params, result }: AuditContent): string {
+    const { arguments: ofArguments, results: ofResults } = this.#settings;
+    if (set === undefined && ofArguments === "none" && ofResults === "none") return "";
+    const more: Record<string, unknown> = {};
+    if (set !== undefined) more["set"] = set;
+    if (ofArguments !== "none") more["arguments"] = this.#shown(argumentsIn(params), ofArguments);
+    if (ofResults !== "none") more["result"] = result === undefined ? null : this.#shown(result, ofResults);
+    return `,${membersOf(more)}`;
   }
 
   #shown(value: unknown, detail: Exclude<AuditDetail, "none">): unknown {
@@ -67,6 +90,79 @@ export class AuditText {
     const { length } = JSON.stringify(shown);
     return length > MAX_CONTENT ? { truncated: true, length } : shown;
   }
+}
+
+/** What is the same in many records, as text. */
+interface RecordFacts extends Pick<
+  AuditRecord,
+  "revision" | "server" | "method" | "definitionHash" | "decision" | "outcome" | "errorCode"
+> {
+  tenant: string;
+  client: string | undefined;
+  version: string | undefined;
+  text: string;
+}
+
+/** Callers choose names, so it must not grow with them. */
+const MAX_FACTS = 1_000;
+
+/** The facts of the last record for each principal and target: the next one mostly has the same. */
+class KnownFacts {
+  /** By the id of the principal, then by target. */
+  readonly #known = new Map<string, Map<string | undefined, RecordFacts>>();
+  #count = 0;
+
+  /** Members of the record from `tenant` to `errorCode`. */
+  textOf(record: AuditRecord): string {
+    const ofPrincipal = this.#known.get(record.principal.id);
+    const known = ofPrincipal?.get(record.target);
+    return known && isSame(known, record) ? known.text : this.#add(record);
+  }
+
+  #add(record: AuditRecord): string {
+    const { principal, client, revision, server, method, target, definitionHash, decision, outcome, errorCode } =
+      record;
+    const { id, tenant } = principal;
+    const text = membersOf({
+      tenant,
+      keyId: id === ANYBODY.id ? null : id,
+      client: client ?? null,
+      revision: revision === "" ? null : revision,
+      server,
+      method: method.slice(0, MAX_METHOD),
+      target: target === undefined ? null : target.slice(0, MAX_TARGET),
+      definitionHash: definitionHash ?? null,
+      decision,
+      outcome,
+      errorCode: errorCode ?? null,
+    });
+    if (this.#count >= MAX_FACTS) {
+      this.#known.clear();
+      this.#count = 0;
+    }
+    const facts = { revision, server, method, definitionHash, decision, outcome, errorCode };
+    const ofPrincipal = this.#known.get(id) ?? new Map<string | undefined, RecordFacts>();
+    if (!ofPrincipal.has(target)) this.#count++;
+    ofPrincipal.set(target, { ...facts, tenant, client: client?.name, version: client?.version, text });
+    this.#known.set(id, ofPrincipal);
+    return text;
+  }
+}
+
+function isSame(known: RecordFacts, record: AuditRecord): boolean {
+  const { client } = record;
+  return (
+    known.outcome === record.outcome &&
+    known.errorCode === record.errorCode &&
+    known.decision === record.decision &&
+    known.method === record.method &&
+    known.server === record.server &&
+    known.revision === record.revision &&
+    known.definitionHash === record.definitionHash &&
+    known.tenant === record.principal.tenant &&
+    known.client === client?.name &&
+    known.version === client?.version
+  );
 }
 
 /** What the gateway itself has to record: no call of MCP. */
@@ -127,6 +223,19 @@ export function incidentEntry(incident: Incident): AuditEntry {
 function textOf(written: object): string {
   const text = JSON.stringify(written);
   return PLAIN.test(text) ? text : visibleJson(text);
+}
+
+/** The members of an object, without what encloses them. */
+function membersOf(written: object): string {
+  return textOf(written).slice(1, -1);
+}
+
+function idText(id: string): string {
+  return SIMPLE_ID.test(id) ? `"${id}"` : textOf([id]).slice(1, -1);
+}
+
+function numberText(value: number | undefined): string {
+  return value !== undefined && Number.isFinite(value) ? String(value) : "null";
 }
 
 function argumentsIn(params: AuditContent["params"]): unknown {

@@ -201,7 +201,10 @@ function takeFrom(
 ): Admission | undefined | Promise<Admission | undefined> {
   let admitted = requests;
   let refusedBy: RequestCounter | undefined;
-  for (const [index, counter] of counters.entries()) {
+  // For each request: without an iterator and its pairs.
+  for (let index = 0; index < counters.length; index++) {
+    const counter = counters[index];
+    if (!counter) break;
     const taken = counter.take(admitted);
     if (typeof taken !== "number") return takeSlowly(counters, { index, taken, admitted, refusedBy });
     if (taken === admitted) continue;

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import type { AuditRecord } from "../gateway/operation/audit.ts";
+import { AuditText } from "./audit-text.ts";
+
+const RECORD: AuditRecord = {
+  at: Date.parse("2026-01-02T03:04:05.006Z") + 0.7,
+  correlationId: "a".repeat(32),
+  traceId: "b".repeat(32),
+  principal: { id: "k1", tenant: "shop" },
+  client: { name: "app", version: "1" },
+  era: "modern",
+  revision: "2026-07-28",
+  server: "echo",
+  method: "tools/call",
+  target: "say",
+  definitionHash: undefined,
+  decision: "allowed",
+  outcome: "ok",
+  errorCode: undefined,
+  durationMs: 1.23456,
+  requestBytes: 10,
+  responseBytes: undefined,
+};
+
+/** In the order in which they are written. */
+const WRITTEN = {
+  at: "2026-01-02T03:04:05.006Z",
+  correlationId: "a".repeat(32),
+  traceId: "b".repeat(32),
+  tenant: "shop",
+  keyId: "k1",
+  client: { name: "app", version: "1" },
+  revision: "2026-07-28",
+  server: "echo",
+  method: "tools/call",
+  target: "say",
+  definitionHash: null,
+  decision: "allowed",
+  outcome: "ok",
+  errorCode: null,
+  durationMs: 1.235,
+  requestBytes: 10,
+  responseBytes: null,
+};
+
+const CHANGES: Partial<AuditRecord>[] = [
+  {},
+  { outcome: "error", errorCode: "TIMEOUT" },
+  { client: { name: "app", version: "2" }, revision: "2025-11-25" },
+  { target: 'say "it"', definitionHash: "f".repeat(64) },
+  { correlationId: 'no "id"', requestBytes: 12, responseBytes: 0 },
+  { principal: { id: "k1", tenant: "bank" } },
+  {},
+];
+
+test("each record has its own facts, also after one of the same key and tool with others", () => {
+  const text = new AuditText(Buffer.alloc(32), { arguments: "none", results: "none" });
+  for (const changes of CHANGES) {
+    const { principal, ...changed } = changes;
+    const written = text.entryOf({ ...RECORD, ...changes }, { params: {}, result: undefined });
+    expect(written).toEqual({
+      at: Math.trunc(RECORD.at),
+      text: JSON.stringify({ ...WRITTEN, ...(principal && { tenant: principal.tenant }), ...changed }),
+    });
+  }
+});
+
+test("a size that is not a number, and what is added to a record, leave it JSON without invisible characters", () => {
+  const text = new AuditText(Buffer.alloc(32), { arguments: "full", results: "none" });
+  const record = { ...RECORD, set: "help", requestBytes: NaN, target: "say\u202e" };
+  const written = text.entryOf(record, { params: { arguments: { text: "x\u200b" } }, result: undefined }).text;
+  expect(JSON.parse(written)).toEqual({
+    ...WRITTEN,
+    target: "say\u202e",
+    requestBytes: null,
+    set: "help",
+    arguments: { text: "x\u200b" },
+  });
+  expect(written).toMatch(/^[\x20-\x7e]*$/);
+});
