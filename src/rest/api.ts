@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Hono } from "hono";
 import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
+import type { Principal } from "../server/core/principal.ts";
 import { entityTag, matchesTag } from "./http/entity-tag.ts";
 import { readBody, writeResponse } from "./http/node-exchange.ts";
 import { OperationRun } from "./http/operation-run.ts";
@@ -27,6 +28,7 @@ export class RestApi {
     const run = new OperationRun<ApiContext>({
       api,
       identify: (method, headers) => api.identification.identify(method, headers),
+      admit: api.allowance && ((principal) => admit(api, principal)),
       repeated: new RepeatedRequests(),
       readerOf: ({ path }) => OPERATIONS.find((each) => each.method === "GET" && each.path === path),
       report: (error, { id }) => report(error, id),
@@ -57,6 +59,12 @@ export class RestApi {
     const routed = method === "HEAD" ? "GET" : method;
     return this.#router.fetch(new Request(address, { method: routed }), { req, signal });
   }
+}
+
+/** In the same windows as requests of MCP. */
+async function admit({ allowance }: ApiContext, principal: Principal): Promise<void> {
+  const refused = await allowance?.take(principal, 1);
+  if (refused) throw refused.error;
 }
 
 /** In the audit of the tenant that it is about, or of the actor where there is no such tenant, for example any more. */

@@ -28,7 +28,7 @@ export function openApiDocument(): Json {
       version: VERSION,
       license: { name: "MIT", identifier: "MIT" },
       description:
-        "Operates a Nexus gateway. Callers send an API key, or the cookie of a browser's session with X-CSRF-Token. Failures are problems (RFC 9457). What a caller may not see is answered like something that does not exist.",
+        "Operates a Nexus gateway. Callers send an API key, or the cookie of a browser's session with X-CSRF-Token. Failures are problems (RFC 9457). Requests count against the limits of their key and tenant, together with those of MCP. What a caller may not see is answered like something that does not exist.",
     },
     servers: [{ url: API_PATH }],
     security: [{ key: [] }, { session: [] }],
@@ -85,6 +85,7 @@ function describe(operation: ApiOperation, referTo: ReferTo): Json {
   const mediaType = answer.mediaType ?? "application/json";
   // What has no schema is a stream of text.
   const schema = answer.schema ? referTo(answer.schema) : { type: "string" };
+  const hasTag = method === "GET" && answer.schema !== undefined;
   const content = answer.status === 204 ? {} : { content: { [mediaType]: { schema } } };
   return {
     operationId: id,
@@ -100,9 +101,9 @@ function describe(operation: ApiOperation, referTo: ReferTo): Json {
     ],
     ...(body ? { requestBody: { required: true, content: { "application/json": { schema: referTo(body) } } } } : {}),
     responses: {
-      [answer.status]: { description: summary, ...content },
-      ...(method === "GET" && answer.schema ? { 304: { description: "Not modified" } } : {}),
-      ...Object.fromEntries(failuresOf(operation).map((status) => [status, PROBLEM_RESPONSE])),
+      [answer.status]: { description: summary, ...(hasTag ? TAGGED : {}), ...content },
+      ...(hasTag ? { 304: { description: "Not modified", ...TAGGED } } : {}),
+      ...Object.fromEntries(failuresOf(operation).map((status) => [status, problemResponse(status)])),
     },
   };
 }
@@ -140,17 +141,35 @@ function headerParameters({ method, access }: ApiOperation): Json[] {
 }
 
 function failuresOf({ access, path, body, query, method, fails = [] }: ApiOperation): number[] {
-  const found = new Set<number>(fails);
-  if (access !== "public") found.add(401).add(403);
+  // The gateway itself or its database may fail.
+  const found = new Set<number>([...fails, 500, 503]);
+  if (access !== "public") found.add(401).add(403).add(429);
   if (path.includes("{")) found.add(404);
-  if (body || query) found.add(400);
+  if (body || query || path.includes("{")) found.add(400);
   if (method !== "GET" && method !== "POST") found.add(412);
   return [...found].toSorted((a, b) => a - b);
 }
 
-const PROBLEM_RESPONSE = {
-  description: "Problem",
-  content: { "application/problem+json": { schema: { $ref: reference("Problem") } } },
+/** Statuses of failures that are over after a time. */
+const TEMPORARY: ReadonlySet<number> = new Set([429, 503]);
+
+function problemResponse(status: number): Json {
+  return {
+    description: "Problem",
+    ...(TEMPORARY.has(status) ? { headers: RETRY_AFTER } : {}),
+    content: { "application/problem+json": { schema: { $ref: reference("Problem") } } },
+  };
+}
+
+const RETRY_AFTER = { "Retry-After": { description: "Seconds to wait.", schema: { type: "string" } } };
+
+const TAGGED = {
+  headers: {
+    ETag: {
+      description: "For `If-None-Match`, and for `If-Match` where it can be changed.",
+      schema: { type: "string" },
+    },
+  },
 };
 
 const PROBLEM = {

@@ -35,14 +35,14 @@ export class OpenedOperations implements Disposable {
   }
 
   private constructor(options: OpenedOptions, door: KeyDoor, close: () => void) {
-    const { store, gateway, events, codes, audit, ownSecrets, stateFolder, logger } = options;
+    const { store, gateway, events, codes, audit, allowance, ownSecrets, stateFolder, logger } = options;
     const sessions = new Sessions();
     const identification = new Identification(door, sessions);
     const failures = new FailureLog(logger);
     const secretsOf = (tenant: string) => (tenant === DEFAULT_TENANT && ownSecrets) || store.secrets(tenant);
     const [keys, tenants] = [new KeyOperations(store), new TenantOperations(store)];
     const toolFiles = new LoadedToolFiles();
-    const shared = { store, door, sessions, identification, keys, tenants, gateway, events, audit };
+    const shared = { store, door, sessions, identification, keys, tenants, gateway, events, audit, allowance };
     this.#api = new RestApi({ ...shared, toolFiles, secretsOf, stateFolder, logger }, (error, operation) =>
       failures.report(error, { method: operation }),
     );

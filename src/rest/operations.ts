@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SecretStore } from "../auth/secrets.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import type { Allowance } from "../gateway/operation/allowance.ts";
 import type { OperationsHandler } from "../gateway/edge/operations-handler.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyDoor } from "../team/key-door.ts";
@@ -17,6 +18,8 @@ export interface OperationsOptions {
   door: KeyDoor | undefined;
   /** Where changes are recorded; undefined where they are not. */
   audit: Pick<StoredAudit, "recordIncident"> | undefined;
+  /** Counts requests against limits; undefined where nothing is limited. */
+  allowance?: Pick<Allowance, "take"> | undefined;
   /** The secrets of the tenant `default` where they are not in the store. */
   ownSecrets?: SecretStore | undefined;
   stateFolder: string;

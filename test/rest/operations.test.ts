@@ -91,6 +91,24 @@ describe("tool files", () => {
   });
 });
 
+describe("limits", () => {
+  test("of a key count its requests of MCP and of the REST API together, and tell when to come again", async () => {
+    const key = await world.newKey("operator", "shop", { limits: { rate: { max: 3, windowMs: 3_600_000 } } });
+    // It counts as a list of tools through MCP.
+    const askMcp = () => world.call("GET", "/servers/everything/tools", { key });
+    const askRest = () => world.call("GET", "/tenants/shop/servers", { key });
+    expect((await askRest()).status).toBe(200);
+    expect((await askMcp()).status).toBe(200);
+    expect((await askRest()).status).toBe(200);
+    const refused = await askRest();
+    expect(refused).toMatchObject({ status: 429, body: { code: "RATE_LIMITED", status: 429 } });
+    expect(refused.headers["content-type"]).toBe("application/problem+json");
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(3000);
+    expect((await askMcp()).status).toBe(429);
+    expect((await world.call("GET", "/tenants/shop/servers", { key: root })).status).toBe(200);
+  });
+});
+
 describe("pages", () => {
   test("show every item once, also where some are removed between them", async () => {
     for (const name of ["p1", "p2", "p3", "p4"]) await world.store.tenants.create(name);

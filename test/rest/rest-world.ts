@@ -8,11 +8,13 @@ import { DEFAULT_AUDIT } from "../../src/config/audit-setting.ts";
 import { Gateway } from "../../src/gateway/index.ts";
 import { Host } from "../../src/index.ts";
 import { Operations } from "../../src/rest/operations.ts";
+import type { Principal } from "../../src/server/core/principal.ts";
 import { sqliteAddress } from "../../src/store/engine/database-address.ts";
-import type { KeyRole } from "../../src/store/keep/api-keys.ts";
+import type { KeyRole, NewApiKey } from "../../src/store/keep/api-keys.ts";
 import { MasterKeyPlace } from "../../src/store/master-key.ts";
 import { Store } from "../../src/store/store.ts";
 import { KeyDoor } from "../../src/team/key-door.ts";
+import { RequestAllowance } from "../../src/team/request-allowance.ts";
 import { StoredAudit } from "../../src/team/stored-audit.ts";
 import { startHttpFixture, type HttpFixture } from "../fixtures/servers/http-fixture.ts";
 import { SILENT } from "../../src/text/logger.ts";
@@ -34,6 +36,14 @@ export interface RestAnswer {
   body: Record<string, unknown>;
 }
 
+interface WorldParts {
+  folder: string;
+  store: Store;
+  door: KeyDoor;
+  allowance: RequestAllowance;
+  upstream: HttpFixture;
+}
+
 /** A gateway of two tenants with the REST API, in this process. */
 export class RestWorld implements AsyncDisposable {
   readonly store: Store;
@@ -44,6 +54,7 @@ export class RestWorld implements AsyncDisposable {
   readonly refused: IncomingHttpHeaders[] = [];
   readonly #upstream: HttpFixture;
   readonly #audit: StoredAudit;
+  readonly #allowance: RequestAllowance;
   #gateway: Gateway | undefined;
 
   static async open(): Promise<RestWorld> {
@@ -51,12 +62,16 @@ export class RestWorld implements AsyncDisposable {
     const masterKey = new MasterKeyPlace({ stateFolder: folder, platform: process.platform, variables: {} });
     const store = await Store.open({ address: sqliteAddress(join(folder, "nexus.db")), masterKey });
     const door = await KeyDoor.open({ store, needs: "keys", logger: SILENT });
-    const world = new RestWorld(folder, store, door, await startHttpFixture({ revision: "2026-07-28" }));
+    const limitsOf = (principal: Principal) => door.limitsOf(principal);
+    const allowance = await RequestAllowance.open({ store, limitsOf, logger: SILENT });
+    const upstream = await startHttpFixture({ revision: "2026-07-28" });
+    const world = new RestWorld({ folder, store, door, allowance, upstream });
     const { operations } = world;
     world.#gateway = await Gateway.open({
       host: await world.#host("default"),
       port: 0,
       door,
+      allowance,
       operations,
       audit: {
         record: () => undefined,
@@ -72,15 +87,17 @@ export class RestWorld implements AsyncDisposable {
     return world;
   }
 
-  private constructor(folder: string, store: Store, door: KeyDoor, upstream: HttpFixture) {
+  private constructor({ folder, store, door, allowance, upstream }: WorldParts) {
     this.#upstream = upstream;
+    this.#allowance = allowance;
     this.folder = folder;
     this.store = store;
     this.door = door;
     // Changes are recorded before they are answered.
     const settings = { ...DEFAULT_AUDIT, onFailure: "closed" as const, retentionMs: undefined };
     this.#audit = new StoredAudit({ store, settings, logger: SILENT });
-    this.operations = new Operations({ store, door, audit: this.#audit, stateFolder: folder, logger: SILENT });
+    const parts = { store, door, allowance, audit: this.#audit, stateFolder: folder };
+    this.operations = new Operations({ ...parts, logger: SILENT });
   }
 
   /** Each tenant has the same server; `default` also two of tool files, of which one does not exist yet. */
@@ -101,14 +118,18 @@ export class RestWorld implements AsyncDisposable {
   }
 
   /** The text of a new key. */
-  async newKey(role: KeyRole, tenant = "default", options: { allTenants?: boolean } = {}): Promise<string> {
+  async newKey(
+    role: KeyRole,
+    tenant = "default",
+    options: Pick<NewApiKey, "allTenants" | "limits"> = {},
+  ): Promise<string> {
     const grants = { allow: ["*"], deny: [], readOnly: false };
     return (await this.store.keys.create({ tenant, name: role, role, grants, ...options })).key;
   }
 
   /** One request with exactly these headers: `fetch` would add some of its own. `path` below /api/v1, or a whole one. */
   call(method: string, path: string, { key, body, headers = {} }: RestRequest = {}): Promise<RestAnswer> {
-    const url = path.startsWith("/console") ? path : `/api/v1${path}`;
+    const url = /^\/(console|servers)\b/.test(path) ? path : `/api/v1${path}`;
     const sent = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
     const all = {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
@@ -152,6 +173,7 @@ export class RestWorld implements AsyncDisposable {
     await this.#gateway?.close();
     await this.operations[Symbol.asyncDispose]();
     this.door[Symbol.dispose]();
+    await this.#allowance.close();
     await this.#audit[Symbol.asyncDispose]();
     await this.store.close();
     await this.#upstream[Symbol.asyncDispose]();

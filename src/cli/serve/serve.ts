@@ -120,7 +120,7 @@ async function serveNetwork(host: Host, entrance: ServeDoor, serving: Serving): 
   const { context, target, ownSecrets, logger } = serving;
   const { options, signal, out, surroundings, stateFolder } = context;
   const { door, store, sets, allowance, audit } = entrance;
-  await using operations = store && new Operations({ store, door, audit, ownSecrets, stateFolder, logger });
+  await using operations = store && new Operations({ store, door, audit, allowance, ownSecrets, stateFolder, logger });
   operations?.follow(host);
   const onHost = (opened: Host) => operations?.follow(opened);
   using tenants = await openTenants(host, { ...entrance, onHost }, serving);

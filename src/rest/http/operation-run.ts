@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type * as z from "zod";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { Principal } from "../../server/core/principal.ts";
 import { unknownTenant } from "../../store/keep/tenants.ts";
 import { mayEnter, mayUse } from "../access/actor.ts";
 import type { Identified } from "../access/identification.ts";
@@ -24,6 +25,8 @@ export interface OperationRunOptions<Api> {
   api: Api;
   /** Throws where the caller is not known. */
   identify: (method: string, headers: IncomingHttpHeaders) => Promise<Identified>;
+  /** Counts a request against the limits of its sender; rejects with RATE_LIMITED. */
+  admit?: ((principal: Principal) => Promise<void>) | undefined;
   repeated: RepeatedRequests;
   /** The operation that reads what another one at the same path changes. */
   readerOf: (operation: RestOperation<Api>) => RestOperation<Api> | undefined;
@@ -82,7 +85,10 @@ export class OperationRun<Api> {
     const { access, method, path, query, body } = operation;
     const { headers, params } = request;
     const caller = access === "public" ? undefined : await this.#options.identify(method, headers);
-    if (caller) attempt.caller = caller;
+    if (caller) {
+      attempt.caller = caller;
+      await this.#options.admit?.(caller.actor.principal);
+    }
     if (caller && !mayUse(caller.actor, access)) throw roleTooLow(access);
     const { tenant } = params;
     if (caller && tenant !== undefined && path.includes("{tenant}") && !mayEnter(caller.actor, tenant)) {

@@ -59,7 +59,7 @@ export function problemOf(error: NexusError): HttpProblem {
   const seconds = details.retryAfterMs === undefined ? 1 : Math.ceil(details.retryAfterMs / 1000);
   const headers = {
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
-    ...(status === 503 ? { "retry-after": String(seconds) } : {}),
+    ...(status === 503 || status === 429 ? { "retry-after": String(seconds) } : {}),
   };
   const { correlationId } = details;
   if (isHeldBack(error)) return { status, code, detail: wordsFor(error), correlationId, headers };

@@ -34,10 +34,12 @@ export function targetOf(params: Readonly<Record<string, string>>, body: unknown
   return changes.flatMap((each: unknown) => (isRecord(each) ? [String(each["id"])] : [])).join(" ");
 }
 
+const REFUSED: ReadonlySet<number> = new Set([403, 404, 429]);
+
 export async function outcomeOf(response: Response): Promise<Pick<RecordedChange, "outcome" | "errorCode">> {
   const { status } = response;
   if (status < 400) return { outcome: "ok", errorCode: null };
   const problem = parseJson(await response.clone().text());
   const code = isRecord(problem) && typeof problem["code"] === "string" ? problem["code"] : null;
-  return { outcome: status === 403 || status === 404 ? "refused" : "error", errorCode: code };
+  return { outcome: REFUSED.has(status) ? "refused" : "error", errorCode: code };
 }

@@ -102,7 +102,7 @@ export function queryText(values: QueryValues): string {
 }
 
 /** Codes of the REST API that this program does not have. */
-const OTHER_CODES: Readonly<Record<string, ErrorCode>> = { CONFLICT: "ARGUMENTS_INVALID", RATE_LIMITED: "BUSY" };
+const OTHER_CODES: Readonly<Record<string, ErrorCode>> = { CONFLICT: "ARGUMENTS_INVALID" };
 
 function failure({ origin }: URL, status: number, value: unknown): NexusError {
   if (!isRecord(value) || typeof value["detail"] !== "string" || typeof value["code"] !== "string") {

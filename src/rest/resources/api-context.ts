@@ -1,5 +1,6 @@
 import type { SecretStore } from "../../auth/secrets.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
+import type { Allowance } from "../../gateway/operation/allowance.ts";
 import type { KeyDoor } from "../../team/key-door.ts";
 import type { KeyOperations } from "../../team/operate/key-operations.ts";
 import type { TenantOperations } from "../../team/operate/tenant-operations.ts";
@@ -24,6 +25,8 @@ export interface ApiContext {
   events: EventHub;
   /** Where changes are recorded; undefined where they are not. */
   audit: Pick<StoredAudit, "recordIncident"> | undefined;
+  /** Counts requests; undefined where nothing is limited. */
+  allowance: Pick<Allowance, "take"> | undefined;
   toolFiles: LoadedToolFiles;
   secretsOf: (tenant: string) => SecretStore;
   stateFolder: string;
