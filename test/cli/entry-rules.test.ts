@@ -2,21 +2,26 @@ import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { modern, send } from "../fixtures/gateway/wire.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
-import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
+import { quickFixture, type BothEras } from "../fixtures/servers/quick-fixture.ts";
 
 const json = (text: string) => JSON.parse(text) as Record<string, unknown>;
 
 let world: NexusWorld;
+let eras: BothEras;
 
 beforeAll(async () => {
   world = await NexusWorld.open();
+  eras = await quickFixture();
   await world.configure({
-    ruled: { ...stdioFixture(["--revision", "2025-11-25"]), tools: { deny: ["echo", "crash"] } },
-    free: stdioFixture(["--revision", "2025-11-25"]),
+    ruled: { ...eras.legacy, tools: { deny: ["echo", "crash"] } },
+    free: eras.legacy,
   });
 });
 
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await eras[Symbol.asyncDispose]();
+});
 
 /** A raw request, and what came of it. */
 async function request(server: string, method: string, params: object = {}) {

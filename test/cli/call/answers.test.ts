@@ -3,19 +3,24 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HAS_TERMINAL, NexusWorld } from "../../fixtures/nexus.ts";
-import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
+import { quickFixture, type BothEras } from "../../fixtures/servers/quick-fixture.ts";
 
 let world: NexusWorld;
+let eras: BothEras;
 
 beforeAll(async () => {
   world = await NexusWorld.open();
+  eras = await quickFixture();
   await world.configure({
-    modern: stdioFixture(["--revision", "2026-07-28"]),
-    legacy: stdioFixture(["--revision", "2025-11-25"]),
+    modern: eras.modern,
+    legacy: eras.legacy,
   });
 });
 
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await eras[Symbol.asyncDispose]();
+});
 
 const call = (tool: string, ...args: string[]) => world.run(["mcp", "call", tool, ...args]);
 const answers = (...texts: string[]) => texts.flatMap((text) => ["--answer", text]);
@@ -33,7 +38,7 @@ test("P1.9: the command to try again leaves out answers that did not fit or were
 
 test("P1.9: a call that cannot be kept still shows its question, and how to answer beforehand", async () => {
   await using other = await NexusWorld.open();
-  await other.configure({ modern: stdioFixture(["--revision", "2026-07-28"]) });
+  await other.configure({ modern: eras.modern });
   const state = join(other.home, ".local", "state", "nexus");
   await mkdir(state, { recursive: true });
   // In the way of the folder: nothing can be kept there, whoever runs this.

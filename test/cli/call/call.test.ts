@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HAS_TERMINAL, NexusWorld } from "../../fixtures/nexus.ts";
 import { childrenOf, isRunning } from "../../fixtures/processes.ts";
 import { startHttpFixture } from "../../fixtures/servers/http-fixture.ts";
+import { quickFixture, type BothEras } from "../../fixtures/servers/quick-fixture.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
 
 const DEMO = fileURLToPath(new URL("../../../dist/demo/main.js", import.meta.url));
@@ -15,19 +16,25 @@ const contains = (text: string) => expect.stringContaining(text) as string;
 const ERASED = "\r\u001b[2K";
 
 let world: NexusWorld;
+let eras: BothEras;
 
 beforeAll(async () => {
   world = await NexusWorld.open();
+  eras = await quickFixture();
   await world.configure({
     demo: { command: process.execPath, args: [DEMO] },
-    modern: stdioFixture(["--revision", "2026-07-28"]),
-    legacy: stdioFixture(["--revision", "2025-11-25"]),
-    strict: { ...stdioFixture(), tools: { deny: ["test_*"] } },
+    modern: eras.modern,
+    legacy: eras.legacy,
+    fragile: stdioFixture(["--revision", "2026-07-28"]),
+    strict: { ...eras.modern, tools: { deny: ["test_*"] } },
     gone: { command: "no-such-program-anywhere" },
   });
 });
 
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await eras[Symbol.asyncDispose]();
+});
 
 const call = (tool: string, ...args: string[]) => world.run(["mcp", "call", tool, ...args]);
 
@@ -202,7 +209,7 @@ describe("failures", () => {
     const slow = await call("modern.sleep", "--arg", "ms=60000", "--timeout", "3s");
     expect(slow).toMatchObject({ code: 7, stderr: contains("No answer from the tool ") });
     expect(await call("modern.protocol_error_job", "--task")).toMatchObject({ code: 5, stderr: contains("broke") });
-    expect(await call("modern.crash")).toMatchObject({ code: 4, stderr: contains("exited with code 1") });
+    expect(await call("fragile.crash")).toMatchObject({ code: 4, stderr: contains("exited with code 1") });
   });
 
   test("with --json are one object on stderr and nothing on stdout", async () => {
@@ -227,7 +234,7 @@ describe("failures", () => {
     const { child } = world.start([
       "mcp",
       "call",
-      "modern.test_sampling",
+      "fragile.test_sampling",
       "--arg",
       "prompt=x",
       "--sample-with",

@@ -5,23 +5,28 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HAS_TERMINAL, NexusWorld } from "../../fixtures/nexus.ts";
 import { startHttpFixture, type HttpFixture } from "../../fixtures/servers/http-fixture.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
+import { quickFixture, type BothEras } from "../../fixtures/servers/quick-fixture.ts";
 
 let world: NexusWorld;
+let eras: BothEras;
 /** One that lives on between two commands. */
 let web: HttpFixture;
 
 beforeAll(async () => {
   world = await NexusWorld.open();
+  eras = await quickFixture();
   web = await startHttpFixture({ revision: "2026-07-28" });
   await world.configure({
-    modern: stdioFixture(["--revision", "2026-07-28"]),
-    legacy: stdioFixture(["--revision", "2025-11-25"]),
+    modern: eras.modern,
+    legacy: eras.legacy,
+    forgetful: stdioFixture(["--revision", "2026-07-28"]),
     web: { url: web.url },
   });
 });
 
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
+  await eras[Symbol.asyncDispose]();
   await web.close();
 });
 
@@ -204,7 +209,7 @@ describe("a modern server's call", () => {
   });
 
   test("whose state a server has forgotten ends with the server's error, and says what to do", async () => {
-    const tool = "modern.test_input_required_result_request_state";
+    const tool = "forgetful.test_input_required_result_request_state";
     const id = idIn((await call(tool)).stderr);
     const { code, stderr } = await call(tool, "--continue", id, "--answer", "ok=yes");
     expect(code).toBe(5);

@@ -3,21 +3,26 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HAS_TERMINAL, NexusWorld } from "../../fixtures/nexus.ts";
-import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
+import { quickFixture, type BothEras } from "../../fixtures/servers/quick-fixture.ts";
 
 const contains = (text: string) => expect.stringContaining(text) as string;
 
 let world: NexusWorld;
+let eras: BothEras;
 
 beforeAll(async () => {
   world = await NexusWorld.open();
+  eras = await quickFixture();
   await world.configure({
-    modern: stdioFixture(["--revision", "2026-07-28"]),
-    legacy: stdioFixture(["--revision", "2025-11-25"]),
+    modern: eras.modern,
+    legacy: eras.legacy,
   });
 });
 
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await eras[Symbol.asyncDispose]();
+});
 
 const mcp = (...args: string[]) => world.run(["mcp", ...args]);
 
