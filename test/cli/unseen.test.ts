@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HAS_TERMINAL, NexusWorld } from "../fixtures/nexus.ts";
+import { dyingServer } from "../fixtures/servers/dying-server.ts";
 
 /** One of each kind that a terminal obeys or a person does not see. */
 const UNSEEN = Array.from(
@@ -97,10 +98,9 @@ let folder: string;
 beforeAll(async () => {
   world = await NexusWorld.open();
   const script = await world.write("server.mjs", SERVER);
-  const dies = `process.stderr.write(${JSON.stringify(HOSTILE)} + "\\n"); process.exit(3)`;
   const servers = {
     odd: { command: process.execPath, args: [script], name: HOSTILE, [HOSTILE]: 1 },
-    dies: { command: process.execPath, args: ["-e", dies] },
+    dies: dyingServer(HOSTILE),
     gone: { command: `/no/${HOSTILE.replaceAll("\u0000", "")}`, args: [HOSTILE], cwd: "/" },
   };
   await world.configure(servers);

@@ -6,6 +6,7 @@ import { META } from "../../../src/protocol/meta.ts";
 import { modern, send } from "../../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { NexusWorld } from "../../fixtures/nexus.ts";
+import { dyingServer } from "../../fixtures/servers/dying-server.ts";
 import { LegacyWire } from "../legacy/legacy-wire.ts";
 
 const VALUE = "canary-4711-value";
@@ -15,9 +16,9 @@ const VARIABLE = "CANARY_VARIABLE";
 const TRACES =
   /canary|srv|127\.0\.0\.1:1\b|ECONN|ENOENT|\/tmp|\/usr|node\b|stderr|exit(?:ed)? (?:with )?code|http:|npx|\bcommand\b/i;
 
-/** Writes what it was given to stderr and ends. */
-const DIES = `process.stderr.write("Error: cannot open ${FOLDER}/db: ${VARIABLE}=" + process.env.TOKEN + "\\n"); process.exit(3);`;
-/** Answers the handshake and lists with what a server has, then does as above when it is called. */
+/** The start of what a server writes to stderr before it ends; the rest is its variable. */
+const LAST_WORDS = `Error: cannot open ${FOLDER}/db: ${VARIABLE}=`;
+/** Answers the handshake and lists with what a server has, and writes that when it is called. */
 const CRASHES = `
 const { createInterface } = require("node:readline");
 const answers = {
@@ -26,7 +27,7 @@ const answers = {
 };
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method } = JSON.parse(line);
-  if (method === "tools/call") { ${DIES} }
+  if (method === "tools/call") { process.stderr.write("${LAST_WORDS}" + process.env.TOKEN + "\\n"); process.exit(3); }
   if (id === undefined) return;
   const outcome = answers[method] ? { result: answers[method] } : { error: { code: -32601, message: "Method not found" } };
   process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...outcome }) + "\\n");
@@ -55,12 +56,13 @@ beforeAll(async () => {
   const { port } = page.address() as AddressInfo;
   const env = { TOKEN: VALUE };
   const node = (script: string) => ({ command: process.execPath, args: ["-e", script], env });
+  const dies = { ...dyingServer(LAST_WORDS), env };
   await world.configure({
-    dies: node(DIES),
+    dies,
     gone: { command: `${FOLDER}/bin/server`, args: ["--token", VALUE], env },
-    folder: { ...node(DIES), cwd: FOLDER },
+    folder: { ...dies, cwd: FOLDER },
     away: { url: `http://ada:${VALUE}@127.0.0.1:1/canary?key=${VALUE}` },
-    unset: { ...node(DIES), env: { TOKEN: `\${${VARIABLE}}` } },
+    unset: { ...dies, env: { TOKEN: `\${${VARIABLE}}` } },
     refuses: node(REFUSES),
     page: { url: `http://127.0.0.1:${port}/canary`, headers: { "x-key": VALUE }, http_max_retries: 0 },
     crashes: node(CRASHES),
