@@ -6,7 +6,7 @@ import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
 import type { OperationsHandler } from "./edge/operations-handler.ts";
-import { trailOf } from "./operation/audit.ts";
+import { trailOf, type AuditTrail } from "./operation/audit.ts";
 import type { CallSummary, Gauges } from "./operation/metrics.ts";
 import type { SetSource } from "./sets/set-source.ts";
 import type { ServedTenant } from "./tenants/served-tenant.ts";
@@ -236,7 +236,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     operations: options.operations,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
-    isReady: () => isReady,
+    readiness: () => (!isReady ? "starting" : door?.isOpen !== false && canRecord(trail) ? "ready" : "unavailable"),
     seesMetrics: (principal) => door?.seesMetrics(principal) ?? true,
     metrics: (principal) => {
       const tenant = tenants.of(principal);
@@ -252,6 +252,16 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     processes: tenant.processes,
   });
   return { edge, legacy, stateOf };
+}
+
+/** False where calls are refused, because they cannot be recorded. */
+function canRecord(trail: AuditTrail): boolean {
+  try {
+    trail.requireReady();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const NOT_SHOWN = { traffic: undefined, audit: undefined };

@@ -241,9 +241,12 @@ onBothEngines("the door of a gateway", (world) => {
     silentSince = performance.now();
     expect(await comesIn(door, known.key)).toBe(known.about.id);
     expect(await comesIn(door, unknown.key)).toBe("STORE_UNAVAILABLE");
+    expect(door.isOpen).toBe(true);
     silentSince = performance.now() - 60_001;
     expect(await comesIn(door, known.key)).toBe("STORE_UNAVAILABLE");
+    expect(door.isOpen).toBe(false);
     silentSince = undefined;
+    expect(door.isOpen).toBe(true);
     expect([await comesIn(door, known.key), await comesIn(door, unknown.key)]).toEqual([
       known.about.id,
       unknown.about.id,

@@ -85,6 +85,11 @@ export class KeyDoor implements Door, Disposable {
     return this.#isNeeded;
   }
 
+  /** While the database is away, keys that were verified before are believed for a time; then nobody with a key can come in. */
+  get isOpen(): boolean {
+    return !this.#isNeeded || this.#isBelieved;
+  }
+
   get decide(): Door["decide"] {
     return this.#isNeeded ? this.#decide : undefined;
   }
@@ -149,9 +154,14 @@ export class KeyDoor implements Door, Disposable {
   #find(hash: string): VerifiedKey | undefined {
     const known = this.#known.get(hash);
     if (!known || known.until <= this.#now()) return undefined;
+    return this.#isBelieved ? known : undefined;
+  }
+
+  /** Whether what is known of keys counts. */
+  get #isBelieved(): boolean {
     const { silentSince } = this.#options.store.changes;
     const { believedMs = BELIEVED_MS } = this.#options;
-    return silentSince === undefined || performance.now() - silentSince < believedMs ? known : undefined;
+    return silentSince === undefined || performance.now() - silentSince < believedMs;
   }
 
   async #verify(text: string, hash: string): Promise<VerifiedKey> {

@@ -36,7 +36,7 @@ export interface HttpEdgeOptions extends McpEndpointOptions {
   onRefused?: HttpListenerOptions["onRefused"];
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
-  isReady: () => boolean;
+  readiness: () => Readiness;
   seesMetrics: (principal: Principal) => boolean;
   /** The text of `/metrics` for one reader. */
   metrics: (principal: Principal) => string;
@@ -44,6 +44,9 @@ export interface HttpEdgeOptions extends McpEndpointOptions {
   /** Serves `/api/v1` and `/console`; without it they do not exist. */
   operations?: OperationsHandler | undefined;
 }
+
+/** `starting`: its servers. `unavailable`: no call can be served, because what the gateway needs is away. */
+type Readiness = "ready" | "starting" | "unavailable";
 
 /** The gateway's HTTP server: MCP endpoints, front page, health, metrics and tool manifests. */
 export class HttpEdge {
@@ -193,8 +196,8 @@ export class HttpEdge {
 
   #tellReadiness(res: ServerResponse): void {
     if (this.#listener.isClosing) return sendJson(res, 503, { status: "draining" });
-    const isReady = this.#options.isReady();
-    sendJson(res, isReady ? 200 : 503, { status: isReady ? "ready" : "starting" });
+    const status = this.#options.readiness();
+    sendJson(res, status === "ready" ? 200 : 503, { status });
   }
 
   async #tellTools(req: IncomingMessage, res: ServerResponse, view: View, visit: Visit): Promise<void> {

@@ -79,19 +79,23 @@ test("closed: a call whose record cannot be written is not answered, and the nex
   const store = await world.openStore();
   const failing = failable(store);
   await using it = await AuditedGateway.open(failing.store, { settings: { onFailure: "closed" } });
+  const readiness = async () => (await it.world.get("/readyz", "ada")).text;
   expect(await it.call("look")).toMatchObject({ result: {} });
+  expect(await readiness()).toBe('{"status":"ready"}');
   expect(await it.records()).toHaveLength(1);
   failing.isAway = true;
   const unrecorded = { code: "STORE_UNAVAILABLE", mayHaveReached: true };
   expect(await it.call("look")).toMatchObject({
     error: { message: expect.stringContaining("audit"), data: unrecorded },
   });
+  expect(await readiness()).toBe('{"status":"unavailable"}');
   const before = failing.attempts;
   expect(await it.call("look")).toMatchObject({ error: { data: { ...unrecorded, mayHaveReached: false } } });
   const session = await it.world.session();
   expect((await session.answerTo("tools/list")).error).toMatchObject({ data: { code: "STORE_UNAVAILABLE" } });
   failing.isAway = false;
   await expect.poll(async () => "result" in (await it.call("look")), SOON).toBe(true);
+  expect(await readiness()).toBe('{"status":"ready"}');
   expect(before).toBeGreaterThan(0);
   expect((await checkAudit(store.audit, "default")).damage).toBeUndefined();
 });
