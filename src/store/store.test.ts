@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { addressOf, onBothEngines, StoreWorld } from "../../test/fixtures/store-world.ts";
 import type { ChangeTopic } from "./keep/generations.ts";
 import { SILENT } from "../text/logger.ts";
+import { sqliteAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { LATEST_VERSION, migrateIn, type StoreEngine } from "./tables/migrate.ts";
 
@@ -175,7 +176,7 @@ test("a listener that throws keeps no other from hearing of a change, and listen
 
 test.skipIf(process.platform === "win32")("the files of a store and its master key are owner-only", async () => {
   await using world = await StoreWorld.open("sqlite");
-  const address = addressOf(join(world.folder, "new", "folder", "nexus.db"));
+  const address = sqliteAddress(join(world.folder, "new", "folder", "nexus.db"), { isOwnFolder: true });
   const store = await world.openStore({ address });
   await store.trust.trust("/a", "one");
   const { file } = address as { file: string };
@@ -253,4 +254,16 @@ test("a folder instead of a database file is reported", async () => {
   await expect(world.openStore({ address: addressOf(world.folder) })).rejects.toMatchObject({
     code: "STORE_UNAVAILABLE",
   });
+});
+
+test("a folder that does not exist is not created for a database, except the folder of Nexus itself", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const file = join(world.folder, "mistyped", "nexus.db");
+  await expect(world.openStore({ address: sqliteAddress(file) })).rejects.toMatchObject({
+    code: "NAME_UNKNOWN",
+    message: `The folder ${dirname(file)} of the database does not exist`,
+  });
+  await expect(stat(dirname(file))).rejects.toMatchObject({ code: "ENOENT" });
+  await world.openStore({ address: sqliteAddress(file, { isOwnFolder: true }) });
+  expect((await stat(file)).isFile()).toBe(true);
 });

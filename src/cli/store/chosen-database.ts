@@ -60,7 +60,8 @@ function storeAt(address: ChosenAddress, { surroundings, stateFolder, flags, out
 type ChosenAddress = Pick<ChosenStore, "address" | "isDefault" | "optionsAgain">;
 
 function defaultAddress({ stateFolder }: Pick<Context, "stateFolder">): ChosenAddress {
-  return { address: sqliteAddress(join(stateFolder, "nexus.db")), isDefault: true, optionsAgain: "" };
+  const address = sqliteAddress(join(stateFolder, "nexus.db"), { isOwnFolder: true });
+  return { address, isDefault: true, optionsAgain: "" };
 }
 
 async function chosenAddress({

@@ -2,9 +2,12 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { toAbsolutePath } from "../../files/paths.ts";
 
-/** The address of a database. `shown` is for messages and never contains a password. */
+/**
+ * The address of a database. `shown` is for messages and never contains a password. `isOwnFolder`: the folder of the file is Nexus's own
+ * and may be created; in any other path a folder that does not exist is probably mistyped.
+ */
 export type DatabaseAddress =
-  | { kind: "sqlite"; file: string; shown: string }
+  | { kind: "sqlite"; file: string; shown: string; isOwnFolder?: boolean }
   | { kind: "postgres"; url: string; shown: string };
 
 /** The folders for relative paths and `~`. */
@@ -23,8 +26,8 @@ export function parseDatabaseAddress(text: string, base: AddressBase): DatabaseA
   return sqliteAddress(toAbsolutePath(path, base));
 }
 
-export function sqliteAddress(file: string): DatabaseAddress {
-  return { kind: "sqlite", file, shown: file };
+export function sqliteAddress(file: string, { isOwnFolder = false } = {}): DatabaseAddress {
+  return { kind: "sqlite", file, shown: file, ...(isOwnFolder ? { isOwnFolder } : {}) };
 }
 
 /** Whether it is a file that does not exist. */

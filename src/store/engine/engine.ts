@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { chmod, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Kysely, sql, type Dialect } from "kysely";
-import { messageOf } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { asText } from "../../text/as-text.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { DatabaseAddress } from "./database-address.ts";
@@ -90,9 +91,12 @@ async function openSqlite<Tables>(
 }
 
 /** Creates the file with owner-only permissions; SQLite uses the same ones for its -wal and -shm files. */
-async function prepareFile({ file, shown }: AddressOf<"sqlite">, logger: Logger): Promise<void> {
+async function prepareFile(address: AddressOf<"sqlite">, logger: Logger): Promise<void> {
+  const { file, shown } = address;
+  const folder = dirname(file);
+  if (address.isOwnFolder !== true && !existsSync(folder)) throw noFolder(folder);
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const { mode } = await stat(file).catch(() => ({ mode: undefined }));
     await using _created = await open(file, "a", 0o600);
     // The mode of a new file is subject to the umask.
@@ -104,6 +108,13 @@ async function prepareFile({ file, shown }: AddressOf<"sqlite">, logger: Logger)
     const hint = "Make the file and its folder readable and writable for the user that runs Nexus.";
     throw storeUnavailable(shown, error, hint).with({ mayHaveReached: false });
   }
+}
+
+function noFolder(folder: string): NexusError {
+  return new NexusError("NAME_UNKNOWN", `The folder ${folder} of the database does not exist`, {
+    hint: "Create it, or correct the address: --database, NEXUS_DATABASE, or gateway.database in the configuration.",
+    mayHaveReached: false,
+  });
 }
 
 function integrityProblems(handle: SqliteHandle): string[] {
