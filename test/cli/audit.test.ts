@@ -51,6 +51,17 @@ describe("nexus audit", () => {
     expect((await run("list", "--until", "1d", "--json")).stdout).toContain(`"seq":1,`);
   });
 
+  test("a key that neither exists nor has records exits 6, and its id is named where a name was given", async () => {
+    const grants = { allow: ["*"], deny: [], readOnly: false };
+    const { about } = await store.keys.create({ tenant: "default", name: "agent", role: "caller", grants });
+    const named = { code: 6, stdout: "", stderr: expect.stringContaining(`Use its id: ${about.id}`) };
+    expect(await run("list", "--key", "agent")).toMatchObject(named);
+    expect(await run("export", "--key", "agent")).toMatchObject(named);
+    expect(await run("list", "--key", about.id)).toMatchObject({ code: 0, stdout: "" });
+    expect(await run("list", "--key", "k1", "--since", "1s")).toMatchObject({ code: 0 });
+    expect(await run("export", "--key", "k2")).toMatchObject({ code: 0, stdout: expect.stringContaining(`"seq":3,`) });
+  });
+
   test("a record is shown in full, and an unknown one exits 6", async () => {
     expect(parsed((await run("show", "2", "--json")).stdout)).toMatchObject({ seq: 2, server: "shop" });
     expect((await run("show", "2")).stdout).toMatch(/^outcome +ok$/m);

@@ -68,6 +68,8 @@ describe("nexus keys and nexus tenants", () => {
     expect((await run("keys", "limit", String(id), ...none)).stdout).toContain(": none.");
     expect((await run("keys", "limit", String(id))).stderr).toContain("No limit is named");
     expect(await run("keys", "limit", "3fA9cK2mQx7Ytz01", "--rate", "1/s")).toMatchObject({ code: 6 });
+    const named = { code: 6, stderr: expect.stringContaining(`"ci" is the name of a key. Use its id: `) };
+    expect(await run("keys", "limit", "ci", "--rate", "1/s")).toMatchObject(named);
   });
 
   test("keys of a tenant that does not exist are not an empty list", async () => {

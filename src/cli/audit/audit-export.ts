@@ -21,12 +21,16 @@ store: the hash of a record is the SHA-256 of the hash before it and of its line
     const filter = filterOf(options);
     await using audit = await openAudit(context);
     const tenant = await audit.requireTenant(options.tenant);
+    let isEmpty = true;
     for await (const stored of audit.lines(tenant, filter)) {
       signal.throwIfAborted();
+      if (stored !== "") isEmpty = false;
       // What Nexus recorded has no invisible characters; what somebody changed may have.
       const lines = stored.split("\n").map(visibleJson).join("\n");
       // Waits for a reader that is slow.
       if (lines !== "" && !process.stdout.write(lines)) await once(process.stdout, "drain", { signal });
     }
+    const { keyId } = filter;
+    if (isEmpty && keyId !== undefined) await audit.requireKey(tenant, keyId);
   },
 });

@@ -15,7 +15,7 @@ const MAX_LIMIT = 10_000;
 export const auditList = defineCommand({
   usage: "nexus audit list [--since 1h] [--key ID] [--server ID] [--tool NAME] [--outcome NAME]",
   description: `Lists calls and refused attempts of a tenant, the newest first: number, time, key, method, what it was about, and how it
-ended. With --json: {"items":[…],"next":"…"}; next is the --cursor of the next page.`,
+ended. With --json: {"items":[…],"next":"…"}; next is the --cursor of the next page. Exit code 6: there is no such key or tenant.`,
   words: { min: 0, max: 0 },
   options: {
     ...FILTER_OPTIONS,
@@ -40,6 +40,8 @@ ended. With --json: {"items":[…],"next":"…"}; next is the --cursor of the ne
     await using audit = await openAudit(context);
     const tenant = await audit.requireTenant(options.tenant);
     const { items, next } = await audit.list(tenant, filter, { limit, cursor: options.cursor });
+    const { keyId } = filter;
+    if (items.length === 0 && keyId !== undefined) await audit.requireKey(tenant, keyId);
     if (out.json) return out.value({ items, next: next ?? null });
     for (const line of tableLines(out, items.map(row))) out.line(line);
     if (items.length === 0) out.note("There are no such records.");

@@ -12,7 +12,8 @@ export const auditVerify = defineCommand({
   description: `Reads every record of the audit of all tenants, or of one, and verifies that none was changed, removed, added or re-ordered, and
 that the newest one is there. Names the first wrong record. It needs the master key of the store. Exit code 0: everything is
 as it was written; 10: damage was found. What "head" says can be kept at another place: as long as the record with that number has
-that hash, nothing before it was changed. With --gateway the gateway verifies, and without --tenant all tenants that the key manages; a
+that hash, nothing before it was changed. "first" is the number of the oldest record that is kept: older ones were removed when their
+retention ended. With --gateway the gateway verifies, and without --tenant all tenants that the key manages; a
 removed tenant has to be named then.`,
   words: { min: 0, max: 0 },
   options: {
@@ -24,7 +25,7 @@ removed tenant has to be named then.`,
     ["nexus audit verify --gateway https://gateway.example", "the same through a gateway, with the key in NEXUS_KEY"],
     [
       "nexus audit verify --tenant shop --json",
-      `{"ok":true,"tenants":[{"tenant":"shop","records":42,"head":{"seq":42,"hash":"…"},"damage":null}]}`,
+      `{"ok":true,"tenants":[{"tenant":"shop","records":42,"first":1,"head":{"seq":42,"hash":"…"},"damage":null}]}`,
     ],
   ],
 

@@ -25,14 +25,18 @@ export function tellIssued(out: Output, { key, about }: IssuedKey, done: string)
 
 /** The key with this id, of the tenant where one is named. */
 export async function requireKey(
-  keys: Pick<Store["keys"], "find">,
+  keys: Pick<Store["keys"], "find" | "list">,
   id: string,
   tenant: string | undefined,
 ): Promise<ApiKey> {
   refuseWholeKey(id);
   const key = await keys.find(id);
   if (key && (tenant === undefined || key.tenant === tenant)) return key;
-  throw unknownKey(id);
+  const others = await keys.list(tenant);
+  throw unknownKey(
+    id,
+    others.filter(({ revokedAt }) => revokedAt === undefined),
+  );
 }
 
 /** Throws for a whole key. Never repeats it: messages are kept in many places. */

@@ -2,6 +2,7 @@ import type { AuditCheck } from "../../store/audit/audit-check.ts";
 import type { StoredAuditRecord } from "../../store/audit/audit-chain.ts";
 import type { AuditFilter } from "../../store/audit/audit-filter.ts";
 import type { AuditPage } from "../../store/audit/audit-log.ts";
+import { asNexusError } from "../../errors/nexus-error.ts";
 import type { OperatedAudit } from "../../team/operate/audit-operations.ts";
 import { GatewayClient, MAX_PAGE, queryText, type GatewayClientOptions } from "./gateway-client.ts";
 
@@ -16,6 +17,16 @@ export class RemoteAudit implements OperatedAudit {
   /** Without a name: that of the key. The gateway itself refuses one that it does not know. */
   async requireTenant(name: string | undefined): Promise<string> {
     return name ?? (await this.#client.session()).tenant;
+  }
+
+  /** Only an admin can see whether a key exists. */
+  async requireKey(tenant: string, id: string): Promise<void> {
+    if ((await this.list(tenant, { keyId: id }, { limit: 1 })).items.length > 0) return;
+    await this.#client
+      .send("GET", `/tenants/${encodeURIComponent(tenant)}/keys/${encodeURIComponent(id)}`)
+      .catch((error) => {
+        if (asNexusError(error).code !== "FORBIDDEN") throw error;
+      });
   }
 
   async list(

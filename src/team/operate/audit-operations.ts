@@ -2,11 +2,14 @@ import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { checkAllAudits, checkAudit, type AuditCheck } from "../../store/audit/audit-check.ts";
 import type { AuditLog } from "../../store/audit/audit-log.ts";
 import type { Store } from "../../store/store.ts";
+import { unknownKey } from "./key-operations.ts";
 
 /** What commands about the audit use: the audit of an opened store, or that of a gateway elsewhere. */
 export interface OperatedAudit extends Pick<AuditLog, "list" | "lines" | "find" | "prune">, AsyncDisposable {
   /** The tenant that is meant where none is named. Throws NAME_UNKNOWN for a name that may be mistyped. */
   requireTenant(name: string | undefined): Promise<string>;
+  /** Throws NAME_UNKNOWN for the id of a key that has no records and does not exist. */
+  requireKey(tenant: string, id: string): Promise<void>;
   /** Of one tenant, or of all that can be read. `isComplete`: no chain was removed as a whole. */
   verify(tenant: string | undefined): Promise<{ checks: AuditCheck[]; isComplete: boolean }>;
 }
@@ -31,6 +34,13 @@ export class AuditOperations implements OperatedAudit {
   async requireTenant(name: string = DEFAULT_TENANT): Promise<string> {
     await requireAudited(this.#store, name);
     return name;
+  }
+
+  async requireKey(tenant: string, id: string): Promise<void> {
+    const { keys } = this.#store;
+    // A key of a tenant that was removed is gone, and its records are not.
+    const { items } = await this.list(tenant, { keyId: id }, { limit: 1 });
+    if (items.length === 0 && !(await keys.find(id))) throw unknownKey(id, await keys.list(tenant));
   }
 
   async verify(tenant: string | undefined): Promise<{ checks: AuditCheck[]; isComplete: boolean }> {

@@ -108,11 +108,14 @@ export class KeyOperations {
   }
 }
 
-export function unknownKey(id: string): NexusError {
-  return new NexusError("NAME_UNKNOWN", `There is no usable key with the id "${id}"`, {
-    hint: `"nexus keys list" shows the ids of all keys.`,
-    mayHaveReached: false,
-  });
+/** `others`: keys that may be meant. A name is no id: several keys can have the same one. */
+export function unknownKey(id: string, others: readonly Pick<ApiKey, "id" | "name">[] = []): NexusError {
+  const named = others.filter(({ name }) => name === id).map((key) => key.id);
+  const hint =
+    named.length === 0
+      ? `"nexus keys list" shows the ids of all keys.`
+      : `"${id}" is the name of a key. Use its id: ${named.join(" or ")}`;
+  return new NexusError("NAME_UNKNOWN", `There is no usable key with the id "${id}"`, { hint, mayHaveReached: false });
 }
 
 function checkGrants({ allow, deny }: KeyGrants): void {
