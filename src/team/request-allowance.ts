@@ -24,7 +24,7 @@ const MANY_PRINCIPALS = 10_000;
  * So much of a limit is counted ahead, because a write for each request would be slow. What one process has counted ahead is missing for the
  * others: where several share the counts it is less, and a limit of under 2,000 is exact to the last request.
  */
-const AHEAD = { alone: 0.01, shared: 0.001, most: 1_000 };
+const AHEAD = { alone: 0.01, shared: 0.001, most: 10_000 };
 
 const SQLITE_PATIENCE_MS = 30_000;
 

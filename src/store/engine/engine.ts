@@ -32,8 +32,8 @@ const PRAGMAS = [
   "pragma synchronous = full",
   "pragma foreign_keys = on",
 ];
-/** It is written into the file. */
-const USE_WAL = "pragma journal_mode = wal";
+/** They are written into the file. The size of pages is that of a new file: the audit writes much, and few large pages cost less. */
+const FILE_PRAGMAS = ["pragma page_size = 16384", "pragma journal_mode = wal"];
 const MAX_CONNECTIONS = 10;
 const CONNECT_MS = 3_000;
 const QUERY_MS = 10_000;
@@ -53,7 +53,7 @@ export async function openEngine<Tables>(
   { onlyReads = false }: EngineOptions = {},
 ): Promise<Engine<Tables>> {
   if (address.kind === "postgres") return openPostgres(address, logger);
-  return openSqlite(address, logger, onlyReads ? PRAGMAS : [...PRAGMAS, USE_WAL]);
+  return openSqlite(address, logger, onlyReads ? PRAGMAS : [...PRAGMAS, ...FILE_PRAGMAS]);
 }
 
 type AddressOf<K extends DatabaseAddress["kind"]> = Extract<DatabaseAddress, { kind: K }>;
