@@ -1,3 +1,6 @@
+import { createRequire } from "node:module";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { trace, type Context, type Span, type SpanContext, type SpanOptions } from "@opentelemetry/api";
 import { afterEach, expect, test } from "vitest";
 import { Gateway, type AuditRecord } from "../../src/gateway/index.ts";
@@ -96,6 +99,70 @@ test("a traced call has a span at the edge, below the caller's, and one for the 
   expect(records.at(-1)).toMatchObject({ correlationId: "order-7", traceId: spans[2]?.context.traceId });
   expect(JSON.stringify(spans)).not.toContain("secret words");
 });
+
+/** Installed by: npm ci --prefix test/tools --ignore-scripts */
+const TOOLS = resolve("test/tools/package.json");
+const SDK = "@opentelemetry/sdk-trace-base";
+const hasSdk = existsSync(resolve("test/tools/node_modules", SDK));
+
+/** The used part of the SDK, and of a span as its exporters get it. */
+interface TraceSdk {
+  BasicTracerProvider: new (options: {
+    spanProcessors: object[];
+  }) => Parameters<typeof trace.setGlobalTracerProvider>[0];
+  SimpleSpanProcessor: new (exporter: object) => object;
+  InMemorySpanExporter: new () => { getFinishedSpans(): ExportedSpan[] };
+}
+
+interface ExportedSpan {
+  name: string;
+  kind: number;
+  status: { code: number };
+  attributes: Record<string, unknown>;
+  parentSpanContext?: SpanContext;
+  spanContext(): SpanContext;
+}
+
+test.skipIf(!hasSdk)(
+  "the SDK of OpenTelemetry, with its own copy of the API, exports the spans of a call",
+  async () => {
+    const sdk = createRequire(TOOLS)(SDK) as TraceSdk;
+    const exporter = new sdk.InMemorySpanExporter();
+    trace.setGlobalTracerProvider(
+      new sdk.BasicTracerProvider({ spanProcessors: [new sdk.SimpleSpanProcessor(exporter)] }),
+    );
+    await using server = await startHttpFixture({ revision: "2026-07-28" });
+    const host = await Host.open({ servers: { up: { url: server.url } } });
+    await using gateway = await Gateway.open({ host, port: 0 });
+    await gateway.ready();
+    for (const [name, flags] of [
+      ["echo", "01"],
+      ["nothing", "01"],
+      ["echo", "00"],
+    ]) {
+      const headers = { traceparent: `${TRACEPARENT.slice(0, -2)}${flags}`, tracestate: "acme=1" };
+      await send(gateway.url, modern("tools/call", { name: `up__${name}`, arguments: { text: "x" } }, { headers }));
+    }
+    const spans = exporter.getFinishedSpans();
+    // What the caller does not sample is not exported.
+    expect(spans.map(({ name, kind, status }) => [name, kind, status.code])).toEqual([
+      ["tools/call echo", 2, 0],
+      ["tools/call up__echo", 1, 0],
+      ["tools/call nothing", 2, 2],
+      ["tools/call up__nothing", 1, 2],
+    ]);
+    const [upstream, edge] = spans;
+    expect(edge?.parentSpanContext).toMatchObject({ traceId: TRACE_ID, spanId: "b7ad6b7169203331" });
+    expect(upstream?.parentSpanContext?.spanId).toBe(edge?.spanContext().spanId);
+    expect(edge?.attributes).toMatchObject({ "nexus.server": "up", "nexus.outcome": "ok" });
+    const sent = server.transcript.entries.filter(({ headers }) => headers?.["mcp-method"] === "tools/call");
+    expect(sent[0]?.headers).toMatchObject({
+      traceparent: `00-${TRACE_ID}-${upstream?.spanContext().spanId}-01`,
+      tracestate: "acme=1",
+    });
+    expect(sent.at(-1)?.headers?.["traceparent"]).toMatch(/-00$/);
+  },
+);
 
 test("without a registered SDK no span is made", async () => {
   await using server = await startHttpFixture({ revision: "2026-07-28" });
