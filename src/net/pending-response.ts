@@ -12,6 +12,8 @@ export interface PendingResponseOptions {
   timeoutMs: number;
   maxBytes: number;
   signal: CancelSignal | undefined;
+  /** The answer may be a redirect; otherwise it is refused. */
+  passesRedirects?: boolean | undefined;
 }
 
 /** One request in progress, and the part of its answer received so far. */
@@ -60,8 +62,8 @@ export class PendingResponse implements DispatchHandler {
 
   onResponseStart(_controller: DispatchController, status: number, headers: GuardedResponse["headers"]): void {
     if (status < 200) return;
-    const { shown, maxBytes } = this.#setup;
-    if (status >= 300 && status < 400 && headers["location"] !== undefined) {
+    const { shown, maxBytes, passesRedirects = false } = this.#setup;
+    if (!passesRedirects && status >= 300 && status < 400 && headers["location"] !== undefined) {
       return this.#stop("REDIRECT_REFUSED", `${shown} redirects ${targetOf(headers["location"], shown)}`, {
         status,
         hint: "Redirects are not followed. If the API has moved, correct its address and approve the file again.",

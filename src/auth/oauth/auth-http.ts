@@ -1,0 +1,194 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { allowInsecureRequests, customFetch, type CustomFetchOptions } from "oauth4webapi";
+import type { CancelSignal } from "../../async/cancellation.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { AddressGuard } from "../../net/address-guard.ts";
+import { Network, type DispatchOptions, type NetworkOptions } from "../../net/network.ts";
+import { PendingResponse } from "../../net/pending-response.ts";
+import type { PublicOnly } from "../../net/public-only.ts";
+
+export interface AuthHttpOptions {
+  /** The URL of the MCP server, whose own address decides which others may be reached. */
+  server: string;
+  network?: Pick<NetworkOptions, "proxy" | "ca" | "connectTimeoutMs"> | undefined;
+  /** The rule for the server itself, which holds here as well. */
+  publicOnly?: PublicOnly | undefined;
+  /** Called for every request, for a diagnosis. Contains no secret. */
+  onRequest?: ((exchange: AuthExchange) => void) | undefined;
+}
+
+/** One request to an authorization server and how it was answered. */
+export interface AuthExchange {
+  method: string;
+  /** Without its query. */
+  url: string;
+  status?: number | undefined;
+  error?: NexusError | undefined;
+}
+
+/** The options that every request of oauth4webapi needs. */
+export interface OAuthRequestOptions {
+  [customFetch]: (url: string, options: CustomFetchOptions<string, unknown>) => Promise<Response>;
+  [allowInsecureRequests]: boolean;
+  signal?: AbortSignal;
+}
+
+const MAX_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 20_000;
+const MAX_REDIRECTS = 3;
+const LOOPBACK = ["localhost", "127.0.0.1", "::1", "[::1]"];
+
+/**
+ * HTTP to authorization servers. The addresses come from the MCP server, so they are checked: https only, and no
+ * internal address, unless the MCP server itself is on this machine or in a private network.
+ */
+export class AuthHttp implements AsyncDisposable {
+  readonly #options: AuthHttpOptions;
+  readonly #isLoopback: boolean;
+  #network: Promise<Network> | undefined;
+
+  constructor(options: AuthHttpOptions) {
+    this.#options = options;
+    this.#isLoopback = LOOPBACK.includes(new URL(options.server).hostname);
+  }
+
+  /** Options for a function of oauth4webapi. */
+  with(signal?: AbortSignal): OAuthRequestOptions {
+    return {
+      [customFetch]: (url, { method, headers, body, signal: own }) =>
+        this.fetch(url, { method, headers, body: bodyText(body), signal: own }),
+      // Addresses are checked by fetch(): http is allowed on loopback only.
+      [allowInsecureRequests]: true,
+      ...(signal && { signal }),
+    };
+  }
+
+  /** Redirects of a GET are followed, each address checked again. */
+  async fetch(
+    url: string,
+    request: {
+      method: string;
+      headers?: Record<string, string>;
+      body?: string | undefined;
+      signal?: CancelSignal | undefined;
+    },
+  ): Promise<Response> {
+    let target = url;
+    for (let hops = 0; ; hops++) {
+      const response = await this.#send(target, request);
+      const location = response.headers.get("location");
+      const isRedirect = response.status >= 300 && response.status < 400 && location !== null;
+      if (!isRedirect || request.method !== "GET" || hops === MAX_REDIRECTS) return response;
+      if (!URL.canParse(location, target)) return response;
+      target = new URL(location, target).href;
+    }
+  }
+
+  async close(): Promise<void> {
+    const network = this.#network;
+    this.#network = undefined;
+    await (await network)?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #send(text: string, request: Parameters<AuthHttp["fetch"]>[1]): Promise<Response> {
+    const url = new URL(text);
+    const exchange: AuthExchange = { method: request.method, url: url.origin + url.pathname };
+    try {
+      this.#check(url);
+      const network = await (this.#network ??= this.#open());
+      network.guard?.check(url);
+      const answer = await new PendingResponse({
+        dispatcher: await network.dispatcher(url.origin, ""),
+        options: dispatchOptions(url, request),
+        shown: exchange.url,
+        timeoutMs: TIMEOUT_MS,
+        maxBytes: MAX_BYTES,
+        signal: request.signal,
+        passesRedirects: true,
+      }).answer();
+      exchange.status = answer.status;
+      return responseOf(answer);
+    } catch (error) {
+      if (error instanceof NexusError) exchange.error = error;
+      throw error;
+    } finally {
+      this.#options.onRequest?.(exchange);
+    }
+  }
+
+  #check(url: URL): void {
+    const isLoopback = LOOPBACK.includes(url.hostname);
+    if (isLoopback && !this.#isLoopback) {
+      throw refused(url, "is an address of this machine, but the MCP server is not on this machine");
+    }
+    if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback)) return;
+    throw refused(url, "is not an https address");
+  }
+
+  async #open(): Promise<Network> {
+    const { network, server, publicOnly } = this.#options;
+    const own = new URL(server).hostname.replace(/^\[|\]$/g, "");
+    const given = publicOnly === undefined || publicOnly === true ? [] : publicOnly === false ? [] : publicOnly.allow;
+    // The rule of a proxy decides where there is one: it resolves the names.
+    const hasProxy = Boolean(network?.proxy?.httpProxy ?? network?.proxy?.httpsProxy);
+    const isPrivate = !publicOnly && (hasProxy || (!this.#isLoopback && (await isInternal(own))));
+    const allow = [...given, ...(publicOnly ? [] : this.#isLoopback ? LOOPBACK : [own])];
+    return new Network({ ...network, guard: isPrivate ? undefined : new AddressGuard({ allow }) });
+  }
+}
+
+/** Whether the server itself is in a private network. A name that is unknown here is not. */
+async function isInternal(host: string): Promise<boolean> {
+  const guard = new AddressGuard();
+  const addresses = isIP(host) ? [{ address: host }] : await lookup(host, { all: true }).catch(() => []);
+  return addresses.some(({ address }) => {
+    try {
+      guard.check(new URL(`https://${isIP(address) === 6 ? `[${address}]` : address}/`));
+      return false;
+    } catch {
+      return true;
+    }
+  });
+}
+
+function dispatchOptions(url: URL, { method, headers, body }: Parameters<AuthHttp["fetch"]>[1]): DispatchOptions {
+  return {
+    origin: url.origin,
+    path: url.pathname + url.search,
+    // The methods of OAuth are among those of the dispatcher.
+    method: method as DispatchOptions["method"],
+    headers: { ...headers, "accept-encoding": "identity" },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    ...(body !== undefined && { body }),
+  };
+}
+
+function bodyText(body: unknown): string | undefined {
+  if (body === undefined || body === null) return undefined;
+  if (typeof body === "string" || body instanceof URLSearchParams) return String(body);
+  throw new NexusError("INTERNAL", "A request to an authorization server has a body that is not text");
+}
+
+function responseOf({ status, headers, body }: Awaited<ReturnType<PendingResponse["answer"]>>): Response {
+  const own = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    for (const each of [value].flat()) if (each !== undefined) own.append(name, each);
+  }
+  const isEmpty = status === 204 || status === 205 || status === 304;
+  return new Response(isEmpty ? null : Buffer.from(body), { status, headers: own });
+}
+
+function refused(url: URL, problem: string): NexusError {
+  return new NexusError("ADDRESS_REFUSED", `${url.origin}${url.pathname} ${problem}`, {
+    phase: "connect",
+    likelyCause: "The MCP server names an authorization server at an address that is not safe to use.",
+    hint: "Ask the operator of the MCP server to correct its authorization metadata.",
+    mayHaveReached: false,
+  });
+}
