@@ -15,4 +15,6 @@ export interface GrantRequest {
   http: AuthHttp;
   /** Present: the token is bound to this key (DPoP). */
   proofKey?: CryptoKeyPair | undefined;
+  /** Default: the clock of this machine. */
+  now?: (() => number) | undefined;
 }
