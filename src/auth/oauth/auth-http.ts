@@ -7,6 +7,7 @@ import { AddressGuard } from "../../net/address-guard.ts";
 import { Network, type DispatchOptions, type NetworkOptions } from "../../net/network.ts";
 import { PendingResponse } from "../../net/pending-response.ts";
 import type { PublicOnly } from "../../net/public-only.ts";
+import { isLoopback } from "../../text/loopback.ts";
 
 export interface AuthHttpOptions {
   /** The URL of the MCP server, whose own address decides which others may be reached. */
@@ -37,7 +38,7 @@ export interface OAuthRequestOptions {
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 const MAX_REDIRECTS = 3;
-const LOOPBACK = ["localhost", "127.0.0.1", "::1", "[::1]"];
+const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
 /**
  * HTTP to authorization servers. The addresses come from the MCP server, so they are checked: https only, and no
@@ -50,7 +51,7 @@ export class AuthHttp implements AsyncDisposable {
 
   constructor(options: AuthHttpOptions) {
     this.#options = options;
-    this.#isLoopback = LOOPBACK.includes(new URL(options.server).hostname);
+    this.#isLoopback = isLoopback(new URL(options.server).hostname);
   }
 
   /** Options for a function of oauth4webapi. */
@@ -99,7 +100,7 @@ export class AuthHttp implements AsyncDisposable {
     const url = new URL(text);
     const exchange: AuthExchange = { method: request.method, url: url.origin + url.pathname };
     try {
-      this.#check(url);
+      this.check(url);
       const network = await (this.#network ??= this.#open());
       network.guard?.check(url);
       const answer = await new PendingResponse({
@@ -121,12 +122,14 @@ export class AuthHttp implements AsyncDisposable {
     }
   }
 
-  #check(url: URL): void {
-    const isLoopback = LOOPBACK.includes(url.hostname);
-    if (isLoopback && !this.#isLoopback) {
+  /** Throws if the address is not one that an authorization server may have. */
+  check(url: URL): void {
+    const isHere = isLoopback(url.hostname);
+    if (isHere && !this.#isLoopback) {
       throw refused(url, "is an address of this machine, but the MCP server is not on this machine");
     }
-    if (url.protocol === "https:" || (url.protocol === "http:" && isLoopback)) return;
+    const mayBePlain = isHere || url.origin === new URL(this.#options.server).origin;
+    if (url.protocol === "https:" || (url.protocol === "http:" && mayBePlain)) return;
     throw refused(url, "is not an https address");
   }
 

@@ -1,0 +1,158 @@
+import {
+  dynamicClientRegistrationRequest,
+  processDynamicClientRegistrationResponse,
+  type AuthorizationServer,
+} from "oauth4webapi";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { parseJson } from "../../json/parse-json.ts";
+import type { AuthHttp } from "./auth-http.ts";
+import { oauthFailure } from "./oauth-failure.ts";
+import type { OAuthSettings } from "./oauth-settings.ts";
+import type { ClientAuthentication, RegisteredClient, StoredCredential } from "./stored-credential.ts";
+
+export interface RegistrationRequest {
+  authorizationServer: AuthorizationServer;
+  settings: OAuthSettings;
+  /** Undefined for grants without a redirect. */
+  redirectUri?: string | undefined;
+  /** What is kept about this server, perhaps from another issuer. */
+  stored?: StoredCredential | undefined;
+  scopes?: readonly string[] | undefined;
+  http: AuthHttp;
+  now: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Our way to authenticate, the best first; servers without a list accept client_secret_basic (RFC 8414). */
+const BY_SECRET: readonly ClientAuthentication[] = ["client_secret_basic", "client_secret_post"];
+
+/**
+ * The client for an authorization server: one that was registered by hand, one that a metadata document describes, one
+ * from an earlier registration at the same issuer, or a new one.
+ */
+export async function registerClient(request: RegistrationRequest): Promise<RegisteredClient> {
+  const { authorizationServer, settings, stored } = request;
+  if (settings.clientId !== undefined) return configuredClient(settings.clientId, request);
+  const { clientMetadataUrl } = settings;
+  if (clientMetadataUrl !== undefined && authorizationServer.client_id_metadata_document_supported === true) {
+    const authentication = settings.privateKey === undefined ? "none" : "private_key_jwt";
+    return { clientId: clientMetadataUrl, by: "metadata-document", authentication };
+  }
+  if (stored?.issuer === authorizationServer.issuer && isUsable(stored.client, request)) return stored.client;
+  if (authorizationServer.registration_endpoint === undefined) throw noWayToRegister(authorizationServer);
+  return newClient(request);
+}
+
+function configuredClient(
+  clientId: string,
+  { authorizationServer, settings, stored }: RegistrationRequest,
+): RegisteredClient {
+  const { issuer } = authorizationServer;
+  const known = settings.issuer ?? (stored?.client.clientId === clientId ? stored.issuer : undefined);
+  if (known !== undefined && known !== issuer) {
+    throw oauthFailure(
+      "registering the client",
+      new NexusError(
+        "AUTH_REQUIRED",
+        `The client "${clientId}" is registered at ${known}, but the server now uses ${issuer}.`,
+      ),
+      {
+        phase: "connect",
+        hint: `If you trust the new issuer, register a client there and set "clientId" and "issuer" in the entry's "oauth"; then log out and in again.`,
+        mayHaveReached: false,
+      },
+    );
+  }
+  const { clientSecret } = settings;
+  return {
+    clientId,
+    clientSecret,
+    by: "configuration",
+    authentication: authenticationFor(authorizationServer, settings),
+  };
+}
+
+function authenticationFor(
+  { token_endpoint_auth_methods_supported: offered }: AuthorizationServer,
+  { clientSecret, privateKey }: OAuthSettings,
+): ClientAuthentication {
+  if (privateKey !== undefined) return "private_key_jwt";
+  if (clientSecret === undefined) return "none";
+  return BY_SECRET.find((method) => offered?.includes(method)) ?? "client_secret_basic";
+}
+
+/** A registration is kept for its issuer as long as its secret and its redirect address are valid. */
+function isUsable(
+  { by, redirectUris, secretExpiresAt = Infinity }: RegisteredClient,
+  { redirectUri, now }: RegistrationRequest,
+): boolean {
+  if (by !== "registration" || secretExpiresAt <= now) return false;
+  return redirectUri === undefined || redirectUris?.includes(redirectUri) === true;
+}
+
+async function newClient(request: RegistrationRequest): Promise<RegisteredClient> {
+  const { authorizationServer, settings, redirectUri, scopes, http, signal } = request;
+  const offered = authorizationServer.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  // A program on the user's machine cannot keep a secret, so none is asked for where that is possible.
+  const wanted = (["none", ...BY_SECRET] as const).find((method) => offered.includes(method)) ?? "none";
+  const grants = redirectUri === undefined ? ["urn:ietf:params:oauth:grant-type:device_code"] : ["authorization_code"];
+  try {
+    const response = await dynamicClientRegistrationRequest(
+      authorizationServer,
+      {
+        client_name: settings.clientName ?? "Nexus",
+        application_type: "native",
+        grant_types: [...grants, "refresh_token"],
+        ...(redirectUri === undefined ? {} : { redirect_uris: [redirectUri], response_types: ["code"] }),
+        token_endpoint_auth_method: wanted,
+        ...(scopes && { scope: scopes.join(" ") }),
+      },
+      http.with(signal),
+    );
+    const registered = await processDynamicClientRegistrationResponse(await withSecretExpiry(response));
+    const expires = registered.client_secret_expires_at;
+    return {
+      clientId: registered.client_id,
+      clientSecret: typeof registered.client_secret === "string" ? registered.client_secret : undefined,
+      secretExpiresAt: typeof expires === "number" && expires > 0 ? expires * 1_000 : undefined,
+      by: "registration",
+      authentication: registeredAuthentication(registered, wanted),
+      redirectUris: redirectUri === undefined ? undefined : [redirectUri],
+    };
+  } catch (error) {
+    throw oauthFailure("registering the client", error, { phase: "connect", mayHaveReached: false });
+  }
+}
+
+/** The server may decide on another method than the one that was asked for. */
+function registeredAuthentication(
+  { token_endpoint_auth_method: decided, client_secret: secret }: Readonly<Record<string, unknown>>,
+  wanted: ClientAuthentication,
+): ClientAuthentication {
+  const method = [...BY_SECRET, "none" as const].find((each) => each === decided) ?? wanted;
+  if (method !== "none") return method;
+  return secret === undefined || decided === "none" ? "none" : "client_secret_basic";
+}
+
+/** Many servers forget to say that a secret does not expire; the library refuses that. */
+async function withSecretExpiry(response: Response): Promise<Response> {
+  if (response.status !== 200 && response.status !== 201) return response;
+  const json = parseJson(await response.clone().text());
+  if (!isRecord(json)) return response;
+  // Some servers answer 200 instead of 201.
+  return Response.json({ client_secret_expires_at: 0, ...json }, { status: 201 });
+}
+
+function noWayToRegister({ issuer }: AuthorizationServer): NexusError {
+  return oauthFailure(
+    "registering the client",
+    new NexusError("AUTH_REQUIRED", `${issuer} registers no clients by itself.`),
+    {
+      phase: "connect",
+      hint: `Register a client there by hand and put its id into the entry: "oauth": { "clientId": "…" }.`,
+      snippet: `"oauth": { "clientId": "…" }`,
+      mayHaveReached: false,
+    },
+  );
+}
