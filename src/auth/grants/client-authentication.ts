@@ -2,7 +2,6 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import {
   type Client,
   type ClientAuth,
-  ClientSecretBasic,
   ClientSecretPost,
   clockTolerance,
   modifyAssertion,
@@ -28,12 +27,24 @@ export async function clientAuthentication({ client, settings }: AuthenticatedCl
     case "none":
       return None();
     case "client_secret_basic":
-      return ClientSecretBasic(secretOf(client));
     case "client_secret_post":
-      return ClientSecretPost(secretOf(client));
+      return secretAuthentication(client.authentication, secretOf(client));
     case "private_key_jwt":
       return signedAssertion(settings);
   }
+}
+
+export function secretAuthentication(method: "client_secret_basic" | "client_secret_post", secret: string): ClientAuth {
+  if (method === "client_secret_post") return ClientSecretPost(secret);
+  // oauth4webapi also encodes `-`, `.` and `_`, and many servers do not decode: only what must be encoded is.
+  return (_server, { client_id }, _body, headers) => {
+    headers.set("authorization", `Basic ${btoa(`${formEncoded(client_id)}:${formEncoded(secret)}`)}`);
+  };
+}
+
+/** RFC 6749, appendix B. */
+function formEncoded(text: string): string {
+  return new URLSearchParams({ "": text }).toString().slice(1);
 }
 
 function secretOf({ clientId, clientSecret }: GrantRequest["client"]): string {

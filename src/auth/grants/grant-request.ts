@@ -17,4 +17,6 @@ export interface GrantRequest {
   proofKey?: CryptoKeyPair | undefined;
   /** Default: the clock of this machine. */
   now?: (() => number) | undefined;
+  /** Default: `setTimeout` of node:timers/promises. */
+  wait?: ((ms: number, value: undefined, options?: { signal: AbortSignal }) => Promise<void>) | undefined;
 }

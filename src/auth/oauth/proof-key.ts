@@ -1,0 +1,81 @@
+import { createHash, randomUUID } from "node:crypto";
+import { exportJWK, importJWK, type JWK, SignJWT } from "jose";
+import { type CryptoKeyPair, generateKeyPair } from "oauth4webapi";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { AuthorizedRequest } from "../../transport/credential-source.ts";
+import type { ResponseHeaders } from "../../transport/transport.ts";
+
+const ALGORITHM = "ES256";
+
+/** A key to which tokens are bound (DPoP, RFC 9449), and the proofs that requests with such a token need. */
+export class ProofKey {
+  readonly pair: CryptoKeyPair;
+  readonly #publicJwk: JWK;
+  /** The newest nonce of each origin. */
+  readonly #nonces = new Map<string, string>();
+
+  private constructor(pair: CryptoKeyPair, publicJwk: JWK) {
+    this.pair = pair;
+    this.#publicJwk = publicJwk;
+  }
+
+  static async create(): Promise<ProofKey> {
+    const pair = await generateKeyPair(ALGORITHM, { extractable: true });
+    return new ProofKey(pair, await exportJWK(pair.publicKey));
+  }
+
+  /** From what `export()` returned. */
+  static async import(jwk: Readonly<Record<string, unknown>>): Promise<ProofKey> {
+    const { kty, crv, x, y, d } = jwk as JWK;
+    const publicJwk: JWK = { kty: kty ?? "", crv: crv ?? "", x: x ?? "", y: y ?? "" };
+    try {
+      const pair = {
+        publicKey: await importKey(publicJwk),
+        privateKey: await importKey({ ...publicJwk, d: d ?? "" }),
+      };
+      return new ProofKey(pair, publicJwk);
+    } catch {
+      // The platform's error says nothing more, and must not show the key.
+      throw new NexusError("DATA_DAMAGED", "The stored key of the token cannot be read", {
+        hint: "Log in again to replace it.",
+        mayHaveReached: false,
+      });
+    }
+  }
+
+  /** The private key, for storage. */
+  export(): Promise<Record<string, unknown>> {
+    return exportJWK(this.pair.privateKey).then((jwk) => ({ ...jwk }));
+  }
+
+  /** The `DPoP` header of one request; every request needs a new one. */
+  sign({ method, url }: AuthorizedRequest, accessToken: string): Promise<string> {
+    const { origin, pathname } = new URL(url);
+    const nonce = this.#nonces.get(origin);
+    return new SignJWT({
+      htm: method,
+      htu: `${origin}${pathname}`,
+      ath: createHash("sha256").update(accessToken).digest("base64url"),
+      ...(nonce !== undefined && { nonce }),
+    })
+      .setProtectedHeader({ alg: ALGORITHM, typ: "dpop+jwt", jwk: this.#publicJwk })
+      .setJti(randomUUID())
+      .setIssuedAt()
+      .sign(this.pair.privateKey);
+  }
+
+  /** Remembers the nonce of an answer. True if it is another than before: then a refused request may be repeated. */
+  rememberNonce({ url }: Pick<AuthorizedRequest, "url">, headers: ResponseHeaders): boolean {
+    const nonce = headers["dpop-nonce"];
+    const { origin } = new URL(url);
+    if (typeof nonce !== "string" || nonce === this.#nonces.get(origin)) return false;
+    this.#nonces.set(origin, nonce);
+    return true;
+  }
+}
+
+async function importKey(jwk: JWK): Promise<CryptoKeyPair["publicKey"]> {
+  const key = await importJWK(jwk, ALGORITHM, { extractable: true });
+  if (key instanceof Uint8Array) throw new TypeError("not a key pair");
+  return key;
+}
