@@ -1,4 +1,3 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -6,8 +5,9 @@ import { sha256 } from "../text/digest.ts";
 import { isRecord } from "../json/is-record.ts";
 import { withLock, type HeldLock } from "../files/file-lock.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../files/owner-only-file.ts";
+import { seal, unseal } from "./seal.ts";
 import { checkSecretName, fullName, isSecretName, ownedName, type OwnedName } from "./secret-name.ts";
-import { SecretsKey, type SecretsKeyOptions } from "./secrets-key.ts";
+import { SECRET_ENDING, SecretsKey, type SecretsKeyOptions } from "./secrets-key.ts";
 import { instanceKey } from "./server-instance.ts";
 
 export interface StoredSecret {
@@ -43,10 +43,6 @@ interface NamedSecret extends StoredSecret {
   /** The full name. */
   name: string;
 }
-
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const ENDING = ".secret";
 
 /**
  * Secrets in a folder: one file each, so that two processes do not overwrite each other, encrypted with AES-256-GCM and
@@ -145,41 +141,25 @@ export class FileSecretStore implements SecretStore {
 
   async #files(): Promise<string[]> {
     const names = await readdir(this.#folder).catch(() => []);
-    return names.filter((name) => name.endsWith(ENDING)).map((name) => join(this.#folder, name));
+    return names.filter((name) => name.endsWith(SECRET_ENDING)).map((name) => join(this.#folder, name));
   }
 
   /** Under the lock of its file. */
   async #write(name: string, secret: StoredSecret, { check }: HeldLock): Promise<StoredSecret> {
-    const key = await this.#key.find();
-    if (key) await this.#seal({ name, ...secret }, key, check);
-    else {
-      // The first secret is written before another process can check whether there is one, and create its own key.
-      await withLock(this.#key.file, async (held) => {
-        const made = await this.#key.make(held.check, async () => (await this.#files()).length > 0);
-        await this.#seal({ name, ...secret }, made, check);
-      });
-    }
+    await this.#key.use((key) => this.#seal({ name, ...secret }, key, check));
     await removeFile(this.#formerFile(name));
     return secret;
   }
 
   async #seal({ name, value, origins }: NamedSecret, key: Buffer, check: HeldLock["check"]): Promise<void> {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG_BYTES });
     // The name is part of the content: swapped files are noticed, and the folder does not show which secrets exist.
     const text = JSON.stringify({ ...ownedName(name), value, origins });
-    const sealed = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
-    await writeOwnerOnly(this.#file(name), Buffer.concat([nonce, cipher.getAuthTag(), sealed]), check);
+    await writeOwnerOnly(this.#file(name), seal(text, key), check);
   }
 
   #unseal(file: string, sealed: Buffer, key: Buffer, onDamage: OnDamage): NamedSecret | undefined {
     try {
-      const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      const body = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-      const secret = this.#secretIn(JSON.parse(body.toString("utf8")), file);
+      const secret = this.#secretIn(JSON.parse(unseal(sealed, key)), file);
       if (!secret) throw new Error("it was stored under another name");
       return secret;
     } catch (cause) {
@@ -200,12 +180,12 @@ export class FileSecretStore implements SecretStore {
 
   #file(name: string): string {
     const { of, name: own } = ownedName(name);
-    return join(this.#folder, `${sha256(instanceKey(of, own))}${ENDING}`);
+    return join(this.#folder, `${sha256(instanceKey(of, own))}${SECRET_ENDING}`);
   }
 
   /** The file in which versions without origins stored it. */
   #formerFile(name: string): string {
-    return join(this.#folder, `${sha256(name)}${ENDING}`);
+    return join(this.#folder, `${sha256(name)}${SECRET_ENDING}`);
   }
 }
 

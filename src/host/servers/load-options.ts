@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { FileCredentials } from "../../auth/oauth/credential-files.ts";
+import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import type { LoadOptions } from "../../config/load.ts";
 import { FileTrustStore, TRUST_EVERYTHING, type TrustStore } from "../../config/trust/trust-store.ts";
@@ -68,4 +70,27 @@ async function openSecretStore({ platform, variables }: Surroundings, folder: st
   ]);
   const keychain = new SystemKeychain({ platform, variables });
   return new FileSecretStore({ folder: join(folder, "secrets"), platform, keychain });
+}
+
+/** The kept logins of a state folder. Opened when the first is needed. */
+export function credentialStorage(surroundings: Surroundings, stateFolder: string): CredentialStorage {
+  let opening: Promise<FileCredentials> | undefined;
+  const store = () => (opening ??= openCredentials(surroundings, stateFolder));
+  return {
+    load: async (server) => (await store()).load(server),
+    save: async (credential) => (await store()).save(credential),
+    remove: async (server) => (await store()).remove(server),
+    exclusively: async (server, work) => (await store()).exclusively(server, work),
+  };
+}
+
+export async function openCredentials(
+  { platform, variables }: Surroundings,
+  stateFolder: string,
+): Promise<FileCredentials> {
+  const [{ SystemKeychain }, { FileCredentials: Opened }] = await Promise.all([
+    import("../../auth/keychain.ts"),
+    import("../../auth/oauth/credential-files.ts"),
+  ]);
+  return new Opened({ stateFolder, platform, keychain: new SystemKeychain({ platform, variables }) });
 }
