@@ -8,19 +8,32 @@ const MIN_LENGTH = 3;
 const MIN_IN_BASE64 = 8;
 /** A line that ends with this many characters of a value may have been broken there. */
 const MIN_BROKEN_OFF = 6;
+/** How many values that were added later are kept: a connection that lives for months has had many tokens. */
+const MAX_ADDED = 20;
 
 /** Details that an error has by itself; no hidden value can be in them. */
 const OWN_DETAILS: ReadonlySet<string> = new Set(["server", "phase", "method", "signal", "source"]);
 
 /** Values that must not be seen, such as resolved secrets: they can be masked in a text, but not read back. */
 export class HiddenValues {
-  readonly #values: ReadonlySet<string>;
+  readonly #values: Set<string>;
+  /** Values that were added later, the oldest first. */
+  readonly #added: (readonly string[])[] = [];
   /** The forms to look for in decoded text, the longest first, because one may be part of another. */
   #known: readonly string[] | undefined;
 
   constructor(values: Iterable<string>) {
-    const whole = [...values].flatMap((value) => [value.trim(), ...value.split(/\r?\n/).map((line) => line.trim())]);
-    this.#values = new Set(whole.filter(({ length }) => length >= MIN_LENGTH));
+    this.#values = new Set(wholeAndLines(values));
+  }
+
+  /** Hides these as well from now on; of values that are added one after the other, only the newest stay hidden. */
+  add(values: Iterable<string>): void {
+    const own = wholeAndLines(values).filter((value) => !this.#values.has(value));
+    if (own.length === 0) return;
+    this.#added.push(own);
+    for (const value of own) this.#values.add(value);
+    if (this.#added.length > MAX_ADDED) for (const value of this.#added.shift() ?? []) this.#values.delete(value);
+    this.#known = undefined;
   }
 
   /** These and the others. */
@@ -117,6 +130,12 @@ export class HiddenValues {
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.in(key), this.#inAll(item)]));
   }
+}
+
+/** Each value, and each of its lines. */
+function wholeAndLines(values: Iterable<string>): string[] {
+  const all = [...values].flatMap((value) => [value.trim(), ...value.split(/\r?\n/).map((line) => line.trim())]);
+  return all.filter(({ length }) => length >= MIN_LENGTH);
 }
 
 function without(text: string, forms: readonly string[]): string {

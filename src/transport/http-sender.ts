@@ -1,7 +1,10 @@
 import { NexusError } from "../errors/nexus-error.ts";
+import type { HiddenValues } from "../errors/hidden-values.ts";
 import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
 import { sha256 } from "../text/digest.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
+import { Authorizer } from "./authorizer.ts";
+import type { CredentialSource } from "./credential-source.ts";
 import { VIA_HEADER } from "./via-marks.ts";
 import { HttpSending, type HttpPeer } from "./http-sending.ts";
 import type { Delivery, Receiver, Sending } from "./transport.ts";
@@ -10,6 +13,10 @@ export interface HttpOptions {
   url: string;
   /** Sent with every request; headers of a message win. */
   headers: Record<string, string>;
+  /** Authorizes the requests; not used where the headers or the URL have an authorization of their own. */
+  credentials?: CredentialSource | undefined;
+  /** Gets the tokens that are sent, so that they are masked. */
+  hidden?: HiddenValues | undefined;
   /** The gateways that forwarded the message. */
   via?: (() => readonly string[]) | undefined;
   network: Network;
@@ -33,10 +40,15 @@ interface SenderParts {
   dispatcher: Dispatcher;
   proxy: string | undefined;
   headers: Record<string, string>;
+  credentials: CredentialSource | undefined;
+  hidden: HiddenValues | undefined;
   via: HttpOptions["via"];
   maxMessageBytes: number;
   receiver: Receiver;
 }
+
+/** Of a request whose headers are added by the authorizer. */
+const NO_HEADERS: Record<string, string> = {};
 
 /** Sends the HTTP requests of one connection: knows its URL, its sockets and the headers that all of them have. */
 export class HttpSender {
@@ -50,20 +62,28 @@ export class HttpSender {
   readonly #maxMessageBytes: number;
   readonly #postHeaders: Record<string, string>;
   readonly #getHeaders: Record<string, string>;
+  readonly #authorizer: Authorizer | undefined;
   readonly #via: HttpOptions["via"];
   #gateways: readonly string[] | undefined;
 
-  static async open(
-    url: URL,
-    { network, headers, via, maxMessageBytes }: HttpOptions,
-    receiver: Receiver,
-  ): Promise<HttpSender> {
+  static async open(url: URL, options: HttpOptions, receiver: Receiver): Promise<HttpSender> {
+    const { network, via, hidden, maxMessageBytes } = options;
     network.guard?.check(url);
-    const own = { ...basicAuthorization(url), ...lowerCased(headers) };
+    const own = ownHeaders(url, options);
     for (const [name, value] of Object.entries(own)) checkHeader(name, value);
-    const dispatcher = await network.dispatcher(url.origin, credentialOf(own));
+    const credentials = sourceFor(own, options);
+    const dispatcher = await network.dispatcher(url.origin, credentialOf(own, credentials));
     const proxy = network.proxyFor(url.origin);
-    return new HttpSender(url, { dispatcher, proxy, headers: own, via, maxMessageBytes, receiver });
+    return new HttpSender(url, {
+      dispatcher,
+      proxy,
+      headers: own,
+      credentials,
+      hidden,
+      via,
+      maxMessageBytes,
+      receiver,
+    });
   }
 
   private constructor(url: URL, parts: SenderParts) {
@@ -80,16 +100,18 @@ export class HttpSender {
       "content-type": "application/json",
       ...parts.headers,
     };
+    const { credentials: source, hidden } = parts;
+    const plain = { post: this.#postHeaders, get: this.#getHeaders };
+    this.#authorizer = source && new Authorizer({ source, url, plain, hidden });
   }
 
   start({ method, message, delivery, streamOf, path, answersInBody = true }: HttpStart): Sending {
     if (this.#via) this.#nameGateways(this.#via());
-    const base = method === "POST" ? this.#postHeaders : this.#getHeaders;
     const options: DispatchOptions = {
       origin: this.origin,
       path: path ?? this.#path,
       method,
-      headers: delivery.headers ? Object.assign({}, base, delivery.headers) : base,
+      headers: this.#authorizer ? NO_HEADERS : this.#headersFor(method, delivery.headers),
       // Every call has its own timeout; undici's would end long calls.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -98,6 +120,7 @@ export class HttpSender {
     const sending = new HttpSending({
       dispatcher: this.#dispatcher,
       options,
+      authorizer: this.#authorizer,
       proxy: this.#proxy,
       streamOf: streamOf ?? (message && isRequest(message) ? message.id : undefined),
       receiver: this.#receiver,
@@ -110,6 +133,11 @@ export class HttpSender {
     return sending;
   }
 
+  #headersFor(method: string, own: Record<string, string> | undefined): Record<string, string> {
+    const base = method === "POST" ? this.#postHeaders : this.#getHeaders;
+    return own ? Object.assign({}, base, own) : base;
+  }
+
   /** They change rarely: nothing is done while the list is the same. */
   #nameGateways(gateways: readonly string[]): void {
     if (gateways === this.#gateways) return;
@@ -117,6 +145,7 @@ export class HttpSender {
     const via = gateways.join(", ");
     this.#getHeaders[VIA_HEADER] = via;
     this.#postHeaders[VIA_HEADER] = via;
+    this.#authorizer?.rebuild();
   }
 }
 
@@ -139,18 +168,34 @@ export function withoutSecrets(url: URL): string {
   return `${url.origin}${url.pathname}${url.search === "" ? "" : "?…"}`;
 }
 
-/** The server is the whole URL with its query; other headers mean another user. */
-export function identityOf(url: URL, headers: Record<string, string>): { server: string; principal: string } {
-  const own = { ...basicAuthorization(url), ...lowerCased(headers) };
+/** The server is the whole URL with its query; other headers or another credential source mean another user. */
+export function identityOf(
+  url: URL,
+  options: Pick<HttpOptions, "headers" | "credentials">,
+): { server: string; principal: string } {
+  const own = ownHeaders(url, options);
   const place = new URL(url);
   place.username = "";
   place.password = "";
-  return { server: place.href, principal: sha256(credentialOf(own)) };
+  return { server: place.href, principal: sha256(credentialOf(own, sourceFor(own, options))) };
 }
 
-/** The headers that distinguish users at the same origin. */
-function credentialOf(headers: Record<string, string>): string {
-  return JSON.stringify(Object.entries(headers).sort(([a], [b]) => a.localeCompare(b)));
+function ownHeaders(url: URL, { headers }: Pick<HttpOptions, "headers">): Record<string, string> {
+  return { ...basicAuthorization(url), ...lowerCased(headers) };
+}
+
+/** An authorization that is written in the entry wins. */
+function sourceFor(
+  own: Record<string, string>,
+  { credentials }: Pick<HttpOptions, "credentials">,
+): CredentialSource | undefined {
+  return own["authorization"] === undefined ? credentials : undefined;
+}
+
+/** What distinguishes users at the same origin: the headers, and the name of the credential, whose token may change. */
+function credentialOf(headers: Record<string, string>, source: CredentialSource | undefined): string {
+  const sorted = Object.entries(headers).sort(([a], [b]) => a.localeCompare(b));
+  return JSON.stringify(source ? [...sorted, source.name] : sorted);
 }
 
 /** User and password of the URL, as a browser sends them. */

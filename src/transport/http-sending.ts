@@ -1,10 +1,10 @@
-import { NexusError } from "../errors/nexus-error.ts";
+import { Cancellation } from "../async/cancellation.ts";
+import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { networkFailure } from "../net/network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
-import { isRecord } from "../json/is-record.ts";
-import { parseMessages, type ErrorObject, type RequestId } from "../protocol/json-rpc.ts";
-import { parseJson } from "../json/parse-json.ts";
-import { isNestedDeeper } from "../json/nesting.ts";
+import { parseMessages, type RequestId } from "../protocol/json-rpc.ts";
+import type { Authorizer } from "./authorizer.ts";
+import type { CredentialHeaders } from "./credential-source.ts";
 import { SseParser } from "./sse-parser.ts";
 import { tooLarge } from "./too-large.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type Sending,
   type StreamEnd,
 } from "./transport.ts";
-import { titleOfPage } from "./refused-body.ts";
+import { refusedEnd, titleOfPage } from "./refused-body.ts";
 
 export interface HttpPeer {
   /** Whether any answer has begun. */
@@ -25,7 +25,9 @@ export interface HttpPeer {
 
 export interface HttpSendingOptions {
   dispatcher: Dispatcher;
+  /** Its headers are set by the authorizer, where there is one. */
   options: DispatchOptions;
+  authorizer: Authorizer | undefined;
   /** The proxy, for error reports. */
   proxy: string | undefined;
   streamOf: RequestId | undefined;
@@ -55,6 +57,8 @@ const GRACE_MS = 1_000;
 const MAX_REDIRECTS = 5;
 /** 303 means "done, see another page": repeating the POST there could have an effect twice. */
 const REDIRECTS = [301, 302, 307, 308];
+/** How often a request is sent at most, whatever the credential source says. */
+const MAX_ATTEMPTS = 5;
 
 /** One HTTP request and the messages in its answer. */
 export class HttpSending implements DispatchHandler, Sending {
@@ -67,6 +71,11 @@ export class HttpSending implements DispatchHandler, Sending {
   #reading: Reading = { kind: "waiting" };
   #started = false;
   #redirects = 0;
+  #attempts = 1;
+  /** The credential with which it was sent. */
+  #credential: CredentialHeaders | undefined;
+  /** Present while the credential source is waited for. */
+  #wait: Cancellation | undefined;
 
   constructor(setup: HttpSendingOptions) {
     this.#setup = setup;
@@ -74,6 +83,15 @@ export class HttpSending implements DispatchHandler, Sending {
   }
 
   start(): void {
+    const { authorizer } = this.#setup;
+    if (!authorizer) return this.#dispatch();
+    const { method, path } = this.#options;
+    const found = authorizer.source.findHeaders(authorizer.requestFor(method, path));
+    if (found) this.#dispatchWith(found, authorizer);
+    else void this.#authorize(authorizer);
+  }
+
+  #dispatch(): void {
     try {
       this.#setup.dispatcher.dispatch(this.#options, this);
     } catch (error) {
@@ -88,6 +106,7 @@ export class HttpSending implements DispatchHandler, Sending {
   abandon(): void {
     if (this.#reading.kind === "over") return;
     this.#over();
+    this.#wait?.abort(new NexusError("CANCELLED", "The request was cancelled before it was sent"));
     this.#controller?.abort(new Error("abandoned"));
   }
 
@@ -156,7 +175,7 @@ export class HttpSending implements DispatchHandler, Sending {
         this.#endJson(text(reading.chunks));
         break;
       case "refusal":
-        this.#end(refused(reading.status, reading.headers, text(reading.chunks)));
+        this.#endRefused(reading);
         break;
       case "other":
         this.#endOther(reading.contentType, text(reading.chunks));
@@ -252,13 +271,72 @@ export class HttpSending implements DispatchHandler, Sending {
       );
       return;
     }
-    clearTimeout(this.#grace);
     this.#options = { ...this.#options, path: target.pathname + target.search };
+    this.#leave();
+    this.start();
+  }
+
+  /** Prepares for another request after this one was answered. */
+  #leave(): void {
+    clearTimeout(this.#grace);
     this.#reading = { kind: "waiting" };
     this.#left = this.#controller;
     this.#controller = undefined;
     this.#started = false;
+  }
+
+  #dispatchWith(credential: CredentialHeaders, authorizer: Authorizer): void {
+    this.#credential = credential;
+    this.#options.headers = authorizer.headersFor(this.#options.method, credential, this.#setup.delivery.headers);
+    this.#dispatch();
+  }
+
+  async #authorize(authorizer: Authorizer): Promise<void> {
+    const { method, path } = this.#options;
+    const credential = await this.#waitFor((signal) => {
+      return authorizer.source.getHeaders(authorizer.requestFor(method, path), signal);
+    });
+    if (credential !== undefined) this.#dispatchWith(credential, authorizer);
+  }
+
+  /** A request that was refused with 401 or 403 was not executed, so it may be sent again with other credentials. */
+  #endRefused(reading: Reading & { kind: "refusal" }): void {
+    const { authorizer } = this.#setup;
+    const { status } = reading;
+    const isFinal = (status !== 401 && status !== 403) || this.#attempts >= MAX_ATTEMPTS;
+    if (authorizer && !isFinal) void this.#renew(authorizer, reading);
+    else this.#end(refusedEnd(reading.status, reading.headers, text(reading.chunks)));
+  }
+
+  async #renew(authorizer: Authorizer, reading: Reading & { kind: "refusal" }): Promise<void> {
+    const { status, headers } = reading;
+    const { method, path } = this.#options;
+    this.#leave();
+    const isRenewed = await this.#waitFor((signal) => {
+      const request = authorizer.requestFor(method, path);
+      const refusal = { request, status, headers, sent: this.#credential ?? {}, attempts: this.#attempts };
+      return authorizer.source.renew(refusal, signal);
+    });
+    if (isRenewed === false) this.#end(refusedEnd(reading.status, reading.headers, text(reading.chunks)));
+    if (isRenewed !== true) return;
+    this.#attempts++;
     this.start();
+  }
+
+  /** Undefined: there is nothing more to do, because it was abandoned or has failed meanwhile. */
+  async #waitFor<T>(ask: (signal: Cancellation) => Promise<T>): Promise<T | undefined> {
+    const wait = new Cancellation();
+    this.#wait = wait;
+    try {
+      const answer = await ask(wait);
+      return wait.aborted ? undefined : answer;
+    } catch (error) {
+      // Nothing happens where it was abandoned.
+      this.#fail(asNexusError(error));
+      return undefined;
+    } finally {
+      this.#wait = undefined;
+    }
   }
 
   #tooLarge(bytes: number): void {
@@ -292,20 +370,6 @@ export class HttpSending implements DispatchHandler, Sending {
     clearTimeout(this.#grace);
     this.#reading = { kind: "over" };
   }
-}
-
-function refused(status: number, headers: ResponseHeaders, body: string): StreamEnd {
-  const rpc = errorIn(body);
-  return rpc ? { kind: "refused", status, headers, body, rpc } : { kind: "refused", status, headers, body };
-}
-
-/** A JSON-RPC error with any content type. */
-function errorIn(body: string): ErrorObject | undefined {
-  const value = parseJson(body);
-  const error = isRecord(value) ? value["error"] : undefined;
-  if (!isRecord(error) || typeof error["code"] !== "number" || typeof error["message"] !== "string") return undefined;
-  if (isNestedDeeper(error)) return undefined;
-  return error as unknown as ErrorObject;
 }
 
 function notMcp(kind: string, body: string): NexusError {

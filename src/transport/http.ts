@@ -30,7 +30,7 @@ export class HttpTransport implements Transport {
     this.#options = options;
     this.#url = parseUrl(options.url);
     this.target = { url: withoutSecrets(this.#url) };
-    this.identity = identityOf(this.#url, options.headers);
+    this.identity = identityOf(this.#url, options);
     this.fallback = new SseTransport(options);
   }
 

@@ -16,7 +16,7 @@ export class SseTransport implements Transport {
     this.#options = options;
     this.#url = parseUrl(options.url);
     this.target = { url: withoutSecrets(this.#url) };
-    this.identity = identityOf(this.#url, options.headers);
+    this.identity = identityOf(this.#url, options);
   }
 
   async connect(receiver: Receiver, signal?: AbortSignal): Promise<Connection> {

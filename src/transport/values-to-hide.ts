@@ -25,7 +25,7 @@ export function valuesToHide({ id, reach }: ResolvedEntry, surroundings: Surroun
   const members = reach.kind === "stdio" ? variablesOf(reach, surroundings) : reach.headers;
   const values = [...secretsAmong(members), ...secretsInWords(words), ...words.flatMap(passwordInUrl)];
   // A server's name is in every error about it.
-  return values.flatMap(withParts).filter((value) => value !== id);
+  return values.flatMap(partsToHide).filter((value) => value !== id);
 }
 
 /** The variables of the entry, and those of the user that it passes on. */
@@ -44,8 +44,8 @@ function secretsAmong(members: Readonly<Record<string, string>>): string[] {
 }
 
 /** Also the secret part of a longer value, because servers print it alone. */
-function withParts(value: string): string[] {
-  const [, scheme, token] = /^(bearer|basic|token)\s+(\S+)$/i.exec(value) ?? [];
+export function partsToHide(value: string): string[] {
+  const [, scheme, token] = /^(bearer|basic|token|dpop)\s+(\S+)$/i.exec(value) ?? [];
   const isBasic = scheme?.toLowerCase() === "basic" && token !== undefined;
   const pair = isBasic ? Buffer.from(token, "base64").toString() : value;
   const passwords = [...passwordInUrl(value), ...passwordInPair(pair)];
