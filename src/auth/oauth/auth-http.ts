@@ -54,6 +54,11 @@ export class AuthHttp implements AsyncDisposable {
     this.#isLoopback = isLoopback(new URL(options.server).hostname);
   }
 
+  /** The same for addresses that come from another server, or from the configuration. It is closed separately. */
+  forServer(server: string): AuthHttp {
+    return new AuthHttp({ ...this.#options, server });
+  }
+
   /** Options for a function of oauth4webapi. */
   with(signal?: AbortSignal): OAuthRequestOptions {
     return {

@@ -10,6 +10,7 @@ export type AuthStep =
   | "registering the client"
   | "logging in"
   | "requesting a token"
+  | "exchanging the ID token at the identity provider"
   | "refreshing the token"
   | "revoking the token";
 
@@ -34,7 +35,11 @@ const HINTS: Readonly<Record<string, string>> = {
 export function oauthFailure(step: AuthStep, error: unknown, more: ErrorDetails = {}): NexusError {
   if (error instanceof NexusError) {
     if (error.code === "CANCELLED") return error;
-    return new NexusError(error.code, `${failedAt(step)} ${error.message}`, { ...more, ...error.details, cause: error });
+    return new NexusError(error.code, `${failedAt(step)} ${error.message}`, {
+      ...more,
+      ...error.details,
+      cause: error,
+    });
   }
   const answered = answerOf(error);
   if (answered) {
