@@ -84,7 +84,12 @@ export async function findAuthorizationServer(
   return undefined;
 }
 
-async function findResource({ server, challenge, http, signal }: DiscoveryRequest): Promise<ResourceServer | undefined> {
+async function findResource({
+  server,
+  challenge,
+  http,
+  signal,
+}: DiscoveryRequest): Promise<ResourceServer | undefined> {
   const named = challenge?.resourceMetadata;
   for (const address of named === undefined ? resourceAddresses(new URL(server)) : [named]) {
     const response = await fetchMetadata(address, { http, signal }, RESOURCE_STEP);
@@ -123,10 +128,7 @@ function covers(resource: string, server: string): boolean {
 }
 
 /** Servers of 2025-03-26 are their own authorization servers; they need no metadata. */
-async function discoverByOrigin(
-  request: DiscoveryRequest,
-  resource: ResourceServer | undefined,
-): Promise<Discovery> {
+async function discoverByOrigin(request: DiscoveryRequest, resource: ResourceServer | undefined): Promise<Discovery> {
   const { origin } = new URL(request.server);
   const known = await findAuthorizationServer(origin, request);
   return {

@@ -12,6 +12,8 @@ export interface RedirectSettings {
   /** What the configuration asks for. */
   redirectUrl?: string | undefined;
   callbackPort?: number | undefined;
+  /** Addresses of earlier registrations, which can be used again without another one. */
+  registered: readonly string[];
 }
 
 export interface LoginRedirect extends AsyncDisposable {

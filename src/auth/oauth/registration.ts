@@ -18,7 +18,6 @@ export interface RegistrationRequest {
   redirectUri?: string | undefined;
   /** What is kept about this server, perhaps from another issuer. */
   stored?: StoredCredential | undefined;
-  scopes?: readonly string[] | undefined;
   http: AuthHttp;
   now: number;
   signal?: AbortSignal | undefined;
@@ -92,7 +91,7 @@ function isUsable(
 }
 
 async function newClient(request: RegistrationRequest): Promise<RegisteredClient> {
-  const { authorizationServer, settings, redirectUri, scopes, http, signal } = request;
+  const { authorizationServer, settings, redirectUri, http, signal } = request;
   const offered = authorizationServer.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
   // A program on the user's machine cannot keep a secret, so none is asked for where that is possible.
   const wanted = (["none", ...BY_SECRET] as const).find((method) => offered.includes(method)) ?? "none";
@@ -105,8 +104,8 @@ async function newClient(request: RegistrationRequest): Promise<RegisteredClient
         application_type: "native",
         grant_types: [...grants, "refresh_token"],
         ...(redirectUri === undefined ? {} : { redirect_uris: [redirectUri], response_types: ["code"] }),
+        // Without scopes: those of a later step-up would not be among them.
         token_endpoint_auth_method: wanted,
-        ...(scopes && { scope: scopes.join(" ") }),
       },
       http.with(signal),
     );

@@ -5,7 +5,7 @@ import type { GrantRequest } from "./grant-request.ts";
 import { requestTokens } from "./token-request.ts";
 
 /** New tokens for a refresh token. An answer without a refresh token keeps the old one. */
-export async function refresh(request: GrantRequest, old: TokenSet & { refreshToken: string }): Promise<TokenSet> {
+export async function refreshToken(request: GrantRequest, old: TokenSet & { refreshToken: string }): Promise<TokenSet> {
   const { server } = request;
   try {
     const tokens = await requestTokens(request, async ({ client, authentication, options }) => {

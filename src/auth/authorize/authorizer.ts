@@ -1,0 +1,246 @@
+import { processRevocationResponse, revocationRequest, type AuthorizationServer } from "oauth4webapi";
+import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { authorizationCode } from "../grants/authorization-code.ts";
+import { clientAuthentication, oauthClient } from "../grants/client-authentication.ts";
+import { clientCredentials } from "../grants/client-credentials.ts";
+import { deviceCode } from "../grants/device-code.ts";
+import { enterprise } from "../grants/enterprise.ts";
+import type { GrantRequest } from "../grants/grant-request.ts";
+import { jwtBearer } from "../grants/jwt-bearer.ts";
+import { refreshToken } from "../grants/refresh-token.ts";
+import { AuthHttp, type AuthHttpOptions } from "../oauth/auth-http.ts";
+import { challengeOf, scopesIn, type Challenge } from "../oauth/challenge.ts";
+import { discover, findAuthorizationServer, type Discovery } from "../oauth/discovery.ts";
+import type { LoginHandler, LoginRedirect } from "../oauth/login-handler.ts";
+import { oauthFailure } from "../oauth/oauth-failure.ts";
+import type { GrantKind, OAuthSettings } from "../oauth/oauth-settings.ts";
+import { ProofKey } from "../oauth/proof-key.ts";
+import { registerClient } from "../oauth/registration.ts";
+import type { RegisteredClient, StoredCredential, TokenSet } from "../oauth/stored-credential.ts";
+
+export interface AuthorizerOptions {
+  /** The URL of the MCP server. */
+  server: string;
+  settings: OAuthSettings;
+  login?: LoginHandler | undefined;
+  http?: Omit<AuthHttpOptions, "server"> | undefined;
+  now: () => number;
+}
+
+/** What a new credential is for. */
+export interface CredentialRequest {
+  discovery: Discovery;
+  challenge?: Challenge | undefined;
+  /** What is kept about this server, perhaps from another issuer. */
+  stored?: StoredCredential | undefined;
+}
+
+const PERSONAL: readonly GrantKind[] = ["authorization_code", "device_code"];
+
+/** Talks to the authorization server of one MCP server. Keeps nothing: each request begins with what is stored. */
+export class Authorizer {
+  readonly #options: AuthorizerOptions;
+  readonly #grant: GrantKind;
+  /** By issuer, for refreshes. A refusal of the MCP server reads it again. */
+  readonly #metadata = new Map<string, AuthorizationServer>();
+
+  constructor(options: AuthorizerOptions) {
+    this.#options = options;
+    this.#grant = options.settings.grant ?? "authorization_code";
+  }
+
+  /** Whether a person is needed for a new credential. */
+  get needsPerson(): boolean {
+    return PERSONAL.includes(this.#grant);
+  }
+
+  get canObtain(): boolean {
+    return !this.needsPerson || this.#options.login !== undefined;
+  }
+
+  /** Asks the server without a credential what it requires; undefined if it requires none. */
+  async probe(signal?: CancelSignal): Promise<Challenge | undefined> {
+    const { server } = this.#options;
+    return this.#online(async (http) => {
+      const response = await http.fetch(server, {
+        method: "POST",
+        headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+        signal,
+      });
+      if (response.status !== 401 && response.status !== 403) return undefined;
+      return challengeOf(Object.fromEntries(response.headers));
+    });
+  }
+
+  async discover(
+    { challenge, stored }: Pick<CredentialRequest, "challenge" | "stored">,
+    signal?: CancelSignal,
+  ): Promise<Discovery> {
+    const { server, settings } = this.#options;
+    const preferred = [settings.issuer, stored?.issuer].filter((issuer) => issuer !== undefined);
+    const found = await this.#online((http) =>
+      discover({ server, challenge, preferred, http, signal: signal && abortSignalOf(signal) }),
+    );
+    this.#metadata.set(found.authorizationServer.issuer, found.authorizationServer);
+    return found;
+  }
+
+  /** The same credential with new tokens. */
+  async refresh(credential: StoredCredential, tokens: TokenSet & { refreshToken: string }): Promise<StoredCredential> {
+    return this.#online(async (http) => {
+      const server = await this.#metadataOf(credential, http);
+      const { client, resource } = credential;
+      const proofKey = credential.proofKey && (await ProofKey.import(credential.proofKey)).pair;
+      const request = this.#request({ server, client, resource, scopes: undefined, http, proofKey });
+      return { ...credential, tokens: await refreshToken(request, tokens) };
+    });
+  }
+
+  /** A new credential, for which a person may have to log in. */
+  async obtain(wanted: CredentialRequest, signal?: CancelSignal): Promise<StoredCredential> {
+    return this.#online(async (http) => {
+      if (this.#grant !== "authorization_code") return this.#grantTo(wanted, { http, signal });
+      const redirect = await this.#openRedirect(wanted);
+      await using _ = redirect;
+      return await this.#grantTo(wanted, { http, signal, redirect });
+    });
+  }
+
+  /** Revokes the tokens where the authorization server can; false where it cannot. */
+  async revoke(credential: StoredCredential, signal?: CancelSignal): Promise<boolean> {
+    const { tokens, client } = credential;
+    if (!tokens) return false;
+    return this.#online(async (http) => {
+      const server = await this.#metadataOf(credential, http);
+      if (server.revocation_endpoint === undefined) return false;
+      const { settings } = this.#options;
+      const authentication = await clientAuthentication({ client, settings });
+      const options = http.with(signal && abortSignalOf(signal));
+      // Revoking a refresh token ends its access tokens; not all servers do so.
+      const each = [tokens.refreshToken, tokens.accessToken].filter((token) => token !== undefined);
+      try {
+        for (const token of each) {
+          const response = await revocationRequest(server, oauthClient({ client }), authentication, token, options);
+          await processRevocationResponse(response);
+        }
+      } catch (error) {
+        throw oauthFailure("revoking the token", error);
+      }
+      return true;
+    });
+  }
+
+  async #grantTo(
+    { discovery, challenge, stored }: CredentialRequest,
+    { http, signal, redirect }: { http: AuthHttp; signal: CancelSignal | undefined; redirect?: LoginRedirect },
+  ): Promise<StoredCredential> {
+    const { settings, now, server: url } = this.#options;
+    const { authorizationServer: server, resource } = discovery;
+    const own = stored?.issuer === server.issuer ? stored : undefined;
+    const scopes = this.#scopesFor({ discovery, challenge, stored: own });
+    const client = await registerClient({
+      authorizationServer: server,
+      settings,
+      redirectUri: redirect?.uri,
+      stored,
+      http,
+      now: now(),
+      signal: signal && abortSignalOf(signal),
+    });
+    const wantsProof = settings.dpop ?? (discovery.requiresProof || challenge?.wantsProof === true);
+    const proof = wantsProof ? await proofKeyOf(own) : undefined;
+    const request = this.#request({ server, client, resource, scopes, http, proofKey: proof?.pair });
+    const tokens = await this.#requestTokens(request, { redirect, signal });
+    return {
+      server: url,
+      issuer: server.issuer,
+      resource,
+      client,
+      tokens,
+      scopes: scopes ?? [],
+      ...(proof && { proofKey: await proof.export() }),
+    };
+  }
+
+  #requestTokens(
+    request: GrantRequest,
+    { redirect, signal }: { redirect: LoginRedirect | undefined; signal: CancelSignal | undefined },
+  ): Promise<TokenSet> {
+    switch (this.#grant) {
+      case "authorization_code":
+        return redirect ? authorizationCode(request, redirect, signal) : Promise.reject(noPerson());
+      case "device_code":
+        return deviceCode(request, this.#options.login ?? {}, signal);
+      case "client_credentials":
+        return clientCredentials(request, signal);
+      case "jwt_bearer":
+        return jwtBearer(request, signal);
+      case "enterprise":
+        return enterprise(request, signal);
+    }
+  }
+
+  async #openRedirect({ stored }: CredentialRequest): Promise<LoginRedirect> {
+    const { login, settings } = this.#options;
+    if (!login?.openRedirect) throw noPerson();
+    const { redirectUrl, callbackPort } = settings;
+    return login.openRedirect({ redirectUrl, callbackPort, registered: stored?.client.redirectUris ?? [] });
+  }
+
+  /** The challenge counts most; earlier scopes are kept, so that a step-up loses nothing. */
+  #scopesFor({ discovery, challenge, stored }: CredentialRequest): readonly string[] | undefined {
+    const { settings } = this.#options;
+    const asked = settings.scopes ?? challenge?.scopes ?? discovery.scopes ?? [];
+    const isStepUp = challenge?.error === "insufficient_scope";
+    const before = isStepUp ? [...(stored?.scopes ?? []), ...(scopesIn(stored?.tokens?.scope) ?? [])] : [];
+    const further = isStepUp ? (challenge.scopes ?? []) : [];
+    const offered = discovery.authorizationServer.scopes_supported ?? [];
+    const offline = this.needsPerson && offered.includes("offline_access") ? ["offline_access"] : [];
+    const scopes = new Set([...before, ...asked, ...further, ...offline]);
+    return scopes.size > 0 ? [...scopes] : undefined;
+  }
+
+  #request(parts: {
+    server: AuthorizationServer;
+    client: RegisteredClient;
+    resource: string;
+    scopes: readonly string[] | undefined;
+    http: AuthHttp;
+    proofKey: GrantRequest["proofKey"];
+  }): GrantRequest {
+    const { settings, now } = this.#options;
+    return { ...parts, settings, now };
+  }
+
+  async #metadataOf({ issuer }: StoredCredential, http: AuthHttp): Promise<AuthorizationServer> {
+    const known = this.#metadata.get(issuer) ?? (await findAuthorizationServer(issuer, { http }));
+    if (!known) {
+      throw oauthFailure(
+        "reading the metadata of the authorization server",
+        new NexusError("CONNECTION_FAILED", `${issuer} has no metadata.`),
+        { phase: "connect", hint: "Try again later, or log in again.", mayHaveReached: false },
+      );
+    }
+    this.#metadata.set(issuer, known);
+    return known;
+  }
+
+  async #online<T>(run: (http: AuthHttp) => Promise<T>): Promise<T> {
+    const { server, http: options } = this.#options;
+    await using http = new AuthHttp({ ...options, server });
+    return await run(http);
+  }
+}
+
+async function proofKeyOf(stored: StoredCredential | undefined): Promise<ProofKey> {
+  return stored?.proofKey ? ProofKey.import(stored.proofKey) : ProofKey.create();
+}
+
+function noPerson(): NexusError {
+  return new NexusError("AUTH_REQUIRED", "The server requires a login, and there is nobody who could log in", {
+    phase: "connect",
+    mayHaveReached: false,
+  });
+}

@@ -1,0 +1,333 @@
+import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
+import type {
+  AuthorizedRequest,
+  CredentialHeaders,
+  CredentialSource,
+  Refusal,
+} from "../../transport/credential-source.ts";
+import { challengeOf, type Challenge } from "../oauth/challenge.ts";
+import { oauthErrorCode } from "../oauth/oauth-failure.ts";
+import { ProofKey } from "../oauth/proof-key.ts";
+import type { CredentialStorage, StoredCredential, TokenSet } from "../oauth/stored-credential.ts";
+import { Authorizer, type AuthorizerOptions, type CredentialRequest } from "./authorizer.ts";
+
+export interface OAuthCredentialsOptions extends Omit<AuthorizerOptions, "now"> {
+  storage: CredentialStorage;
+  /** Whose credential it is, where one process has those of several owners. */
+  owner?: string | undefined;
+  /** What a person should do if a login is needed. */
+  loginHint?: string | undefined;
+  /** Called with every secret that is obtained, so that it can be masked. */
+  onSecret?: ((secret: string) => void) | undefined;
+  logger?: Logger | undefined;
+  now?: (() => number) | undefined;
+}
+
+export interface LogoutResult {
+  /** False: nothing was kept. */
+  removed: boolean;
+  /** Whether the authorization server ended the tokens. */
+  revoked: boolean;
+  /** Why they could not be revoked. */
+  problem?: NexusError | undefined;
+}
+
+/** A renewal in progress. */
+interface Renewal {
+  done: Promise<void>;
+  abandoned: Cancellation;
+  waiting: number;
+}
+
+const NO_HEADERS: CredentialHeaders = {};
+/** A token is renewed this long before it ends, or a tenth of its lifetime where that is shorter. */
+const EARLY_MS = 60_000;
+/** After a failed renewal of a token that is still valid. */
+const POSTPONED_MS = 10_000;
+const MAX_ATTEMPTS = 3;
+
+/**
+ * The credential for one server: loaded from the storage, renewed before it ends and after a refusal, by one request at
+ * a time in this process and, with a storage that can lock, in all.
+ */
+export class OAuthCredentials implements CredentialSource {
+  readonly name: string;
+  readonly #options: OAuthCredentialsOptions;
+  readonly #authorizer: Authorizer;
+  readonly #logger: Logger;
+  readonly #now: () => number;
+  #loading: Promise<void> | undefined;
+  #isLoaded = false;
+  #headers: CredentialHeaders = NO_HEADERS;
+  #proof: ProofKey | undefined;
+  #tokens: TokenSet | undefined;
+  /** When the token is renewed before a request. Infinity: it cannot be, or does not end. */
+  #renewAt = Infinity;
+  #renewal: Renewal | undefined;
+  /** The token of the last refresh: if it is refused at once, a login may help. */
+  #refreshed: string | undefined;
+  /** The token of the last login: if it is refused at once, nothing helps. */
+  #granted: string | undefined;
+
+  constructor(options: OAuthCredentialsOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? SILENT;
+    this.#now = options.now ?? Date.now;
+    this.#authorizer = new Authorizer({ ...options, now: this.#now });
+    const { clientId, clientMetadataUrl } = options.settings;
+    this.name = JSON.stringify(["oauth", options.owner, clientId ?? clientMetadataUrl]);
+  }
+
+  findHeaders(): CredentialHeaders | undefined {
+    return this.#isLoaded && !this.#proof && this.#now() < this.#renewAt ? this.#headers : undefined;
+  }
+
+  async getHeaders(request: AuthorizedRequest, signal?: CancelSignal): Promise<CredentialHeaders> {
+    await unlessAborted(this.#load(), signal);
+    if (this.#now() >= this.#renewAt) await this.#renewOnce(() => this.#renewEarly(), signal);
+    const [proof, tokens] = [this.#proof, this.#tokens];
+    if (!proof || !tokens) return this.#headers;
+    return { ...this.#headers, dpop: await proof.sign(request, tokens.accessToken) };
+  }
+
+  async renew(refusal: Refusal, signal?: CancelSignal): Promise<boolean> {
+    const { request, status, headers, sent, attempts } = refusal;
+    await unlessAborted(this.#load(), signal);
+    const hasNewNonce = this.#proof?.rememberNonce(request, headers) === true;
+    // Another request has renewed the token meanwhile.
+    if (sent["authorization"] !== this.#headers["authorization"]) return attempts <= MAX_ATTEMPTS;
+    const challenge = await challengeOf(headers);
+    if (challenge.error === "use_dpop_nonce") return hasNewNonce && attempts <= MAX_ATTEMPTS;
+    if (status === 403 && challenge.error !== "insufficient_scope") return false;
+    const refused = this.#tokens?.accessToken;
+    const isFutile = status === 401 && attempts > 1 && refused !== undefined && refused === this.#granted;
+    if (isFutile || attempts >= MAX_ATTEMPTS) return false;
+    await this.#renewOnce((abandoned) => this.#renewRefused(refused, challenge, abandoned), signal);
+    return true;
+  }
+
+  /** A new credential, also if there is a valid one: a person logs in. */
+  async login(signal?: CancelSignal): Promise<StoredCredential> {
+    const { storage, server } = this.#options;
+    const challenge = await this.#authorizer.probe(signal);
+    const stored = await storage.load(server);
+    const discovery = await this.#authorizer.discover({ challenge, stored }, signal);
+    if (!challenge && discovery.found === "default-endpoints") throw needsNoLogin(server);
+    return this.#obtain({ discovery, challenge, stored }, signal);
+  }
+
+  /** Removes the credential, after the authorization server was asked to end it. */
+  async logout(signal?: CancelSignal): Promise<LogoutResult> {
+    const { storage, server } = this.#options;
+    const stored = await storage.load(server);
+    if (!stored) return { removed: await storage.remove(server), revoked: false };
+    const answer = await this.#authorizer.revoke(stored, signal).catch((error: unknown) => toError(error));
+    const removed = await storage.remove(server);
+    this.#adopt(undefined);
+    return answer instanceof NexusError ? { removed, revoked: false, problem: answer } : { removed, revoked: answer };
+  }
+
+  #load(): Promise<void> {
+    if (this.#isLoaded) return Promise.resolve();
+    return (this.#loading ??= this.#loadStored().finally(() => (this.#loading = undefined)));
+  }
+
+  async #loadStored(): Promise<void> {
+    const { storage, server } = this.#options;
+    const stored = await storage.load(server);
+    // A login meanwhile is newer than what was read.
+    if (!this.#isLoaded) await this.#use(stored);
+  }
+
+  /** All that wait share one renewal. It ends when none of them waits any more. */
+  async #renewOnce(renew: (abandoned: CancelSignal) => Promise<void>, signal: CancelSignal | undefined): Promise<void> {
+    const renewal = (this.#renewal ??= this.#startRenewal(renew));
+    renewal.waiting++;
+    try {
+      await unlessAborted(renewal.done, signal);
+    } finally {
+      if (--renewal.waiting === 0) renewal.abandoned.abort(new NexusError("CANCELLED", "The call was cancelled"));
+    }
+  }
+
+  #startRenewal(renew: (abandoned: CancelSignal) => Promise<void>): Renewal {
+    const abandoned = new Cancellation();
+    const done = renew(abandoned).finally(() => (this.#renewal = undefined));
+    // Its failure is that of the requests that wait for it, if any still does.
+    done.catch(() => {});
+    return { done, abandoned, waiting: 0 };
+  }
+
+  /** Before the token ends. A failure is serious only when it has ended. */
+  async #renewEarly(): Promise<void> {
+    const ending = this.#tokens;
+    try {
+      await this.#exclusively(async () => {
+        const stored = await this.#loadNewer(ending?.accessToken);
+        if (stored) await this.#refresh(stored);
+        else if (this.#tokens === ending) this.#renewAt = Infinity;
+      });
+    } catch (error) {
+      if ((ending?.expiresAt ?? 0) <= this.#now()) throw this.#explained(error);
+      this.#renewAt = this.#now() + POSTPONED_MS;
+      this.#logger.warn(`the token for ${this.#options.server} could not be renewed early: ${messageOf(error)}`);
+    }
+  }
+
+  /** After a refusal: what another process has obtained, else a refresh, else a new credential. */
+  async #renewRefused(refused: string | undefined, challenge: Challenge, abandoned: CancelSignal): Promise<void> {
+    const isStepUp = challenge.error === "insufficient_scope";
+    const skipsRefresh = isStepUp || this.#wasRefreshed();
+    const wanted = await this.#exclusively(async () => {
+      const stored = await this.#loadNewer(refused);
+      // Undefined with another token in use now: nothing is left to do.
+      if (!stored && this.#tokens?.accessToken !== refused) return undefined;
+      if (!stored && !this.#authorizer.canObtain) throw this.#loginRequired(challenge);
+      const discovery = await this.#authorizer.discover({ challenge, stored });
+      const isSameIssuer = stored?.issuer === discovery.authorizationServer.issuer;
+      if (stored && isSameIssuer && !skipsRefresh && (await this.#tryRefresh(stored))) return undefined;
+      if (!this.#authorizer.canObtain) throw this.#loginRequired(challenge);
+      const request = { discovery, challenge, stored };
+      if (this.#authorizer.needsPerson) return request;
+      await this.#obtain(request);
+      return undefined;
+    });
+    // A person may take minutes, and other processes must not wait that long.
+    if (wanted) await this.#obtain(wanted, abandoned);
+  }
+
+  /** What is stored, if it still has this token. Otherwise another process has renewed it, and its token is used. */
+  async #loadNewer(token: string | undefined): Promise<StoredCredential | undefined> {
+    const { storage, server } = this.#options;
+    const stored = await storage.load(server);
+    if (stored?.tokens?.accessToken === token) return stored;
+    if (!stored?.tokens) return stored;
+    await this.#use(stored);
+    return undefined;
+  }
+
+  /** False if the refresh token is no longer accepted, or there is none. */
+  async #tryRefresh(stored: StoredCredential): Promise<boolean> {
+    if (stored.tokens?.refreshToken === undefined) return false;
+    try {
+      await this.#refresh(stored);
+      return true;
+    } catch (error) {
+      if (oauthErrorCode(error) === undefined) throw error;
+      this.#logger.info(`the login to ${this.#options.server} has ended: ${messageOf(error)}`);
+      return false;
+    }
+  }
+
+  async #refresh(stored: StoredCredential): Promise<void> {
+    const { tokens } = stored;
+    if (tokens?.refreshToken === undefined) {
+      const discovery = await this.#authorizer.discover({ stored });
+      await this.#obtain({ discovery, stored });
+      return;
+    }
+    try {
+      const renewed = await this.#authorizer.refresh(stored, { ...tokens, refreshToken: tokens.refreshToken });
+      await this.#keep(renewed);
+      this.#refreshed = renewed.tokens?.accessToken;
+    } catch (error) {
+      if (oauthErrorCode(error) === "invalid_grant") await this.#forgetTokens(stored);
+      throw error;
+    }
+  }
+
+  async #obtain(request: CredentialRequest, signal?: CancelSignal): Promise<StoredCredential> {
+    const credential = await this.#authorizer.obtain(request, signal);
+    await this.#keep(credential);
+    this.#granted = credential.tokens?.accessToken;
+    return credential;
+  }
+
+  /** The registration stays: the next login can use it. */
+  async #forgetTokens(stored: StoredCredential): Promise<void> {
+    await this.#keep({ ...stored, tokens: undefined });
+  }
+
+  /** Stored before it is used: the old refresh token may be invalid by now. */
+  async #keep(credential: StoredCredential): Promise<void> {
+    await this.#options.storage.save(credential);
+    await this.#use(credential);
+  }
+
+  async #use(credential: StoredCredential | undefined): Promise<void> {
+    const isBound = credential?.tokens?.type === "DPoP" && credential.proofKey;
+    const proof = isBound ? await ProofKey.import(isBound) : undefined;
+    this.#adopt(credential, proof);
+  }
+
+  #adopt(credential: StoredCredential | undefined, proof?: ProofKey): void {
+    const tokens = credential?.tokens;
+    for (const secret of secretsOf(credential)) this.#options.onSecret?.(secret);
+    this.#isLoaded = true;
+    this.#tokens = tokens;
+    this.#proof = proof;
+    this.#headers = tokens ? { authorization: `${tokens.type} ${tokens.accessToken}` } : NO_HEADERS;
+    this.#renewAt = tokens && this.#canRenew(tokens) ? renewalOf(tokens) : Infinity;
+  }
+
+  #canRenew({ refreshToken }: TokenSet): boolean {
+    return refreshToken !== undefined || !this.#authorizer.needsPerson;
+  }
+
+  #wasRefreshed(): boolean {
+    return this.#refreshed !== undefined && this.#refreshed === this.#tokens?.accessToken;
+  }
+
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const { storage, server } = this.#options;
+    return storage.exclusively ? storage.exclusively(server, work) : work();
+  }
+
+  #explained(error: unknown): unknown {
+    const code = oauthErrorCode(error);
+    if (code === undefined || !(error instanceof NexusError) || !this.#authorizer.needsPerson) return error;
+    return error.amended({ hint: this.#loginHint() });
+  }
+
+  #loginRequired({ error, scopes }: Challenge): NexusError {
+    const isStepUp = error === "insufficient_scope";
+    const [code, message] = isStepUp
+      ? (["FORBIDDEN", `The server requires more scopes: ${scopes?.join(", ") ?? "it does not say which"}`] as const)
+      : (["AUTH_REQUIRED", "The server requires a login"] as const);
+    return new NexusError(code, message, {
+      phase: "connect",
+      status: isStepUp ? 403 : 401,
+      hint: this.#loginHint(),
+      mayHaveReached: false,
+    });
+  }
+
+  #loginHint(): string {
+    return this.#options.loginHint ?? `Log in to ${this.#options.server}, or pass a "login" handler.`;
+  }
+}
+
+function renewalOf({ expiresAt, obtainedAt }: TokenSet): number {
+  if (expiresAt === undefined) return Infinity;
+  return expiresAt - Math.min(EARLY_MS, (expiresAt - obtainedAt) / 10);
+}
+
+function secretsOf(credential: StoredCredential | undefined): string[] {
+  const { tokens, client } = credential ?? {};
+  return [tokens?.accessToken, tokens?.refreshToken, client?.clientSecret].filter((secret) => secret !== undefined);
+}
+
+function needsNoLogin(server: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", `${server} requires no login`, {
+    phase: "connect",
+    hint: "Use the server without logging in.",
+    mayHaveReached: false,
+  });
+}
+
+function toError(error: unknown): NexusError {
+  return error instanceof NexusError ? error : new NexusError("INTERNAL", messageOf(error), { cause: error });
+}
