@@ -97,6 +97,7 @@ export const LAYERS = [
   ["cli/command"],
   ["cli/store"],
   ["cli/gateway"],
+  ["cli/login"],
   ["cli/look"],
   ["cli/watch"],
   ["cli/arguments"],
