@@ -12,9 +12,13 @@ import { challengeOf, type Challenge } from "../oauth/challenge.ts";
 import { oauthErrorCode } from "../oauth/oauth-failure.ts";
 import { ProofKey } from "../oauth/proof-key.ts";
 import type { CredentialStorage, StoredCredential, TokenSet } from "../oauth/stored-credential.ts";
-import { Authorizer, type AuthorizerOptions, type CredentialRequest } from "./authorizer.ts";
+import {
+  AuthorizationClient,
+  type AuthorizationClientOptions,
+  type CredentialRequest,
+} from "./authorization-client.ts";
 
-export interface OAuthCredentialsOptions extends Omit<AuthorizerOptions, "now"> {
+export interface OAuthCredentialsOptions extends Omit<AuthorizationClientOptions, "now"> {
   storage: CredentialStorage;
   /** Whose credential it is, where one process has those of several owners. */
   owner?: string | undefined;
@@ -56,7 +60,7 @@ const MAX_ATTEMPTS = 3;
 export class OAuthCredentials implements CredentialSource {
   readonly name: string;
   readonly #options: OAuthCredentialsOptions;
-  readonly #authorizer: Authorizer;
+  readonly #authorization: AuthorizationClient;
   readonly #logger: Logger;
   readonly #now: () => number;
   #loading: Promise<void> | undefined;
@@ -76,7 +80,7 @@ export class OAuthCredentials implements CredentialSource {
     this.#options = options;
     this.#logger = options.logger ?? SILENT;
     this.#now = options.now ?? Date.now;
-    this.#authorizer = new Authorizer({ ...options, now: this.#now });
+    this.#authorization = new AuthorizationClient({ ...options, now: this.#now });
     const { clientId, clientMetadataUrl } = options.settings;
     this.name = JSON.stringify(["oauth", options.owner, clientId ?? clientMetadataUrl]);
   }
@@ -112,9 +116,9 @@ export class OAuthCredentials implements CredentialSource {
   /** A new credential, also if there is a valid one: a person logs in. */
   async login(signal?: CancelSignal): Promise<StoredCredential> {
     const { storage, server } = this.#options;
-    const challenge = await this.#authorizer.probe(signal);
+    const challenge = await this.#authorization.probe(signal);
     const stored = await storage.load(server);
-    const discovery = await this.#authorizer.discover({ challenge, stored }, signal);
+    const discovery = await this.#authorization.discover({ challenge, stored }, signal);
     if (!challenge && discovery.found === "default-endpoints") throw needsNoLogin(server);
     return this.#obtain({ discovery, challenge, stored }, signal);
   }
@@ -124,7 +128,7 @@ export class OAuthCredentials implements CredentialSource {
     const { storage, server } = this.#options;
     const stored = await storage.load(server);
     if (!stored) return { removed: await storage.remove(server), revoked: false };
-    const answer = await this.#authorizer.revoke(stored, signal).catch((error: unknown) => toError(error));
+    const answer = await this.#authorization.revoke(stored, signal).catch((error: unknown) => toError(error));
     const removed = await storage.remove(server);
     this.#adopt(undefined);
     return answer instanceof NexusError ? { removed, revoked: false, problem: answer } : { removed, revoked: answer };
@@ -185,13 +189,13 @@ export class OAuthCredentials implements CredentialSource {
       const stored = await this.#loadNewer(refused);
       // Undefined with another token in use now: nothing is left to do.
       if (!stored && this.#tokens?.accessToken !== refused) return undefined;
-      if (!stored && !this.#authorizer.canObtain) throw this.#loginRequired(challenge);
-      const discovery = await this.#authorizer.discover({ challenge, stored });
+      if (!stored && !this.#authorization.canObtain) throw this.#loginRequired(challenge);
+      const discovery = await this.#authorization.discover({ challenge, stored });
       const isSameIssuer = stored?.issuer === discovery.authorizationServer.issuer;
       if (stored && isSameIssuer && !skipsRefresh && (await this.#tryRefresh(stored))) return undefined;
-      if (!this.#authorizer.canObtain) throw this.#loginRequired(challenge);
+      if (!this.#authorization.canObtain) throw this.#loginRequired(challenge);
       const request = { discovery, challenge, stored };
-      if (this.#authorizer.needsPerson) return request;
+      if (this.#authorization.needsPerson) return request;
       await this.#obtain(request);
       return undefined;
     });
@@ -225,12 +229,12 @@ export class OAuthCredentials implements CredentialSource {
   async #refresh(stored: StoredCredential): Promise<void> {
     const { tokens } = stored;
     if (tokens?.refreshToken === undefined) {
-      const discovery = await this.#authorizer.discover({ stored });
+      const discovery = await this.#authorization.discover({ stored });
       await this.#obtain({ discovery, stored });
       return;
     }
     try {
-      const renewed = await this.#authorizer.refresh(stored, { ...tokens, refreshToken: tokens.refreshToken });
+      const renewed = await this.#authorization.refresh(stored, { ...tokens, refreshToken: tokens.refreshToken });
       await this.#keep(renewed);
       this.#refreshed = renewed.tokens?.accessToken;
     } catch (error) {
@@ -240,7 +244,7 @@ export class OAuthCredentials implements CredentialSource {
   }
 
   async #obtain(request: CredentialRequest, signal?: CancelSignal): Promise<StoredCredential> {
-    const credential = await this.#authorizer.obtain(request, signal);
+    const credential = await this.#authorization.obtain(request, signal);
     await this.#keep(credential);
     this.#granted = credential.tokens?.accessToken;
     return credential;
@@ -274,7 +278,7 @@ export class OAuthCredentials implements CredentialSource {
   }
 
   #canRenew({ refreshToken }: TokenSet): boolean {
-    return refreshToken !== undefined || !this.#authorizer.needsPerson;
+    return refreshToken !== undefined || !this.#authorization.needsPerson;
   }
 
   #wasRefreshed(): boolean {
@@ -288,7 +292,7 @@ export class OAuthCredentials implements CredentialSource {
 
   #explained(error: unknown): unknown {
     const code = oauthErrorCode(error);
-    if (code === undefined || !(error instanceof NexusError) || !this.#authorizer.needsPerson) return error;
+    if (code === undefined || !(error instanceof NexusError) || !this.#authorization.needsPerson) return error;
     return error.amended({ hint: this.#loginHint() });
   }
 

@@ -19,7 +19,7 @@ import { ProofKey } from "../oauth/proof-key.ts";
 import { registerClient } from "../oauth/registration.ts";
 import type { RegisteredClient, StoredCredential, TokenSet } from "../oauth/stored-credential.ts";
 
-export interface AuthorizerOptions {
+export interface AuthorizationClientOptions {
   /** The URL of the MCP server. */
   server: string;
   settings: OAuthSettings;
@@ -39,13 +39,13 @@ export interface CredentialRequest {
 const PERSONAL: readonly GrantKind[] = ["authorization_code", "device_code"];
 
 /** Talks to the authorization server of one MCP server. Keeps nothing: each request begins with what is stored. */
-export class Authorizer {
-  readonly #options: AuthorizerOptions;
+export class AuthorizationClient {
+  readonly #options: AuthorizationClientOptions;
   readonly #grant: GrantKind;
   /** By issuer, for refreshes. A refusal of the MCP server reads it again. */
   readonly #metadata = new Map<string, AuthorizationServer>();
 
-  constructor(options: AuthorizerOptions) {
+  constructor(options: AuthorizationClientOptions) {
     this.#options = options;
     this.#grant = options.settings.grant ?? "authorization_code";
   }
