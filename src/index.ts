@@ -44,6 +44,18 @@ export type * from "./protocol/mcp.ts";
 export type { Era, LegacyRevision, ModernRevision, Revision } from "./protocol/revisions.ts";
 export { MemoryTransport, type MemoryPeer } from "./transport/memory.ts";
 export type { ServerEntry } from "./transport/server-entry.ts";
+export type { AuthorizedRequest, CredentialHeaders, CredentialSource, Refusal } from "./transport/credential-source.ts";
+export type { DeviceCode, LoginHandler, LoginRedirect, RedirectSettings } from "./auth/oauth/login-handler.ts";
+export type { OAuthOptions } from "./auth/oauth/oauth-options.ts";
+export type { GrantKind, IdentityProvider, OAuthSettings } from "./auth/oauth/oauth-settings.ts";
+export {
+  MemoryCredentials,
+  type ClientAuthentication,
+  type CredentialStorage,
+  type RegisteredClient,
+  type StoredCredential,
+  type TokenSet,
+} from "./auth/oauth/stored-credential.ts";
 export type {
   ChildView,
   CloseReason,

@@ -3,7 +3,7 @@ import type { HiddenValues } from "../errors/hidden-values.ts";
 import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
 import { sha256 } from "../text/digest.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
-import { Authorizer } from "./authorizer.ts";
+import { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialSource } from "./credential-source.ts";
 import { VIA_HEADER } from "./via-marks.ts";
 import { HttpSending, type HttpPeer } from "./http-sending.ts";
@@ -47,7 +47,7 @@ interface SenderParts {
   receiver: Receiver;
 }
 
-/** Of a request whose headers are added by the authorizer. */
+/** Of a request whose headers are those of the credential. */
 const NO_HEADERS: Record<string, string> = {};
 
 /** Sends the HTTP requests of one connection: knows its URL, its sockets and the headers that all of them have. */
@@ -62,7 +62,7 @@ export class HttpSender {
   readonly #maxMessageBytes: number;
   readonly #postHeaders: Record<string, string>;
   readonly #getHeaders: Record<string, string>;
-  readonly #authorizer: Authorizer | undefined;
+  readonly #authorized: AuthorizedHeaders | undefined;
   readonly #via: HttpOptions["via"];
   #gateways: readonly string[] | undefined;
 
@@ -102,7 +102,7 @@ export class HttpSender {
     };
     const { credentials: source, hidden } = parts;
     const plain = { post: this.#postHeaders, get: this.#getHeaders };
-    this.#authorizer = source && new Authorizer({ source, url, plain, hidden });
+    this.#authorized = source && new AuthorizedHeaders({ source, url, plain, hidden });
   }
 
   start({ method, message, delivery, streamOf, path, answersInBody = true }: HttpStart): Sending {
@@ -111,7 +111,7 @@ export class HttpSender {
       origin: this.origin,
       path: path ?? this.#path,
       method,
-      headers: this.#authorizer ? NO_HEADERS : this.#headersFor(method, delivery.headers),
+      headers: this.#authorized ? NO_HEADERS : this.#headersFor(method, delivery.headers),
       // Every call has its own timeout; undici's would end long calls.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -120,7 +120,7 @@ export class HttpSender {
     const sending = new HttpSending({
       dispatcher: this.#dispatcher,
       options,
-      authorizer: this.#authorizer,
+      authorized: this.#authorized,
       proxy: this.#proxy,
       streamOf: streamOf ?? (message && isRequest(message) ? message.id : undefined),
       receiver: this.#receiver,
@@ -145,7 +145,7 @@ export class HttpSender {
     const via = gateways.join(", ");
     this.#getHeaders[VIA_HEADER] = via;
     this.#postHeaders[VIA_HEADER] = via;
-    this.#authorizer?.rebuild();
+    this.#authorized?.rebuild();
   }
 }
 
@@ -182,6 +182,14 @@ export function identityOf(
 
 function ownHeaders(url: URL, { headers }: Pick<HttpOptions, "headers">): Record<string, string> {
   return { ...basicAuthorization(url), ...lowerCased(headers) };
+}
+
+/** Whether an authorization is written in the headers or the URL. */
+export function hasAuthorization(target: Pick<HttpOptions, "url" | "headers">): boolean {
+  const hasHeader = Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization");
+  return (
+    hasHeader || (URL.canParse(target.url) && basicAuthorization(new URL(target.url))["authorization"] !== undefined)
+  );
 }
 
 /** An authorization that is written in the entry wins. */

@@ -3,7 +3,7 @@ import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { networkFailure } from "../net/network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
 import { parseMessages, type RequestId } from "../protocol/json-rpc.ts";
-import type { Authorizer } from "./authorizer.ts";
+import type { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialHeaders } from "./credential-source.ts";
 import { SseParser } from "./sse-parser.ts";
 import { tooLarge } from "./too-large.ts";
@@ -25,9 +25,9 @@ export interface HttpPeer {
 
 export interface HttpSendingOptions {
   dispatcher: Dispatcher;
-  /** Its headers are set by the authorizer, where there is one. */
+  /** Its headers are set by the credential source, where there is one. */
   options: DispatchOptions;
-  authorizer: Authorizer | undefined;
+  authorized: AuthorizedHeaders | undefined;
   /** The proxy, for error reports. */
   proxy: string | undefined;
   streamOf: RequestId | undefined;
@@ -83,12 +83,12 @@ export class HttpSending implements DispatchHandler, Sending {
   }
 
   start(): void {
-    const { authorizer } = this.#setup;
-    if (!authorizer) return this.#dispatch();
+    const { authorized } = this.#setup;
+    if (!authorized) return this.#dispatch();
     const { method, path } = this.#options;
-    const found = authorizer.source.findHeaders(authorizer.requestFor(method, path));
-    if (found) this.#dispatchWith(found, authorizer);
-    else void this.#authorize(authorizer);
+    const found = authorized.source.findHeaders(authorized.requestFor(method, path));
+    if (found) this.#dispatchWith(found, authorized);
+    else void this.#authorize(authorized);
   }
 
   #dispatch(): void {
@@ -285,37 +285,37 @@ export class HttpSending implements DispatchHandler, Sending {
     this.#started = false;
   }
 
-  #dispatchWith(credential: CredentialHeaders, authorizer: Authorizer): void {
+  #dispatchWith(credential: CredentialHeaders, authorized: AuthorizedHeaders): void {
     this.#credential = credential;
-    this.#options.headers = authorizer.headersFor(this.#options.method, credential, this.#setup.delivery.headers);
+    this.#options.headers = authorized.headersFor(this.#options.method, credential, this.#setup.delivery.headers);
     this.#dispatch();
   }
 
-  async #authorize(authorizer: Authorizer): Promise<void> {
+  async #authorize(authorized: AuthorizedHeaders): Promise<void> {
     const { method, path } = this.#options;
     const credential = await this.#waitFor((signal) => {
-      return authorizer.source.getHeaders(authorizer.requestFor(method, path), signal);
+      return authorized.source.getHeaders(authorized.requestFor(method, path), signal);
     });
-    if (credential !== undefined) this.#dispatchWith(credential, authorizer);
+    if (credential !== undefined) this.#dispatchWith(credential, authorized);
   }
 
   /** A request that was refused with 401 or 403 was not executed, so it may be sent again with other credentials. */
   #endRefused(reading: Reading & { kind: "refusal" }): void {
-    const { authorizer } = this.#setup;
+    const { authorized } = this.#setup;
     const { status } = reading;
     const isFinal = (status !== 401 && status !== 403) || this.#attempts >= MAX_ATTEMPTS;
-    if (authorizer && !isFinal) void this.#renew(authorizer, reading);
+    if (authorized && !isFinal) void this.#renew(authorized, reading);
     else this.#end(refusedEnd(reading.status, reading.headers, text(reading.chunks)));
   }
 
-  async #renew(authorizer: Authorizer, reading: Reading & { kind: "refusal" }): Promise<void> {
+  async #renew(authorized: AuthorizedHeaders, reading: Reading & { kind: "refusal" }): Promise<void> {
     const { status, headers } = reading;
     const { method, path } = this.#options;
     this.#leave();
     const isRenewed = await this.#waitFor((signal) => {
-      const request = authorizer.requestFor(method, path);
+      const request = authorized.requestFor(method, path);
       const refusal = { request, status, headers, sent: this.#credential ?? {}, attempts: this.#attempts };
-      return authorizer.source.renew(refusal, signal);
+      return authorized.source.renew(refusal, signal);
     });
     if (isRenewed === false) this.#end(refusedEnd(reading.status, reading.headers, text(reading.chunks)));
     if (isRenewed !== true) return;

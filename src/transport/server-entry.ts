@@ -5,6 +5,7 @@ import { isRecord } from "../json/is-record.ts";
 import type { PublicOnly } from "../net/public-only.ts";
 import type { Root } from "../protocol/mcp.ts";
 import { parseDuration } from "../text/duration.ts";
+import { readOAuth, type EntryOAuth, type WrittenOAuth } from "./entry-oauth.ts";
 
 /** One server as users write it: the same object in a configuration file, the library and the gateway. */
 export interface ServerEntry {
@@ -18,6 +19,8 @@ export interface ServerEntry {
   env_passthrough?: readonly string[] | undefined;
   url?: string | URL | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
+  /** With `url`: how to obtain a token; false: never. Default: as the server asks for it. */
+  oauth?: WrittenOAuth | undefined;
   /** A tool file; the server runs in this process. */
   api?: string | undefined;
   /**
@@ -75,6 +78,8 @@ export interface HttpReach {
   kind: "http" | "sse";
   url: string;
   headers: Record<string, string>;
+  /** False: no authorization. Undefined: nothing is configured about it. */
+  oauth?: EntryOAuth | false;
 }
 
 export interface ApiReach {
@@ -173,7 +178,10 @@ class EntryReader {
   #http(kind: "http" | "sse"): HttpReach {
     const { url } = this.#entry;
     const text = url instanceof URL ? url.href : this.#text("url");
-    return { kind, url: text ?? "", headers: this.#textRecord("headers") };
+    const oauth = readOAuth(this.#entry["oauth"], (problem, hint, path) => {
+      return this.#invalid(problem, hint, ["oauth", ...path]);
+    });
+    return { kind, url: text ?? "", headers: this.#textRecord("headers"), ...(oauth !== undefined && { oauth }) };
   }
 
   /** Absent where the entry has no rules of its own. */

@@ -1,7 +1,7 @@
 import { percentDecoded } from "../text/percent-decoded.ts";
 import { secretsInWords } from "../text/mask-secrets.ts";
 import { childEnvironment, isOwnVariable } from "../process/child-environment.ts";
-import type { ResolvedEntry, StdioReach } from "./server-entry.ts";
+import type { HttpReach, ResolvedEntry, StdioReach } from "./server-entry.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** Variables and headers that configure a program: their values are not secret, and errors are often about them. */
@@ -23,9 +23,21 @@ export function valuesToHide({ id, reach }: ResolvedEntry, surroundings: Surroun
   if (reach.kind === "api") return [];
   const words = reach.kind === "stdio" ? [reach.command, ...reach.args] : [reach.url];
   const members = reach.kind === "stdio" ? variablesOf(reach, surroundings) : reach.headers;
-  const values = [...secretsAmong(members), ...secretsInWords(words), ...words.flatMap(passwordInUrl)];
+  const values = [
+    ...(reach.kind === "stdio" ? [] : oauthSecrets(reach)),
+    ...secretsAmong(members),
+    ...secretsInWords(words),
+    ...words.flatMap(passwordInUrl),
+  ];
   // A server's name is in every error about it.
   return values.flatMap(partsToHide).filter((value) => value !== id);
+}
+
+/** What is secret in the entry's `oauth` key. */
+function oauthSecrets({ oauth }: HttpReach): string[] {
+  const { clientSecret, privateKey, assertion, identityProvider } = oauth || {};
+  const values = [clientSecret, privateKey, assertion, identityProvider?.clientSecret, identityProvider?.idToken];
+  return values.filter((value) => value !== undefined);
 }
 
 /** The variables of the entry, and those of the user that it passes on. */

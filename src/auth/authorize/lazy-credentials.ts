@@ -1,4 +1,6 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
+import type { HiddenValues } from "../../errors/hidden-values.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
 import type {
   AuthorizedRequest,
   CredentialHeaders,
@@ -13,6 +15,8 @@ export interface LazyCredentialsOptions {
   storage: Pick<CredentialStorage, "load">;
   /** Names the credential in caches; default: unique, because nothing is known about whose it is. */
   name?: string | undefined;
+  /** Secrets that are masked in errors. */
+  hidden: HiddenValues;
   /** Loads what speaks OAuth. */
   open: () => Promise<CredentialSource>;
 }
@@ -42,16 +46,20 @@ export class LazyCredentials implements CredentialSource {
     return this.#isOpen ? NONE : undefined;
   }
 
-  async getHeaders(request: AuthorizedRequest, signal?: CancelSignal): Promise<CredentialHeaders> {
-    if (!this.#source) await (this.#looking ??= this.#look());
-    if (!this.#source) return NONE;
-    return this.#source.findHeaders(request) ?? this.#source.getHeaders(request, signal);
+  getHeaders(request: AuthorizedRequest, signal?: CancelSignal): Promise<CredentialHeaders> {
+    return this.#masked(async () => {
+      if (!this.#source) await (this.#looking ??= this.#look());
+      if (!this.#source) return NONE;
+      return this.#source.findHeaders(request) ?? this.#source.getHeaders(request, signal);
+    });
   }
 
-  async renew(refusal: Refusal, signal?: CancelSignal): Promise<boolean> {
-    // A server that denies access without a challenge does not ask for another credential.
-    if (!this.#source && refusal.status === 403 && refusal.headers["www-authenticate"] === undefined) return false;
-    return (await this.#open()).renew(refusal, signal);
+  renew(refusal: Refusal, signal?: CancelSignal): Promise<boolean> {
+    return this.#masked(async () => {
+      // A server that denies access without a challenge does not ask for another credential.
+      if (!this.#source && refusal.status === 403 && refusal.headers["www-authenticate"] === undefined) return false;
+      return (await this.#open()).renew(refusal, signal);
+    });
   }
 
   /** A storage that cannot be read is reported to each request, and read again by the next one. */
@@ -72,6 +80,14 @@ export class LazyCredentials implements CredentialSource {
     } catch (error) {
       this.#opening = undefined;
       throw error;
+    }
+  }
+
+  async #masked<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      throw error instanceof NexusError ? this.#options.hidden.inError(error) : error;
     }
   }
 }

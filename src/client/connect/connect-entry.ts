@@ -1,7 +1,9 @@
+import type { OAuthOptions } from "../../auth/oauth/oauth-options.ts";
 import { HiddenValues } from "../../errors/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { PublicOnly } from "../../net/public-only.ts";
 import { childEnvironment } from "../../process/child-environment.ts";
+import type { CredentialSource } from "../../transport/credential-source.ts";
 import { markOf } from "../../transport/via-marks.ts";
 import type { ApiReach, ResolvedEntry, StdioReach } from "../../transport/server-entry.ts";
 import { StdioTransport, type SpawnedChild } from "../../transport/stdio.ts";
@@ -18,6 +20,11 @@ export interface ConnectOptions extends ClientOptions {
   ca?: readonly string[] | undefined;
   /** Refuses internal addresses: loopback, private networks, cloud metadata. `allow` lists exceptions. */
   publicOnly?: PublicOnly | undefined;
+  /**
+   * For a server over HTTP: authorizes its requests, with OAuth or with a source of the program. Not used where the entry
+   * has an `Authorization` header.
+   */
+  auth?: OAuthOptions | CredentialSource | undefined;
   /** Called with everything that a child process writes to stderr. */
   onStderr?: ((text: string) => void) | undefined;
   /** Called when a child process has started. */
@@ -41,6 +48,8 @@ export interface NetworkTrust {
 }
 
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+/** Connecting includes the login, and a person needs time for it. */
+const LOGIN_MS = 5 * 60_000;
 
 /** Connects to a server whose entry has been checked. The entry has the values that the options do not set. */
 export async function connectEntry(
@@ -54,7 +63,7 @@ export async function connectEntry(
     server: options.server ?? entry.id,
     roots: options.roots ?? entry.roots,
     timeoutMs: options.timeoutMs ?? entry.timeoutMs,
-    connectTimeoutMs: options.connectTimeoutMs ?? entry.connectTimeoutMs,
+    connectTimeoutMs: options.connectTimeoutMs ?? entry.connectTimeoutMs ?? loginTime(options),
     retry: {
       ...options.retry,
       maxRetries: options.retry?.maxRetries ?? entry.maxRetries,
@@ -64,6 +73,10 @@ export async function connectEntry(
   // Servers from tool files speak the newest revision, so no detection is needed.
   const era = entry.reach.kind === "api" ? "modern" : settings.era;
   return Client.open(named(await transportFor(entry, surroundings, settings), settings.target), { ...settings, era });
+}
+
+function loginTime({ auth }: ConnectOptions): number | undefined {
+  return auth && "login" in auth && auth.login ? LOGIN_MS : undefined;
 }
 
 function named(transport: Transport, target: Transport["target"] | undefined): Transport {

@@ -9,7 +9,7 @@ export interface PlainHeaders {
   readonly get: Record<string, string>;
 }
 
-export interface AuthorizerOptions {
+export interface AuthorizedHeadersOptions {
   source: CredentialSource;
   url: URL;
   plain: PlainHeaders;
@@ -21,7 +21,7 @@ export interface AuthorizerOptions {
  * Adds credentials to the requests of one connection. What all requests with one credential have in common is built
  * once, so that an authorized call costs no more than one with a fixed header.
  */
-export class Authorizer {
+export class AuthorizedHeaders {
   readonly source: CredentialSource;
   readonly #origin: string;
   readonly #path: string;
@@ -33,7 +33,7 @@ export class Authorizer {
   #authorized: PlainHeaders;
   #lastToken: string | undefined;
 
-  constructor({ source, url, plain, hidden }: AuthorizerOptions) {
+  constructor({ source, url, plain, hidden }: AuthorizedHeadersOptions) {
     this.source = source;
     this.#origin = url.origin;
     this.#path = url.pathname + url.search;

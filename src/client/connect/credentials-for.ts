@@ -1,0 +1,75 @@
+import { LazyCredentials } from "../../auth/authorize/lazy-credentials.ts";
+import type { OAuthCredentials } from "../../auth/authorize/oauth-credentials.ts";
+import type { AuthHttpOptions } from "../../auth/oauth/auth-http.ts";
+import type { LoginHandler } from "../../auth/oauth/login-handler.ts";
+import type { OAuthSettings } from "../../auth/oauth/oauth-settings.ts";
+import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
+import { HiddenValues } from "../../errors/hidden-values.ts";
+import { maskedLogger } from "../../errors/masked-logger.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { CredentialSource } from "../../transport/credential-source.ts";
+import type { HttpReach } from "../../transport/server-entry.ts";
+import type { Surroundings } from "../../transport/surroundings.ts";
+import { hasAuthorization } from "../../transport/http-sender.ts";
+import type { NetworkTrust } from "./connect-entry.ts";
+
+/** How the requests to one server are authorized. */
+export interface AuthorizationOptions {
+  surroundings: Surroundings;
+  /** The network to the server, which is also that to its authorization server. */
+  trust: NetworkTrust;
+  connectTimeoutMs?: number | undefined;
+  storage: CredentialStorage;
+  /** Those of a program; the entry has the others. */
+  settings?: OAuthSettings | undefined;
+  login?: LoginHandler | undefined;
+  /** What a person should do if a login is needed. */
+  loginHint?: string | undefined;
+  /** Whose storage it is, for caches that several share; default: nobody else's. */
+  owner?: string | undefined;
+  logger?: Logger | undefined;
+  /** Called for every request to the authorization server. */
+  onRequest?: AuthHttpOptions["onRequest"];
+}
+
+/** Authorizes the requests to a server as its entry says; undefined where it has an authorization of its own or none. */
+export function credentialsFor(reach: HttpReach, options: AuthorizationOptions): CredentialSource | undefined {
+  if (reach.oauth === false || hasAuthorization(reach)) return undefined;
+  const hidden = new HiddenValues([]);
+  return new LazyCredentials({
+    server: reach.url,
+    storage: options.storage,
+    name: options.owner === undefined ? undefined : JSON.stringify([options.owner, reach.oauth?.clientId]),
+    hidden,
+    open: () => openOAuth(reach, { ...options, hidden }),
+  });
+}
+
+/** The credential for a server, with everything that OAuth needs. */
+export async function openOAuth(
+  reach: HttpReach,
+  options: AuthorizationOptions & { hidden?: HiddenValues | undefined },
+): Promise<OAuthCredentials> {
+  const { surroundings, trust, connectTimeoutMs, storage, login, loginHint, owner, logger } = options;
+  const { hidden = new HiddenValues([]) } = options;
+  const [{ OAuthCredentials: Credentials }, { settingsOfEntry }, { networkOptions }] = await Promise.all([
+    import("../../auth/authorize/oauth-credentials.ts"),
+    import("../../auth/oauth/entry-settings.ts"),
+    import("./http-transport-for.ts"),
+  ]);
+  return new Credentials({
+    server: reach.url,
+    settings: { ...(await settingsOfEntry(reach.oauth || {})), ...options.settings },
+    storage,
+    login,
+    http: {
+      network: { ...networkOptions(trust, surroundings), connectTimeoutMs },
+      publicOnly: trust.publicOnly,
+      onRequest: options.onRequest,
+    },
+    owner,
+    loginHint,
+    logger: logger && maskedLogger(logger, hidden),
+    onSecret: (secret) => hidden.add([secret]),
+  });
+}
