@@ -6,6 +6,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
 import { Network, type DispatchOptions, type NetworkOptions } from "../../net/network.ts";
 import { PendingResponse } from "../../net/pending-response.ts";
+import { MASK } from "../../text/mask-secrets.ts";
 import type { PublicOnly } from "../../net/public-only.ts";
 import { isLoopback } from "../../text/loopback.ts";
 
@@ -118,7 +119,7 @@ export class AuthHttp implements AsyncDisposable {
         passesRedirects: true,
       }).answer();
       exchange.status = answer.status;
-      return responseOf(answer);
+      return responseOf(answer.status < 400 ? answer : { ...answer, body: withoutEcho(answer.body, request) });
     } catch (error) {
       if (error instanceof NexusError) exchange.error = error;
       throw error;
@@ -181,6 +182,19 @@ function bodyText(body: unknown): string | undefined {
   if (body === undefined || body === null) return undefined;
   if (typeof body === "string" || body instanceof URLSearchParams) return String(body);
   throw new NexusError("INTERNAL", "A request to an authorization server has a body that is not text");
+}
+
+/** Parameters of OAuth whose values identify nothing but a secret. */
+const PUBLIC_PARAMETERS = new Set(["grant_type", "resource", "scope", "client_id", "redirect_uri", "response_type"]);
+const SHORTEST_SECRET = 8;
+
+/** Some servers repeat in an error what they were sent, and errors are shown and logged. */
+function withoutEcho(body: Uint8Array, request: Parameters<AuthHttp["fetch"]>[1]): Uint8Array {
+  const sent = [...new URLSearchParams(request.body ?? "")].filter(([name]) => !PUBLIC_PARAMETERS.has(name));
+  const secrets = [...sent.map(([, value]) => value), request.headers?.["authorization"]?.split(" ")[1] ?? ""];
+  let text = Buffer.from(body).toString("utf8");
+  for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, MASK);
+  return Buffer.from(text);
 }
 
 function responseOf({ status, headers, body }: Awaited<ReturnType<PendingResponse["answer"]>>): Response {

@@ -52,7 +52,7 @@ export function oauthFailure(step: AuthStep, error: unknown, more: ErrorDetails 
       hint: HINTS[code] ?? "Ask the operator of the authorization server, or log in again.",
       mayHaveReached: false,
       ...more,
-      cause: error,
+      cause: new RefusedByServer(code, words),
     });
   }
   return new NexusError("AUTH_REQUIRED", `${failedAt(step)} ${sentence(messageOf(error))}`, {
@@ -60,8 +60,25 @@ export function oauthFailure(step: AuthStep, error: unknown, more: ErrorDetails 
     hint: "The authorization server does not follow OAuth here. Report it to its operator.",
     mayHaveReached: false,
     ...more,
-    cause: error,
+    cause: withoutContent(error),
   });
+}
+
+/** What the authorization server answered. The errors of the library also contain codes and tokens. */
+class RefusedByServer extends Error {
+  override readonly name = "RefusedByServer";
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+function withoutContent(error: unknown): Error {
+  const cause = new Error(messageOf(error));
+  if (error instanceof Error && error.stack !== undefined) cause.stack = error.stack;
+  return cause;
 }
 
 /** The error code of OAuth, if the authorization server sent one. */
@@ -76,6 +93,7 @@ interface Answered {
 }
 
 function answerOf(error: unknown): Answered | undefined {
+  if (error instanceof RefusedByServer) return { code: error.code };
   if (error instanceof ResponseBodyError) {
     return { code: shown(error.error), description: described(error.error_description), status: error.status };
   }
