@@ -46,6 +46,13 @@ interface Renewal {
   waiting: number;
 }
 
+interface RefusedToken {
+  refused: string | undefined;
+  challenge: Challenge;
+  skipsRefresh: boolean;
+  abandoned: CancelSignal;
+}
+
 const NO_HEADERS: CredentialHeaders = {};
 /** A token is renewed this long before it ends, or a tenth of its lifetime where that is shorter. */
 const EARLY_MS = 60_000;
@@ -109,7 +116,9 @@ export class OAuthCredentials implements CredentialSource {
     const refused = this.#tokens?.accessToken;
     const isFutile = status === 401 && attempts > 1 && refused !== undefined && refused === this.#granted;
     if (isFutile || attempts >= MAX_ATTEMPTS) return false;
-    await this.#renewOnce((abandoned) => this.#renewRefused(refused, challenge, abandoned), signal);
+    // A token that worked before may have ended: only one that is refused from the start needs more than a refresh.
+    const skipsRefresh = challenge.error === "insufficient_scope" || (attempts > 1 && this.#wasRefreshed());
+    await this.#renewOnce((abandoned) => this.#renewRefused({ refused, challenge, skipsRefresh, abandoned }), signal);
     return true;
   }
 
@@ -182,9 +191,7 @@ export class OAuthCredentials implements CredentialSource {
   }
 
   /** After a refusal: what another process has obtained, else a refresh, else a new credential. */
-  async #renewRefused(refused: string | undefined, challenge: Challenge, abandoned: CancelSignal): Promise<void> {
-    const isStepUp = challenge.error === "insufficient_scope";
-    const skipsRefresh = isStepUp || this.#wasRefreshed();
+  async #renewRefused({ refused, challenge, skipsRefresh, abandoned }: RefusedToken): Promise<void> {
     const wanted = await this.#exclusively(async () => {
       const stored = await this.#loadNewer(refused);
       // Undefined with another token in use now: nothing is left to do.
