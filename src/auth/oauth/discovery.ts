@@ -7,6 +7,8 @@ import {
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { parseJson } from "../../json/parse-json.ts";
+import { shorten } from "../../text/shorten.ts";
+import { visible } from "../../text/visible.ts";
 import type { AuthHttp } from "./auth-http.ts";
 import type { Challenge } from "./challenge.ts";
 import { oauthFailure } from "./oauth-failure.ts";
@@ -37,6 +39,8 @@ export interface DiscoveryRequest {
 const RESOURCE_STEP = "reading the metadata of the protected resource";
 const SERVER_STEP = "reading the metadata of the authorization server";
 
+const ASK_OPERATOR = "Ask the operator of the MCP server to correct its authorization metadata, or try again later.";
+
 /** Finds the authorization server of an MCP server. */
 export async function discover(request: DiscoveryRequest): Promise<Discovery> {
   const resource = await findResource(request);
@@ -66,7 +70,15 @@ export async function findAuthorizationServer(
   { http, signal }: Pick<DiscoveryRequest, "http" | "signal">,
 ): Promise<AuthorizationServer | undefined> {
   if (!URL.canParse(issuer)) {
-    throw oauthFailure(SERVER_STEP, new NexusError("AUTH_REQUIRED", `The issuer "${issuer}" is not a URL.`));
+    throw oauthFailure(
+      SERVER_STEP,
+      new NexusError("AUTH_REQUIRED", `The issuer "${visible(shorten(issuer, 200))}" is not a URL.`),
+      {
+        phase: "connect",
+        hint: ASK_OPERATOR,
+        mayHaveReached: false,
+      },
+    );
   }
   for (const address of metadataAddresses(new URL(issuer))) {
     const response = await fetchMetadata(address, { http, signal }, SERVER_STEP);
@@ -188,7 +200,7 @@ async function fetchMetadata(
       hint: "The error is on the server's side. Try again later.",
     });
   } catch (error) {
-    throw oauthFailure(step, error, { phase: "connect", url: address, mayHaveReached: false });
+    throw oauthFailure(step, error, { phase: "connect", url: address, hint: ASK_OPERATOR, mayHaveReached: false });
   }
 }
 

@@ -87,7 +87,8 @@ function isUsable(
   { redirectUri, now }: RegistrationRequest,
 ): boolean {
   if (by !== "registration" || secretExpiresAt <= now) return false;
-  return redirectUri === undefined || redirectUris?.includes(redirectUri) === true;
+  // Registered for a redirect or for a device code, not for both.
+  return redirectUri === undefined ? redirectUris === undefined : redirectUris?.includes(redirectUri) === true;
 }
 
 async function newClient(request: RegistrationRequest): Promise<RegisteredClient> {
@@ -103,7 +104,9 @@ async function newClient(request: RegistrationRequest): Promise<RegisteredClient
         client_name: settings.clientName ?? "Nexus",
         application_type: "native",
         grant_types: [...grants, "refresh_token"],
-        ...(redirectUri === undefined ? {} : { redirect_uris: [redirectUri], response_types: ["code"] }),
+        // Some servers require both members also where they are empty.
+        redirect_uris: redirectUri === undefined ? [] : [redirectUri],
+        response_types: redirectUri === undefined ? [] : ["code"],
         // Without scopes: those of a later step-up would not be among them.
         token_endpoint_auth_method: wanted,
       },
