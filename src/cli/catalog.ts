@@ -138,6 +138,16 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "review and trust the project's configuration",
     load: async () => (await import("./trust/mcp-trust.ts")).trust,
   },
+  "mcp login": {
+    section: "Configure",
+    summary: "log in to a server that requires it, or list the kept logins",
+    load: async () => (await import("./login/mcp-login.ts")).login,
+  },
+  "mcp logout": {
+    section: "Configure",
+    summary: "end the login to a server",
+    load: async () => (await import("./login/mcp-logout.ts")).logout,
+  },
   "mcp changes list": {
     section: "Configure",
     summary: "list tools, prompts and resources that servers have changed",

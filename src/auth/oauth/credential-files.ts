@@ -87,7 +87,7 @@ export class FileCredentials implements CredentialStorage {
     const read = await Promise.allSettled(files.map((file) => this.#load(file)));
     const found = read.flatMap((result) => (result.status === "fulfilled" && result.value ? [result.value] : []));
     return {
-      credentials: found.map(summaryOf).sort((one, other) => (one.server < other.server ? -1 : 1)),
+      credentials: found.map(credentialSummary).sort((one, other) => (one.server < other.server ? -1 : 1)),
       unreadable: files.filter((_file, index) => read[index]?.status === "rejected"),
     };
   }
@@ -157,7 +157,7 @@ function unusable({ file, server }: Place, problem: string, cause?: unknown): Ne
   });
 }
 
-function summaryOf({ server, issuer, client, tokens, scopes }: StoredCredential): CredentialSummary {
+export function credentialSummary({ server, issuer, client, tokens, scopes }: StoredCredential): CredentialSummary {
   return {
     server,
     issuer,

@@ -34,6 +34,8 @@ export interface ServerSetOptions {
   asksFor?: (server: string) => boolean;
   /** Default: the tenant of the option --tenant. */
   tenant?: string;
+  /** A server in place; default: that of the option --url. */
+  url?: string;
 }
 
 export interface ConnectManner {
@@ -93,7 +95,8 @@ export class ServerSet implements AsyncDisposable {
   readonly #seen = new Map<ServerDefinition, Omit<Sighting, "at" | "key">>();
   readonly #logger: Logger;
 
-  static async open(setting: Setting, { asksFor }: ServerSetOptions = {}): Promise<ServerSet> {
+  static async open(given: Setting, { asksFor, url }: ServerSetOptions = {}): Promise<ServerSet> {
+    const setting = url === undefined ? given : { ...given, values: { ...given.values, url } };
     const { surroundings, source, flags, values, out } = setting;
     const { stateFolder, secrets, trust: trustStore } = source;
     const { trust, config } = flags;

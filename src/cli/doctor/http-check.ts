@@ -66,9 +66,14 @@ export function httpFinding(head: HttpHead | undefined): Finding {
   return ok(`server/discover returned HTTP ${status}, ${kind}`);
 }
 
-/** Whether credentials were required, sent and accepted; never their values. */
-export function authenticationFinding({ headers, url }: HttpReach, head: HttpHead | undefined): Finding {
+/** Whether credentials were required, sent and accepted; never their values. `login` is what is kept for the server. */
+export function authenticationFinding(
+  { headers, url }: HttpReach,
+  head: HttpHead | undefined,
+  login?: string,
+): Finding {
   const given = Object.keys(headers).filter((name) => /auth|key|token|cookie/i.test(name));
+  if (login !== undefined) return ok(`accepted, with the kept login: ${login}`);
   if (head?.status === 401) {
     return {
       verdict: "note",

@@ -1,9 +1,11 @@
+import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import type { Client } from "../../client/client.ts";
 import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import { networkTrust } from "../../client/connect/http-transport-for.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { openCredentials } from "../../host/servers/load-options.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { ServerSet } from "../command/server-set.ts";
@@ -11,6 +13,7 @@ import { apiFindings } from "./api-checks.ts";
 import { findFailedCheck, wayOf } from "./blame.ts";
 import { capabilityFinding } from "./capability-check.ts";
 import { toFailedFinding, ok, type CheckId } from "./check.ts";
+import type { AuthorizationSteps } from "./authorization-check.ts";
 import type { Checkup } from "./checkup.ts";
 import { commandFinding, folderFinding } from "./command-checks.ts";
 import { authenticationFinding, httpFinding, readHead, type HttpHead } from "./http-check.ts";
@@ -122,11 +125,12 @@ export class ServerExamination {
         },
         ...(this.#brokenStep === undefined ? {} : { retry: { maxRetries: 0 } }),
       });
-      this.#connected(await headOrNothing(heading, enough));
+      await this.#connected(await headOrNothing(heading, enough));
       return client;
     } catch (error) {
       if (signal.aborted) throw error;
-      this.#failed(asNexusError(error), await headOrNothing(heading, enough));
+      const head = await headOrNothing(heading, enough);
+      this.#failed(asNexusError(error), head, await this.#authorizationSteps(head));
       return undefined;
     }
   }
@@ -140,16 +144,33 @@ export class ServerExamination {
     }
   }
 
-  #connected(head: HttpHead | undefined): void {
+  async #connected(head: HttpHead | undefined): Promise<void> {
     const { reach } = this.#entry;
     const ms = Math.round(performance.now() - this.#startedAt);
     if (reach.kind === "stdio") return this.#checkup.set("starts", ok(`ready ${ms} ms after its start`));
     if (reach.kind === "api") return;
     this.#checkup.set("http", httpFinding(head));
-    this.#checkup.set("authentication", authenticationFinding(reach, head));
+    const { keptLogin } = await import("./authorization-check.ts");
+    const login = await keptLogin(reach, await this.#credentials());
+    this.#checkup.set("authentication", authenticationFinding(reach, head, login));
   }
 
-  #failed(error: NexusError, head: HttpHead | undefined): void {
+  async #credentials(): Promise<CredentialStorage> {
+    const { servers, surroundings } = this.#context;
+    return openCredentials(surroundings, servers.stateFolder);
+  }
+
+  /** The way to a login, if the server requires one. */
+  async #authorizationSteps(head: HttpHead | undefined): Promise<AuthorizationSteps | undefined> {
+    const { reach } = this.#entry;
+    const { surroundings, signal } = this.#context;
+    if (head?.status !== 401 || reach.kind === "stdio" || reach.kind === "api") return undefined;
+    const { authorizationSteps } = await import("./authorization-check.ts");
+    const context = { surroundings, trust: this.#trust(), storage: await this.#credentials(), signal };
+    return authorizationSteps(reach, head, context);
+  }
+
+  #failed(error: NexusError, head: HttpHead | undefined, steps: AuthorizationSteps | undefined): void {
     const { reach } = this.#entry;
     const checkup = this.#checkup;
     const kind = wayOf(reach);
@@ -169,8 +190,10 @@ export class ServerExamination {
         checkup.set("authentication", authenticationFinding(reach, head));
       }
     }
-    const seen = checkup.find(culprit);
-    checkup.set(culprit, toFailedFinding(error, seen?.evidence));
+    const seen = checkup.find(culprit)?.evidence ?? [];
+    const isRefused = culprit === "authentication" && steps !== undefined;
+    // A step that fails is the reason why there can be no login.
+    checkup.set(culprit, isRefused ? toFailedFinding(steps.error ?? error, steps.lines) : toFailedFinding(error, seen));
   }
 
   /** The first failed step on the way to the server. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { FileCredentials } from "../../auth/oauth/credential-files.ts";
 import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
+import { isTenantFolder } from "../../auth/tenant-folder.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import type { LoadOptions } from "../../config/load.ts";
 import { FileTrustStore, TRUST_EVERYTHING, type TrustStore } from "../../config/trust/trust-store.ts";
@@ -92,5 +93,7 @@ export async function openCredentials(
     import("../../auth/keychain.ts"),
     import("../../auth/oauth/credential-files.ts"),
   ]);
-  return new Opened({ stateFolder, platform, keychain: new SystemKeychain({ platform, variables }) });
+  // The key of a tenant is removed with its folder; the keychain has the one of the user.
+  const keychain = isTenantFolder(stateFolder) ? undefined : new SystemKeychain({ platform, variables });
+  return new Opened({ stateFolder, platform, keychain });
 }

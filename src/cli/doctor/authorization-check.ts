@@ -1,0 +1,105 @@
+import { challengeOf } from "../../auth/oauth/challenge.ts";
+import { credentialSummary } from "../../auth/oauth/credential-files.ts";
+import { AuthHttp, type AuthExchange } from "../../auth/oauth/auth-http.ts";
+import { discover, type Discovery } from "../../auth/oauth/discovery.ts";
+import type { CredentialStorage, StoredCredential } from "../../auth/oauth/stored-credential.ts";
+import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
+import { networkOptions } from "../../client/connect/http-transport-for.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { hasAuthorization } from "../../transport/http-sender.ts";
+import type { HttpReach } from "../../transport/server-entry.ts";
+import type { Surroundings } from "../../transport/surroundings.ts";
+import { loginStateText } from "../login/login-words.ts";
+import type { HttpHead } from "./http-check.ts";
+
+export interface AuthorizationContext {
+  surroundings: Surroundings;
+  trust: NetworkTrust;
+  storage: CredentialStorage;
+  signal: AbortSignal;
+}
+
+/** What was found on the way to a token: each step with its answer. */
+export interface AuthorizationSteps {
+  lines: string[];
+  /** The step that failed. */
+  error?: NexusError | undefined;
+}
+
+/** What is kept for a server, in one line; undefined if the entry has credentials of its own. */
+export async function keptLogin(reach: HttpReach, storage: CredentialStorage): Promise<string | undefined> {
+  if (hasAuthorization(reach) || reach.oauth === false) return undefined;
+  const kept = await storage.load(reach.url).catch(asNexusError);
+  if (kept === undefined) return undefined;
+  return "code" in kept ? kept.message : loginText(kept);
+}
+
+/** Follows the way from a refusal to the authorization server, as a login does. Nothing is registered or asked for. */
+export async function authorizationSteps(
+  reach: HttpReach,
+  head: HttpHead | undefined,
+  { surroundings, trust, storage, signal }: AuthorizationContext,
+): Promise<AuthorizationSteps | undefined> {
+  if (head?.status !== 401 || hasAuthorization(reach) || reach.oauth === false) return undefined;
+  const lines = [`challenge: ${String(head.headers["www-authenticate"] ?? "none, only HTTP 401")}`];
+  const kept = await storage.load(reach.url).catch(asNexusError);
+  const stored = kept && !("code" in kept) ? kept : undefined;
+  const settings = reach.oauth ?? {};
+  await using http = new AuthHttp({
+    server: reach.url,
+    network: networkOptions(trust, surroundings),
+    publicOnly: trust.publicOnly,
+    onRequest: (exchange) => lines.push(exchangeText(exchange)),
+  });
+  const login = `login: ${kept === undefined ? "none is kept" : stored ? loginText(stored) : String(kept)}`;
+  try {
+    const challenge = await challengeOf(head.headers);
+    const preferred = [settings.issuer, stored?.issuer].filter((issuer) => issuer !== undefined);
+    const found = await discover({ server: reach.url, challenge, preferred, http, signal });
+    lines.push(...discoveryLines(found), clientText(found, reach, stored), login);
+    return { lines };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return { lines: [...lines, login], error: asNexusError(error) };
+  }
+}
+
+function exchangeText({ method, url, status, error }: AuthExchange): string {
+  return `${method} ${url}: ${status === undefined ? (error?.message ?? "no answer") : `HTTP ${status}`}`;
+}
+
+const FOUND: Record<Discovery["found"], string> = {
+  "resource-metadata": "named by the metadata of the server",
+  "origin-metadata": "the origin of the server, as in 2025-03-26",
+  "default-endpoints": "no metadata was found; the default addresses of 2025-03-26 are used",
+};
+
+function discoveryLines({ authorizationServer, resource, scopes, requiresProof, found }: Discovery): string[] {
+  const { issuer, code_challenge_methods_supported: methods } = authorizationServer;
+  return [
+    `issuer: ${issuer} (${FOUND[found]})`,
+    `resource: ${resource}`,
+    ...(scopes ? [`scopes: ${scopes.join(" ")}`] : []),
+    ...(methods?.includes("S256") ? [] : ["PKCE with S256: not offered, so that a login in the browser is refused"]),
+    ...(requiresProof ? ["tokens are bound to a key (DPoP)"] : []),
+  ];
+}
+
+/** How a login would identify this program. */
+function clientText({ authorizationServer }: Discovery, { oauth }: HttpReach, stored?: StoredCredential): string {
+  const { clientId, clientMetadataUrl } = oauth || {};
+  const { issuer, registration_endpoint: registers } = authorizationServer;
+  if (clientId !== undefined) return `client: "${clientId}" of the entry`;
+  if (clientMetadataUrl !== undefined && authorizationServer.client_id_metadata_document_supported === true) {
+    return `client: the metadata document ${clientMetadataUrl}`;
+  }
+  if (stored?.issuer === issuer) return `client: "${stored.client.clientId}", registered before`;
+  if (registers !== undefined) return "client: is registered by the login (dynamic registration)";
+  return `client: none. ${issuer} registers no clients by itself: set "clientId" in the entry's "oauth"`;
+}
+
+function loginText(stored: StoredCredential): string {
+  const summary = credentialSummary(stored);
+  const scopes = summary.scopes.length > 0 ? `, scopes ${summary.scopes.join(" ")}` : "";
+  return `${loginStateText(summary)}${scopes}, issuer ${summary.issuer}`;
+}

@@ -1,0 +1,72 @@
+import type { FileCredentials } from "../../auth/oauth/credential-files.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { openCredentials } from "../../host/servers/load-options.ts";
+import { unableToRun } from "../../host/servers/unable-to-run.ts";
+import { hasAuthorization } from "../../transport/http-sender.ts";
+import type { HttpReach, ResolvedEntry } from "../../transport/server-entry.ts";
+import { asksAnyone, type CommandContext } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import type { ServerSet } from "../command/server-set.ts";
+
+/** A server over HTTP and where its login is kept. */
+export interface LoginTarget {
+  id: string;
+  entry: ResolvedEntry;
+  reach: HttpReach;
+  storage: FileCredentials;
+}
+
+type TargetContext = Pick<CommandContext, "words" | "openServers" | "surroundings"> & {
+  options: { readonly url?: string | undefined };
+};
+
+/** Opens the servers for a command that takes a name, a URL in its place, or --url. */
+export async function openTargets({ words, options, openServers }: TargetContext): Promise<ServerSet> {
+  const [name] = words;
+  const isUrl = name !== undefined && /^https?:\/\//i.test(name);
+  if (isUrl && options.url !== undefined)
+    throw wrongUsage("The server is named twice", "Remove --url or the argument.");
+  if (name === undefined && options.url === undefined) {
+    throw wrongUsage("The server is missing", "Name a configured server, or use its URL.");
+  }
+  return openServers(isUrl ? { ...asksAnyone, url: name } : asksAnyone);
+}
+
+/** The server of such a command; throws if it has no login. */
+export async function pickTarget(servers: ServerSet, { words, surroundings }: TargetContext): Promise<LoginTarget> {
+  const definition = servers.inPlace ?? servers.pickOnly(words);
+  return loginTarget(definition, await openCredentials(surroundings, servers.stateFolder));
+}
+
+export function loginTarget(definition: ServerDefinition, storage: FileCredentials): LoginTarget {
+  const { id, entry } = definition;
+  const refusal = unableToRun(definition);
+  if (refusal) throw refusal;
+  const reach = entry?.reach;
+  if (!entry || reach?.kind === "stdio" || reach?.kind === "api" || !reach) {
+    throw noLogin(
+      definition,
+      reach?.kind === "api" ? "is a tool file" : "is a program on this machine",
+      `Only servers with a URL have a login. Other credentials are in the entry's "env", or stored with "nexus secrets set".`,
+    );
+  }
+  if (reach.oauth === false) throw noLogin(definition, `has "oauth": false`, `Remove it from the entry to log in.`);
+  if (hasAuthorization(reach)) {
+    throw noLogin(
+      definition,
+      "has credentials of its own in its entry",
+      `They are sent instead of a login. Remove "Authorization" from the entry's "headers" to log in.`,
+    );
+  }
+  return { id, entry, reach, storage };
+}
+
+function noLogin({ id, origin }: ServerDefinition, why: string, hint: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", `Server "${id}" ${why}, so it has no login`, {
+    server: id,
+    source: origin,
+    hint,
+    mayHaveReached: false,
+  });
+}
