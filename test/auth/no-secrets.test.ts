@@ -102,3 +102,15 @@ test("security.md: credentials, their source and the client show no secret when 
   expect(auth.name).not.toBe("");
   for (const secret of await secretsOf(world)) expect(`${shown}\n${auth.name}`).not.toContain(secret);
 });
+
+test("security.md: a server that repeats the token in its error does not get it shown", async () => {
+  await using world = await AuthWorld.open();
+  const client = await world.connect({ storage: world.storage, login: world.login });
+  const { accessToken = "" } = (await world.stored())?.tokens ?? {};
+  world.server.instead = (req, res) =>
+    Boolean(res.writeHead(500, { "content-type": "text/plain" }).end(`Bad header: ${req.headers.authorization}`));
+
+  const shown = await everythingShown(world, echo(client, "hello"));
+
+  expect(shown).not.toContain(accessToken);
+});
