@@ -1,5 +1,6 @@
 import type { InputProvider } from "../client/conversation/input.ts";
 import type { Logger } from "../text/logger.ts";
+import type { CredentialStorage } from "../auth/oauth/stored-credential.ts";
 import type { SecretStore } from "../auth/secrets.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
@@ -42,6 +43,8 @@ export interface HostOptions {
   eraCache?: EraCache | undefined;
   /** What `${secret:name}` and the tools of tool files use; default: the secrets of this user, in the state folder. */
   secrets?: SecretStore | undefined;
+  /** Where the logins to servers are kept; default: those of this user, in the state folder. */
+  credentials?: CredentialStorage | undefined;
   /** Which project files and tool files are trusted; default: the decisions of this user, in the state folder. */
   trustStore?: TrustStore | undefined;
   backoff?: Partial<BackoffSettings> | undefined;

@@ -106,6 +106,7 @@ export class Host implements AsyncDisposable {
       stateFolder,
       tenant: this.tenant,
       secrets: this.#load.secrets,
+      credentials: options.credentials,
       eras: options.eraCache ?? new FileEraCache(join(stateFolder, "eras.json")),
       atOnce: options.startAtOnce ?? 8,
       logger,
@@ -136,6 +137,7 @@ export class Host implements AsyncDisposable {
         this.#starts.count(definition.id);
         return this.#connector.connect(definition, { ...patience, ...settings });
       },
+      hasNewLogin: (server) => this.#connector.hasNewLogin(server),
       input: options.input,
       backoff: { ...DEFAULT_BACKOFF, ...options.backoff },
       idleMs: options.idleMs ?? 300_000,

@@ -152,6 +152,10 @@ export class ServerSet implements AsyncDisposable {
       atOnce: AT_ONCE,
       logger: this.#logger,
       openApi: source.openApi,
+      loginHint: ({ id }) => {
+        const words = inPlace ? inPlaceAgain({ url: setting.values["url"] }) : this.wordsFor(id);
+        return `Run "nexus mcp login${words}".`;
+      },
     });
   }
 

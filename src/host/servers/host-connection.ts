@@ -22,6 +22,8 @@ export interface HostConnectionOptions {
   backoff: BackoffSettings;
   /** How often a legacy server over HTTP is pinged. */
   healthCheckMs: number;
+  /** Whether somebody has logged in since the server refused the connection; undefined where that would not help. */
+  hasNewLogin: () => Promise<boolean | undefined>;
   logger: Logger;
   onState: (state: ServerState) => void;
   onSwitched: () => void;
@@ -46,6 +48,9 @@ interface Start {
   ready?: ReadyConnection;
 }
 
+/** How often the stored login is looked at while the server requires one. */
+const LOGIN_POLL_MS = 1_000;
+
 const DISABLED: ServerState = { kind: "disabled" };
 
 /** The host's own connection to one server: runs the effects of the state machine. */
@@ -61,6 +66,8 @@ export class HostConnection {
   /** The end of the old connections; the next start, or `close`, waits for it. */
   #ending: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** The server is not tried again before somebody has logged in. */
+  #awaitsLogin = false;
 
   constructor(options: HostConnectionOptions) {
     const definition = options.definition();
@@ -250,7 +257,9 @@ export class HostConnection {
       // A newer start has replaced this one: callers that wait for this one get its connection.
       if (this.#start !== start) return this.#newestOr(thrown);
       const error = asNexusError(thrown);
-      this.#fail("start-failed", error, this.#pauseAfter(error));
+      const needsLogin = error.code === "AUTH_REQUIRED" && (await this.#hasNewLogin()) !== undefined;
+      if (this.#start !== start) return this.#newestOr(thrown);
+      this.#fail("start-failed", error, needsLogin ? "login" : this.#pauseAfter(error));
       throw error;
     }
   }
@@ -298,14 +307,38 @@ export class HostConnection {
   }
 
   /** A server with `autoStart` is started again after a pause, the others at their next use. */
-  #fail(event: "start-failed" | "lost", error: NexusError, delayMs: number): void {
+  #fail(event: "start-failed" | "lost", error: NexusError, next: number | "login"): void {
     const isRetried = this.#options.definition().autoStart && this.#enabled;
-    this.#handle(event, { kind: "failed", error, ...(isRetried ? { retryAt: Date.now() + delayMs } : {}) });
+    this.#awaitsLogin = next === "login" && isRetried;
+    const retryAt = next === "login" || !isRetried ? {} : { retryAt: Date.now() + next };
+    this.#handle(event, { kind: "failed", error, ...retryAt });
   }
 
   #planRetry(): void {
     const { shown } = this.#now;
-    if (shown.kind === "failed" && shown.retryAt !== undefined) this.#tryAgainIn(shown.retryAt - Date.now());
+    if (shown.kind !== "failed") return;
+    if (shown.retryAt !== undefined) this.#tryAgainIn(shown.retryAt - Date.now());
+    else if (this.#awaitsLogin) this.#awaitLogin();
+  }
+
+  /** False where the stored login cannot be read: a new one replaces it. */
+  #hasNewLogin(): Promise<boolean | undefined> {
+    return this.#options.hasNewLogin().catch(() => false);
+  }
+
+  /** Another attempt would fail as well until somebody logs in, perhaps in another process. */
+  #awaitLogin(): void {
+    clearTimeout(this.#timer);
+    const look = async () => {
+      const isNew = await this.#hasNewLogin();
+      const isStillFailed = this.#now.machine === "failed" && this.#timer === timer && this.#enabled;
+      if (!isStillFailed) return;
+      if (isNew) this.#handle("retry");
+      if (isNew) this.#tryAgain();
+      else this.#awaitLogin();
+    };
+    const timer = setTimeout(() => void look(), LOGIN_POLL_MS).unref();
+    this.#timer = timer;
   }
 
   #tryAgainIn(delayMs: number): void {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import { boundMessage, secretFor } from "../../auth/secret-origins.ts";
 import { Client } from "../../client/client.ts";
@@ -15,7 +16,8 @@ import type { Surroundings } from "../../transport/surroundings.ts";
 import { ChildLedger } from "./child-ledger.ts";
 import { eraKey, type EraCache } from "./era-cache.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
-import { secretStore } from "./load-options.ts";
+import type { EntryCredentials } from "./entry-credentials.ts";
+import { credentialStorage, secretStore } from "./load-options.ts";
 import { ServerLog } from "./server-log.ts";
 import { StartGate, type Urgency } from "./start-gate.ts";
 import { saysNothingAboutEra } from "../../errors/error-traits.ts";
@@ -50,6 +52,10 @@ export interface ConnectorOptions {
   tenant?: string | undefined;
   /** Default: the secrets of this user, in the state folder. */
   secrets?: SecretStore | undefined;
+  /** Where the logins to servers are kept; default: in the state folder. */
+  credentials?: CredentialStorage | undefined;
+  /** What a person should do to log in to a server; default: a command of Nexus. */
+  loginHint?: ((definition: ServerDefinition) => string) | undefined;
   eras: EraCache;
   /** Maximum number of servers that start at the same time. */
   atOnce: number;
@@ -73,6 +79,8 @@ export class ServerConnector {
   readonly #shared = new Map<string, object>();
   /** By server: all its connections write to the same log. */
   readonly #logs = new Map<string, ServerLog>();
+  /** Loaded for the first server over HTTP. */
+  #credentials: Promise<EntryCredentials> | undefined;
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
@@ -95,7 +103,7 @@ export class ServerConnector {
     if (!entry)
       throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
     const { surroundings } = this.#options;
-    const settings = this.#settingsFor(definition, options);
+    const settings = await this.#withCredentials(definition, entry, this.#settingsFor(definition, options));
     const time = new ConnectingTime(options.connectTimeoutMs ?? entry.connectTimeoutMs);
     const open = (era: Era | undefined) =>
       this.#gate.through(() => connectEntry(entry, surroundings, { ...settings, era, connectBy: time.end() }), {
@@ -112,6 +120,31 @@ export class ServerConnector {
       if (!(error instanceof NexusError)) throw error;
       throw error.with({ source: origin }).amended(written ?? {});
     }
+  }
+
+  /** Whether somebody has logged in to a server that refused the last connection; undefined where that would not help. */
+  async hasNewLogin(server: string): Promise<boolean | undefined> {
+    return (await this.#credentials)?.hasNewLogin(server);
+  }
+
+  /** All connections to one server over HTTP share its credentials. */
+  async #withCredentials(
+    definition: ServerDefinition,
+    entry: ResolvedEntry,
+    settings: ConnectOptions,
+  ): Promise<ConnectOptions> {
+    const { reach } = entry;
+    if (settings.auth || (reach.kind !== "http" && reach.kind !== "sse")) return settings;
+    const { networkTrust } = await import("../../client/connect/http-transport-for.ts");
+    const credentials = await (this.#credentials ??= this.#openCredentials());
+    return { ...settings, auth: credentials.sourceFor(definition, reach, networkTrust(entry, settings)) };
+  }
+
+  async #openCredentials(): Promise<EntryCredentials> {
+    const { EntryCredentials: Opened } = await import("./entry-credentials.ts");
+    const { surroundings, stateFolder, tenant, loginHint, logger, credentials } = this.#options;
+    const storage = credentials ?? credentialStorage(surroundings, stateFolder);
+    return new Opened({ surroundings, storage, tenant, loginHint, logger });
   }
 
   /** Binds secrets to the address to which they are sent first; they are sent to no other. */

@@ -21,6 +21,8 @@ import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface SupervisorOptions {
   connect: (definition: ServerDefinition, options: OpenOptions) => Promise<Client>;
+  /** Whether somebody has logged in to a server that refused the last connection; undefined where that would not help. */
+  hasNewLogin: (server: string) => Promise<boolean | undefined>;
   /** Answers questions on the host's own connection. */
   input: InputProvider | undefined;
   backoff: BackoffSettings;
@@ -58,7 +60,7 @@ export class ServerSupervisor {
 
   constructor(definition: ServerDefinition, options: SupervisorOptions) {
     const { connect, idleMs, maxConnections, maxOwnerConnections, connectionShare, waitMs } = options;
-    const { input, backoff, healthCheckMs, onState, onLists, pins } = options;
+    const { input, backoff, healthCheckMs, hasNewLogin, onState, onLists, pins } = options;
     const logger = childLogger(options.logger, { server: definition.id });
     this.definition = definition;
     this.#options = options;
@@ -93,6 +95,7 @@ export class ServerSupervisor {
       input,
       backoff,
       healthCheckMs,
+      hasNewLogin: () => hasNewLogin(definition.id),
       logger,
       onState,
       onSwitched: onLists,
