@@ -9,6 +9,10 @@ const version = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION;
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 const url = process.argv.at(-1);
 
+/** The client's metadata document, and an address that nothing listens on: its redirect is read, not followed. */
+const METADATA_URL = "https://conformance-test.local/client-metadata.json";
+const REDIRECT_URI = "http://127.0.0.1:33418/callback";
+
 const acceptForm = {
   capabilities: { elicitation: { form: { applyDefaults: true } } },
   handle: () => ({ action: "accept", content: {} }),
@@ -87,12 +91,43 @@ const scenarios = {
   },
 };
 
-const { input, run } = scenarios[scenario] ?? unknown();
+/** How the scenarios about authorization get their tokens. Others let a person log in. */
+const grants = {
+  "auth/pre-registration": () => ({ ...ownClient(), issuer: context.issuer, login }),
+  "auth/client-credentials-basic": () => ({ ...ownClient(), grant: "client_credentials" }),
+  "auth/client-credentials-jwt": () => ({
+    ...ownClient(),
+    grant: "client_credentials",
+    privateKey: context.private_key_pem,
+    signingAlgorithm: context.signing_algorithm,
+  }),
+  "auth/enterprise-managed-authorization": viaIdentityProvider,
+  "auth/cross-app-access-complete-flow": viaIdentityProvider,
+  "auth/wif-jwt-bearer": () => ({ ...ownClient(), grant: "jwt_bearer", assertion: context.valid_jwt }),
+};
+
+/** A browser in which a person agrees at once. */
+const login = {
+  openRedirect: () =>
+    Promise.resolve({
+      uri: REDIRECT_URI,
+      async visit(page) {
+        const response = await fetch(page, { redirect: "manual" });
+        return new URL(response.headers.get("location"));
+      },
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    }),
+};
+
+const needsAuthorization = scenario.startsWith("auth/");
+const { input, run } = scenarios[scenario] ?? (needsAuthorization ? { run: useProtectedServer } : unknown());
 const client = await connect(
   { url },
   {
-    era: version === MODERN ? "modern" : "legacy",
+    // The figures for authorization count the request with which a client finds out the era.
+    era: version === MODERN ? "modern" : needsAuthorization ? "auto" : "legacy",
     ...(input && { input }),
+    ...(needsAuthorization && { auth: grants[scenario]?.() ?? { clientMetadataUrl: METADATA_URL, login } }),
     clientInfo: { name: "nexus-conformance", version: "1" },
   },
 );
@@ -100,6 +135,29 @@ try {
   await run(client);
 } finally {
   await client.close();
+}
+
+async function useProtectedServer(client) {
+  await client.listTools();
+  await client.callTool("test-tool", {});
+}
+
+/** The client that the suite has registered. */
+function ownClient() {
+  return { clientId: context.client_id, clientSecret: context.client_secret };
+}
+
+function viaIdentityProvider() {
+  return {
+    ...ownClient(),
+    grant: "enterprise",
+    identityProvider: {
+      issuer: context.idp_issuer,
+      tokenEndpoint: context.idp_token_endpoint,
+      clientId: context.idp_client_id,
+      idToken: context.idp_id_token,
+    },
+  };
 }
 
 /** Loads each skill and reads all its files; one that is not what it was listed as is left alone. */
