@@ -39,13 +39,24 @@ export interface DiscoveryRequest {
 const RESOURCE_STEP = "reading the metadata of the protected resource";
 const SERVER_STEP = "reading the metadata of the authorization server";
 
+/** The lists in metadata that are used. */
+const LISTS = [
+  "authorization_servers",
+  "scopes_supported",
+  "code_challenge_methods_supported",
+  "token_endpoint_auth_methods_supported",
+] as const;
+
 const ASK_OPERATOR = "Ask the operator of the MCP server to correct its authorization metadata, or try again later.";
 
 /** Finds the authorization server of an MCP server. */
 export async function discover(request: DiscoveryRequest): Promise<Discovery> {
-  const resource = await findResource(request);
+  const { resource, address } = await findResource(request);
   const issuers = resource?.authorization_servers ?? [];
-  if (!resource || issuers.length === 0) return discoverByOrigin(request, resource);
+  if (!resource || issuers.length === 0) {
+    if (resource) checkResource(resource, request.server, address);
+    return discoverByOrigin(request, resource);
+  }
   const issuer = (request.preferred ?? []).find((each) => issuers.includes(each)) ?? issuers[0] ?? "";
   const authorizationServer = await findAuthorizationServer(issuer, request);
   if (!authorizationServer) {
@@ -55,6 +66,8 @@ export async function discover(request: DiscoveryRequest): Promise<Discovery> {
       mayHaveReached: false,
     });
   }
+  // Only now, so that a diagnosis has shown both documents. Nothing but reading has happened so far.
+  checkResource(resource, request.server, address);
   return {
     resource: resource.resource,
     authorizationServer,
@@ -85,7 +98,7 @@ export async function findAuthorizationServer(
     if (!response) continue;
     try {
       // The issuer must be exactly the one that was asked for (RFC 8414, section 3.3).
-      return await processDiscoveryResponse(new URL(issuer), response);
+      return withoutWrongLists(await processDiscoveryResponse(new URL(issuer), response));
     } catch (error) {
       throw oauthFailure(SERVER_STEP, error, {
         hint: `The metadata at ${address} belongs to another issuer than ${issuer}. Ask the operator of the authorization server.`,
@@ -96,18 +109,18 @@ export async function findAuthorizationServer(
   return undefined;
 }
 
-async function findResource({
-  server,
-  challenge,
-  http,
-  signal,
-}: DiscoveryRequest): Promise<ResourceServer | undefined> {
+interface FoundResource {
+  resource?: ResourceServer;
+  address: string;
+}
+
+async function findResource({ server, challenge, http, signal }: DiscoveryRequest): Promise<FoundResource> {
   const named = challenge?.resourceMetadata;
   for (const address of named === undefined ? resourceAddresses(new URL(server)) : [named]) {
     const response = await fetchMetadata(address, { http, signal }, RESOURCE_STEP);
-    if (response) return checkedResource(response, server, address);
+    if (response) return { resource: await readResource(response, server, address), address };
   }
-  if (named === undefined) return undefined;
+  if (named === undefined) return { address: server };
   throw oauthFailure(RESOURCE_STEP, new NexusError("AUTH_REQUIRED", `There is no metadata at ${named}.`), {
     phase: "connect",
     url: named,
@@ -116,18 +129,38 @@ async function findResource({
   });
 }
 
-async function checkedResource(response: Response, server: string, address: string): Promise<ResourceServer> {
+/** The document as it is; whether it is about this server is checked later. */
+async function readResource(response: Response, server: string, address: string): Promise<ResourceServer> {
   const document = parseJson(await response.clone().text());
+  const written = isRecord(document) ? document["resource"] : undefined;
+  const expected = typeof written === "string" && URL.canParse(written) ? written : server;
   try {
-    const written = isRecord(document) ? document["resource"] : undefined;
-    const expected = typeof written === "string" && covers(written, server) ? written : server;
-    return await processResourceDiscoveryResponse(new URL(expected), response);
+    return withoutWrongLists(await processResourceDiscoveryResponse(new URL(expected), response));
   } catch (error) {
-    throw oauthFailure(RESOURCE_STEP, error, {
-      url: address,
-      hint: `The metadata at ${address} is not about ${server}. A token for another resource is not requested. Ask the operator of the MCP server.`,
-    });
+    throw oauthFailure(RESOURCE_STEP, error, { url: address, hint: ASK_OPERATOR });
   }
+}
+
+/** A token is never requested for a resource that another server has written. */
+function checkResource({ resource }: ResourceServer, server: string, address: string): void {
+  if (covers(resource, server)) return;
+  const problem = `The metadata at ${address} is about ${visible(shorten(resource, 200))}, not about ${server}.`;
+  throw oauthFailure(RESOURCE_STEP, new NexusError("AUTH_REQUIRED", problem), {
+    phase: "connect",
+    url: address,
+    hint: "A token for another resource is not requested. Ask the operator of the MCP server.",
+    mayHaveReached: false,
+  });
+}
+
+/** The library checks no lists. One that is not a list of strings says nothing. */
+function withoutWrongLists<Metadata extends ResourceServer | AuthorizationServer>(metadata: Metadata): Metadata {
+  const right = { ...metadata };
+  for (const name of LISTS) {
+    const list = metadata[name];
+    if (!Array.isArray(list) || !list.every((each) => typeof each === "string")) delete right[name];
+  }
+  return right;
 }
 
 /** Whether a resource contains the server: the same origin, and its path or a parent of it. */
