@@ -15,7 +15,7 @@ export interface TokenRequest {
   options: TokenRequestOptions;
 }
 
-export interface TokenRequestOptions extends OAuthRequestOptions {
+interface TokenRequestOptions extends OAuthRequestOptions {
   DPoP?: DPoPHandle;
   /** `resource`, which is in every request (RFC 8707). */
   additionalParameters: Record<string, string>;
