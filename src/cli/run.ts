@@ -95,7 +95,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   };
   for (const signal of SIGNAL_NAMES) process.on(signal, onSignal);
   try {
-    const result = await command.run({
+    const context: Parameters<Command["run"]>[0] = {
       words,
       options: values,
       flags,
@@ -108,6 +108,11 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
         servers = await ServerSet.open({ surroundings, source, flags, values, out }, options);
         return servers;
       },
+    };
+    const result = await command.run(context).catch(async (error: unknown) => {
+      // A refused request had no effect, so the command can run again.
+      if (!(await isLoggedInNow(error, { command, servers, context }))) throw error;
+      return command.run(context);
     });
     return (command.endsOnSignal ? undefined : exitCode) ?? result ?? 0;
   } catch (error) {
@@ -121,6 +126,22 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     clearTimeout(patience);
     for (const signal of SIGNAL_NAMES) process.off(signal, onSignal);
   }
+}
+
+interface Failed {
+  command: Command;
+  servers: ServerSet | undefined;
+  context: Parameters<Command["run"]>[0];
+}
+
+/** Whether a command failed because a login was missing, and the user has logged in since. */
+async function isLoggedInNow(error: unknown, { command, servers, context }: Failed): Promise<boolean> {
+  const isRefused = error instanceof NexusError && error.code === "AUTH_REQUIRED";
+  // Only commands that use a server and change nothing else, and no call that was already made.
+  const isSafe = "stdio" in command.options && context.options["repeat"] === undefined;
+  if (!isRefused || !servers || !context.out.isInteractive || !isSafe) return false;
+  const { offerLogin } = await import("./login/offer-login.ts");
+  return offerLogin(error, servers, context);
 }
 
 function flagsOf(values: ParsedOptions["values"]): Flags {

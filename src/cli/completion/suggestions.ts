@@ -50,6 +50,8 @@ const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "mcp uninstall": ["install client"],
   "mcp explain": ["server"],
   "mcp trust": ["folders"],
+  "mcp login": ["server"],
+  "mcp logout": ["server"],
   "mcp doctor": ["server"],
   "mcp retry": ["server"],
   "mcp logs": ["server"],

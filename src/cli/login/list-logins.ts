@@ -2,6 +2,8 @@ import type { CredentialSummary } from "../../auth/oauth/credential-files.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { openCredentials } from "../../host/servers/load-options.ts";
 import { maskUrl } from "../../text/mask-secrets.ts";
+import { hasAuthorization } from "../../transport/http-sender.ts";
+import type { HttpReach } from "../../transport/server-entry.ts";
 import { visible } from "../../text/visible.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
 import type { CommandContext } from "../command/command.ts";
@@ -37,11 +39,14 @@ export async function listLogins({ out, surroundings, openServers }: CommandCont
   }
 }
 
-/** The configured servers with this URL. */
+/** The configured servers that use it. */
 function namesOf({ server }: CredentialSummary, { configuration }: ServerSet): string[] {
-  const same = (url: string) => URL.canParse(url) && new URL(url).href === new URL(server).href;
+  const isFor = (reach: HttpReach) => {
+    const isSame = URL.canParse(reach.url) && new URL(reach.url).href === new URL(server).href;
+    return isSame && reach.oauth !== false && !hasAuthorization(reach);
+  };
   return configuration.servers
-    .filter(({ entry }) => entry && "url" in entry.reach && same(entry.reach.url))
+    .filter(({ entry }) => entry && "url" in entry.reach && isFor(entry.reach))
     .map(({ id }) => id);
 }
 
