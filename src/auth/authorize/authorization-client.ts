@@ -1,4 +1,10 @@
-import { processRevocationResponse, revocationRequest, type AuthorizationServer } from "oauth4webapi";
+import {
+  processRefreshTokenResponse,
+  processRevocationResponse,
+  refreshTokenGrantRequest,
+  revocationRequest,
+  type AuthorizationServer,
+} from "oauth4webapi";
 import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { authorizationCode } from "../grants/authorization-code.ts";
@@ -8,10 +14,10 @@ import { deviceCode } from "../grants/device-code.ts";
 import { enterprise } from "../grants/enterprise.ts";
 import type { GrantRequest } from "../grants/grant-request.ts";
 import { jwtBearer } from "../grants/jwt-bearer.ts";
-import { refreshToken } from "../grants/refresh-token.ts";
+import { requestTokens } from "../grants/token-request.ts";
 import { AuthHttp, type AuthHttpOptions } from "../oauth/auth-http.ts";
 import { challengeOf, scopesIn, type Challenge } from "../oauth/challenge.ts";
-import { discover, findAuthorizationServer, type Discovery } from "../oauth/discovery.ts";
+import { discover, findAuthorizationServer, type AuthorizationDiscovery } from "../oauth/discovery.ts";
 import type { LoginHandler, LoginRedirect } from "../oauth/login-handler.ts";
 import { oauthFailure } from "../oauth/oauth-failure.ts";
 import type { GrantKind, OAuthSettings } from "../oauth/oauth-settings.ts";
@@ -30,7 +36,7 @@ export interface AuthorizationClientOptions {
 
 /** What a new credential is for. */
 export interface CredentialRequest {
-  discovery: Discovery;
+  discovery: AuthorizationDiscovery;
   challenge?: Challenge | undefined;
   /** What is kept about this server, perhaps from another issuer. */
   stored?: StoredCredential | undefined;
@@ -77,7 +83,7 @@ export class AuthorizationClient {
   async discover(
     { challenge, stored }: Pick<CredentialRequest, "challenge" | "stored">,
     signal?: CancelSignal,
-  ): Promise<Discovery> {
+  ): Promise<AuthorizationDiscovery> {
     const { server, settings } = this.#options;
     const preferred = [settings.issuer, stored?.issuer].filter((issuer) => issuer !== undefined);
     const found = await this.#online((http) =>
@@ -94,7 +100,7 @@ export class AuthorizationClient {
       const { client, resource } = credential;
       const proofKey = credential.proofKey && (await ProofKey.import(credential.proofKey)).pair;
       const request = this.#request({ server, client, resource, scopes: undefined, http, proofKey });
-      return { ...credential, tokens: await refreshToken(request, tokens) };
+      return { ...credential, tokens: await refreshTokens(request, tokens) };
     });
   }
 
@@ -234,12 +240,26 @@ export class AuthorizationClient {
   }
 }
 
+/** New tokens for a refresh token. An answer without a refresh token keeps the old one. */
+async function refreshTokens(request: GrantRequest, old: TokenSet & { refreshToken: string }): Promise<TokenSet> {
+  const { server } = request;
+  try {
+    const tokens = await requestTokens(request, async ({ client, authentication, options }) => {
+      const response = await refreshTokenGrantRequest(server, client, authentication, old.refreshToken, options);
+      return processRefreshTokenResponse(server, client, response);
+    });
+    return { refreshToken: old.refreshToken, ...(old.scope !== undefined && { scope: old.scope }), ...tokens };
+  } catch (error) {
+    throw oauthFailure("refreshing the token", error);
+  }
+}
+
 async function proofKeyOf(stored: StoredCredential | undefined): Promise<ProofKey> {
   return stored?.proofKey ? ProofKey.import(stored.proofKey) : ProofKey.create();
 }
 
 function noPerson(): NexusError {
-  return new NexusError("AUTH_REQUIRED", "The server requires a login, and there is nobody who could log in", {
+  return new NexusError("AUTH_REQUIRED", "The server requires a login, and no person can be asked", {
     phase: "connect",
     mayHaveReached: false,
   });

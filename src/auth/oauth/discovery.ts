@@ -14,7 +14,7 @@ import type { Challenge } from "./challenge.ts";
 import { oauthFailure } from "./oauth-failure.ts";
 
 /** What is known about the authorization to one MCP server. */
-export interface Discovery {
+export interface AuthorizationDiscovery {
   /** The `resource` of every request (RFC 8707), exactly as the server writes it. */
   resource: string;
   authorizationServer: AuthorizationServer;
@@ -50,7 +50,7 @@ const LISTS = [
 const ASK_OPERATOR = "Ask the operator of the MCP server to correct its authorization metadata, or try again later.";
 
 /** Finds the authorization server of an MCP server. */
-export async function discover(request: DiscoveryRequest): Promise<Discovery> {
+export async function discover(request: DiscoveryRequest): Promise<AuthorizationDiscovery> {
   const { resource, address } = await findResource(request);
   const issuers = resource?.authorization_servers ?? [];
   if (!resource || issuers.length === 0) {
@@ -173,7 +173,10 @@ function covers(resource: string, server: string): boolean {
 }
 
 /** Servers of 2025-03-26 are their own authorization servers; they need no metadata. */
-async function discoverByOrigin(request: DiscoveryRequest, resource: ResourceServer | undefined): Promise<Discovery> {
+async function discoverByOrigin(
+  request: DiscoveryRequest,
+  resource: ResourceServer | undefined,
+): Promise<AuthorizationDiscovery> {
   const { origin } = new URL(request.server);
   const known = await findAuthorizationServer(origin, request);
   return {

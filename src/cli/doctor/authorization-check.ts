@@ -1,7 +1,7 @@
 import { challengeOf } from "../../auth/oauth/challenge.ts";
 import { credentialSummary } from "../../auth/oauth/credential-files.ts";
 import { AuthHttp, type AuthExchange } from "../../auth/oauth/auth-http.ts";
-import { discover, type Discovery } from "../../auth/oauth/discovery.ts";
+import { discover, type AuthorizationDiscovery } from "../../auth/oauth/discovery.ts";
 import type { CredentialStorage, StoredCredential } from "../../auth/oauth/stored-credential.ts";
 import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import { networkOptions } from "../../client/connect/http-transport-for.ts";
@@ -68,13 +68,19 @@ function exchangeText({ method, url, status, error }: AuthExchange): string {
   return `${method} ${url}: ${status === undefined ? (error?.message ?? "no answer") : `HTTP ${status}`}`;
 }
 
-const FOUND: Record<Discovery["found"], string> = {
+const FOUND: Record<AuthorizationDiscovery["found"], string> = {
   "resource-metadata": "named by the metadata of the server",
   "origin-metadata": "the origin of the server, as in 2025-03-26",
   "default-endpoints": "no metadata was found; the default addresses of 2025-03-26 are used",
 };
 
-function discoveryLines({ authorizationServer, resource, scopes, requiresProof, found }: Discovery): string[] {
+function discoveryLines({
+  authorizationServer,
+  resource,
+  scopes,
+  requiresProof,
+  found,
+}: AuthorizationDiscovery): string[] {
   const { issuer, code_challenge_methods_supported: methods } = authorizationServer;
   return [
     `issuer: ${issuer} (${FOUND[found]})`,
@@ -86,7 +92,11 @@ function discoveryLines({ authorizationServer, resource, scopes, requiresProof, 
 }
 
 /** How a login would identify this program. */
-function clientText({ authorizationServer }: Discovery, { oauth }: HttpReach, stored?: StoredCredential): string {
+function clientText(
+  { authorizationServer }: AuthorizationDiscovery,
+  { oauth }: HttpReach,
+  stored?: StoredCredential,
+): string {
   const { clientId, clientMetadataUrl } = oauth || {};
   const { issuer, registration_endpoint: registers } = authorizationServer;
   if (clientId !== undefined) return `client: "${clientId}" of the entry`;
