@@ -1,6 +1,7 @@
 // npm run bench -- <subject> [options]
 import { parseArgs } from "node:util";
 import { measureCommands } from "./cli/start.mjs";
+import { compareAuthorized } from "./client/authorization.mjs";
 import { compareClients } from "./client/compare.mjs";
 import { measureLists, measureResults } from "./client/large.mjs";
 import { connectMany } from "./client/many.mjs";
@@ -15,6 +16,7 @@ import { compareCalls } from "./workshop/compare.mjs";
 const SUBJECTS = {
   client: {
     calls: compareClients,
+    authorized: compareAuthorized,
     lists: measureLists,
     results: measureResults,
     many: connectMany,
