@@ -7,6 +7,7 @@ import { nearestName } from "../text/nearest-name.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
+import { OAUTH_FILES, OAUTH_WITHOUT_EFFECT } from "../transport/entry-oauth.ts";
 import { resolveEntry, WAYS } from "../transport/server-entry.ts";
 import { LOCAL_KEYS, OWN_KEYS } from "./read/entry-keys.ts";
 import { understand, type Understood } from "./read/dialect.ts";
@@ -16,7 +17,7 @@ import type { FoundServer, Section } from "./read/find-servers.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
 import { serverId } from "./read/server-id.ts";
 import { SettingsReader } from "./server-settings.ts";
-import { findMember, plainValue, type Place, type SourceNode } from "../source/source-node.ts";
+import { findMember, plainValue, type Member, type Place, type SourceNode } from "../source/source-node.ts";
 import { VariableFiller, type VariableSources } from "./read/variables.ts";
 
 /** What all servers of a file share. */
@@ -161,10 +162,19 @@ function faultOf({ name, node, place, section }: FoundServer): Fault | undefined
 
 /** Programs, files and variables of this machine are only for those who have an account on it. */
 function localSetting(node: SourceNode): Fault | undefined {
-  const member = LOCAL_KEYS.map((key) => findMember(node, key)).find((found) => found !== undefined);
+  const member =
+    LOCAL_KEYS.map((key) => findMember(node, key)).find((found) => found !== undefined) ??
+    findOAuthFile(findMember(node, "oauth")?.node);
   if (!member) return undefined;
   const what = `"${member.key}" is not allowed in an entry that comes over the network`;
   return { place: member.place, what, hint: "Add the server on the machine itself: nexus mcp add", code: "DENIED" };
+}
+
+/** A member of `oauth`, at any depth, that names a file. */
+function findOAuthFile(node: SourceNode | undefined): Member | undefined {
+  if (node?.kind !== "object") return undefined;
+  const found = node.members.find(({ key }) => OAUTH_FILES.has(key));
+  return found ?? node.members.map((member) => findOAuthFile(member.node)).find((inner) => inner !== undefined);
 }
 
 /** Two spellings of one key are an error: which one counts must not depend on their order. */
@@ -207,7 +217,6 @@ function resolveInto(
     // An entry from a file can be anything; resolveEntry checks all of it.
     const given = { ...withPaths(withWrittenType(value, report), report.context), id: server.id };
     server.entry = resolveEntry(given, (path) => sourceAt(placeOf(node, path) ?? place, report.context));
-    if (isRecord(value["oauth"])) server.oauth = value["oauth"];
   } catch (error) {
     const needsVariables = !report.context.trusted && JSON.stringify(value).includes("${");
     if (!needsVariables) server.problem = located(wrapped(error), detailsAt(place, report));
@@ -266,12 +275,22 @@ function withPaths(value: Record<string, unknown>, context: FileContext): Record
   if (value["api"] !== undefined) paths["api"] = absolute(value["api"], { home, base });
   if (typeof value["ca"] === "string") paths["ca"] = absolute(value["ca"], { home, base });
   if (Array.isArray(value["ca"])) paths["ca"] = value["ca"].map((file: unknown) => absolute(file, { home, base }));
+  if (isRecord(value["oauth"])) paths["oauth"] = withFiles(value["oauth"], { home, base });
   if (Array.isArray(roots)) {
     paths["roots"] = roots.map((root: unknown) => {
       return typeof root === "string" && root.startsWith("file:") ? root : absolute(root, { home, base: rootsBase });
     });
   }
   return paths;
+}
+
+/** The `oauth` key with absolute paths, at any depth. */
+function withFiles(value: Record<string, unknown>, bases: { home: string; base: string }): Record<string, unknown> {
+  const members = Object.entries(value).map(([key, member]) => {
+    if (OAUTH_FILES.has(key)) return [key, absolute(member, bases)];
+    return [key, isRecord(member) ? withFiles(member, bases) : member];
+  });
+  return Object.fromEntries(members) as Record<string, unknown>;
 }
 
 function absolute(path: unknown, bases: { home: string; base: string }): unknown {
@@ -306,8 +325,7 @@ function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; f
     if (!member || typeof value !== "number" || value <= 0 || value >= shortMs) continue;
     warn(`"${key}": ${value} means ${value} milliseconds; write "${value}s" for seconds`, member.place);
   }
-  const oauth = findMember(node, "oauth");
-  if (oauth) warn(`"oauth" has no effect yet; use a token in "headers"`, oauth.place);
+  for (const { message, place } of oauthWarnings(node)) warn(message, place);
   const command = findMember(node, "command");
   const words = command?.node.kind === "scalar" ? shellWords(command.node.value) : undefined;
   if (!command || !words) return warnings;
@@ -315,6 +333,20 @@ function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; f
   const better = `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(maskWords(args))}`;
   warn(`"command" contains arguments, but it is not split by a shell; write ${better}`, command.place);
   return warnings;
+}
+
+/** Where settings for a login have no effect. */
+function oauthWarnings(node: SourceNode): { message: string; place: Place }[] {
+  const oauth = findMember(node, "oauth");
+  if (oauth?.node.kind !== "object") return [];
+  const headers = findMember(node, "headers")?.node;
+  const own = headers?.kind === "object" && headers.members.find(({ key }) => key.toLowerCase() === "authorization");
+  if (own) return [{ message: `"oauth" has no effect, because "headers" has "${own.key}"`, place: oauth.place }];
+  if (!findMember(node, "url")) return [{ message: `"oauth" has no effect without "url"`, place: oauth.place }];
+  const foreign = oauth.node.members.filter(({ key }) => OAUTH_WITHOUT_EFFECT.has(key));
+  return foreign.map(({ key, place }) => {
+    return { message: `"oauth.${key}" has no effect; Nexus reads it from the server's metadata`, place };
+  });
 }
 
 /** Smaller numbers are probably meant as seconds, as in other programs. */

@@ -395,14 +395,21 @@ test("settings that are probably wrong, or have no effect, cause a warning at th
       "connection_timeout": 60,
       "timeout": 1000,
       "http_retry_backoff": 1.5 },
-    "b": { "url": "https://example.com/mcp",
-      "oauth": { "clientId": "x" } } } }`;
+    "b": { "url": "https://example.com/mcp", "headers": { "authorization": "Bearer x" },
+      "oauth": { "clientId": "x" } },
+    "c": { "command": "node",
+      "oauth": { "clientId": "x" } },
+    "d": { "url": "https://example.com/mcp",
+      "oauth": { "clientId": "x",
+        "tokenUrl": "https://as.example/token" } } } }`;
   const { servers, warnings } = await world.loadText("a.json", text);
-  expect(servers.map(({ problem }) => problem)).toEqual([undefined, undefined]);
+  expect(servers.flatMap(({ problem }) => problem ?? [])).toEqual([]);
   expect(warnings.map(({ message, source: { line } }) => `${line} ${message}`)).toEqual([
     `3 Server "a": "connection_timeout": 60 means 60 milliseconds; write "60s" for seconds`,
     `5 Server "a": "http_retry_backoff": 1.5 means 1.5 milliseconds; write "1.5s" for seconds`,
-    `7 Server "b": "oauth" has no effect yet; use a token in "headers"`,
+    `7 Server "b": "oauth" has no effect, because "headers" has "authorization"`,
+    `9 Server "c": "oauth" has no effect without "url"`,
+    `12 Server "d": "oauth.tokenUrl" has no effect; Nexus reads it from the server's metadata`,
   ]);
 });
 

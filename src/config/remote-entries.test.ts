@@ -28,6 +28,8 @@ test.each([
   { url, envFile: "/etc/environment" },
   { url, ca: "/etc/hostname" },
   { url, roots: ["/"] },
+  { url, oauth: { privateKeyFile: "/etc/hostname" } },
+  { url, oauth: { identityProvider: { id_token_file: "/etc/hostname" } } },
   { api: "/srv/shop.nexus.yaml" },
   { api: "/srv/shop.nexus.yaml", upstream: "http://127.0.0.1:1/" },
 ])(`${POSTED}: the entry %j has no effect when it comes over the network`, async (entry) => {

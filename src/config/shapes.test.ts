@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigWorld } from "../../test/fixtures/config-world.ts";
 
@@ -169,4 +170,33 @@ test("other programs' spellings are understood: disabled, serverUrl, streamable-
     { id: "c", autoStart: false, isolation: "shared", entry: { reach: { kind: "http" } } },
   ]);
   expect(servers.map(({ problem }) => problem)).toEqual([undefined, undefined, undefined]);
+});
+
+test("the settings of a login are read as other programs write them, with variables and paths of the file", async () => {
+  await using world = await ConfigWorld.open();
+  const url = "https://example.com/mcp";
+  const content = {
+    mcpServers: {
+      cursor: { url, auth: { CLIENT_ID: "a", CLIENT_SECRET: "${SECRET}", scopes: ["x"] } },
+      codex: { url, scopes: ["x", "y"] },
+      own: { url, oauth: { grant: "jwt_bearer", assertionFile: "token.jwt" } },
+      mcporter: { url, auth: "oauth" },
+      wrong: { url, oauth: { clientSecret: 5 } },
+    },
+  };
+  const variables = { SECRET: "never-shown" };
+  const { servers, warnings } = await world.loadText("mcp.json", content, { variables });
+  const oauth = servers.map(({ id, entry }) => [id, entry?.reach.kind === "http" ? entry.reach.oauth : "invalid"]);
+  expect(Object.fromEntries(oauth)).toEqual({
+    cursor: { clientId: "a", clientSecret: "never-shown", scopes: ["x"] },
+    codex: { scopes: ["x", "y"] },
+    own: { grant: "jwt_bearer", assertionFile: join(world.root, "token.jwt") },
+    mcporter: undefined,
+    wrong: "invalid",
+  });
+  expect(servers.find(({ id }) => id === "wrong")?.problem).toMatchObject({
+    message: `Server "wrong": "oauth.clientSecret" is not text`,
+    details: { source: { file: expect.stringMatching(/mcp\.json$/) as string, line: expect.any(Number) as number } },
+  });
+  expect(warnings).toEqual([]);
 });

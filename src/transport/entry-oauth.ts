@@ -74,7 +74,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 };
 
 /** Keys of other programs for what Nexus finds out by itself, or does not need. */
-const WITHOUT_EFFECT = new Set([
+export const OAUTH_WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "authorizationUrl",
   "tokenUrl",
   "registrationUrl",
@@ -100,10 +100,13 @@ const TEXTS = [
 const KEYS = [...TEXTS, "grant", "scopes", "callbackPort", "identityProvider", "dpop"];
 const PROVIDER_TEXTS = ["issuer", "tokenEndpoint", "clientId", "clientSecret", "idToken", "idTokenFile"] as const;
 
+/** All keys that are written in `oauth`. */
+export const OAUTH_KEYS: readonly string[] = [
+  ...new Set([...KEYS, ...PROVIDER_TEXTS, ...Object.keys(SYNONYMS), ...OAUTH_WITHOUT_EFFECT, "enabled"]),
+];
+
 /** Keys, also nested ones, that name a file of this machine. */
-export const OAUTH_FILES: ReadonlySet<string> = new Set(
-  [...Object.keys(SYNONYMS), ...KEYS, ...PROVIDER_TEXTS].filter((key) => /file$/i.test(key)),
-);
+export const OAUTH_FILES: ReadonlySet<string> = new Set(OAUTH_KEYS.filter((key) => /file$/i.test(key)));
 
 /** Makes the error for a problem at a key below `oauth`. */
 export type OAuthFault = (problem: string, hint: string | undefined, path: readonly string[]) => NexusError;
@@ -175,7 +178,7 @@ class OAuthReader {
 
   #refuseUnknown(keys: readonly string[]): void {
     for (const [own, key] of this.#written) {
-      if (keys.includes(own) || WITHOUT_EFFECT.has(key)) continue;
+      if (keys.includes(own) || OAUTH_WITHOUT_EFFECT.has(key)) continue;
       const meant = nearestName(key, keys);
       const hint = meant === undefined ? `The keys are: ${keys.join(", ")}.` : `Did you mean "${meant}"?`;
       throw this.#invalid(own, "is an unknown key", hint);
@@ -222,7 +225,9 @@ class OAuthReader {
   #port(): number | undefined {
     const value = this.#members.get("callbackPort");
     if (value === undefined) return undefined;
-    if (Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536) return Number(value);
+    // The value of a variable is text.
+    const port = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+    if (typeof port === "number" && Number.isInteger(port) && port > 0 && port < 65_536) return port;
     throw this.#invalid("callbackPort", "is not a port", "Write a number from 1 to 65535.");
   }
 

@@ -49,7 +49,7 @@ export function explainServer(out: Output, explained: Explained): void {
 }
 
 function facts({ definition, written = {}, home }: Explained, masked: { env: string[]; headers: string[] }): Fact[] {
-  const { origin, hides, enabled, trusted, autoStart, isolation, tools, prefix, entry, extra = {}, oauth } = definition;
+  const { origin, hides, enabled, trusted, autoStart, isolation, tools, prefix, entry, extra = {} } = definition;
   const reach = entry?.reach;
   const { url, api } = reachMember(written);
   const way = url === undefined ? (api === undefined ? "started by" : "tool file") : "reached at";
@@ -64,7 +64,7 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
     ["passes on", reach?.kind === "stdio" ? [...reach.passthrough] : []],
     ["headers", masked.headers],
     ["variables", [...new Set(variablesIn(written))]],
-    ["oauth", oauth ? [Object.keys(oauth).join(", ")] : []],
+    ["oauth", oauthText(written["oauth"])],
     ["roots", rootsIn(written["roots"])],
     ["timeout", entry?.timeoutMs === undefined ? [] : [`${durationText(entry.timeoutMs)} for an answer`]],
     ["connecting", entry?.connectTimeoutMs === undefined ? [] : [`at most ${durationText(entry.connectTimeoutMs)}`]],
@@ -74,6 +74,12 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
     ["prefix", present(prefix)],
     ["ignored", Object.keys(extra)],
   ];
+}
+
+/** Only the names of the settings: their values may be secret. */
+function oauthText(oauth: unknown): string[] {
+  if (oauth === false) return ["off"];
+  return isRecord(oauth) ? [Object.keys(oauth).join(", ")] : [];
 }
 
 /** As written: resolved values may be secret. */

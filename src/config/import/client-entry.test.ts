@@ -219,3 +219,36 @@ test("variables that move a program's folder are used, unless they are relative"
   expect(at("zed", { XDG_CONFIG_HOME: "/x" })).toBe("/x/zed/settings.json");
   expect(at("cline", { CLINE_MCP_SETTINGS_PATH: "/x/y.json" })).toBe("/x/y.json");
 });
+
+test.each<[client: ClientId, oauth: ServerEntry["oauth"], written: object, leftOut: string[]]>([
+  [
+    "claude-code",
+    { clientId: "a", scopes: ["x", "y"], callbackPort: 3118 },
+    { oauth: { clientId: "a", scopes: "x y", callbackPort: 3118 } },
+    [],
+  ],
+  ["claude-code", { clientId: "a", clientSecret: "${S}" }, { oauth: { clientId: "a" } }, ["oauth.clientSecret"]],
+  [
+    "cursor",
+    { clientId: "a", clientSecret: "${S}", scopes: ["x"] },
+    { auth: { CLIENT_ID: "a", CLIENT_SECRET: "${env:S}", scopes: ["x"] } },
+    [],
+  ],
+  ["vscode", { clientId: "a", dpop: true }, { oauth: { clientId: "a" } }, ["oauth.dpop"]],
+  [
+    "gemini",
+    { clientId: "a", redirectUrl: "http://127.0.0.1:1/" },
+    { oauth: { enabled: true, clientId: "a", redirectUri: "http://127.0.0.1:1/" } },
+    [],
+  ],
+  ["opencode", false, { oauth: false }, []],
+  ["opencode", { scopes: ["x", "y"] }, { oauth: { scope: "x y" } }, []],
+  ["windsurf", { clientId: "a" }, {}, ["oauth.clientId"]],
+  ["windsurf", false, {}, ["oauth"]],
+  ["windsurf", true, {}, []],
+])("the settings of a login are written for %s: %j", (client, oauth, written, leftOut) => {
+  const { value, leftOut: left } = entryForClient(client, { url, oauth });
+  expect(value).toMatchObject(written);
+  expect("oauth" in value || "auth" in value).toBe(Object.keys(written).length > 0);
+  expect(left).toEqual(leftOut);
+});

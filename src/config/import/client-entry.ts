@@ -1,5 +1,6 @@
 import { asText } from "../../text/as-text.ts";
 import { isRecord } from "../../json/is-record.ts";
+import { readOAuth } from "../../transport/entry-oauth.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { CLIENTS, type ClientFacts, type ClientId, type EntryShape } from "./clients.ts";
 import { ClientVariables, obstacle } from "./client-variables.ts";
@@ -46,9 +47,8 @@ class EntryWriter {
   }
 
   write(): ClientEntry {
-    const { api, command, oauth } = this.#entry;
+    const { api, command } = this.#entry;
     if (api !== undefined) throw obstacle("it is a tool file, which only Nexus can serve");
-    if (oauth !== undefined) throw obstacle(`only Nexus supports "oauth" in the entry`);
     const reach = command === undefined ? this.#remote() : this.#local();
     const tools = this.#tools();
     this.#leftOut.push(...SETTINGS.filter((key) => this.#entry[key] !== undefined));
@@ -96,8 +96,31 @@ class EntryWriter {
       type: types?.[kind],
       [key]: this.#variables.text(asText(url)),
       [headersKey]: emptyIsNothing(definedOf(Object.fromEntries(written))),
+      ...this.#oauth(),
       ...this.#variables.passedOn,
     };
+  }
+
+  /** Other programs log in by themselves: what they do not support is left out. */
+  #oauth(): Record<string, unknown> {
+    const oauth = readOAuth(this.#entry["oauth"], (problem) => obstacle(problem));
+    const { oauth: shape } = this.#shape;
+    if (oauth === undefined) return {};
+    if (oauth === false && shape?.hasOff) return { [shape.key]: false };
+    if (oauth === false) this.#leftOut.push("oauth");
+    const written = Object.entries(oauth || {}).flatMap(([key, value]) => {
+      const name = shape?.names[key];
+      if (name === undefined) this.#leftOut.push(`oauth.${key}`);
+      return name === undefined ? [] : [[name, this.#oauthValue(value)] as const];
+    });
+    return shape && written.length > 0 ? { [shape.key]: { ...shape.always, ...Object.fromEntries(written) } } : {};
+  }
+
+  #oauthValue(value: unknown): unknown {
+    if (typeof value === "string") return this.#variables.text(value);
+    if (!Array.isArray(value)) return value;
+    const scopes = value.map((scope) => this.#variables.text(String(scope)));
+    return this.#shape.oauth?.hasScopeText ? scopes.join(" ") : scopes;
   }
 
   /** Tools that are hidden in Nexus must not become visible in the other program without notice. */

@@ -51,9 +51,22 @@ export interface EntryShape {
   hasFolders?: true;
   /** Keys that name variables instead: for the child, the bearer token and further headers. */
   passed?: { env: string; token: string; headers: string };
+  /** How settings of a login are written; undefined: they are not supported. */
+  oauth?: OAuthShape;
   /** Keys of the lists of allowed and denied tools. */
   tools?: { allow?: string; deny?: string };
   /** Members of every entry. */
+  always?: Readonly<Record<string, unknown>>;
+}
+
+interface OAuthShape {
+  key: string;
+  /** The name of each of our settings; those without a name are not supported. */
+  names: Readonly<Record<string, string>>;
+  /** Scopes are one text. */
+  hasScopeText?: true;
+  /** `false` switches the login off. */
+  hasOff?: true;
   always?: Readonly<Record<string, unknown>>;
 }
 
@@ -87,6 +100,17 @@ const GEMINI: EntryShape = {
   hasCwd: true,
   variable: braces,
   tools: { allow: "includeTools", deny: "excludeTools" },
+  oauth: {
+    key: "oauth",
+    names: {
+      clientId: "clientId",
+      clientSecret: "clientSecret",
+      scopes: "scopes",
+      redirectUrl: "redirectUri",
+      issuer: "issuer",
+    },
+    always: { enabled: true },
+  },
 };
 
 const OPENCODE: EntryShape = {
@@ -96,6 +120,12 @@ const OPENCODE: EntryShape = {
   env: "environment",
   variable: (name) => `{env:${name}}`,
   always: { enabled: true },
+  oauth: {
+    key: "oauth",
+    names: { clientId: "clientId", clientSecret: "clientSecret", scopes: "scope" },
+    hasScopeText: true,
+    hasOff: true,
+  },
 };
 
 /** In the order of preference for servers with the same name. */
@@ -113,14 +143,29 @@ const FACTS = {
     user: ({ named, home }) => [named("CLAUDE_CONFIG_DIR", home(), ".claude.json")],
     project: [".mcp.json"],
     section: ["mcpServers"],
-    shape: { ...COMMON, type: { stdio: "stdio", http: "http", sse: "sse" }, hasDefaults: true },
+    shape: {
+      ...COMMON,
+      type: { stdio: "stdio", http: "http", sse: "sse" },
+      hasDefaults: true,
+      oauth: {
+        key: "oauth",
+        names: { clientId: "clientId", callbackPort: "callbackPort", scopes: "scopes" },
+        hasScopeText: true,
+      },
+    },
   },
   cursor: {
     title: "Cursor",
     user: ({ home }) => [home(".cursor", "mcp.json")],
     project: [".cursor/mcp.json"],
     section: ["mcpServers"],
-    shape: { ...COMMON, hasEnvFile: true, hasFolders: true, variable: envBraces },
+    shape: {
+      ...COMMON,
+      hasEnvFile: true,
+      hasFolders: true,
+      variable: envBraces,
+      oauth: { key: "auth", names: { clientId: "CLIENT_ID", clientSecret: "CLIENT_SECRET", scopes: "scopes" } },
+    },
     dialect: { startsAtHome: true },
   },
   vscode: {
@@ -139,6 +184,7 @@ const FACTS = {
       hasEnvFile: true,
       hasFolders: true,
       variable: envBraces,
+      oauth: { key: "oauth", names: { clientId: "clientId" } },
     },
     dialect: { startsAtHome: true },
   },

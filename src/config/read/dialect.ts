@@ -22,7 +22,8 @@ const FOREIGN_KEYS = new Set([
   // mcporter
   "auth",
   "clientName",
-  "oauthRedirectUrl",
+  "oauth_resource",
+  "authProviderType",
   "lifecycle",
   "logging",
   // Continue
@@ -97,6 +98,7 @@ class Translation {
   readonly #spelled = new Map<string, string>();
   readonly #headers: Member[] = [];
   readonly #tools: Member[] = [];
+  readonly #oauth: Member[] = [];
 
   constructor(dialect: Section["dialect"]) {
     this.#dialect = dialect;
@@ -109,6 +111,10 @@ class Translation {
     if (node.kind === "object" && this.#nested(key, node.members)) return;
     if (key === "type" || key === "transport" || key === "transportType") this.#type(member, value);
     else if (key === "timeout" && this.#dialect === "opencode") this.#put(member, "connection_timeout", value);
+    // Cursor has the settings of a login here, other programs the name of a way to log in.
+    else if (key === "auth" && node.kind === "object") this.#take(member, "oauth");
+    else if (key === "scopes" && node.kind === "list") this.#oauth.push(member);
+    else if (key === "oauthRedirectUrl") this.#oauth.push({ ...member, key: "redirectUrl" });
     else if (key === "startup_timeout_sec") this.#put(member, "connection_timeout", seconds(value));
     else if (key === "startup_timeout_ms") this.#put(member, "connection_timeout", value);
     else if (key === "tool_timeout_sec") this.#put(member, "timeout", seconds(value));
@@ -124,7 +130,7 @@ class Translation {
   }
 
   members(): Member[] {
-    return merged(merged(this.#members, "headers", this.#headers), "tools", this.#tools);
+    return merged(merged(merged(this.#members, "headers", this.#headers), "tools", this.#tools), "oauth", this.#oauth);
   }
 
   /** Some programs have members of an entry one level down; false if this is such a key. */

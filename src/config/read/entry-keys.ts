@@ -1,4 +1,5 @@
 import type { KnownWords } from "../../source/masked-line.ts";
+import { OAUTH_KEYS } from "../../transport/entry-oauth.ts";
 
 /** Keys of an entry that Nexus uses. */
 export const OWN_KEYS = [
@@ -54,7 +55,8 @@ export const LOCAL_KEYS = [
   "ca",
 ] as const;
 
-const NAMES = new Set([...OWN_KEYS, "mcpServers", "servers", "mcp_servers", "mcp", "inputs", "true", "false", "null"]);
+const SECTIONS = ["mcpServers", "servers", "mcp_servers", "mcp", "inputs"];
+const NAMES = new Set([...OWN_KEYS, ...OAUTH_KEYS, ...SECTIONS, "true", "false", "null"]);
 const SHOWN = new Set(["command", "type", "transport", "id", "name"]);
 
 /** The words that an excerpt of a configuration file may show. */

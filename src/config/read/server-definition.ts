@@ -56,8 +56,6 @@ export interface ServerDefinition {
   secrets?: HiddenValues | undefined;
   /** Stored secrets without an origin; the first connection limits them to the server's address. */
   secretsToBind?: { names: readonly string[]; origin: string } | undefined;
-  /** The `oauth` settings of the entry, unchanged. */
-  oauth?: Readonly<Record<string, unknown>> | undefined;
   /** Keys of the entry that Nexus does not use. */
   extra?: Readonly<Record<string, unknown>> | undefined;
 }
