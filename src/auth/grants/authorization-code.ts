@@ -6,7 +6,7 @@ import {
   processAuthorizationCodeResponse,
   validateAuthResponse,
 } from "oauth4webapi";
-import type { CancelSignal } from "../../async/cancellation.ts";
+import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { LoginRedirect } from "../oauth/login-handler.ts";
 import { oauthFailure } from "../oauth/oauth-failure.ts";
@@ -28,7 +28,12 @@ export async function authorizationCode(
   let answer: URLSearchParams;
   try {
     // Checks `iss` before anything else of the answer (RFC 9207), then `state`.
-    answer = validateAuthResponse(server, oauthClient({ client }), await redirect.visit(page, signal), state);
+    answer = validateAuthResponse(
+      server,
+      oauthClient({ client }),
+      await redirect.visit(page, signal && abortSignalOf(signal)),
+      state,
+    );
   } catch (error) {
     throw oauthFailure("logging in", error);
   }

@@ -1,5 +1,3 @@
-import type { CancelSignal } from "../../async/cancellation.ts";
-
 /** Lets a person log in. Without it, a server that requires a login is an error. */
 export interface LoginHandler {
   /** Prepares the address to which the authorization server sends the browser back. */
@@ -19,7 +17,7 @@ export interface RedirectSettings {
 export interface LoginRedirect extends AsyncDisposable {
   readonly uri: string;
   /** Shows the page of the authorization server; resolves with the URL to which the browser was sent back. */
-  visit(page: URL, signal?: CancelSignal): Promise<URL>;
+  visit(page: URL, signal?: AbortSignal): Promise<URL>;
 }
 
 export interface DeviceCode {
