@@ -105,9 +105,9 @@ export class OAuthCredentials implements CredentialSource {
   }
 
   async renew(refusal: Refusal, signal?: CancelSignal): Promise<boolean> {
-    const { request, status, headers, sent, attempts } = refusal;
+    const { status, headers, sent, attempts } = refusal;
     await unlessAborted(this.#load(), signal);
-    const hasNewNonce = this.#proof?.rememberNonce(request, headers) === true;
+    const hasNewNonce = this.#proof?.rememberNonce(refusal) === true;
     // Another request has renewed the token meanwhile.
     if (sent["authorization"] !== this.#headers["authorization"]) return attempts <= MAX_ATTEMPTS;
     const challenge = await challengeOf(headers);

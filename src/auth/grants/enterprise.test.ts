@@ -76,12 +76,15 @@ test("an answer of the identity provider with another type of token is not passe
   expect(endpoint.received).toEqual([]);
 });
 
-test("the enterprise grant without an identity provider, or without an ID token, is reported", async () => {
+test("the enterprise grant without a usable identity provider, or without an ID token, is reported", async () => {
   await using endpoint = await ScriptedTokenEndpoint.start();
   const idToken = () => Promise.reject(new Error("not logged in"));
   const identityProvider = { ...providerAt(endpoint), idToken };
 
   expect(await failure(enterprise(endpoint.request()))).toMatchObject({ code: "CONFIG_INVALID" });
+  const wrong = { ...providerAt(endpoint), tokenEndpoint: "idp.example/token" };
+  const settings = { identityProvider: wrong };
+  expect(await failure(enterprise(endpoint.request({ settings })))).toMatchObject({ code: "CONFIG_INVALID" });
   const error = await failure(enterprise(endpoint.request({ settings: { identityProvider } })));
   expect(error).toMatchObject({ code: "AUTH_REQUIRED", message: expect.stringContaining("not logged in") });
 });

@@ -36,9 +36,17 @@ export async function enterprise(request: GrantRequest, signal?: CancelSignal): 
   }
   const idToken = await idTokenOf(identityProvider);
   // The provider is from the configuration, so its own address decides what may be reached, not the MCP server's.
-  await using http = request.http.forServer(identityProvider.issuer);
+  await using http = request.http.forServer(addressOf(identityProvider));
   const assertion = await exchangeIdToken({ request, identityProvider, idToken, http, signal });
   return requestWithAssertion(request, assertion, signal);
+}
+
+function addressOf({ issuer, tokenEndpoint = issuer }: IdentityProvider): string {
+  if (URL.canParse(tokenEndpoint)) return tokenEndpoint;
+  throw new NexusError("CONFIG_INVALID", `"${tokenEndpoint}" is not the URL of an identity provider`, {
+    phase: "config",
+    hint: 'Correct "issuer" and "tokenEndpoint" of "identityProvider" in the server\'s oauth settings.',
+  });
 }
 
 interface Exchange {

@@ -41,14 +41,22 @@ test.each([{}, { kty: "oct", k: "AAAA" }, { kty: "EC", crv: "P-256", x: "AA", y:
 
 test("A nonce of a server is in the proofs for its origin and in no other", async () => {
   const key = await ProofKey.create();
-
-  expect(key.rememberNonce(REQUEST, { "dpop-nonce": "n1" })).toBe(true);
-  expect(key.rememberNonce(REQUEST, { "dpop-nonce": "n1" })).toBe(false);
-  expect(key.rememberNonce(REQUEST, {})).toBe(false);
+  key.rememberNonce({ request: REQUEST, headers: { "dpop-nonce": "n1" }, sent: {} });
 
   expect(decodeJwt(await key.sign(REQUEST, "token"))).toHaveProperty("nonce", "n1");
   const elsewhere = { method: "POST", url: "https://other.example/mcp" };
   expect(decodeJwt(await key.sign(elsewhere, "token"))).not.toHaveProperty("nonce");
+});
+
+test("All requests that were refused for a missing nonce are sent again, but none that had this nonce", async () => {
+  const key = await ProofKey.create();
+  const refuse = (dpop: string, headers: Record<string, string> = { "dpop-nonce": "n1" }) =>
+    key.rememberNonce({ request: REQUEST, headers, sent: { dpop } });
+  const [first, second] = await Promise.all([key.sign(REQUEST, "token"), key.sign(REQUEST, "token")]);
+
+  expect([refuse(first), refuse(second)]).toEqual([true, true]);
+  expect(refuse(await key.sign(REQUEST, "token"))).toBe(false);
+  expect(refuse(first, {})).toBe(false);
 });
 
 function thumbprint({ jwk }: ReturnType<typeof decodeProtectedHeader>): Promise<string> {

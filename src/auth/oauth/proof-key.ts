@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { exportJWK, importJWK, type JWK, SignJWT } from "jose";
+import { decodeJwt, exportJWK, importJWK, type JWK, SignJWT } from "jose";
 import { type CryptoKeyPair, generateKeyPair } from "oauth4webapi";
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { AuthorizedRequest } from "../../transport/credential-source.ts";
-import type { ResponseHeaders } from "../../transport/transport.ts";
+import type { AuthorizedRequest, Refusal } from "../../transport/credential-source.ts";
 
 const ALGORITHM = "ES256";
 
@@ -64,13 +63,13 @@ export class ProofKey {
       .sign(this.pair.privateKey);
   }
 
-  /** Remembers the nonce of an answer. True if it is another than before: then a refused request may be repeated. */
-  rememberNonce({ url }: Pick<AuthorizedRequest, "url">, headers: ResponseHeaders): boolean {
+  /** Remembers the nonce of a refusal. True if the proof that was sent had another one: then it helps to send again. */
+  rememberNonce({ request: { url }, headers, sent }: Pick<Refusal, "request" | "headers" | "sent">): boolean {
     const nonce = headers["dpop-nonce"];
-    const { origin } = new URL(url);
-    if (typeof nonce !== "string" || nonce === this.#nonces.get(origin)) return false;
-    this.#nonces.set(origin, nonce);
-    return true;
+    if (typeof nonce !== "string") return false;
+    this.#nonces.set(new URL(url).origin, nonce);
+    const proof = sent["dpop"];
+    return proof === undefined || decodeJwt(proof)["nonce"] !== nonce;
   }
 }
 
