@@ -159,7 +159,7 @@ test("P1.9: doctor shows each step on the way to a login and its answer", async 
   expect(code).toBe(8);
   const { origin } = new URL(notes.url);
   for (const line of [
-    `challenge: ${notes.challenge}`,
+    `requires: ${notes.challenge}`,
     `GET ${origin}/.well-known/oauth-protected-resource/mcp: HTTP 200`,
     `GET ${authorization.issuer}/.well-known/oauth-authorization-server: HTTP 200`,
     `issuer: ${authorization.issuer} (named by the metadata of the server)`,

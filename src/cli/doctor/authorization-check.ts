@@ -10,6 +10,7 @@ import { hasAuthorization } from "../../transport/http-sender.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import { loginStateText } from "../login/login-words.ts";
+import { toFailedFinding, type Finding } from "./check.ts";
 import type { HttpHead } from "./http-check.ts";
 
 export interface AuthorizationContext {
@@ -22,8 +23,14 @@ export interface AuthorizationContext {
 /** What was found on the way to a token: each step with its answer. */
 export interface AuthorizationSteps {
   lines: string[];
-  /** The step that failed. */
-  error?: NexusError | undefined;
+  /** How to fix the step that failed; undefined if none did. */
+  hint?: string | undefined;
+}
+
+/** The refusal of a server, with the steps. Where one of them fails, a login would fail there as well. */
+export function refusedFinding(error: NexusError, { lines, hint }: AuthorizationSteps): Finding {
+  const { evidence, advice = [], ...finding } = toFailedFinding(error, lines);
+  return { ...finding, evidence: [...new Set(evidence)], advice: hint === undefined ? advice : [hint] };
 }
 
 /** What is kept for a server, in one line; undefined if the entry has credentials of its own. */
@@ -41,7 +48,7 @@ export async function authorizationSteps(
   { surroundings, trust, storage, signal }: AuthorizationContext,
 ): Promise<AuthorizationSteps | undefined> {
   if (head?.status !== 401 || hasAuthorization(reach) || reach.oauth === false) return undefined;
-  const lines = [`challenge: ${String(head.headers["www-authenticate"] ?? "none, only HTTP 401")}`];
+  const lines = [`requires: ${String(head.headers["www-authenticate"] ?? "credentials, without saying which")}`];
   const kept = await storage.load(reach.url).catch(asNexusError);
   const stored = kept && !("code" in kept) ? kept : undefined;
   const settings = reach.oauth ?? {};
@@ -60,7 +67,8 @@ export async function authorizationSteps(
     return { lines };
   } catch (error) {
     if (signal.aborted) throw error;
-    return { lines: [...lines, login], error: asNexusError(error) };
+    const failed = asNexusError(error);
+    return { lines: [...lines, failed.message, login], hint: failed.hint };
   }
 }
 

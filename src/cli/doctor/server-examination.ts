@@ -12,8 +12,7 @@ import type { ServerSet } from "../command/server-set.ts";
 import { apiFindings } from "./api-checks.ts";
 import { findFailedCheck, wayOf } from "./blame.ts";
 import { capabilityFinding } from "./capability-check.ts";
-import { toFailedFinding, ok, type CheckId } from "./check.ts";
-import type { AuthorizationSteps } from "./authorization-check.ts";
+import { toFailedFinding, ok, type CheckId, type Finding } from "./check.ts";
 import type { Checkup } from "./checkup.ts";
 import { commandFinding, folderFinding } from "./command-checks.ts";
 import { authenticationFinding, httpFinding, readHead, type HttpHead } from "./http-check.ts";
@@ -130,7 +129,7 @@ export class ServerExamination {
     } catch (error) {
       if (signal.aborted) throw error;
       const head = await headOrNothing(heading, enough);
-      this.#failed(asNexusError(error), head, await this.#authorizationSteps(head));
+      await this.#failed(asNexusError(error), head);
       return undefined;
     }
   }
@@ -160,17 +159,18 @@ export class ServerExamination {
     return openCredentials(surroundings, servers.stateFolder);
   }
 
-  /** The way to a login, if the server requires one. */
-  async #authorizationSteps(head: HttpHead | undefined): Promise<AuthorizationSteps | undefined> {
+  /** With the way to a login, if the server requires one. */
+  async #refused(error: NexusError, head: HttpHead | undefined): Promise<Finding> {
     const { reach } = this.#entry;
     const { surroundings, signal } = this.#context;
-    if (head?.status !== 401 || reach.kind === "stdio" || reach.kind === "api") return undefined;
-    const { authorizationSteps } = await import("./authorization-check.ts");
+    if (reach.kind === "stdio" || reach.kind === "api") return toFailedFinding(error);
+    const { authorizationSteps, refusedFinding } = await import("./authorization-check.ts");
     const context = { surroundings, trust: this.#trust(), storage: await this.#credentials(), signal };
-    return authorizationSteps(reach, head, context);
+    const steps = await authorizationSteps(reach, head, context);
+    return steps ? refusedFinding(error, steps) : toFailedFinding(error);
   }
 
-  #failed(error: NexusError, head: HttpHead | undefined, steps: AuthorizationSteps | undefined): void {
+  async #failed(error: NexusError, head: HttpHead | undefined): Promise<void> {
     const { reach } = this.#entry;
     const checkup = this.#checkup;
     const kind = wayOf(reach);
@@ -190,10 +190,9 @@ export class ServerExamination {
         checkup.set("authentication", authenticationFinding(reach, head));
       }
     }
-    const seen = checkup.find(culprit)?.evidence ?? [];
-    const isRefused = culprit === "authentication" && steps !== undefined;
-    // A step that fails is the reason why there can be no login.
-    checkup.set(culprit, isRefused ? toFailedFinding(steps.error ?? error, steps.lines) : toFailedFinding(error, seen));
+    const seen = checkup.find(culprit);
+    const isRefused = culprit === "authentication";
+    checkup.set(culprit, isRefused ? await this.#refused(error, head) : toFailedFinding(error, seen?.evidence));
   }
 
   /** The first failed step on the way to the server. */

@@ -11,8 +11,8 @@ import { browserCommand } from "./open-browser.ts";
 type OfferContext = Pick<CommandContext, "out" | "surroundings" | "signal">;
 
 /** After a command failed because a server requires a login: offers it. True if the user has logged in. */
-export async function offerLogin(error: unknown, servers: ServerSet, context: OfferContext): Promise<boolean> {
-  const target = await findTarget(error, servers, context);
+export async function offerLogin(failure: unknown, servers: ServerSet, context: OfferContext): Promise<boolean> {
+  const target = await findTarget(failure, servers, context);
   if (!target) return false;
   const { out, surroundings, signal } = context;
   const text = `${target.id} requires a login. Log in to ${target.id} now? [y/N]`;
