@@ -1,7 +1,7 @@
 // npm run bench -- <subject> [options]
 import { parseArgs } from "node:util";
 import { measureCommands } from "./cli/start.mjs";
-import { compareAuthorized } from "./client/authorization.mjs";
+import { compareAuthorized } from "./client/authorized.mjs";
 import { compareClients } from "./client/compare.mjs";
 import { measureLists, measureResults } from "./client/large.mjs";
 import { connectMany } from "./client/many.mjs";
