@@ -42,6 +42,7 @@ const GROUPS = [
   [/^host\//, "The host"],
   [/^config\//, "Configuration"],
   [/^errors\//, "Errors"],
+  [/^(auth\/|transport\/credential-source)/, "Protected servers"],
   [/^(transport|process|net|files)\//, "Servers and transports"],
   [/^protocol\/json-rpc/, "JSON-RPC"],
   [/^protocol\//, "MCP"],

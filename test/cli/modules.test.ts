@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { McpServer, serveHttp } from "../../src/server/index.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 
 const DIST = new URL("../../dist/", import.meta.url).href;
@@ -79,6 +80,13 @@ test("tools of a server on a pipe loads few files, and nothing of HTTP, TLS, YAM
   expect(packages).toEqual(["jsonc-parser"]);
   for (const module of [...NETWORK_MODULES, "crypto", "readline", "worker_threads"])
     expect(builtin).not.toContain(module);
+});
+
+test("tools of a server over HTTP that requires no login loads nothing of OAuth", async () => {
+  await using server = await serveHttp(new McpServer({ name: "open", version: "1.0.0" }));
+  const { files, packages } = await loadedBy("mcp", "tools", "--url", server.url);
+  expect(packages).toContain("undici");
+  for (const name of ["oauth4webapi", "jose"]) expect(packages, files.join(" ")).not.toContain(name);
 });
 
 test("a call of a tool loads the schema validator besides, and nothing of the network", async () => {
