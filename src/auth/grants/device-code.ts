@@ -18,6 +18,7 @@ import { oauthFailure } from "../oauth/oauth-failure.ts";
 import type { TokenSet } from "../oauth/stored-credential.ts";
 import { clientAuthentication, oauthClient } from "./client-authentication.ts";
 import type { GrantRequest } from "./grant-request.ts";
+import { tokenHttp } from "./token-http.ts";
 import { grantParameters, requestTokens } from "./token-request.ts";
 
 const DEFAULT_INTERVAL_S = 5;
@@ -84,7 +85,7 @@ async function requestCode(
       client,
       authentication,
       grantParameters(request),
-      http.with(signal && abortSignalOf(signal)),
+      tokenHttp(http, signal),
     );
     const code = await processDeviceAuthorizationResponse(server, client, response);
     const { verification_uri_complete, ...rest } = code;

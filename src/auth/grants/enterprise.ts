@@ -15,6 +15,7 @@ import type { TokenSet } from "../oauth/stored-credential.ts";
 import { secretAuthentication } from "./client-authentication.ts";
 import type { GrantRequest } from "./grant-request.ts";
 import { requestWithAssertion } from "./jwt-bearer.ts";
+import { tokenHttp } from "./token-http.ts";
 import { grantParameters } from "./token-request.ts";
 
 const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:token-exchange";
@@ -67,7 +68,7 @@ async function exchangeIdToken({ request, identityProvider, idToken, http, signa
   parameters.set("subject_token", idToken);
   parameters.set("subject_token_type", ID_TOKEN);
   try {
-    const options = http.with(signal && abortSignalOf(signal));
+    const options = tokenHttp(http, signal);
     const authentication = providerAuthentication(identityProvider, provider);
     const response = await genericTokenEndpointRequest(
       provider,

@@ -62,6 +62,37 @@ test.each([
   expect(endpoint.received).toHaveLength(1);
 });
 
+test("members of an answer that are null count as missing, and its media type does not matter", async () => {
+  await using endpoint = await ScriptedTokenEndpoint.start({
+    headers: { "content-type": "text/plain" },
+    body: { access_token: "t", token_type: "Bearer", expires_in: null, refresh_token: null, scope: null },
+  });
+
+  const tokens = await clientCredentials(endpoint.request());
+  expect(tokens).toEqual({ accessToken: "t", type: "Bearer", obtainedAt: 1_000_000 });
+});
+
+test("an error with status 200 is a refusal, and its text is in the error", async () => {
+  await using endpoint = await ScriptedTokenEndpoint.start({
+    body: { error: "incorrect_client_credentials", error_description: "The client_id is wrong" },
+  });
+
+  const error = await failure(clientCredentials(endpoint.request()));
+  expect(error.message).toContain('answered "incorrect_client_credentials: The client_id is wrong"');
+});
+
+test("a refusal with a challenge shows what the server says in its answer", async () => {
+  await using endpoint = await ScriptedTokenEndpoint.start({
+    status: 401,
+    headers: { "www-authenticate": 'Basic realm="tokens"' },
+    body: { error: "invalid_client", error_description: "The client is disabled" },
+  });
+
+  const error = await failure(clientCredentials(endpoint.request()));
+  expect(error).toMatchObject({ details: { status: 401 } });
+  expect(error.message).toContain('answered "invalid_client: The client is disabled"');
+});
+
 test("a token request with a key contains a proof, and is repeated once with the nonce that the server asks for", async () => {
   const challenge = { status: 400, headers: { "dpop-nonce": "n1" }, body: { error: "use_dpop_nonce" } };
   await using endpoint = await ScriptedTokenEndpoint.start(challenge, {

@@ -1,11 +1,12 @@
 import { type Client, type ClientAuth, DPoP, type DPoPHandle, isDPoPNonceError } from "oauth4webapi";
 import type { TokenEndpointResponse } from "oauth4webapi";
-import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
+import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { OAuthRequestOptions } from "../oauth/auth-http.ts";
 import type { TokenSet } from "../oauth/stored-credential.ts";
 import { clientAuthentication, oauthClient } from "./client-authentication.ts";
 import type { GrantRequest } from "./grant-request.ts";
+import { tokenHttp } from "./token-http.ts";
 import { tokenSetOf } from "./token-set.ts";
 
 /** The arguments that are the same in the token request of every grant. */
@@ -35,7 +36,7 @@ export async function requestTokens(
     client,
     authentication: await clientAuthentication(request),
     options: {
-      ...request.http.with(signal && abortSignalOf(signal)),
+      ...tokenHttp(request.http, signal),
       ...(request.proofKey && { DPoP: DPoP(client, request.proofKey) }),
       additionalParameters: { resource: request.resource },
     },
