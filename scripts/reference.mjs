@@ -39,6 +39,7 @@ const GROUPS = [
   [/^client\/client\./, "The client"],
   [/^(client\/schema-|schema\/)/, "Checking arguments and results"],
   [/^(client|async|text)\//, "What a client takes and tells"],
+  [/^auth\//, "Authorization"],
   [/^host\//, "The host"],
   [/^config\//, "Configuration"],
   [/^errors\//, "Errors"],

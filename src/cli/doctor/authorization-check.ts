@@ -5,7 +5,7 @@ import { discover, type AuthorizationDiscovery } from "../../auth/oauth/discover
 import type { CredentialStorage, StoredCredential } from "../../auth/oauth/stored-credential.ts";
 import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import { networkOptions } from "../../client/connect/http-transport-for.ts";
-import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { messageOf, asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { hasAuthorization } from "../../transport/http-sender.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
@@ -58,7 +58,7 @@ export async function authorizationSteps(
     publicOnly: trust.publicOnly,
     onRequest: (exchange) => lines.push(exchangeText(exchange)),
   });
-  const login = `login: ${kept === undefined ? "none is kept" : stored ? loginText(stored) : String(kept)}`;
+  const login = `login: ${kept === undefined ? "none is kept" : stored ? loginText(stored) : messageOf(kept)}`;
   try {
     const challenge = await challengeOf(head.headers);
     const preferred = [settings.issuer, stored?.issuer].filter((issuer) => issuer !== undefined);

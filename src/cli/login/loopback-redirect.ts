@@ -6,7 +6,18 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import type { LoginRedirect, RedirectSettings } from "../../auth/oauth/login-handler.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isLoopback } from "../../text/loopback.ts";
-import { PAGE_HEADERS, redirectPage } from "./redirect-page.ts";
+
+const STYLE = "font:18px/1.5 system-ui,sans-serif;max-width:32em;margin:20vh auto;padding:0 1em";
+
+/** The headers of every answer to the browser: the address contains a code, so nothing keeps it or learns it. */
+const PAGE_HEADERS = {
+  "cache-control": "no-store",
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  connection: "close",
+} as const;
 
 export interface LoopbackOptions extends RedirectSettings {
   /** Whether the client was registered by hand, so that the path must be the usual one: `/callback`. */
@@ -122,4 +133,9 @@ function cannotListen(uri: URL, cause: Error): NexusError {
     cause,
     mayHaveReached: false,
   });
+}
+
+/** A page of one sentence, without scripts. The text is ours. */
+function redirectPage(text: string): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Nexus</title><body style="${STYLE}"><p>${text}</p></body></html>\n`;
 }

@@ -5,8 +5,7 @@ import type { LoginHandler } from "../../auth/oauth/login-handler.ts";
 import type { OAuthSettings } from "../../auth/oauth/oauth-settings.ts";
 import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import { HiddenValues } from "../../errors/hidden-values.ts";
-import { maskedLogger } from "../../errors/masked-logger.ts";
-import type { Logger } from "../../text/logger.ts";
+import { isWritten, SILENT, type Logger } from "../../text/logger.ts";
 import type { CredentialSource } from "../../transport/credential-source.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
@@ -72,4 +71,11 @@ export async function openOAuth(
     logger: logger && maskedLogger(logger, hidden),
     onSecret: (secret) => hidden.add([secret]),
   });
+}
+
+/** The same logger with the values masked in its messages. */
+function maskedLogger(logger: Logger, hidden: HiddenValues): Logger {
+  const at = (level: keyof Logger): Logger[keyof Logger] =>
+    isWritten(logger, level) ? (message, data) => logger[level](hidden.in(message), data) : SILENT[level];
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
