@@ -39,7 +39,7 @@ export interface EntryIdentityProvider {
 export type WrittenOAuth = boolean | EntryOAuth;
 
 const GRANTS = ["authorization_code", "device_code", "client_credentials", "jwt_bearer", "enterprise"] as const;
-type OAuthGrant = (typeof GRANTS)[number];
+export type OAuthGrant = (typeof GRANTS)[number];
 
 /** Names of grants in the standards. */
 const STANDARD_GRANTS: Readonly<Record<string, OAuthGrant>> = {
