@@ -52,7 +52,7 @@ test("N3: without a person, a server that requires a login is AUTH_REQUIRED and 
   await using world = await AuthWorld.open();
   const hint = `Run "nexus mcp login notes".`;
 
-  const error = await failure(world.connect(world.credentials({}, { login: undefined, loginHint: hint })));
+  const error = await failure(world.connect(world.credentials({}, { login: undefined, loginHint: () => hint })));
 
   expect(error).toMatchObject({ code: "AUTH_REQUIRED", details: { hint } });
   expect(world.authorization.requestsTo("/register")).toBe(0);

@@ -125,13 +125,14 @@ test("N3: a grant that has ended asks for a login with a clear error, and keeps 
   await using world = await AuthWorld.open();
   await world.connect();
   const hint = `Run "nexus mcp login notes".`;
-  const client = await world.connect(world.credentials({}, { login: undefined, loginHint: hint }));
+  const client = await world.connect(world.credentials({}, { login: undefined, loginHint: () => hint }));
   const { tokens, client: registered } = (await world.stored()) ?? {};
   await world.authorization.revoke(tokens?.refreshToken ?? "", registered?.clientId ?? "");
 
   const error = await failure(echo(client, "hello"));
 
   expect(error).toMatchObject({ code: "AUTH_REQUIRED", details: { hint } });
+  expect(error.message).toContain("invalid_grant");
   expect(await world.stored()).toMatchObject({ client: { clientId: registered?.clientId } });
   expect((await world.stored())?.tokens).toBeUndefined();
   const before = world.authorization.refreshes;

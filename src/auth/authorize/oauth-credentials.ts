@@ -8,7 +8,7 @@ import type {
   CredentialSource,
   Refusal,
 } from "../../transport/credential-source.ts";
-import { challengeOf, type Challenge } from "../oauth/challenge.ts";
+import { challengeOf, scopesIn, type Challenge } from "../oauth/challenge.ts";
 import { oauthErrorCode } from "../oauth/oauth-failure.ts";
 import { ProofKey } from "../oauth/proof-key.ts";
 import type { CredentialStorage, StoredCredential, TokenSet } from "../oauth/stored-credential.ts";
@@ -18,12 +18,15 @@ import {
   type CredentialRequest,
 } from "./authorization-client.ts";
 
+/** Says how to log in; with the scopes to ask for where more are needed than before. */
+export type LoginHint = (scopes: readonly string[]) => string;
+
 export interface OAuthCredentialsOptions extends Omit<AuthorizationClientOptions, "now"> {
   storage: CredentialStorage;
   /** Whose credential it is, where one process has those of several owners. */
   owner?: string | undefined;
   /** What a person should do if a login is needed. */
-  loginHint?: string | undefined;
+  loginHint?: LoginHint | undefined;
   /** Called with every secret that is obtained, so that it can be masked. */
   onSecret?: ((secret: string) => void) | undefined;
   logger?: Logger | undefined;
@@ -196,11 +199,13 @@ export class OAuthCredentials implements CredentialSource {
       const stored = await this.#loadNewer(refused);
       // Undefined with another token in use now: nothing is left to do.
       if (!stored && this.#tokens?.accessToken !== refused) return undefined;
-      if (!stored && !this.#authorization.canObtain) throw this.#loginRequired(challenge);
+      if (!stored && !this.#authorization.canObtain) throw this.#loginRequired(challenge, stored);
       const discovery = await this.#authorization.discover({ challenge, stored });
       const isSameIssuer = stored?.issuer === discovery.authorizationServer.issuer;
-      if (stored && isSameIssuer && !skipsRefresh && (await this.#tryRefresh(stored))) return undefined;
-      if (!this.#authorization.canObtain) throw this.#loginRequired(challenge);
+      const canRefresh = isSameIssuer && !skipsRefresh && stored?.tokens?.refreshToken !== undefined;
+      const failed = canRefresh ? await this.#tryRefresh(stored) : this.#loginRequired(challenge, stored);
+      if (!failed) return undefined;
+      if (!this.#authorization.canObtain) throw failed;
       const request = { discovery, challenge, stored };
       if (this.#authorization.needsPerson) return request;
       await this.#obtain(request);
@@ -220,16 +225,15 @@ export class OAuthCredentials implements CredentialSource {
     return undefined;
   }
 
-  /** False if the refresh token is no longer accepted, or there is none. */
-  async #tryRefresh(stored: StoredCredential): Promise<boolean> {
-    if (stored.tokens?.refreshToken === undefined) return false;
+  /** The error if the refresh token is no longer accepted. */
+  async #tryRefresh(stored: StoredCredential): Promise<NexusError | undefined> {
     try {
       await this.#refresh(stored);
-      return true;
+      return undefined;
     } catch (error) {
-      if (oauthErrorCode(error) === undefined) throw error;
+      if (oauthErrorCode(error) === undefined || !(error instanceof NexusError)) throw error;
       this.#logger.info(`the login to ${this.#options.server} has ended: ${messageOf(error)}`);
-      return false;
+      return this.#explained(error);
     }
   }
 
@@ -297,13 +301,13 @@ export class OAuthCredentials implements CredentialSource {
     return storage.exclusively ? storage.exclusively(server, work) : work();
   }
 
-  #explained(error: unknown): unknown {
+  #explained<T>(error: T): T | NexusError {
     const code = oauthErrorCode(error);
     if (code === undefined || !(error instanceof NexusError) || !this.#authorization.needsPerson) return error;
-    return error.amended({ hint: this.#loginHint() });
+    return error.amended({ hint: this.#loginHint([]) });
   }
 
-  #loginRequired({ error, scopes }: Challenge): NexusError {
+  #loginRequired({ error, scopes }: Challenge, stored: StoredCredential | undefined): NexusError {
     const isStepUp = error === "insufficient_scope";
     const [code, message] = isStepUp
       ? (["FORBIDDEN", `The server requires more scopes: ${scopes?.join(", ") ?? "it does not say which"}`] as const)
@@ -311,14 +315,19 @@ export class OAuthCredentials implements CredentialSource {
     return new NexusError(code, message, {
       phase: "connect",
       status: isStepUp ? 403 : 401,
-      hint: this.#loginHint(),
+      // The new login replaces the old one, so it asks for what that one has as well.
+      hint: this.#loginHint(isStepUp ? [...new Set([...grantedScopes(stored), ...(scopes ?? [])])] : []),
       mayHaveReached: false,
     });
   }
 
-  #loginHint(): string {
-    return this.#options.loginHint ?? `Log in to ${this.#options.server}, or pass a "login" handler.`;
+  #loginHint(scopes: readonly string[]): string {
+    return this.#options.loginHint?.(scopes) ?? `Log in to ${this.#options.server}, or pass a "login" handler.`;
   }
+}
+
+function grantedScopes(stored: StoredCredential | undefined): readonly string[] {
+  return scopesIn(stored?.tokens?.scope) ?? stored?.scopes ?? [];
 }
 
 function renewalOf({ expiresAt, obtainedAt }: TokenSet): number {

@@ -16,6 +16,7 @@ import type { Era } from "../../protocol/revisions.ts";
 import { loadOptions, trustFor } from "../../host/servers/load-options.ts";
 import { ServerDirectory } from "../../host/directory/server-directory.ts";
 import { ServerConnector, type OpenApi } from "../../host/servers/server-connector.ts";
+import { scopeOptions } from "../../host/servers/scope-options.ts";
 import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { listedServers } from "../../host/directory/unknown-name.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
@@ -152,9 +153,9 @@ export class ServerSet implements AsyncDisposable {
       atOnce: AT_ONCE,
       logger: this.#logger,
       openApi: source.openApi,
-      loginHint: ({ id }) => {
+      loginHint: ({ id }, scopes) => {
         const words = inPlace ? inPlaceAgain({ url: setting.values["url"] }) : this.wordsFor(id);
-        return `Run "nexus mcp login${words}".`;
+        return `Run "nexus mcp login${words}${scopeOptions(scopes)}".`;
       },
     });
   }

@@ -1,5 +1,5 @@
 import { LazyCredentials } from "../../auth/authorize/lazy-credentials.ts";
-import type { OAuthCredentials } from "../../auth/authorize/oauth-credentials.ts";
+import type { LoginHint, OAuthCredentials } from "../../auth/authorize/oauth-credentials.ts";
 import type { AuthHttpOptions } from "../../auth/oauth/auth-http.ts";
 import type { LoginHandler } from "../../auth/oauth/login-handler.ts";
 import type { OAuthSettings } from "../../auth/oauth/oauth-settings.ts";
@@ -23,7 +23,7 @@ export interface AuthorizationOptions {
   settings?: OAuthSettings | undefined;
   login?: LoginHandler | undefined;
   /** What a person should do if a login is needed. */
-  loginHint?: string | undefined;
+  loginHint?: LoginHint | undefined;
   /** Whose storage it is, for caches that several share; default: nobody else's. */
   owner?: string | undefined;
   logger?: Logger | undefined;

@@ -1,3 +1,4 @@
+import { scopeOptions } from "./scope-options.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import { credentialsFor } from "../../client/connect/credentials-for.ts";
@@ -13,7 +14,7 @@ export interface EntryCredentialsOptions {
   storage: CredentialStorage;
   tenant: string | undefined;
   /** What a person should do to log in to a server. */
-  loginHint: ((definition: ServerDefinition) => string) | undefined;
+  loginHint: ((definition: ServerDefinition, scopes: readonly string[]) => string) | undefined;
   logger: Logger;
 }
 
@@ -61,12 +62,12 @@ export class EntryCredentials {
 
   #open(definition: ServerDefinition, reach: HttpReach, trust: NetworkTrust): CredentialSource | undefined {
     const { surroundings, storage, tenant = DEFAULT_TENANT, logger, loginHint = hintFor(tenant) } = this.#options;
-    const hint = loginHint(definition);
+    const hint = (scopes: readonly string[]) => loginHint(definition, scopes);
     return credentialsFor(reach, { surroundings, trust, storage, owner: tenant, loginHint: hint, logger });
   }
 }
 
-function hintFor(tenant: string): (definition: ServerDefinition) => string {
+function hintFor(tenant: string): (definition: ServerDefinition, scopes: readonly string[]) => string {
   const more = tenant === DEFAULT_TENANT ? "" : ` --tenant ${tenant}`;
-  return ({ id }) => `Run "nexus mcp login ${id}${more}".`;
+  return ({ id }, scopes) => `Run "nexus mcp login ${id}${more}${scopeOptions(scopes)}".`;
 }

@@ -55,7 +55,7 @@ export interface ConnectorOptions {
   /** Where the logins to servers are kept; default: in the state folder. */
   credentials?: CredentialStorage | undefined;
   /** What a person should do to log in to a server; default: a command of Nexus. */
-  loginHint?: ((definition: ServerDefinition) => string) | undefined;
+  loginHint?: ((definition: ServerDefinition, scopes: readonly string[]) => string) | undefined;
   eras: EraCache;
   /** Maximum number of servers that start at the same time. */
   atOnce: number;
