@@ -5,7 +5,7 @@ import { discover, type AuthorizationDiscovery } from "../../auth/oauth/discover
 import type { CredentialStorage, StoredCredential } from "../../auth/oauth/stored-credential.ts";
 import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import { networkOptions } from "../../client/connect/http-transport-for.ts";
-import { messageOf, asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { hasAuthorization } from "../../transport/http-sender.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
@@ -50,7 +50,8 @@ export async function authorizationSteps(
   if (head?.status !== 401 || hasAuthorization(reach) || reach.oauth === false) return undefined;
   const lines = [`requires: ${String(head.headers["www-authenticate"] ?? "credentials, without saying which")}`];
   const kept = await storage.load(reach.url).catch(asNexusError);
-  const stored = kept && !("code" in kept) ? kept : undefined;
+  // One that cannot be read counts as none, as it does for a login.
+  const stored = kept && "code" in kept ? undefined : kept;
   const settings = reach.oauth ?? {};
   await using http = new AuthHttp({
     server: reach.url,
@@ -58,7 +59,7 @@ export async function authorizationSteps(
     publicOnly: trust.publicOnly,
     onRequest: (exchange) => lines.push(exchangeText(exchange)),
   });
-  const login = `login: ${kept === undefined ? "none is kept" : stored ? loginText(stored) : messageOf(kept)}`;
+  const login = `login: ${(await keptLogin(reach, storage)) ?? "none is kept"}`;
   try {
     const challenge = await challengeOf(head.headers);
     const preferred = [settings.issuer, stored?.issuer].filter((issuer) => issuer !== undefined);

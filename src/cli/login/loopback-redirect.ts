@@ -7,8 +7,14 @@ import type { LoginRedirect, RedirectSettings } from "../../auth/oauth/login-han
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isLoopback } from "../../text/loopback.ts";
 
-const STYLE = "font:18px/1.5 system-ui,sans-serif;max-width:32em;margin:20vh auto;padding:0 1em";
+export interface LoopbackOptions extends RedirectSettings {
+  /** Whether the client was registered by hand, so that the path must be the usual one: `/callback`. */
+  isKnown?: boolean | undefined;
+  /** Shows the page of the authorization server to the user. */
+  show: (page: URL) => Promise<void>;
+}
 
+const STYLE = "font:18px/1.5 system-ui,sans-serif;max-width:32em;margin:20vh auto;padding:0 1em";
 /** The headers of every answer to the browser: the address contains a code, so nothing keeps it or learns it. */
 const PAGE_HEADERS = {
   "cache-control": "no-store",
@@ -18,14 +24,6 @@ const PAGE_HEADERS = {
   "x-content-type-options": "nosniff",
   connection: "close",
 } as const;
-
-export interface LoopbackOptions extends RedirectSettings {
-  /** Whether the client was registered by hand, so that the path must be the usual one: `/callback`. */
-  isKnown?: boolean | undefined;
-  /** Shows the page of the authorization server to the user. */
-  show: (page: URL) => Promise<void>;
-}
-
 const HEADER_TIMEOUT_MS = 10_000;
 const MAX_HEADER_BYTES = 32 * 1024;
 
