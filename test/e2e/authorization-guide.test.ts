@@ -19,6 +19,12 @@ const sessionsOf = (title: string) => {
   return shownSessions(section);
 };
 const SERVER = "https://notes.example/mcp";
+/** A text of the guide with the addresses of the test. */
+const inTest = (text: string, { server, authorization }: AuthWorld) =>
+  text
+    .replaceAll(new URL(SERVER).origin, new URL(server.url).origin)
+    .replaceAll("https://login.example", authorization.issuer)
+    .replaceAll("login.example", new URL(authorization.issuer).host);
 const secret = "not-a-real-secret-of-ci";
 const key = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const machine = { redirect_uris: [], response_types: [], grant_types: ["client_credentials"] };
@@ -41,9 +47,9 @@ async function runSessions(
   for (const { command: line, output } of sessions) {
     const [command = "", exitCode = "0"] = line.split(/ +# exit code /);
     const shown = { root, home: nexus.home, folder: nexus.project, env };
-    const ran = await runShown(command.replace(SERVER, world.server.url), shown);
+    const ran = await runShown(inTest(command, world), shown);
     expect(ran, command).toMatchObject({ code: Number(exitCode) });
-    expect(ran.output.trimEnd(), command).toMatch(shownPattern(output));
+    expect(ran.output.trimEnd(), command).toMatch(shownPattern(inTest(output, world)));
     const secrets = [...world.authorization.secrets].filter((each) => ran.output.includes(each));
     expect(secrets, command).toEqual([]);
   }
@@ -72,7 +78,7 @@ posix("N3: the guide's configurations for CI need no person", async () => {
 
   expect(configurations).toHaveLength(2);
   for (const text of configurations) {
-    await nexus.write("home/.nexus/mcp.json", text.replace(SERVER, world.server.url));
+    await nexus.write("home/.nexus/mcp.json", inTest(text, world));
     const env = { NOTES_CLIENT_SECRET: secret, NOTES_KEY_FILE: keyFile };
     await runSessions(sessionsOf("In CI"), { world, nexus, env });
   }
