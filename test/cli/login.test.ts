@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { chmod } from "node:fs/promises";
 import type { ChildProcess } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AuthorizationServer } from "../fixtures/auth/authorization-server.ts";
@@ -57,8 +58,14 @@ async function ended({ child }: Started): Promise<number | null> {
 const pageOf = async (started: Started) => (await written(started, /^ {2}(http\S+authorize\S+)\r?\n/m))[1] ?? "";
 
 test("N3: a login with the browser is kept, used, listed without secrets, and ended by logout", async () => {
-  const login = world.start(["mcp", "login", "notes"]);
-  const { status, text } = await new ScriptedBrowser().open(await pageOf(login));
+  const browser = await world.write("browser.sh", `#!/bin/sh\nprintf '%s' "$1" > "$HOME/opened"\n`);
+  await chmod(browser, 0o755);
+  const login = world.start(["mcp", "login", "notes"], { env: { BROWSER: browser } });
+  const page = await pageOf(login);
+  if (process.platform !== "win32") {
+    await expect.poll(() => world.read("home/opened").catch(() => ""), { timeout: 20_000 }).toBe(page);
+  }
+  const { status, text } = await new ScriptedBrowser().open(page);
   expect({ status, text }).toMatchObject({ status: 200, text: expect.stringContaining("close this window") as string });
   expect(await ended(login)).toBe(0);
   expect(login.output.stdout).toMatch(/^Logged in to notes\n[^]*valid for 60 min, renewed automatically/);
