@@ -32,6 +32,7 @@ export class RestApi {
       repeated: new RepeatedRequests(),
       readerOf: ({ path }) => OPERATIONS.find((each) => each.method === "GET" && each.path === path),
       report: (error, { id }) => report(error, id),
+      requireRecordable: () => api.audit?.requireReady(),
       record: api.audit && ((change) => recordChange(api, change)),
     });
     this.#router = routerOf(run);

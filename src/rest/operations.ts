@@ -17,7 +17,7 @@ export interface OperationsOptions {
   /** Undefined where callers of MCP need no key: operators need one nevertheless. */
   door: KeyDoor | undefined;
   /** Where changes are recorded; undefined where they are not. */
-  audit: Pick<StoredAudit, "recordIncident"> | undefined;
+  audit: Pick<StoredAudit, "recordIncident" | "requireReady"> | undefined;
   /** Counts requests against limits; undefined where nothing is limited. */
   allowance?: Pick<Allowance, "take"> | undefined;
   /** The secrets of the tenant `default` where they are not in the store. */

@@ -59,7 +59,7 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
     return this.#write(record.principal.tenant, this.#text.entryOf(record, content));
   }
 
-  /** In closed mode no call begins that could not be recorded. */
+  /** In closed mode no call and no change begins that could not be recorded. */
   requireReady(): void {
     const { failure } = this.#queue;
     if (this.isClosed && failure !== undefined) throw unrecorded(failure, false);

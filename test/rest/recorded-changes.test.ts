@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { NexusError } from "../../src/errors/nexus-error.ts";
 import { listOfTools } from "./contract-examples.ts";
 import { RestWorld } from "./rest-world.ts";
 
@@ -78,4 +79,25 @@ test("a repeated request with an idempotency key is recorded once, and one of a 
   await world.call("POST", "/tenants/shop/keys", request);
   await world.call("POST", "/tenants/shop/keys", { key: "nxs_wrong", body: request.body });
   expect((await newest("shop", 100)).length).toBe(before + 1);
+});
+
+test("where changes have to be recorded, none is made while that is not possible", async () => {
+  const { audit } = world.store;
+  const { append } = audit;
+  audit.append = async () => {
+    throw new NexusError("STORE_UNAVAILABLE", "The database does not answer");
+  };
+  const create = (name: string) =>
+    world.call("POST", "/tenants/shop/sets", { key: admin, body: { name, allow: ["*"] } });
+  try {
+    expect((await create("first")).status).toBe(503);
+    const refused = await create("second");
+    expect(refused).toMatchObject({ status: 503, body: { code: "STORE_UNAVAILABLE" } });
+    expect(refused.headers["retry-after"]).toBeDefined();
+    expect((await world.store.sets.list("shop")).map(({ name }) => name)).not.toContain("second");
+    expect((await world.call("GET", "/tenants/shop/sets", { key: admin })).status).toBe(200);
+  } finally {
+    audit.append = append;
+  }
+  await expect.poll(async () => (await create("third")).status, { timeout: 20_000 }).toBe(201);
 });

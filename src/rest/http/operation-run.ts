@@ -32,6 +32,8 @@ export interface OperationRunOptions<Api> {
   readerOf: (operation: RestOperation<Api>) => RestOperation<Api> | undefined;
   /** Logs a failure whose text is not for callers; returns it with the id of the entry. */
   report: (error: NexusError, operation: RestOperation<Api>) => NexusError;
+  /** Throws where no change can be recorded now and none may be made without. */
+  requireRecordable?: (() => void) | undefined;
   /** Records a change. Where it rejects, the caller gets that error instead of the answer. */
   record?: ((change: RecordedChange) => Promise<void>) | undefined;
 }
@@ -42,6 +44,8 @@ interface Attempt {
   body?: unknown;
   /** It got the answer of an earlier one, and had no effect. */
   isRepeated: boolean;
+  /** It was refused because it could not be recorded. */
+  isUnrecordable: boolean;
 }
 
 /** Runs operations: who calls, what they may do, whether the request is valid, and what is answered. */
@@ -53,12 +57,12 @@ export class OperationRun<Api> {
   }
 
   async run(operation: RestOperation<Api>, request: OperationRequest): Promise<Response> {
-    const attempt: Attempt = { isRepeated: false };
+    const attempt: Attempt = { isRepeated: false, isUnrecordable: false };
     const [at, start] = [Date.now(), performance.now()];
     const response = await this.#run(operation, request, attempt).catch((thrown) => this.#toProblem(operation, thrown));
-    const { caller, body, isRepeated } = attempt;
+    const { caller, body, isRepeated, isUnrecordable } = attempt;
     const { record } = this.#options;
-    if (!record || !caller || isRepeated || !isRecorded(operation)) return response;
+    if (!record || !caller || isRepeated || isUnrecordable || !isRecorded(operation)) return response;
     const { params } = request;
     const { tenant } = params;
     const change: RecordedChange = {
@@ -100,6 +104,7 @@ export class OperationRun<Api> {
     const sent = body ? checked(body, parsed(text, problems), "body", problems) : undefined;
     attempt.body = sent;
     if (problems.length > 0) return problemResponse(invalid(problems));
+    if (isRecorded(operation)) this.#requireRecordable(attempt);
     const call = { ...request, query: asked, body: sent };
     const answer = () => this.#answer(operation, call, caller);
     const key = headers["idempotency-key"];
@@ -112,6 +117,12 @@ export class OperationRun<Api> {
       return keep(await answer());
     });
     return "detail" in kept ? problemResponse(kept) : new Response(kept.body === "" ? null : kept.body, kept);
+  }
+
+  #requireRecordable(attempt: Attempt): void {
+    attempt.isUnrecordable = true;
+    this.#options.requireRecordable?.();
+    attempt.isUnrecordable = false;
   }
 
   async #bodyOf({ headers, body }: OperationRequest): Promise<string> {

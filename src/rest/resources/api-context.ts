@@ -24,7 +24,7 @@ export interface ApiContext {
   gateway: Pick<Gateway, "findHost" | "useHost" | "activityOf">;
   events: EventHub;
   /** Where changes are recorded; undefined where they are not. */
-  audit: Pick<StoredAudit, "recordIncident"> | undefined;
+  audit: Pick<StoredAudit, "recordIncident" | "requireReady"> | undefined;
   /** Counts requests; undefined where nothing is limited. */
   allowance: Pick<Allowance, "take"> | undefined;
   toolFiles: LoadedToolFiles;
