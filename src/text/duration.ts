@@ -36,3 +36,12 @@ export function agoText(at: number, now: number = Date.now()): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`;
 }
+
+/** The farthest time that a `Date` can have. */
+const MAX_DATE_MS = 8_640_000_000_000_000;
+
+/** A time in milliseconds as ISO 8601. One that no date can have, in a row that another program wrote, is the last date. */
+export function isoTime(at: number): string {
+  const ms = Number.isNaN(at) ? MAX_DATE_MS : Math.max(-MAX_DATE_MS, Math.min(MAX_DATE_MS, at));
+  return new Date(ms).toISOString();
+}

@@ -91,6 +91,53 @@ describe("tool files", () => {
   });
 });
 
+describe("messages", () => {
+  test("say what to write instead of a text of a wrong form, and name no commands for what is unknown", async () => {
+    const create = (body: object) =>
+      world.call("POST", "/tenants/shop/keys", { key: root, body: { name: "k", allow: ["*"], ...body } });
+    for (const [body, message] of [
+      [{ limits: { rate: "fast" } }, '"fast" is not a rate. Use 10/s, 600/m or 5000/h.'],
+      [{ expires: "soon" }, '"soon" is not a duration. Use 30s, 12h or 90d.'],
+    ] as const) {
+      expect(await create(body)).toMatchObject({ status: 400, body: { errors: [{ message }] } });
+    }
+    const unknown = await world.call("GET", "/tenants/shop/keys/none", { key: root });
+    expect(unknown.body["hint"]).toBe("GET /api/v1/tenants/{tenant}/keys lists those that are known.");
+    for (const path of [
+      "/tenants/none",
+      "/tenants/none/keys",
+      "/tenants/shop/sets/none",
+      "/tenants/shop/servers/none",
+    ]) {
+      const { status, text } = await world.call("GET", path, { key: root });
+      expect({ status, text }).toEqual({ status: 404, text: expect.not.stringContaining("nexus ") as string });
+    }
+  });
+
+  test("refuse the character U+0000, which PostgreSQL does not take, in paths, queries and bodies", async () => {
+    const ask = (path: string) => world.call("GET", path, { key: root });
+    expect(await ask("/tenants/a%00b")).toMatchObject({ status: 400, body: { errors: [{ at: "path/tenant" }] } });
+    expect(await ask("/tenants/shop/keys/%00")).toMatchObject({ status: 400, body: { errors: [{ at: "path/id" }] } });
+    expect(await ask("/tenants/shop/audit?server=%00")).toMatchObject({ body: { errors: [{ at: "query/server" }] } });
+    const body = { name: "a\0b", entry: { url: "https://docs.example/mcp" } };
+    const added = await world.call("POST", "/tenants/shop/servers", { key: root, body });
+    expect(added).toMatchObject({ status: 400, body: { errors: [{ at: "body/name" }] } });
+  });
+
+  test("show a key whose stored times no date can have", async () => {
+    const { about } = await world.store.keys.create({
+      tenant: "shop",
+      name: "odd",
+      role: "caller",
+      grants: { allow: ["*"], deny: [], readOnly: false },
+      expiresAt: 9_000_000_000_000_000,
+    });
+    const key = await world.call("GET", `/tenants/shop/keys/${about.id}`, { key: root });
+    expect(key).toMatchObject({ status: 200, body: { expires: "+275760-09-13T00:00:00.000Z" } });
+    expect((await world.call("GET", "/tenants/shop/keys", { key: root })).status).toBe(200);
+  });
+});
+
 describe("limits", () => {
   test("of a key count its requests of MCP and of the REST API together, and tell when to come again", async () => {
     const key = await world.newKey("operator", "shop", { limits: { rate: { max: 3, windowMs: 3_600_000 } } });

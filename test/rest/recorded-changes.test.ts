@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { NexusError } from "../../src/errors/nexus-error.ts";
 import { listOfTools } from "./contract-examples.ts";
 import { RestWorld } from "./rest-world.ts";
@@ -83,10 +83,9 @@ test("a repeated request with an idempotency key is recorded once, and one of a 
 
 test("where changes have to be recorded, none is made while that is not possible", async () => {
   const { audit } = world.store;
-  const { append } = audit;
-  audit.append = async () => {
+  const append = vi.spyOn(audit, "append").mockImplementation(async () => {
     throw new NexusError("STORE_UNAVAILABLE", "The database does not answer");
-  };
+  });
   const create = (name: string) =>
     world.call("POST", "/tenants/shop/sets", { key: admin, body: { name, allow: ["*"] } });
   try {
@@ -97,7 +96,7 @@ test("where changes have to be recorded, none is made while that is not possible
     expect((await world.store.sets.list("shop")).map(({ name }) => name)).not.toContain("second");
     expect((await world.call("GET", "/tenants/shop/sets", { key: admin })).status).toBe(200);
   } finally {
-    audit.append = append;
+    append.mockRestore();
   }
   await expect.poll(async () => (await create("third")).status, { timeout: 20_000 }).toBe(201);
 });

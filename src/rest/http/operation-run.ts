@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type * as z from "zod";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import { unknownTenant } from "../../store/keep/tenants.ts";
 import { mayEnter, mayUse } from "../access/actor.ts";
@@ -82,7 +83,10 @@ export class OperationRun<Api> {
 
   #toProblem(operation: RestOperation<Api>, thrown: unknown): Response {
     const error = asNexusError(thrown);
-    return problemResponse(problemOf(isHeldBack(error) ? this.#options.report(error, operation) : error));
+    const problem = problemOf(isHeldBack(error) ? this.#options.report(error, operation) : error);
+    // Its hint is for the command line.
+    const isUnknown = error.code === "NAME_UNKNOWN";
+    return problemResponse(isUnknown ? { ...problem, hint: listHint(operation.path) } : problem);
   }
 
   async #run(operation: RestOperation<Api>, request: OperationRequest, attempt: Attempt): Promise<Response> {
@@ -98,11 +102,12 @@ export class OperationRun<Api> {
     if (caller && tenant !== undefined && path.includes("{tenant}") && !mayEnter(caller.actor, tenant)) {
       throw unknownTenant(tenant);
     }
-    const problems: InvalidMember[] = [];
+    const problems = [...withNul("path", params), ...withNul("query", request.query)];
     const asked = query ? checked(query, request.query, "query", problems) : {};
     const text = body ? await this.#bodyOf(request) : "";
     const sent = body ? checked(body, parsed(text, problems), "body", problems) : undefined;
     attempt.body = sent;
+    if (isRecord(sent)) problems.push(...withNul("body", sent));
     if (problems.length > 0) return problemResponse(invalid(problems));
     if (isRecorded(operation)) this.#requireRecordable(attempt);
     const call = { ...request, query: asked, body: sent };
@@ -221,6 +226,18 @@ function invalid(errors: readonly InvalidMember[]): HttpProblem {
     hint: "GET /api/v1/openapi.json describes every operation.",
     errors,
   };
+}
+
+/** Where the names are that would be known; undefined where that is not for everybody. */
+function listHint(path: string): string | undefined {
+  const [, list] = /^(.+\/[^/{]+)\/\{\w+\}/.exec(path) ?? [];
+  return list === undefined || list === "/tenants" ? undefined : `GET /api/v1${list} lists those that are known.`;
+}
+
+/** The character U+0000 is in no name, and databases refuse it. */
+function withNul(where: string, values: Readonly<Record<string, unknown>>): InvalidMember[] {
+  const found = Object.entries(values).filter(([, value]) => typeof value === "string" && value.includes("\0"));
+  return found.map(([name]) => ({ at: `${where}/${name}`, message: "It contains the character U+0000" }));
 }
 
 async function keep(response: Response): Promise<KeptAnswer> {

@@ -115,7 +115,9 @@ function failure({ origin }: URL, status: number, value: unknown): NexusError {
   }
   const { detail, code, hint } = value;
   const known = OTHER_CODES[code] ?? (code as ErrorCode);
-  return new NexusError(known, detail, { url: origin, status, hint: typeof hint === "string" ? hint : undefined });
+  // That of an unknown name is about requests, not about commands.
+  const isForPeople = typeof hint === "string" && known !== "NAME_UNKNOWN";
+  return new NexusError(known, detail, { url: origin, status, hint: isForPeople ? hint : undefined });
 }
 
 function unreachable({ origin }: URL, error: unknown): NexusError {

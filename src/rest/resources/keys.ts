@@ -11,10 +11,12 @@ import { parseDuration } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import type { Actor } from "../access/actor.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
+import { writtenForm } from "../http/written-form.ts";
 import { defineOperation, type ApiContext } from "./api-context.ts";
 
 const PATTERNS = z.array(z.string().min(1).max(500)).max(200);
-const DURATION = z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/);
+const DURATION = writtenForm(/^\d+(\.\d+)?(ms|s|m|h|d)$/, "a duration. Use 30s, 12h or 90d.");
+const RATE = writtenForm(/^\d{1,9}\/[smh]$/, "a rate. Use 10/s, 600/m or 5000/h.");
 
 /** As people write them, and as they are shown. */
 const Limits = z.object({
@@ -25,11 +27,7 @@ const Limits = z.object({
 });
 
 const LimitChange = z.strictObject({
-  rate: z
-    .string()
-    .regex(/^\d{1,9}\/[smh]$/)
-    .nullish()
-    .describe("`10/s`, `600/m`, `5000/h`; null removes the limit."),
+  rate: RATE.nullish().describe("`10/s`, `600/m`, `5000/h`; null removes the limit."),
   perDay: z.int().min(1).nullish(),
   concurrent: z.int().min(1).nullish(),
   maxRequest: z.int().min(1).nullish().describe("Bytes."),

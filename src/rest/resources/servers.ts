@@ -4,7 +4,7 @@ import { tenantFolder } from "../../auth/tenant-folder.ts";
 import { serverId } from "../../config/read/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
-import { unknownServer } from "../../host/directory/unknown-name.ts";
+import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { lastLines, timedLine } from "../../host/server-log-reader.ts";
 import { addNetworkServer, checkNetworkServer } from "../../team/network-server.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
@@ -238,7 +238,8 @@ export async function viewOf(api: ApiContext, { tenant = "", id = "" }: Params):
   const views = await viewsOf(api, tenant);
   const found = views.find((view) => view.id === id);
   if (found) return found;
-  throw unknownServer(
+  throw unknownNameWithAdvice(
+    "server",
     id,
     views.map((view) => view.id),
   );

@@ -3,6 +3,7 @@ import { parseSetDefinition } from "../../gateway/sets/set-definition.ts";
 import { setView } from "../../team/operate/set-view.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
 import { conflict } from "../http/problem.ts";
+import { NAME_FORM } from "../http/written-form.ts";
 import { defineOperation } from "./api-context.ts";
 
 const ITEMS = z.record(
@@ -45,7 +46,7 @@ export const SET_SCHEMAS = {
   Set: ToolSet,
   SetList: listOf(ToolSet),
   SetDefinition: DefinedSet,
-  NewSet: DefinedSet.extend({ name: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/) }),
+  NewSet: DefinedSet.extend({ name: NAME_FORM }),
 };
 
 const TAG = "sets";

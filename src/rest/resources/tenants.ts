@@ -3,6 +3,7 @@ import { removeTenantFolder } from "../../auth/tenant-folder.ts";
 import { parseLimits } from "../../store/keep/request-limits.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
 import { conflict } from "../http/problem.ts";
+import { NAME_FORM } from "../http/written-form.ts";
 import { defineOperation } from "./api-context.ts";
 import { KEY_SCHEMAS } from "./keys.ts";
 
@@ -17,10 +18,7 @@ export const TENANT_SCHEMAS = {
   Tenant,
   TenantList: listOf(Tenant),
   NewTenant: z.strictObject({
-    name: z
-      .string()
-      .regex(/^[a-z][a-z0-9-]{0,31}$/)
-      .describe("1 to 32 lower-case letters, digits and dashes, starting with a letter."),
+    name: NAME_FORM.describe("1 to 32 lower-case letters, digits and dashes, starting with a letter."),
   }),
 };
 

@@ -1,10 +1,11 @@
 import { definitionDifferences, type DefinitionDifference } from "../../host/definitions/definition-difference.ts";
 import { nounOf } from "../../host/definitions/held-definition.ts";
 import type { PendingDefinition } from "../../store/keep/definitions.ts";
+import { isoTime } from "../../text/duration.ts";
 
 /** What programs are told about a changed definition. */
 export function changeView({ server, kind, name, what, since }: PendingDefinition) {
-  return { server, kind: nounOf(kind), name, what, since: new Date(since).toISOString() };
+  return { server, kind: nounOf(kind), name, what, since: isoTime(since) };
 }
 
 /** The same with both definitions and what is different between them. */

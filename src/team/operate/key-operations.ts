@@ -4,6 +4,7 @@ import type { ApiKey, IssuedKey, KeyGrants, NewApiKey } from "../../store/keep/a
 import { writtenLimits, type LimitChange, type WrittenLimits } from "../../store/keep/request-limits.ts";
 import type { Store } from "../../store/store.ts";
 import { parseGrant } from "../grant-pattern.ts";
+import { isoTime } from "../../text/duration.ts";
 
 /** A hundred years: a key cannot last longer, nor its old secret. Far later there are no dates. */
 export const MAX_KEY_MS = 36_500 * 86_400_000;
@@ -39,7 +40,7 @@ export function keyView(about: ApiKey): KeyView {
     readOnly: grants.readOnly,
     limits: writtenLimits(about.limits),
     allTenants,
-    created: new Date(about.createdAt).toISOString(),
+    created: isoTime(about.createdAt),
     expires: timeText(about.expiresAt),
     revoked: timeText(about.revokedAt),
     lastUsed: timeText(about.usedAt),
@@ -139,5 +140,5 @@ function invalid(message: string): NexusError {
 }
 
 function timeText(at: number | undefined): string | null {
-  return at === undefined ? null : new Date(at).toISOString();
+  return at === undefined ? null : isoTime(at);
 }

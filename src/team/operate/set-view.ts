@@ -1,5 +1,6 @@
 import type { SetDefinition, SetItem } from "../../gateway/sets/set-definition.ts";
 import type { KeptSet } from "../../store/keep/sets.ts";
+import { isoTime } from "../../text/duration.ts";
 
 /** What programs are told about a set. */
 export interface SetView {
@@ -31,7 +32,7 @@ export function setView({ tenant, name, definition, changedAt }: KeptSet): SetVi
     tools = {},
     prompts = {},
   } = setDefinition(definition);
-  const changed = new Date(changedAt).toISOString();
+  const changed = isoTime(changedAt);
   return { name, tenant, path: setPath(name), description, allow, deny, readOnly, pin, tools, prompts, changed };
 }
 

@@ -6,6 +6,7 @@ import {
   type ShownLimits,
 } from "../../store/keep/request-limits.ts";
 import { unknownTenant, type Tenant } from "../../store/keep/tenants.ts";
+import { isoTime } from "../../text/duration.ts";
 
 /** What programs are told about a tenant. */
 export interface TenantView {
@@ -69,6 +70,6 @@ type KeyTimes = Awaited<ReturnType<Store["keys"]["list"]>>[number];
 function tenantView({ name, createdAt, limits }: Tenant, keys: readonly KeyTimes[]): TenantView {
   const now = Date.now();
   const usable = keys.filter(({ revokedAt, expiresAt = Infinity }) => revokedAt === undefined && expiresAt > now);
-  const created = new Date(createdAt).toISOString();
+  const created = isoTime(createdAt);
   return { name, created, limits: writtenLimits(limits), keys: usable.length };
 }

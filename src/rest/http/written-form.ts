@@ -1,0 +1,15 @@
+import * as z from "zod";
+
+const MAX_SHOWN = 100;
+
+/** A text of a certain form. `words`: what the text is not, and what to write instead. */
+export function writtenForm(pattern: RegExp, words: string) {
+  return z.string().regex(pattern, {
+    error: ({ input }) => `${JSON.stringify(String(input).slice(0, MAX_SHOWN))} is not ${words}`,
+  });
+}
+
+export const NAME_FORM = writtenForm(
+  /^[a-z][a-z0-9-]{0,31}$/,
+  "a valid name. Use 1 to 32 lower-case letters, digits and dashes, starting with a letter.",
+);
