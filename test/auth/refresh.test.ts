@@ -152,16 +152,17 @@ test("N3: after a failed refresh the person logs in again, and the call goes thr
 });
 
 test.each([
-  ["breaks the connection", "drop"],
+  ["breaks the connection", undefined],
   ["is overloaded", 503],
-] as const)("N3: an authorization server that %s costs no token; the next call refreshes", async (_, answer) => {
+  ["is asked too often", 429],
+])("N3: an authorization server that %s costs no token; the next call refreshes", async (_, answer) => {
   await using world = await AuthWorld.open();
   const client = await world.connect();
   await refuseAccessToken(world);
   const before = await world.stored();
   world.authorization.instead.set("/token", (_req, res) => {
-    if (answer === "drop") res.destroy();
-    else res.writeHead(answer, { "content-type": "text/plain" }).end("Overloaded");
+    if (answer === undefined) res.destroy();
+    else res.writeHead(answer, { "content-type": "application/json" }).end(`{"error":"slow_down"}`);
     return true;
   });
 

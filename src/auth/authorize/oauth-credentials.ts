@@ -231,7 +231,7 @@ export class OAuthCredentials implements CredentialSource {
       await this.#refresh(stored);
       return undefined;
     } catch (error) {
-      if (oauthErrorCode(error) === undefined || !(error instanceof NexusError)) throw error;
+      if (oauthErrorCode(error) === undefined || !(error instanceof NexusError) || isTemporary(error)) throw error;
       this.#logger.info(`the login to ${this.#options.server} has ended: ${messageOf(error)}`);
       return this.#explained(error);
     }
@@ -328,6 +328,12 @@ export class OAuthCredentials implements CredentialSource {
 
 function grantedScopes(stored: StoredCredential | undefined): readonly string[] {
   return scopesIn(stored?.tokens?.scope) ?? stored?.scopes ?? [];
+}
+
+/** The authorization server could not decide: the refresh token may still be valid. */
+function isTemporary(error: NexusError): boolean {
+  const { status = 400 } = error.details;
+  return status === 429 || status >= 500 || oauthErrorCode(error) === "temporarily_unavailable";
 }
 
 function renewalOf({ expiresAt, obtainedAt }: TokenSet): number {
