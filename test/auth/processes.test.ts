@@ -6,6 +6,8 @@ import { AuthWorld } from "../fixtures/auth/auth-world.ts";
 import { NexusWorld, type Ran } from "../fixtures/nexus.ts";
 
 const AUTH_EXIT = 8;
+/** The folder of the logins is that of Linux and other systems with XDG variables. */
+const posix = test.runIf(process.platform !== "win32" && process.platform !== "darwin");
 
 /** A person who has logged in to the protected server, and whose access token has just ended. */
 async function loggedIn(world: AuthWorld, nexus: NexusWorld): Promise<FileCredentials> {
@@ -52,7 +54,7 @@ function holdAnswers(world: AuthWorld) {
   };
 }
 
-test("N3: two processes whose token has ended share one refresh, and the grant stays valid", async () => {
+posix("N3: two processes whose token has ended share one refresh, and the grant stays valid", async () => {
   await using world = await AuthWorld.open();
   await using nexus = await NexusWorld.open();
   const storage = await loggedIn(world, nexus);
@@ -74,27 +76,30 @@ test("N3: two processes whose token has ended share one refresh, and the grant s
   expect(world.authorization.refreshes).toBe(2);
 });
 
-test("N3: a process that is killed before its refresh arrives costs nothing; the next one takes over its lock", async () => {
-  await using world = await AuthWorld.open();
-  await using nexus = await NexusWorld.open();
-  await loggedIn(world, nexus);
-  const reached = new Promise<void>((resolve) => {
-    world.authorization.instead.set("/token", () => {
-      resolve();
-      return true;
+posix(
+  "N3: a process that is killed before its refresh arrives costs nothing; the next one takes over its lock",
+  async () => {
+    await using world = await AuthWorld.open();
+    await using nexus = await NexusWorld.open();
+    await loggedIn(world, nexus);
+    const reached = new Promise<void>((resolve) => {
+      world.authorization.instead.set("/token", () => {
+        resolve();
+        return true;
+      });
     });
-  });
 
-  const killed = callTool(nexus, "one");
-  await until(reached, killed);
-  killed.child.kill("SIGKILL");
-  await killed.ended;
-  world.authorization.instead.clear();
+    const killed = callTool(nexus, "one");
+    await until(reached, killed);
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    world.authorization.instead.clear();
 
-  expect(await callTool(nexus, "two").ended).toMatchObject({ code: 0 });
-});
+    expect(await callTool(nexus, "two").ended).toMatchObject({ code: 0 });
+  },
+);
 
-test("N3: a process that is killed after it stored the new tokens loses nothing", async () => {
+posix("N3: a process that is killed after it stored the new tokens loses nothing", async () => {
   await using world = await AuthWorld.open();
   await using nexus = await NexusWorld.open();
   await loggedIn(world, nexus);
@@ -116,7 +121,7 @@ test("N3: a process that is killed after it stored the new tokens loses nothing"
   expect(world.authorization.refreshes).toBe(1);
 });
 
-test("N3: if the answer to a refresh was lost with its process, the next one says how to log in again", async () => {
+posix("N3: if the answer to a refresh was lost with its process, the next one says how to log in again", async () => {
   await using world = await AuthWorld.open();
   await using nexus = await NexusWorld.open();
   await loggedIn(world, nexus);
