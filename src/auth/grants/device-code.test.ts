@@ -77,6 +77,16 @@ test("a device login ends when the code has expired, also if the server never sa
   expect(login.pauses).toEqual([5_000, 5_000, 5_000, 5_000]);
 });
 
+test.each([
+  [1e-9, 1_000],
+  [1e7, 3_600_000],
+])("a device login waits for a sensible time where the server asks for %d seconds", async (interval, pause) => {
+  await using login = await startLogin([{ body: { ...CODE, interval, expires_in: 1e9 } }, TOKEN]);
+
+  await login.run();
+  expect(login.pauses).toEqual([pause]);
+});
+
 test("a device login is cancelled while it waits", async () => {
   const controller = new AbortController();
   await using endpoint = await ScriptedTokenEndpoint.start({ body: { ...CODE, interval: 300 } });

@@ -25,6 +25,8 @@ const DEFAULT_INTERVAL_S = 5;
 /** RFC 8628, section 3.5: what `slow_down` adds. */
 const SLOWER_S = 5;
 const LONGEST_INTERVAL_S = 60;
+/** A server that asks for less is not asked without a pause; a timer cannot wait for more than 24 days. */
+const [SHORTEST_INTERVAL_S, LONGEST_WAIT_S] = [1, 3_600];
 
 /** A token after a login on any device: the person enters a code there, and this client asks until it is done. */
 export async function deviceCode(
@@ -48,7 +50,7 @@ export async function deviceCode(
     userCode: code.user_code,
     expiresAt,
   });
-  let intervalS = code.interval ?? DEFAULT_INTERVAL_S;
+  let intervalS = Math.min(Math.max(code.interval ?? DEFAULT_INTERVAL_S, SHORTEST_INTERVAL_S), LONGEST_WAIT_S);
   while (now() + intervalS * 1000 < expiresAt) {
     await wait(request, intervalS * 1000, signal);
     const outcome = await poll(request, code.device_code, signal);

@@ -124,3 +124,43 @@ test("a token request is cancelled by its signal", async () => {
     code: "CANCELLED",
   });
 });
+
+test.each(["a\r\nX-Injected: 1", "a b", "tök", "", "a\u0000"])(
+  "security.md: the token %j, which is not fit for a header, is refused and not shown",
+  async (token) => {
+    await using endpoint = await ScriptedTokenEndpoint.start({ body: { access_token: token, token_type: "Bearer" } });
+
+    const error = await failure(clientCredentials(endpoint.request()));
+    expect(error.message).toContain("while requesting a token");
+    expect(error.message).not.toContain("Injected");
+  },
+);
+
+test("a lifetime that no date can show ends at the last date", async () => {
+  await using endpoint = await ScriptedTokenEndpoint.start({
+    body: { access_token: "t", token_type: "Bearer", expires_in: 1e300 },
+  });
+
+  const { expiresAt = 0 } = await clientCredentials(endpoint.request());
+  expect(new Date(expiresAt).toISOString()).toBe("+275760-09-13T00:00:00.000Z");
+});
+
+test.each([
+  ["status 400", { status: 400 }],
+  ["status 200", {}],
+])("security.md: an error with %s that repeats the client's secret is masked", async (_what, more) => {
+  const secret = "not a real+secret";
+  const basic = Buffer.from(`client-1:${new URLSearchParams({ "": secret }).toString().slice(1)}`).toString("base64");
+  await using endpoint = await ScriptedTokenEndpoint.start({
+    ...more,
+    body: { error: "invalid_client", error_description: `not ${secret}, not ${basic}` },
+  });
+  const client = { clientId: "client-1", clientSecret: secret, by: "configuration" } as const;
+
+  const request = endpoint.request({ client: { ...client, authentication: "client_secret_basic" } });
+  const error = await failure(clientCredentials(request));
+  expect(endpoint.received[0]?.headers.authorization).toBe(`Basic ${basic}`);
+  expect(error.message).toContain("invalid_client: not ");
+  expect(error.message).not.toContain(secret);
+  expect(error.message).not.toContain(basic);
+});
