@@ -33,6 +33,27 @@ const REFUSED: readonly [string, number, "ipv4" | "ipv6"][] = [
   ["ff00::", 8, "ipv6"],
 ];
 
+/** Those of companies and homes. A server in one of them may name others there, but not this machine or its cloud. */
+const PRIVATE: readonly [string, number, "ipv4" | "ipv6"][] = [
+  ["10.0.0.0", 8, "ipv4"],
+  ["100.64.0.0", 10, "ipv4"],
+  ["172.16.0.0", 12, "ipv4"],
+  ["192.168.0.0", 16, "ipv4"],
+  // Some VPN programs give every name an address of this range.
+  ["198.18.0.0", 15, "ipv4"],
+  ["fc00::", 7, "ipv6"],
+];
+
+/** Metadata services of clouds that have a private address. */
+const CLOUD_METADATA = ["100.100.100.200", "fd00:ec2::254", "fd20:ce::254"];
+
+export interface AddressGuardOptions {
+  /** Host names or addresses that may be reached although they are internal. */
+  allow?: readonly string[];
+  /** Whether the addresses of private networks may be reached. */
+  allowsPrivate?: boolean;
+}
+
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
@@ -41,11 +62,15 @@ type LookupCallback = (error: Error | null, address: string | LookupAddress[], f
  */
 export class AddressGuard {
   readonly #refused = new BlockList();
+  readonly #private = new BlockList();
+  readonly #cloud = new BlockList();
   readonly #allowed: ReadonlySet<string>;
 
-  /** `allow`: host names or addresses that may be reached although they are internal. */
-  constructor({ allow = [] }: { allow?: readonly string[] } = {}) {
+  constructor({ allow = [], allowsPrivate = false }: AddressGuardOptions = {}) {
     for (const [address, prefix, family] of REFUSED) this.#refused.addSubnet(address, prefix, family);
+    if (allowsPrivate)
+      for (const [address, prefix, family] of PRIVATE) this.#private.addSubnet(address, prefix, family);
+    for (const address of CLOUD_METADATA) this.#cloud.addAddress(address, isIP(address) === 6 ? "ipv6" : "ipv4");
     this.#allowed = new Set(allow.map((host) => host.toLowerCase()));
   }
 
@@ -58,14 +83,14 @@ export class AddressGuard {
       });
     }
     const host = url.hostname.replace(/^\[|\]$/g, "");
-    if (isIP(host) && !this.#permits(host, host)) throw refusal(host, host);
+    if (isIP(host) && !this.permits(host, host)) throw refusal(host, host);
   }
 
   /** Replaces the system's lookup in `connect` of a socket. */
   readonly lookup = (hostname: string, options: { all?: boolean | undefined }, callback: LookupCallback): void => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, "");
-      const bad = addresses.find(({ address }) => !this.#permits(hostname, address));
+      const bad = addresses.find(({ address }) => !this.permits(hostname, address));
       if (bad) return callback(refusal(hostname, bad.address), "");
       const [first] = addresses;
       if (options.all) callback(null, addresses);
@@ -73,10 +98,13 @@ export class AddressGuard {
     });
   };
 
-  #permits(hostname: string, address: string): boolean {
+  /** Whether a name may be reached at this address. */
+  permits(hostname: string, address: string): boolean {
     if (this.#allowed.has(hostname.toLowerCase()) || this.#allowed.has(address)) return true;
     // An IPv4 address written as IPv6 (::ffff:…) is checked against the IPv4 ranges.
-    return !this.#refused.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    if (!this.#refused.check(address, family)) return true;
+    return this.#private.check(address, family) && !this.#cloud.check(address, family);
   }
 }
 

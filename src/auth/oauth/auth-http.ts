@@ -36,6 +36,8 @@ export interface OAuthRequestOptions {
   signal?: AbortSignal;
 }
 
+type Answer = Awaited<ReturnType<PendingResponse["answer"]>>;
+
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 const MAX_REDIRECTS = 3;
@@ -119,7 +121,7 @@ export class AuthHttp implements AsyncDisposable {
         passesRedirects: true,
       }).answer();
       exchange.status = answer.status;
-      return responseOf(answer.status < 400 ? answer : { ...answer, body: withoutEcho(answer.body, request) });
+      return responseOf({ ...answer, body: withoutEcho(answer, request) });
     } catch (error) {
       if (error instanceof NexusError) exchange.error = error;
       throw error;
@@ -145,24 +147,18 @@ export class AuthHttp implements AsyncDisposable {
     const given = publicOnly === undefined || publicOnly === true ? [] : publicOnly === false ? [] : publicOnly.allow;
     // The rule of a proxy decides where there is one: it resolves the names.
     const hasProxy = Boolean(network?.proxy?.httpProxy ?? network?.proxy?.httpsProxy);
-    const isPrivate = !publicOnly && (hasProxy || (!this.#isLoopback && (await isInternal(own))));
+    if (!publicOnly && hasProxy) return new Network({ ...network, guard: undefined });
+    const allowsPrivate = !publicOnly && !this.#isLoopback && (await isInternal(own));
     const allow = [...given, ...(publicOnly ? [] : this.#isLoopback ? LOOPBACK : [own])];
-    return new Network({ ...network, guard: isPrivate ? undefined : new AddressGuard({ allow }) });
+    return new Network({ ...network, guard: new AddressGuard({ allow, allowsPrivate }) });
   }
 }
 
-/** Whether the server itself is in a private network. A name that is unknown here is not. */
+/** Whether the server itself is in a private network. A name that is unknown here, or also public, is not. */
 async function isInternal(host: string): Promise<boolean> {
   const guard = new AddressGuard();
   const addresses = isIP(host) ? [{ address: host }] : await lookup(host, { all: true }).catch(() => []);
-  return addresses.some(({ address }) => {
-    try {
-      guard.check(new URL(`https://${isIP(address) === 6 ? `[${address}]` : address}/`));
-      return false;
-    } catch {
-      return true;
-    }
-  });
+  return addresses.length > 0 && addresses.every(({ address }) => !guard.permits(host, address));
 }
 
 function dispatchOptions(url: URL, { method, headers, body }: Parameters<AuthHttp["fetch"]>[1]): DispatchOptions {
@@ -189,15 +185,25 @@ const PUBLIC_PARAMETERS = new Set(["grant_type", "resource", "scope", "client_id
 const SHORTEST_SECRET = 8;
 
 /** Some servers repeat in an error what they were sent, and errors are shown and logged. */
-function withoutEcho(body: Uint8Array, request: Parameters<AuthHttp["fetch"]>[1]): Uint8Array {
+function withoutEcho(answer: Answer, request: Parameters<AuthHttp["fetch"]>[1]): Uint8Array {
+  let text = Buffer.from(answer.body).toString("utf8");
+  // Some report an error with status 200. A token that stays the same must not be masked.
+  if (answer.status < 400 && !/"error"\s*:/.test(text)) return answer.body;
   const sent = [...new URLSearchParams(request.body ?? "")].filter(([name]) => !PUBLIC_PARAMETERS.has(name));
-  const secrets = [...sent.map(([, value]) => value), request.headers?.["authorization"]?.split(" ")[1] ?? ""];
-  let text = Buffer.from(body).toString("utf8");
+  const secrets = [...sent.map(([, value]) => value), ...secretsIn(request.headers?.["authorization"])];
   for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, MASK);
   return Buffer.from(text);
 }
 
-function responseOf({ status, headers, body }: Awaited<ReturnType<PendingResponse["answer"]>>): Response {
+/** What is in an `Authorization` header; in that of Basic, also the password as it was before it was encoded. */
+function secretsIn(header = ""): string[] {
+  const [scheme = "", value = ""] = header.split(" ");
+  if (scheme.toLowerCase() !== "basic") return [value];
+  const [, encoded = ""] = Buffer.from(value, "base64").toString("utf8").split(":");
+  return [value, encoded, new URLSearchParams(`secret=${encoded}`).get("secret") ?? ""];
+}
+
+function responseOf({ status, headers, body }: Answer): Response {
   const own = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     for (const each of [value].flat()) if (each !== undefined) own.append(name, each);
