@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import { AddressGuard } from "../../src/net/address-guard.ts";
 import { AuthHttp } from "../../src/auth/oauth/auth-http.ts";
 import { AuthorizationServer } from "../fixtures/auth/authorization-server.ts";
 import { AuthWorld, echo } from "../fixtures/auth/auth-world.ts";
@@ -89,6 +90,24 @@ test.each([
 
   expect(error.code).toBe("ADDRESS_REFUSED");
   expect(`${error.message} ${error.details.hint}`).toContain(reason);
+});
+
+test.each(["https://169.254.169.254/", "https://0.0.0.0/", "https://[fd00:ec2::254]/", "https://[fe80::1]/"])(
+  "security.md: from a server in a private network, %s is not reached",
+  async (url) => {
+    await using http = new AuthHttp({ server: "https://10.0.0.1/mcp" });
+
+    const error = await failure(http.fetch(url, { method: "GET" }));
+
+    expect(error.code).toBe("ADDRESS_REFUSED");
+  },
+);
+
+test("security.md: from a server in a private network, a name of this machine is not reached", () => {
+  const guard = new AddressGuard({ allowsPrivate: true });
+
+  const addresses = ["192.168.1.1", "fc00::1", "127.0.0.1", "::ffff:127.0.0.1", "::1", "100.100.100.200"];
+  expect(addresses.filter((address) => guard.permits("login.example", address))).toEqual(["192.168.1.1", "fc00::1"]);
 });
 
 test.each([
@@ -246,6 +265,21 @@ test("N3: a server that moves to another issuer gets a new registration; the old
   expect((await world.stored())?.client.clientId).not.toBe(before?.client.clientId);
   expect([...next.secrets]).not.toContain(before?.tokens?.refreshToken);
   expect(next.refreshes).toBe(0);
+});
+
+test.each([
+  ["a login", {}],
+  ["an assertion", { grant: "jwt_bearer", assertion: "not-a-real-assertion" }],
+] as const)("security.md: %s for one issuer is not for another that the server names", async (_what, more) => {
+  await using world = await AuthWorld.open();
+  await using next = await AuthorizationServer.start();
+  world.server.moveTo(next);
+
+  const error = await failure(world.connect(world.credentials({ ...more, issuer: world.authorization.issuer })));
+
+  expect(error.message).toContain(`but the server now uses ${next.issuer}`);
+  expect(next.requestsTo("/register") + next.tokenRequests()).toBe(0);
+  expect(world.pages).toHaveLength(0);
 });
 
 test("N3: a client that was registered by hand is not used at another issuer", async () => {

@@ -12,7 +12,7 @@ export interface OAuthSettings {
   privateKey?: string | undefined;
   signingAlgorithm?: string | undefined;
   keyId?: string | undefined;
-  /** The issuer at which the client was registered by hand. It is used at no other. */
+  /** The issuer to use, at which the client was registered by hand. Nothing is sent to another one. */
   issuer?: string | undefined;
   /** The URL of a client id metadata document. */
   clientMetadataUrl?: string | undefined;

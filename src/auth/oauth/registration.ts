@@ -32,6 +32,7 @@ const BY_SECRET: readonly ClientAuthentication[] = ["client_secret_basic", "clie
  */
 export async function registerClient(request: RegistrationRequest): Promise<RegisteredClient> {
   const { authorizationServer, settings, stored } = request;
+  checkIssuer(request);
   if (settings.clientId !== undefined) return configuredClient(settings.clientId, request);
   const { clientMetadataUrl } = settings;
   if (clientMetadataUrl !== undefined && authorizationServer.client_id_metadata_document_supported === true) {
@@ -43,26 +44,24 @@ export async function registerClient(request: RegistrationRequest): Promise<Regi
   return newClient(request);
 }
 
-function configuredClient(
-  clientId: string,
-  { authorizationServer, settings, stored }: RegistrationRequest,
-): RegisteredClient {
-  const { issuer } = authorizationServer;
-  const known = settings.issuer ?? (stored?.client.clientId === clientId ? stored.issuer : undefined);
-  if (known !== undefined && known !== issuer) {
-    throw oauthFailure(
-      "registering the client",
-      new NexusError(
-        "AUTH_REQUIRED",
-        `The client "${clientId}" is registered at ${known}, but the server now uses ${issuer}.`,
-      ),
-      {
-        phase: "connect",
-        hint: `If you trust the new issuer, register a client there and set "clientId" and "issuer" in the entry's "oauth"; then log out and in again.`,
-        mayHaveReached: false,
-      },
-    );
-  }
+/** What was made for one issuer, such as a secret or an assertion, is not shown to another that the server names. */
+function checkIssuer({ authorizationServer: { issuer }, settings, stored }: RegistrationRequest): void {
+  const { clientId, assertion } = settings;
+  const isBound = assertion !== undefined || (clientId !== undefined && stored?.client.clientId === clientId);
+  const known = settings.issuer ?? (isBound ? stored?.issuer : undefined);
+  if (known === undefined || known === issuer) return;
+  const problem =
+    clientId === undefined
+      ? `The entry is for ${known}, but the server now uses ${issuer}.`
+      : `The client "${clientId}" is registered at ${known}, but the server now uses ${issuer}.`;
+  throw oauthFailure("registering the client", new NexusError("AUTH_REQUIRED", problem), {
+    phase: "connect",
+    hint: `If you trust the new issuer, register a client there and set "clientId" and "issuer" in the entry's "oauth"; then log out and in again.`,
+    mayHaveReached: false,
+  });
+}
+
+function configuredClient(clientId: string, { authorizationServer, settings }: RegistrationRequest): RegisteredClient {
   const { clientSecret } = settings;
   return {
     clientId,
