@@ -58,6 +58,32 @@ test("N3: without a person, a server that requires a login is AUTH_REQUIRED and 
   expect(world.authorization.requestsTo("/register")).toBe(0);
 });
 
+test("a server that does not mention OAuth may expect an API key, and the errors say so", async () => {
+  await using world = await AuthWorld.open();
+  world.server.metadata = undefined;
+  world.server.challenge = "Bearer";
+  const loginHint = () => "Log in.";
+
+  const refused = await failure(world.connect(world.credentials({}, { login: undefined, loginHint })));
+  const noLogin = await failure(world.credentials().login());
+
+  const hint = `If the server expects an API key, add it to the entry's "headers".`;
+  expect(refused).toMatchObject({ code: "AUTH_REQUIRED", details: { hint: `Log in. ${hint}` } });
+  expect(noLogin).toMatchObject({
+    code: "AUTH_REQUIRED",
+    message: `${world.server.url} requires credentials, but no OAuth login was found there`,
+    details: { hint },
+  });
+});
+
+test("a login at a URL that does not exist is not answered with: requires no login", async () => {
+  await using world = await AuthWorld.open();
+  world.server.instead = (_req, res) => Boolean(res.writeHead(404).end());
+  const error = await failure(world.credentials().login());
+  expect(error).toMatchObject({ code: "HTTP_STATUS", details: { status: 404 } });
+  expect(error.message).toContain("answered with HTTP 404");
+});
+
 test("N3: a refused consent is an error that says so", async () => {
   await using world = await AuthWorld.open();
   world.authorization.consent = "refused";

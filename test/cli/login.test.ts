@@ -79,13 +79,26 @@ test("N3: a login with the browser is kept, used, listed without secrets, and en
     items: [{ servers: ["notes"], url: notes.url, issuer: authorization.issuer, state: "valid" }],
     errors: [],
   });
+  const servers = await world.run(["mcp", "servers"]);
+  expect(servers.stdout).toMatch(/^notes +modern \S+, just now +logged in +http/m);
+  expect(servers.stdout).toMatch(/^fixed +not used yet +http/m);
   const doctor = await world.run(["mcp", "doctor", "notes"]);
   expect(doctor.stdout).toContain("accepted, with the kept login: valid for 60 min, renewed automatically");
 
   const logout = await world.run(["mcp", "logout", "notes"]);
   expect(logout).toMatchObject({ code: 0, stderr: "" });
   expect(logout.stdout).toContain("The tokens were removed from this machine and revoked.");
-  const shown = [login.output.stdout, login.output.stderr, list.stdout, doctor.stdout, logout.stdout].join("\n");
+  const after = JSON.parse((await world.run(["mcp", "servers", "--json"])).stdout) as { servers: { id: string }[] };
+  expect(after.servers.find(({ id }) => id === "notes")).toMatchObject({ login: { state: "needed" } });
+  expect(after.servers.find(({ id }) => id === "open")).not.toHaveProperty("login");
+  const shown = [
+    servers.stdout,
+    login.output.stdout,
+    login.output.stderr,
+    list.stdout,
+    doctor.stdout,
+    logout.stdout,
+  ].join("\n");
   for (const secret of authorization.secrets) expect(shown).not.toContain(secret);
   expect((await world.run(["mcp", "logout", "notes"])).stdout).toContain("There is no login to notes");
   expect((await world.run(["mcp", "login", "--list"])).stderr).toContain("No logins are kept.");

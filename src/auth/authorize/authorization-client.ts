@@ -42,6 +42,16 @@ export interface CredentialRequest {
   stored?: StoredCredential | undefined;
 }
 
+/** For a server that does not mention OAuth. */
+export const API_KEY_HINT = `If the server expects an API key, add it to the entry's "headers".`;
+
+/** What a server answers to a request without a credential. */
+export interface ProbeResult {
+  status: number;
+  /** What it requires; undefined if it refused nothing. */
+  challenge: Challenge | undefined;
+}
+
 const PERSONAL: readonly GrantKind[] = ["authorization_code", "device_code"];
 
 /** Talks to the authorization server of one MCP server. Keeps nothing: each request begins with what is stored. */
@@ -65,8 +75,8 @@ export class AuthorizationClient {
     return !this.needsPerson || this.#options.login !== undefined;
   }
 
-  /** Asks the server without a credential what it requires; undefined if it requires none. */
-  async probe(signal?: CancelSignal): Promise<Challenge | undefined> {
+  /** Asks the server without a credential what it requires. */
+  async probe(signal?: CancelSignal): Promise<ProbeResult> {
     const { server } = this.#options;
     return this.#online(async (http) => {
       const response = await http.fetch(server, {
@@ -75,8 +85,9 @@ export class AuthorizationClient {
         body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
         signal,
       });
-      if (response.status !== 401 && response.status !== 403) return undefined;
-      return challengeOf(Object.fromEntries(response.headers));
+      const { status, headers } = response;
+      const isRefused = status === 401 || status === 403;
+      return { status, challenge: isRefused ? await challengeOf(Object.fromEntries(headers)) : undefined };
     });
   }
 
@@ -154,6 +165,12 @@ export class AuthorizationClient {
       http,
       now: now(),
       signal: signal && abortSignalOf(signal),
+    }).catch((error: unknown) => {
+      // Addresses that no metadata names were only a guess.
+      const isGuess = discovery.found === "default-endpoints" && settings.clientId === undefined;
+      throw isGuess && error instanceof NexusError && error.code === "AUTH_REQUIRED"
+        ? offersNoLogin(url, error)
+        : error;
     });
     const wantsProof = settings.dpop ?? (discovery.requiresProof || challenge?.wantsProof === true);
     const proof = wantsProof ? await proofKeyOf(own) : undefined;
@@ -256,6 +273,16 @@ async function refreshTokens(request: GrantRequest, old: TokenSet & { refreshTok
 
 async function proofKeyOf(stored: StoredCredential | undefined): Promise<ProofKey> {
   return stored?.proofKey ? ProofKey.import(stored.proofKey) : ProofKey.create();
+}
+
+function offersNoLogin(server: string, cause: NexusError): NexusError {
+  return new NexusError("AUTH_REQUIRED", `${server} requires credentials, but no OAuth login was found there`, {
+    phase: "connect",
+    hint: API_KEY_HINT,
+    snippet: `"headers": { "Authorization": "Bearer \${TOKEN}" }`,
+    cause,
+    mayHaveReached: false,
+  });
 }
 
 function noPerson(): NexusError {

@@ -13,6 +13,7 @@ import { oauthErrorCode } from "../oauth/oauth-failure.ts";
 import { ProofKey } from "../oauth/proof-key.ts";
 import type { CredentialStorage, StoredCredential, TokenSet } from "../oauth/stored-credential.ts";
 import {
+  API_KEY_HINT,
   AuthorizationClient,
   type AuthorizationClientOptions,
   type CredentialRequest,
@@ -128,10 +129,10 @@ export class OAuthCredentials implements CredentialSource {
   /** A new credential, also if there is a valid one: a person logs in. */
   async login(signal?: CancelSignal): Promise<StoredCredential> {
     const { storage, server } = this.#options;
-    const challenge = await this.#authorization.probe(signal);
+    const { status, challenge } = await this.#authorization.probe(signal);
     const stored = await storage.load(server);
     const discovery = await this.#authorization.discover({ challenge, stored }, signal);
-    if (!challenge && discovery.found === "default-endpoints") throw needsNoLogin(server);
+    if (!challenge && discovery.found === "default-endpoints") throw needsNoLogin(server, status);
     return this.#obtain({ discovery, challenge, stored }, signal);
   }
 
@@ -307,16 +308,19 @@ export class OAuthCredentials implements CredentialSource {
     return error.amended({ hint: this.#loginHint([]) });
   }
 
-  #loginRequired({ error, scopes }: Challenge, stored: StoredCredential | undefined): NexusError {
+  #loginRequired(challenge: Challenge, stored: StoredCredential | undefined): NexusError {
+    const { error, scopes, resourceMetadata } = challenge;
     const isStepUp = error === "insufficient_scope";
     const [code, message] = isStepUp
       ? (["FORBIDDEN", `The server requires more scopes: ${scopes?.join(", ") ?? "it does not say which"}`] as const)
       : (["AUTH_REQUIRED", "The server requires a login"] as const);
+    // The new login replaces the old one, so it asks for what that one has as well.
+    const hint = this.#loginHint(isStepUp ? [...new Set([...grantedScopes(stored), ...(scopes ?? [])])] : []);
+    const mayWantKey = !isStepUp && !stored && resourceMetadata === undefined;
     return new NexusError(code, message, {
       phase: "connect",
       status: isStepUp ? 403 : 401,
-      // The new login replaces the old one, so it asks for what that one has as well.
-      hint: this.#loginHint(isStepUp ? [...new Set([...grantedScopes(stored), ...(scopes ?? [])])] : []),
+      hint: mayWantKey ? `${hint} ${API_KEY_HINT}` : hint,
       mayHaveReached: false,
     });
   }
@@ -346,10 +350,20 @@ function secretsOf(credential: StoredCredential | undefined): string[] {
   return [tokens?.accessToken, tokens?.refreshToken, client?.clientSecret].filter((secret) => secret !== undefined);
 }
 
-function needsNoLogin(server: string): NexusError {
-  return new NexusError("ARGUMENTS_INVALID", `${server} requires no login`, {
+function needsNoLogin(server: string, status: number): NexusError {
+  // Others are usual answers to a request outside a session.
+  const isWrong = status === 404 || status === 405 || status >= 500;
+  const [code, message, hint] = isWrong
+    ? ([
+        "HTTP_STATUS",
+        `${server} answered with HTTP ${status} and asks for no login`,
+        "Check that the URL is the server's MCP endpoint. If it is, use the server without logging in.",
+      ] as const)
+    : (["ARGUMENTS_INVALID", `${server} requires no login`, "Use the server without logging in."] as const);
+  return new NexusError(code, message, {
     phase: "connect",
-    hint: "Use the server without logging in.",
+    ...(isWrong && { status }),
+    hint,
     mayHaveReached: false,
   });
 }

@@ -15,7 +15,8 @@ export interface Sighting {
   key: string;
   outcome?:
     | { kind: "ready"; era: Era; protocolVersion: string; serverInfo: Implementation | undefined }
-    | { kind: "failed"; code: string; message: string };
+    | { kind: "failed"; code: string; message: string }
+    | undefined;
   tools?: readonly string[];
   prompts?: readonly string[];
 }

@@ -8,6 +8,7 @@ import type { HttpReach, ResolvedEntry } from "../../transport/server-entry.ts";
 import { asksAnyone, type CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { ServerSet } from "../command/server-set.ts";
+import type { Sighting } from "../command/sightings.ts";
 
 /** A server over HTTP and where its login is kept. */
 export interface LoginTarget {
@@ -37,6 +38,12 @@ export async function openTargets({ words, options, openServers }: TargetContext
 export async function pickTarget(servers: ServerSet, { words, surroundings }: TargetContext): Promise<LoginTarget> {
   const definition = servers.inPlace ?? servers.pickOnly(words);
   return loginTarget(definition, await openCredentials(surroundings, servers.stateFolder));
+}
+
+/** After a login or logout, the result of the last connection says nothing about the next one. */
+export async function noteLogin({ id }: LoginTarget, servers: ServerSet, outcome: Sighting["outcome"]): Promise<void> {
+  const definition = servers.inPlace ? undefined : servers.directory.find(id);
+  if (definition) await servers.sightings.note(definition, { outcome });
 }
 
 export function loginTarget(definition: ServerDefinition, storage: FileCredentials): LoginTarget {

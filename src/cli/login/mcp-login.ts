@@ -6,7 +6,7 @@ import { wrongUsage } from "../command/command-line.ts";
 import { factLines } from "../output/facts.ts";
 import { listLogins } from "./list-logins.ts";
 import { logIn } from "./log-in.ts";
-import { openTargets, pickTarget } from "./login-target.ts";
+import { noteLogin, openTargets, pickTarget } from "./login-target.ts";
 import { loginForPrograms, loginStateText } from "./login-words.ts";
 
 /** nexus mcp login github */
@@ -62,6 +62,7 @@ on any device. The login is abandoned after 5 minutes; --timeout sets another li
       usesBrowser: !options["no-browser"],
       settings,
     });
+    await noteLogin(target, servers, undefined);
     const summary = credentialSummary(credential);
     if (out.json) return out.value({ server: target.id, ...loginForPrograms(summary) });
     const { issuer, scopes } = summary;

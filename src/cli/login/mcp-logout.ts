@@ -5,7 +5,7 @@ import { asNexusError } from "../../errors/nexus-error.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand, IN_PLACE, TENANT, type CommandContext } from "../command/command.ts";
-import { openTargets, pickTarget, type LoginTarget } from "./login-target.ts";
+import { noteLogin, openTargets, pickTarget, type LoginTarget } from "./login-target.ts";
 
 /** nexus mcp logout github */
 export const logout = defineCommand({
@@ -27,6 +27,7 @@ machine in any case.`,
     const target = await pickTarget(servers, context);
     const { removed, revoked, problem } = await logOut(target, context);
     const { id } = target;
+    if (removed) await noteLogin(target, servers, { kind: "failed", code: "AUTH_REQUIRED", message: "Logged out" });
     if (out.json) {
       out.value({ server: id, removed, revoked, ...(problem && { problem: renderForPrograms(problem).error }) });
       return;

@@ -1,4 +1,3 @@
-import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { openCredentials } from "../../host/servers/load-options.ts";
 import type { CommandContext } from "../command/command.ts";
@@ -6,6 +5,7 @@ import type { ServerSet } from "../command/server-set.ts";
 import { askFor } from "../output/terminal-questions.ts";
 import { logIn } from "./log-in.ts";
 import { loginTarget, type LoginTarget } from "./login-target.ts";
+import { loginUrlOf } from "./login-url.ts";
 import { browserCommand } from "./open-browser.ts";
 
 type OfferContext = Pick<CommandContext, "out" | "surroundings" | "signal">;
@@ -34,18 +34,11 @@ async function findTarget(
   if (!(error instanceof NexusError) || error.code !== "AUTH_REQUIRED") return undefined;
   const { server } = error.details;
   const definition = servers.inPlace ?? (server === undefined ? undefined : servers.directory.find(server));
-  if (!definition || !needsPerson(definition)) return undefined;
+  if (!definition || !loginUrlOf(definition)) return undefined;
   try {
     return loginTarget(definition, await openCredentials(surroundings, servers.stateFolder));
   } catch {
     // It has no login, so the refusal is about something else.
     return undefined;
   }
-}
-
-function needsPerson({ entry }: ServerDefinition): boolean {
-  const reach = entry?.reach;
-  if (!reach || !("url" in reach) || reach.oauth === false) return false;
-  const { grant = "authorization_code" } = reach.oauth ?? {};
-  return grant === "authorization_code" || grant === "device_code";
 }

@@ -11,6 +11,8 @@ import { nothingToAsk } from "./no-servers.ts";
 import { reachMember, reachText } from "./reach-text.ts";
 import { placeText, shortPath } from "../output/short-path.ts";
 import type { ServerSet } from "../command/server-set.ts";
+import type { ServerLogin, ServerLogins } from "./server-logins.ts";
+import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Sighting } from "../command/sightings.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 import { loadWrittenEntries, type WrittenEntry } from "./written-entries.ts";
@@ -18,7 +20,8 @@ import { loadWrittenEntries, type WrittenEntry } from "./written-entries.ts";
 /** nexus mcp servers */
 export const servers = defineCommand({
   usage: "nexus mcp servers",
-  description: `Does not start or contact any server: it shows the configuration and the result of the last connection.
+  description: `Does not start or contact any server: it shows the configuration, the result of the last connection, and for servers
+over HTTP whether a login is kept (logged in), has expired, or is needed.
 Values of variables, headers and passwords are never shown.`,
   words: { min: 0, max: 0 },
   options: SERVED,
@@ -43,24 +46,31 @@ Values of variables, headers and passwords are never shown.`,
     const { configuration, fileProblems } = set;
     const written = new Map<string, Map<string, WrittenEntry>>();
     for (const { file } of configuration.files) written.set(file, await loadWrittenEntries(file));
+    const logins = await loginsOf(set, surroundings);
     const known = await Promise.all(
       configuration.servers.map(async (definition): Promise<Known> => {
         const { origin, id } = definition;
         const entry = set.stored?.get(id) ?? (origin && written.get(origin.file)?.get(id)) ?? {};
-        return { definition, entry, sighting: await set.sightings.find(definition) };
+        const sighting = await set.sightings.find(definition);
+        return { definition, entry, sighting, login: logins?.find(definition, sighting) };
       }),
     );
     if (out.json) {
       out.value({
         servers: known.map(forPrograms),
         ...filesForPrograms(configuration),
-        errors: failuresForPrograms(fileProblems),
+        errors: failuresForPrograms([...fileProblems, ...(logins?.problem ? [logins.problem] : [])]),
       });
       return exitCodeFor(0, fileProblems);
     }
     const { home } = surroundings;
-    const rows = known.map((server) => rowOf(server, home, set.tenant));
-    if (rows.length > 0) for (const line of tableLines(out, [HEADINGS, ...rows])) out.line(line);
+    const hasLogins = known.some(({ login }) => login);
+    const rows = known.map((server) => rowOf(server, { home, tenant: set.tenant, hasLogins }));
+    const headings = HEADINGS.filter((heading) => hasLogins || heading !== LOGIN_HEADING);
+    if (rows.length > 0) for (const line of tableLines(out, [headings, ...rows])) out.line(line);
+    if (logins?.problem) {
+      out.note(`${out.onStderr("yellow", "warning:")} The kept logins cannot be read: ${logins.problem.message}`);
+    }
     for (const note of [
       ...known.flatMap(({ definition }) => notesOn(definition, home)),
       ...untrusted(configuration, home),
@@ -83,15 +93,39 @@ interface Known {
   /** As written in its file. */
   entry: WrittenEntry;
   sighting: Sighting | undefined;
+  login: ServerLogin | undefined;
 }
 
-const HEADINGS: Cell[] = ["server", "state", "command or URL", "configured in"].map((text) => ({ text, style: "dim" }));
+const LOGIN_HEADING: Cell = { text: "login", style: "dim" };
+const HEADINGS: Cell[] = [
+  { text: "server", style: "dim" },
+  { text: "state", style: "dim" },
+  LOGIN_HEADING,
+  { text: "command or URL", style: "dim" },
+  { text: "configured in", style: "dim" },
+];
 
-function rowOf({ definition, entry, sighting }: Known, home: string, tenant: string): Cell[] {
+/** The kept logins. Most users have only programs, for which nothing of OAuth is loaded. */
+async function loginsOf(set: ServerSet, surroundings: Surroundings): Promise<ServerLogins | undefined> {
+  const { servers: all } = set.configuration;
+  if (!all.some(({ entry }) => entry && "url" in entry.reach)) return undefined;
+  const { ServerLogins: Logins } = await import("./server-logins.ts");
+  return Logins.open(all, { surroundings, stateFolder: set.stateFolder });
+}
+
+interface RowContext {
+  home: string;
+  tenant: string;
+  /** Whether the table has the column of logins. */
+  hasLogins: boolean;
+}
+
+function rowOf({ definition, entry, sighting, login }: Known, { home, tenant, hasLogins }: RowContext): Cell[] {
   const { id, name, origin } = definition;
   return [
     { text: name === undefined ? id : visible(`${id} (${name})`), style: definition.enabled ? "bold" : "dim" },
     stateOf(definition, sighting),
+    ...(hasLogins ? [login?.cell ?? { text: "" }] : []),
     { text: visible(reachText(entry) ?? "?") },
     { text: origin ? placeText(origin, home) : `tenant ${tenant}`, style: "dim" },
   ];
@@ -138,7 +172,7 @@ function footer({ configuration: { servers: all, files }, stored, tenant }: Serv
   return `${pluralize(all.length, "server")} ${where}${off > 0 ? `, ${off} disabled` : ""}`;
 }
 
-function forPrograms({ definition, entry, sighting }: Known): Record<string, unknown> {
+function forPrograms({ definition, entry, sighting, login }: Known): Record<string, unknown> {
   const { id, name, enabled, autoStart, trusted, origin, hides, problem } = definition;
   return {
     id,
@@ -151,6 +185,7 @@ function forPrograms({ definition, entry, sighting }: Known): Record<string, unk
     source: origin,
     hides,
     problem: problem && renderForPrograms(problem).error,
+    login: login?.forPrograms,
     lastSeen: sighting?.outcome && { at: new Date(sighting.at).toISOString(), ...sighting.outcome },
   };
 }
