@@ -19,7 +19,7 @@ const BROKEN: Record<string, RegExp> = {
   hangs: /Not connected within 3 s.* – The command does not start an MCP server/,
   refused: /Nothing is listening at .* – Start the server/,
   "no-host": /could not be resolved – Check the spelling/,
-  "wants-login": /requires credentials \(HTTP 401\) – Add the credentials/,
+  "wants-login": /requires a login \(HTTP 401\) – Run "nexus mcp login wants-login"/,
   page: /a web page titled "Welcome", not an MCP message/,
 };
 

@@ -313,12 +313,13 @@ export class OAuthCredentials implements CredentialSource {
     const isStepUp = error === "insufficient_scope";
     const [code, message] = isStepUp
       ? (["FORBIDDEN", `The server requires more scopes: ${scopes?.join(", ") ?? "it does not say which"}`] as const)
-      : (["AUTH_REQUIRED", "The server requires a login"] as const);
+      : (["AUTH_REQUIRED", "The server requires a login (HTTP 401)"] as const);
     // The new login replaces the old one, so it asks for what that one has as well.
     const hint = this.#loginHint(isStepUp ? [...new Set([...grantedScopes(stored), ...(scopes ?? [])])] : []);
     const mayWantKey = !isStepUp && !stored && resourceMetadata === undefined;
     return new NexusError(code, message, {
       phase: "connect",
+      wwwAuthenticate: challenge.text,
       status: isStepUp ? 403 : 401,
       hint: mayWantKey ? `${hint} ${API_KEY_HINT}` : hint,
       mayHaveReached: false,

@@ -3,6 +3,8 @@ import type { ResponseHeaders } from "../../transport/transport.ts";
 
 /** What a server says about the credential that it requires, in `WWW-Authenticate`. */
 export interface Challenge {
+  /** The header as it was sent; undefined if there was none. */
+  text?: string | undefined;
   /** Where the metadata of the protected resource is. */
   resourceMetadata?: string | undefined;
   scopes?: readonly string[] | undefined;
@@ -18,6 +20,7 @@ export async function challengeOf(headers: ResponseHeaders): Promise<Challenge> 
   const find = (name: string) =>
     challenges.flatMap(({ parameters }) => Object.entries(parameters)).find(([key]) => key === name)?.[1];
   return {
+    text: text === "" ? undefined : text,
     resourceMetadata: find("resource_metadata"),
     scopes: scopesIn(find("scope")),
     error: find("error"),

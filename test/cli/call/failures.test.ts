@@ -111,8 +111,8 @@ const FAILURES: Record<string, Failure> = {
   "wants-login": {
     exit: 8,
     code: "AUTH_REQUIRED",
-    message: /requires credentials \(HTTP 401\)/,
-    hint: /Add the credentials to the entry's "headers"/,
+    message: /requires a login \(HTTP 401\)/,
+    hint: /Run "nexus mcp login wants-login".*"headers"/,
     also: /^ {2}requires: +Bearer realm="notes"$/m,
   },
   "not-here": {
