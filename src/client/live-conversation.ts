@@ -196,9 +196,10 @@ function negotiateWith({ transport, settings, desk, inbox }: Parts, options: Cli
   });
 }
 
-/** The principal matters only in a cache that is shared with others. */
+/** The principal matters only in a cache that is shared with others; the login may change also here. */
 function openCache({ cache, principal, logger }: ClientSettings, transport: Transport): ResponseCache {
-  if (!cache) return new ResponseCache(new MemoryCache(), { server: "", principal: "" }, logger);
+  const login = () => transport.loginName;
+  if (!cache) return new ResponseCache(new MemoryCache(), { server: "", principal: "", login }, logger);
   const { server, principal: credential } = transport.identity ?? { server: crypto.randomUUID(), principal: "" };
-  return new ResponseCache(cache, { server, principal: principal ?? credential }, logger);
+  return new ResponseCache(cache, { server, principal: principal ?? credential, login }, logger);
 }

@@ -5,6 +5,11 @@ import type { ResponseHeaders } from "./transport.ts";
 export interface CredentialSource {
   /** Names the credential in caches and pools. It contains no secret and stays the same when a token is renewed. */
   readonly name: string;
+  /**
+   * Names the login in use, where a person has logged in. It stays the same when a token is renewed, and is another after
+   * a new login, which may be that of another person: private answers are not kept from one to the next.
+   */
+  readonly loginName?: string | undefined;
   /** The headers for a request, where they are known without waiting; otherwise undefined. */
   findHeaders(request: AuthorizedRequest): CredentialHeaders | undefined;
   /** The headers for a request, after a token was fetched or a proof was signed. */

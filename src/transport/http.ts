@@ -34,6 +34,10 @@ export class HttpTransport implements Transport {
     this.fallback = new SseTransport(options);
   }
 
+  get loginName(): string | undefined {
+    return this.#options.credentials?.loginName;
+  }
+
   async connect(receiver: Receiver): Promise<Connection> {
     return new HttpConnection(await HttpSender.open(this.#url, this.#options, receiver), this.#options.release);
   }

@@ -19,6 +19,10 @@ export class SseTransport implements Transport {
     this.identity = identityOf(this.#url, options);
   }
 
+  get loginName(): string | undefined {
+    return this.#options.credentials?.loginName;
+  }
+
   async connect(receiver: Receiver, signal?: AbortSignal): Promise<Connection> {
     const sender = await HttpSender.open(this.#url, this.#options, receiver);
     let settle: (reason: CloseReason) => void = () => {};

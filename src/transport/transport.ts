@@ -7,6 +7,8 @@ export interface Transport {
   readonly kind: "stdio" | "http" | "sse" | "memory";
   /** Identifies this server and its user for caches; not for people. Absent: unique. */
   readonly identity?: { server: string; principal: string };
+  /** The login in use, which may change while a connection is open: private answers are kept for one only. */
+  readonly loginName?: string | undefined;
   /** Another transport to the same server, if the server does not support this one. */
   readonly fallback?: Transport;
   /** How long the server may need for one call, if known; it is the default timeout. */

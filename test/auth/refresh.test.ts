@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
+import { MemoryCredentials } from "../../src/auth/oauth/stored-credential.ts";
+import { OAuthCredentials } from "../../src/auth/authorize/oauth-credentials.ts";
+import { HttpTransport } from "../../src/transport/http.ts";
+import { Network } from "../../src/net/network.ts";
 import { AuthWorld, echo } from "../fixtures/auth/auth-world.ts";
+import { ScriptedTokenEndpoint, TOKEN } from "../fixtures/auth/scripted-token-endpoint.ts";
 import { failure } from "../fixtures/failure.ts";
 
 const HOUR_MS = 3_600_000;
@@ -222,4 +227,68 @@ test("N3: an access token is used only after the refresh token that came with it
     expect(events.indexOf(`stored ${token}`)).toBeGreaterThanOrEqual(0);
     expect(events.indexOf(`stored ${token}`)).toBeLessThan(events.indexOf(`used ${token}`));
   }
+});
+
+test("security.md: a refreshed token is of the same login; a new login may be that of another person", async () => {
+  await using world = await AuthWorld.open();
+  await using network = new Network({});
+  const credentials = world.credentials();
+  const transport = new HttpTransport({
+    url: world.server.url,
+    headers: {},
+    credentials,
+    network,
+    maxMessageBytes: 1_000,
+  });
+  expect(transport.loginName).toBeUndefined();
+  const client = await world.connect(credentials);
+  const first = transport.loginName;
+  expect(first).toMatch(/^[\w-]{36}$/);
+
+  await refuseAccessToken(world);
+  await echo(client, "hello");
+  expect(world.authorization.refreshes).toBe(1);
+  expect([transport.loginName, transport.fallback.loginName]).toEqual([first, first]);
+
+  // The running connection learns of it when its token is refused.
+  await refuseAccessToken(world);
+  await world.credentials().login();
+  await echo(client, "hello");
+  expect(transport.loginName).toMatch(/^[\w-]{36}$/);
+  expect(transport.loginName).not.toBe(first);
+});
+
+test("security.md: an entry with a client of its own does not use the login of another client", async () => {
+  await using world = await AuthWorld.open();
+  await world.connect();
+  const before = world.server.requests.length;
+
+  const own = world.credentials({ clientId: "desk" }, { login: undefined });
+
+  expect(await failure(world.connect(own))).toMatchObject({ code: "AUTH_REQUIRED" });
+  expect(world.server.requests.slice(before).filter(({ token }) => token !== undefined)).toEqual([]);
+  expect((await world.stored())?.tokens).toBeDefined();
+});
+
+test("N3: the login to a server without any metadata is refreshed by the next process", async () => {
+  const nothing = { status: 404, body: {} };
+  await using endpoint = await ScriptedTokenEndpoint.start(nothing, nothing, TOKEN);
+  const server = `${endpoint.issuer}/mcp`;
+  const storage = new MemoryCredentials();
+  await storage.save({
+    server,
+    issuer: endpoint.issuer,
+    resource: server,
+    client: { clientId: "client-1", by: "registration", authentication: "none" },
+    tokens: { accessToken: "old", type: "Bearer", refreshToken: "again", obtainedAt: 0, expiresAt: 1 },
+    scopes: [],
+  });
+
+  const headers = await new OAuthCredentials({ server, settings: {}, storage }).getHeaders({
+    method: "POST",
+    url: server,
+  });
+
+  expect(headers).toEqual({ authorization: "Bearer token-1" });
+  expect(endpoint.received.at(-1)).toMatchObject({ path: "/token", form: { refresh_token: "again" } });
 });

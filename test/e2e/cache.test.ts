@@ -101,6 +101,33 @@ test("a shared store gives public answers to everybody, and private ones to nobo
   }
 });
 
+test.each([
+  ["its own store", {}],
+  ["a given store", { cache: new MemoryCache() }],
+])(
+  "security.md: private answers in %s are not those of another login on the same connection",
+  async (_what, options) => {
+    const server = caching(60_000);
+    const { transport } = server;
+    let login = "ada";
+    Object.defineProperty(transport, "loginName", { get: () => login });
+    await using client = await connect(transport, options);
+    await client.readResource("a:1");
+    await client.readResource("a:1");
+    expect(count(server, "resources/read")).toBe(1);
+
+    login = "bob";
+    const release = server.holdNext("resources/read");
+    const reading = client.readResource("a:1");
+    await server.receive("resources/read", 2);
+    login = "eve";
+    release();
+    await reading;
+    await client.readResource("a:1");
+    expect(count(server, "resources/read")).toBe(3);
+  },
+);
+
 test("the store in memory is bounded, and another can be given", async () => {
   const store = new MemoryCache({ maxAnswers: 2 });
   const expiresAt = Date.now() + 60_000;

@@ -17,7 +17,12 @@ import { jwtBearer } from "../grants/jwt-bearer.ts";
 import { requestTokens } from "../grants/token-request.ts";
 import { AuthHttp, type AuthHttpOptions } from "../oauth/auth-http.ts";
 import { challengeOf, scopesIn, type Challenge } from "../oauth/challenge.ts";
-import { discover, findAuthorizationServer, type AuthorizationDiscovery } from "../oauth/discovery.ts";
+import {
+  defaultEndpoints,
+  discover,
+  findAuthorizationServer,
+  type AuthorizationDiscovery,
+} from "../oauth/discovery.ts";
 import type { LoginHandler, LoginRedirect } from "../oauth/login-handler.ts";
 import { oauthFailure } from "../oauth/oauth-failure.ts";
 import type { GrantKind, OAuthSettings } from "../oauth/oauth-settings.ts";
@@ -183,6 +188,7 @@ export class AuthorizationClient {
       client,
       tokens,
       scopes: scopes ?? [],
+      ...(this.needsPerson && { loginName: crypto.randomUUID() }),
       ...(proof && { proofKey: await proof.export() }),
     };
   }
@@ -238,7 +244,8 @@ export class AuthorizationClient {
   }
 
   async #metadataOf({ issuer }: StoredCredential, http: AuthHttp): Promise<AuthorizationServer> {
-    const known = this.#metadata.get(issuer) ?? (await findAuthorizationServer(issuer, { http }));
+    const read = async () => (await findAuthorizationServer(issuer, { http })) ?? this.#withoutMetadata(issuer);
+    const known = this.#metadata.get(issuer) ?? (await read());
     if (!known) {
       throw oauthFailure(
         "reading the metadata of the authorization server",
@@ -248,6 +255,12 @@ export class AuthorizationClient {
     }
     this.#metadata.set(issuer, known);
     return known;
+  }
+
+  /** Servers of 2025-03-26 are their own authorization servers, at known addresses. */
+  #withoutMetadata(issuer: string): AuthorizationServer | undefined {
+    const { origin } = new URL(this.#options.server);
+    return issuer === origin ? defaultEndpoints(origin) : undefined;
   }
 
   async #online<T>(run: (http: AuthHttp) => Promise<T>): Promise<T> {

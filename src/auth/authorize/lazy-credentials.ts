@@ -41,6 +41,10 @@ export class LazyCredentials implements CredentialSource {
     this.#options = options;
   }
 
+  get loginName(): string | undefined {
+    return this.#source?.loginName;
+  }
+
   findHeaders(request: AuthorizedRequest): CredentialHeaders | undefined {
     if (this.#source) return this.#source.findHeaders(request);
     return this.#isOpen ? NONE : undefined;

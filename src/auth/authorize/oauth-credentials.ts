@@ -11,7 +11,12 @@ import type {
 import { challengeOf, scopesIn, type Challenge } from "../oauth/challenge.ts";
 import { oauthErrorCode } from "../oauth/oauth-failure.ts";
 import { ProofKey } from "../oauth/proof-key.ts";
-import type { CredentialStorage, StoredCredential, TokenSet } from "../oauth/stored-credential.ts";
+import {
+  ownCredential,
+  type CredentialStorage,
+  type StoredCredential,
+  type TokenSet,
+} from "../oauth/stored-credential.ts";
 import {
   API_KEY_HINT,
   AuthorizationClient,
@@ -79,6 +84,7 @@ export class OAuthCredentials implements CredentialSource {
   #headers: CredentialHeaders = NO_HEADERS;
   #proof: ProofKey | undefined;
   #tokens: TokenSet | undefined;
+  #loginName: string | undefined;
   /** When the token is renewed before a request. Infinity: it cannot be, or does not end. */
   #renewAt = Infinity;
   #renewal: Renewal | undefined;
@@ -94,6 +100,10 @@ export class OAuthCredentials implements CredentialSource {
     this.#authorization = new AuthorizationClient({ ...options, now: this.#now });
     const { clientId, clientMetadataUrl } = options.settings;
     this.name = JSON.stringify(["oauth", options.owner, clientId ?? clientMetadataUrl]);
+  }
+
+  get loginName(): string | undefined {
+    return this.#loginName;
   }
 
   findHeaders(): CredentialHeaders | undefined {
@@ -153,10 +163,14 @@ export class OAuthCredentials implements CredentialSource {
   }
 
   async #loadStored(): Promise<void> {
-    const { storage, server } = this.#options;
-    const stored = await storage.load(server);
+    const stored = await this.#stored();
     // A login meanwhile is newer than what was read.
     if (!this.#isLoaded) await this.#use(stored);
+  }
+
+  async #stored(): Promise<StoredCredential | undefined> {
+    const { storage, server, settings } = this.#options;
+    return ownCredential(await storage.load(server), settings);
   }
 
   /** All that wait share one renewal. It ends when none of them waits any more. */
@@ -218,8 +232,7 @@ export class OAuthCredentials implements CredentialSource {
 
   /** What is stored, if it still has this token. Otherwise another process has renewed it, and its token is used. */
   async #loadNewer(token: string | undefined): Promise<StoredCredential | undefined> {
-    const { storage, server } = this.#options;
-    const stored = await storage.load(server);
+    const stored = await this.#stored();
     if (stored?.tokens?.accessToken === token) return stored;
     if (!stored?.tokens) return stored;
     await this.#use(stored);
@@ -284,6 +297,7 @@ export class OAuthCredentials implements CredentialSource {
     for (const secret of secretsOf(credential)) this.#options.onSecret?.(secret);
     this.#isLoaded = true;
     this.#tokens = tokens;
+    this.#loginName = tokens && credential?.loginName;
     this.#proof = proof;
     this.#headers = tokens ? { authorization: `${tokens.type} ${tokens.accessToken}` } : NO_HEADERS;
     this.#renewAt = tokens && this.#canRenew(tokens) ? renewalOf(tokens) : Infinity;

@@ -188,7 +188,8 @@ async function discoverByOrigin(
   };
 }
 
-function defaultEndpoints(origin: string): AuthorizationServer {
+/** Those of 2025-03-26. */
+export function defaultEndpoints(origin: string): AuthorizationServer {
   return {
     issuer: origin,
     authorization_endpoint: `${origin}/authorize`,

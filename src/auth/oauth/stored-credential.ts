@@ -7,10 +7,21 @@ export interface StoredCredential {
   resource: string;
   client: RegisteredClient;
   tokens?: TokenSet | undefined;
+  /** Random: names the login of a person from which the tokens are. */
+  loginName?: string | undefined;
   /** All scopes that were ever asked for: a step-up asks for their union. */
   scopes: readonly string[];
   /** The private key of DPoP, as JWK. */
   proofKey?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What of a credential an entry uses: tokens that were issued to another client than that of the entry are not its own. */
+export function ownCredential(
+  stored: StoredCredential | undefined,
+  { clientId }: { clientId?: string | undefined },
+): StoredCredential | undefined {
+  if (!stored || clientId === undefined || stored.client.clientId === clientId) return stored;
+  return { ...stored, tokens: undefined };
 }
 
 export interface RegisteredClient {

@@ -2,7 +2,7 @@ import { challengeOf } from "../../auth/oauth/challenge.ts";
 import { credentialSummary } from "../../auth/oauth/credential-files.ts";
 import { AuthHttp, type AuthExchange } from "../../auth/oauth/auth-http.ts";
 import { discover, type AuthorizationDiscovery } from "../../auth/oauth/discovery.ts";
-import type { CredentialStorage, StoredCredential } from "../../auth/oauth/stored-credential.ts";
+import { ownCredential, type CredentialStorage, type StoredCredential } from "../../auth/oauth/stored-credential.ts";
 import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import { networkOptions } from "../../client/connect/http-transport-for.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
@@ -38,7 +38,9 @@ export async function keptLogin(reach: HttpReach, storage: CredentialStorage): P
   if (hasAuthorization(reach) || reach.oauth === false) return undefined;
   const kept = await storage.load(reach.url).catch(asNexusError);
   if (kept === undefined) return undefined;
-  return "code" in kept ? kept.message : loginText(kept);
+  if ("code" in kept) return kept.message;
+  const own = ownCredential(kept, reach.oauth ?? {});
+  return own && loginText(own);
 }
 
 /** Follows the way from a refusal to the authorization server, as a login does. Nothing is registered or asked for. */

@@ -40,10 +40,11 @@ export async function listLogins({ out, surroundings, openServers }: CommandCont
 }
 
 /** The configured servers that use it. */
-function namesOf({ server }: CredentialSummary, { configuration }: ServerSet): string[] {
+function namesOf({ server, clientId }: CredentialSummary, { configuration }: ServerSet): string[] {
   const isFor = (reach: HttpReach) => {
     const isSame = URL.canParse(reach.url) && new URL(reach.url).href === new URL(server).href;
-    return isSame && reach.oauth !== false && !hasAuthorization(reach);
+    if (!isSame || reach.oauth === false || hasAuthorization(reach)) return false;
+    return (reach.oauth?.clientId ?? clientId) === clientId;
   };
   return configuration.servers
     .filter(({ entry }) => entry && "url" in entry.reach && isFor(entry.reach))

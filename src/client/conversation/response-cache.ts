@@ -70,6 +70,8 @@ export interface CacheContext {
   server: string;
   /** The principal: private answers are never returned to another one. */
   principal: string;
+  /** The login that the principal has there now; likewise. */
+  login?: (() => string | undefined) | undefined;
 }
 
 /**
@@ -102,10 +104,11 @@ export class ResponseCache {
 
   /** Sends the request, and keeps the answer if that is allowed and nothing changed in the meantime. */
   async load(method: string, params: Params | undefined, ask: () => Promise<CacheableAnswer>): Promise<Result> {
-    const generation = this.#generation;
+    const [generation, login] = [this.#generation, this.#context.login?.()];
     const { result, cacheable } = await ask();
     const { ttlMs, cacheScope } = result;
-    if (cacheable && typeof ttlMs === "number" && ttlMs > 0 && generation === this.#generation) {
+    const isCurrent = generation === this.#generation && login === this.#context.login?.();
+    if (cacheable && typeof ttlMs === "number" && ttlMs > 0 && isCurrent) {
       const key = this.#key(cacheScope === "public" ? "public" : "private", method, params);
       const answer = { result: structuredClone(result), expiresAt: Date.now() + ttlMs };
       await this.#guarded(async () => this.#store.set(key, answer));
@@ -140,7 +143,9 @@ export class ResponseCache {
 
   #prefix(scope: "private" | "public", method: string): string {
     const { server, principal } = this.#context;
-    return JSON.stringify(scope === "public" ? [server, method] : [server, method, principal]);
+    if (scope === "public") return JSON.stringify([server, method]);
+    const login = this.#context.login?.();
+    return JSON.stringify([server, method, principal, ...(login === undefined ? [] : [login])]);
   }
 }
 

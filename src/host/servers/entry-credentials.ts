@@ -1,6 +1,6 @@
 import { scopeOptions } from "./scope-options.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
-import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
+import { ownCredential, type CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import { credentialsFor } from "../../client/connect/credentials-for.ts";
 import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
@@ -51,12 +51,12 @@ export class EntryCredentials {
   hasNewLogin(server: string): Promise<boolean> | undefined {
     const { source, reach } = this.#byServer.get(server) ?? {};
     if (!source || !reach || UNATTENDED.includes((reach.oauth || {}).grant)) return undefined;
-    return this.#isNewer(source, reach.url);
+    return this.#isNewer(source, reach);
   }
 
-  async #isNewer(source: CredentialSource, server: string): Promise<boolean> {
-    const tokens = (await this.#options.storage.load(server))?.tokens;
-    const used = source.findHeaders({ method: "POST", url: server })?.["authorization"];
+  async #isNewer(source: CredentialSource, { url, oauth }: HttpReach): Promise<boolean> {
+    const tokens = ownCredential(await this.#options.storage.load(url), oauth || {})?.tokens;
+    const used = source.findHeaders({ method: "POST", url })?.["authorization"];
     return tokens !== undefined && `${tokens.type} ${tokens.accessToken}` !== used;
   }
 
