@@ -14,7 +14,8 @@ export function tokenSetOf(response: TokenEndpointResponse, now: number): TokenS
     accessToken: checked(access_token),
     type: typeOf(token_type),
     obtainedAt: now,
-    ...(expires_in !== undefined && { expiresAt: Math.min(now + expires_in * 1000, LAST_TIME) }),
+    // 0 would mean a new token for each request; servers that write it mean that they do not say.
+    ...(expires_in && { expiresAt: Math.min(now + expires_in * 1000, LAST_TIME) }),
     ...(refresh_token && { refreshToken: refresh_token }),
     ...(scope !== undefined && { scope }),
   };

@@ -97,7 +97,8 @@ export class AuthHttp implements AsyncDisposable {
   async close(): Promise<void> {
     const network = this.#network;
     this.#network = undefined;
-    await (await network)?.close();
+    // A network that could not be opened is reported by the request.
+    await (await network?.catch(() => undefined))?.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
