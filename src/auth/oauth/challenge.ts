@@ -13,10 +13,13 @@ export interface Challenge {
   wantsProof: boolean;
 }
 
+/** Reading takes a time that grows with the square of the length. */
+const MAX_LENGTH = 4_096;
+
 /** The challenges of an answer with 401 or 403, as one. */
 export async function challengeOf(headers: ResponseHeaders): Promise<Challenge> {
   const text = [headers["www-authenticate"] ?? []].flat().join(", ");
-  const challenges = text === "" ? [] : await parse(text);
+  const challenges = text === "" || text.length > MAX_LENGTH ? [] : await parse(text);
   const find = (name: string) =>
     challenges.flatMap(({ parameters }) => Object.entries(parameters)).find(([key]) => key === name)?.[1];
   return {

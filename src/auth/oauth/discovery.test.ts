@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { failure } from "../../../test/fixtures/failure.ts";
 import { AuthHttp } from "./auth-http.ts";
+import { challengeOf } from "./challenge.ts";
 import { discover } from "./discovery.ts";
 
 test("Metadata about another resource is refused, whatever authorization server it names", async () => {
@@ -43,6 +44,16 @@ test("Lists in metadata that are not lists of strings are ignored", async () => 
   expect(scopes).toBeUndefined();
   expect(resource).toBe(site.origin);
   expect(authorizationServer).toEqual({ issuer: site.origin, token_endpoint_auth_methods_supported: ["none"] });
+});
+
+test("security.md: a challenge that is too long to be read quickly says nothing", async () => {
+  const read = async (parameters: number) => {
+    const header = `Bearer scope="read"${", a=b".repeat(parameters)}`;
+    return (await challengeOf({ "www-authenticate": header })).scopes;
+  };
+
+  expect(await read(100)).toEqual(["read"]);
+  expect(await read(1_000)).toBeUndefined();
 });
 
 /** Serves these documents, by path. */
