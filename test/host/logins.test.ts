@@ -39,7 +39,10 @@ test("a server that requires a login is not tried again until somebody has logge
 
   expect(stateOf(host, "notes")).toMatchObject({
     kind: "failed",
-    error: { code: "AUTH_REQUIRED", details: { hint: `Run "nexus mcp login notes --tenant acme".` } },
+    error: {
+      code: "AUTH_REQUIRED",
+      details: { hint: expect.stringMatching(/^Run "nexus mcp login notes --tenant acme"\./) as string },
+    },
   });
   expect(stateOf(host, "notes")).not.toHaveProperty("retryAt");
   const before = server.requests();
