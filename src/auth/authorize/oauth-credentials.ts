@@ -1,4 +1,4 @@
-import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
+import type { CancelSignal } from "../../async/cancellation.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
@@ -23,6 +23,7 @@ import {
   type AuthorizationClientOptions,
   type CredentialRequest,
 } from "./authorization-client.ts";
+import { SharedRenewal } from "./shared-renewal.ts";
 
 /** Says how to log in; with the scopes to ask for where more are needed than before. */
 export type LoginHint = (scopes: readonly string[]) => string;
@@ -46,13 +47,6 @@ export interface LogoutResult {
   revoked: boolean;
   /** Why they could not be revoked. */
   problem?: NexusError | undefined;
-}
-
-/** A renewal in progress. */
-interface Renewal {
-  done: Promise<void>;
-  abandoned: Cancellation;
-  waiting: number;
 }
 
 interface RefusedToken {
@@ -87,7 +81,9 @@ export class OAuthCredentials implements CredentialSource {
   #loginName: string | undefined;
   /** When the token is renewed before a request. Infinity: it cannot be, or does not end. */
   #renewAt = Infinity;
-  #renewal: Renewal | undefined;
+  readonly #renewal = new SharedRenewal();
+  /** What could not be stored: it is stored before anything else is requested, because it replaces what is stored. */
+  #unsaved: StoredCredential | undefined;
   /** The token of the last refresh: if it is refused at once, a login may help. */
   #refreshed: string | undefined;
   /** The token of the last login: if it is refused at once, nothing helps. */
@@ -112,7 +108,7 @@ export class OAuthCredentials implements CredentialSource {
 
   async getHeaders(request: AuthorizedRequest, signal?: CancelSignal): Promise<CredentialHeaders> {
     await unlessAborted(this.#load(), signal);
-    if (this.#now() >= this.#renewAt) await this.#renewOnce(() => this.#renewEarly(), signal);
+    if (this.#now() >= this.#renewAt) await this.#renewal.run(() => this.#renewEarly(), signal);
     const [proof, tokens] = [this.#proof, this.#tokens];
     if (!proof || !tokens) return this.#headers;
     return { ...this.#headers, dpop: await proof.sign(request, tokens.accessToken) };
@@ -132,7 +128,7 @@ export class OAuthCredentials implements CredentialSource {
     if (isFutile || attempts >= MAX_ATTEMPTS) return false;
     // A token that worked before may have ended: only one that is refused from the start needs more than a refresh.
     const skipsRefresh = challenge.error === "insufficient_scope" || (attempts > 1 && this.#wasRefreshed());
-    await this.#renewOnce((abandoned) => this.#renewRefused({ refused, challenge, skipsRefresh, abandoned }), signal);
+    await this.#renewal.run((abandoned) => this.#renewRefused({ refused, challenge, skipsRefresh, abandoned }), signal);
     return true;
   }
 
@@ -143,11 +139,16 @@ export class OAuthCredentials implements CredentialSource {
     const stored = await storage.load(server);
     const discovery = await this.#authorization.discover({ challenge, stored }, signal);
     if (!challenge && discovery.found === "default-endpoints") throw needsNoLogin(server, status);
-    return this.#obtain({ discovery, challenge, stored }, signal);
+    return this.#obtainExclusively({ discovery, challenge, stored }, signal);
   }
 
   /** Removes the credential, after the authorization server was asked to end it. */
-  async logout(signal?: CancelSignal): Promise<LogoutResult> {
+  logout(signal?: CancelSignal): Promise<LogoutResult> {
+    // Otherwise a refresh in another process would store the credential again.
+    return this.#exclusively(() => this.#revokeAndRemove(signal));
+  }
+
+  async #revokeAndRemove(signal: CancelSignal | undefined): Promise<LogoutResult> {
     const { storage, server } = this.#options;
     const stored = await storage.load(server);
     if (!stored) return { removed: await storage.remove(server), revoked: false };
@@ -173,27 +174,10 @@ export class OAuthCredentials implements CredentialSource {
     return ownCredential(await storage.load(server), settings);
   }
 
-  /** All that wait share one renewal. It ends when none of them waits any more. */
-  async #renewOnce(renew: (abandoned: CancelSignal) => Promise<void>, signal: CancelSignal | undefined): Promise<void> {
-    const renewal = (this.#renewal ??= this.#startRenewal(renew));
-    renewal.waiting++;
-    try {
-      await unlessAborted(renewal.done, signal);
-    } finally {
-      if (--renewal.waiting === 0) renewal.abandoned.abort(new NexusError("CANCELLED", "The call was cancelled"));
-    }
-  }
-
-  #startRenewal(renew: (abandoned: CancelSignal) => Promise<void>): Renewal {
-    const abandoned = new Cancellation();
-    const done = renew(abandoned).finally(() => (this.#renewal = undefined));
-    // Its failure is that of the requests that wait for it, if any still does.
-    done.catch(() => {});
-    return { done, abandoned, waiting: 0 };
-  }
-
   /** Before the token ends. A failure is serious only when it has ended. */
   async #renewEarly(): Promise<void> {
+    // Another renewal may have ended just before this one.
+    if (this.#now() < this.#renewAt) return;
     const ending = this.#tokens;
     try {
       await this.#exclusively(async () => {
@@ -202,7 +186,9 @@ export class OAuthCredentials implements CredentialSource {
         else if (this.#tokens === ending) this.#renewAt = Infinity;
       });
     } catch (error) {
-      if ((ending?.expiresAt ?? 0) <= this.#now()) throw this.#explained(error);
+      // The grant has ended. The server refuses the request, and then a new credential is obtained.
+      if (this.#tokens !== ending && this.#authorization.canObtain) return;
+      if (this.#tokens !== ending || (ending?.expiresAt ?? 0) <= this.#now()) throw this.#explained(error);
       this.#renewAt = this.#now() + POSTPONED_MS;
       this.#logger.warn(`the token for ${this.#options.server} could not be renewed early: ${messageOf(error)}`);
     }
@@ -214,10 +200,10 @@ export class OAuthCredentials implements CredentialSource {
       const stored = await this.#loadNewer(refused);
       // Undefined with another token in use now: nothing is left to do.
       if (!stored && this.#tokens?.accessToken !== refused) return undefined;
-      if (!stored && !this.#authorization.canObtain) throw this.#loginRequired(challenge, stored);
+      const hasRefreshToken = !skipsRefresh && stored?.tokens?.refreshToken !== undefined;
+      if (!hasRefreshToken && !this.#authorization.canObtain) throw this.#loginRequired(challenge, stored);
       const discovery = await this.#authorization.discover({ challenge, stored });
-      const isSameIssuer = stored?.issuer === discovery.authorizationServer.issuer;
-      const canRefresh = isSameIssuer && !skipsRefresh && stored?.tokens?.refreshToken !== undefined;
+      const canRefresh = hasRefreshToken && stored.issuer === discovery.authorizationServer.issuer;
       const failed = canRefresh ? await this.#tryRefresh(stored) : this.#loginRequired(challenge, stored);
       if (!failed) return undefined;
       if (!this.#authorization.canObtain) throw failed;
@@ -227,14 +213,19 @@ export class OAuthCredentials implements CredentialSource {
       return undefined;
     });
     // A person may take minutes, and other processes must not wait that long.
-    if (wanted) await this.#obtain(wanted, abandoned);
+    if (wanted) await this.#obtainExclusively(wanted, abandoned);
   }
 
   /** What is stored, if it still has this token. Otherwise another process has renewed it, and its token is used. */
   async #loadNewer(token: string | undefined): Promise<StoredCredential | undefined> {
     const stored = await this.#stored();
-    if (stored?.tokens?.accessToken === token) return stored;
-    if (!stored?.tokens) return stored;
+    const isSame = stored?.tokens?.accessToken === token;
+    if (isSame && this.#unsaved) {
+      await this.#keep(this.#unsaved);
+      return undefined;
+    }
+    this.#unsaved = undefined;
+    if (isSame || !stored?.tokens) return stored;
     await this.#use(stored);
     return undefined;
   }
@@ -263,26 +254,40 @@ export class OAuthCredentials implements CredentialSource {
       await this.#keep(renewed);
       this.#refreshed = renewed.tokens?.accessToken;
     } catch (error) {
-      if (oauthErrorCode(error) === "invalid_grant") await this.#forgetTokens(stored);
-      throw error;
+      if (oauthErrorCode(error) !== "invalid_grant" || !(await this.#isReplaced(tokens))) throw error;
     }
   }
 
-  async #obtain(request: CredentialRequest, signal?: CancelSignal): Promise<StoredCredential> {
+  /** Whether another process has used the refresh token first, where there is no lock. Otherwise the tokens are lost. */
+  async #isReplaced({ accessToken }: TokenSet): Promise<boolean> {
+    const stored = await this.#loadNewer(accessToken);
+    if (!stored) return this.#tokens?.accessToken !== accessToken;
+    // The registration stays: the next login can use it.
+    await this.#keep({ ...stored, tokens: undefined });
+    return false;
+  }
+
+  async #obtain(request: CredentialRequest): Promise<void> {
+    await this.#keepGranted(await this.#authorization.obtain(request));
+  }
+
+  /** For a login by a person: other processes wait only while its result is stored. */
+  async #obtainExclusively(request: CredentialRequest, signal?: CancelSignal): Promise<StoredCredential> {
     const credential = await this.#authorization.obtain(request, signal);
-    await this.#keep(credential);
-    this.#granted = credential.tokens?.accessToken;
+    await this.#exclusively(() => this.#keepGranted(credential));
     return credential;
   }
 
-  /** The registration stays: the next login can use it. */
-  async #forgetTokens(stored: StoredCredential): Promise<void> {
-    await this.#keep({ ...stored, tokens: undefined });
+  async #keepGranted(credential: StoredCredential): Promise<void> {
+    await this.#keep(credential);
+    this.#granted = credential.tokens?.accessToken;
   }
 
   /** Stored before it is used: the old refresh token may be invalid by now. */
   async #keep(credential: StoredCredential): Promise<void> {
+    this.#unsaved = credential;
     await this.#options.storage.save(credential);
+    this.#unsaved = undefined;
     await this.#use(credential);
   }
 

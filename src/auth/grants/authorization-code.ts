@@ -7,6 +7,7 @@ import {
   validateAuthResponse,
 } from "oauth4webapi";
 import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { LoginRedirect } from "../oauth/login-handler.ts";
 import { oauthFailure } from "../oauth/oauth-failure.ts";
@@ -31,7 +32,7 @@ export async function authorizationCode(
     answer = validateAuthResponse(
       server,
       oauthClient({ client }),
-      await redirect.visit(page, signal && abortSignalOf(signal)),
+      await unlessAborted(redirect.visit(page, signal && abortSignalOf(signal)), signal),
       state,
     );
   } catch (error) {

@@ -1,3 +1,5 @@
+import { Turns } from "../../async/turns.ts";
+
 /** What is kept about the authorization to one server. It belongs to one issuer and is never used with another. */
 export interface StoredCredential {
   /** The URL of the MCP server. */
@@ -59,8 +61,9 @@ export interface CredentialStorage {
   exclusively?<T>(server: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** For programs that keep nothing. */
+/** For programs that keep nothing. Several connections can share it. */
 export class MemoryCredentials implements CredentialStorage {
+  readonly #turns = new Turns();
   readonly #kept = new Map<string, StoredCredential>();
 
   load(server: string): Promise<StoredCredential | undefined> {
@@ -74,5 +77,9 @@ export class MemoryCredentials implements CredentialStorage {
 
   remove(server: string): Promise<boolean> {
     return Promise.resolve(this.#kept.delete(server));
+  }
+
+  exclusively<T>(_server: string, work: () => Promise<T>): Promise<T> {
+    return this.#turns.run(work);
   }
 }
