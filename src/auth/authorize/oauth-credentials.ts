@@ -338,7 +338,7 @@ export class OAuthCredentials implements CredentialSource {
     const mayWantKey = !isStepUp && !stored && resourceMetadata === undefined;
     return new NexusError(code, message, {
       phase: "connect",
-      wwwAuthenticate: challenge.text,
+      wwwAuthenticate: isStepUp ? undefined : challenge.text,
       status: isStepUp ? 403 : 401,
       hint: mayWantKey ? `${hint} ${API_KEY_HINT}` : hint,
       mayHaveReached: false,

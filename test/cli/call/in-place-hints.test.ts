@@ -63,7 +63,7 @@ describe("hints for a server on the command line", () => {
     await using locked = await site((_request, response) => void response.writeHead(401).end());
     const { code, stderr } = await mcp(command, ...words, "--url", locked.url);
     expect(code).toBe(8);
-    expect(stderr).toContain(`Add the credentials: --header "Authorization: Bearer …".`);
+    expect(stderr).toContain(`If the server expects an API key, add it: --header "Authorization: Bearer …".`);
     expect(stderr).not.toMatch(KEYS_OF_AN_ENTRY);
   });
 
