@@ -147,5 +147,6 @@ test("a short secret is hidden in what upstream writes freely, and where the ans
     );
   }
   expect(JSON.stringify(seen)).toMatch(/PIN ••• is wrong.*by •••.*no access with •••/s);
-  expect(JSON.stringify([seen, shop.logged])).not.toContain("675");
+  // A random id may contain the same digits.
+  expect(JSON.stringify([seen, shop.logged]).replace(/nx-[0-9a-f]+/g, "")).not.toContain("675");
 });
