@@ -48,7 +48,7 @@ export type { ServerEntry } from "./transport/server-entry.ts";
 export type { AuthorizedRequest, CredentialHeaders, CredentialSource, Refusal } from "./transport/credential-source.ts";
 export type { DeviceCode, LoginHandler, LoginRedirect, RedirectSettings } from "./auth/oauth/login-handler.ts";
 export type { OAuthOptions } from "./auth/oauth/oauth-options.ts";
-export type { GrantKind, IdentityProvider, OAuthSettings } from "./auth/oauth/oauth-settings.ts";
+export type { IdentityProvider, OAuthSettings } from "./auth/oauth/oauth-settings.ts";
 export {
   MemoryCredentials,
   type ClientAuthentication,

@@ -39,7 +39,13 @@ export interface EntryIdentityProvider {
 export type WrittenOAuth = boolean | EntryOAuth;
 
 const GRANTS = ["authorization_code", "device_code", "client_credentials", "jwt_bearer", "enterprise"] as const;
+/** How a program obtains a token. `authorization_code` and `device_code` need a person. */
 export type OAuthGrant = (typeof GRANTS)[number];
+
+/** Whether a person has to log in for a token. */
+export function needsPerson(grant: OAuthGrant = "authorization_code"): boolean {
+  return grant === "authorization_code" || grant === "device_code";
+}
 
 /** Names of grants in the standards. */
 const STANDARD_GRANTS: Readonly<Record<string, OAuthGrant>> = {

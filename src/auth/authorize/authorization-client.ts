@@ -7,6 +7,7 @@ import {
 } from "oauth4webapi";
 import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { needsPerson, type OAuthGrant } from "../../transport/entry-oauth.ts";
 import { authorizationCode } from "../grants/authorization-code.ts";
 import { clientAuthentication, oauthClient } from "../grants/client-authentication.ts";
 import { clientCredentials } from "../grants/client-credentials.ts";
@@ -25,7 +26,7 @@ import {
 } from "../oauth/discovery.ts";
 import type { LoginHandler, LoginRedirect } from "../oauth/login-handler.ts";
 import { oauthFailure } from "../oauth/oauth-failure.ts";
-import type { GrantKind, OAuthSettings } from "../oauth/oauth-settings.ts";
+import type { OAuthSettings } from "../oauth/oauth-settings.ts";
 import { ProofKey } from "../oauth/proof-key.ts";
 import { registerClient } from "../oauth/registration.ts";
 import type { RegisteredClient, StoredCredential, TokenSet } from "../oauth/stored-credential.ts";
@@ -57,12 +58,10 @@ export interface ProbeResult {
   challenge: Challenge | undefined;
 }
 
-const PERSONAL: readonly GrantKind[] = ["authorization_code", "device_code"];
-
 /** Talks to the authorization server of one MCP server. Keeps nothing: each request begins with what is stored. */
 export class AuthorizationClient {
   readonly #options: AuthorizationClientOptions;
-  readonly #grant: GrantKind;
+  readonly #grant: OAuthGrant;
   /** By issuer, for refreshes. A refusal of the MCP server reads it again. */
   readonly #metadata = new Map<string, AuthorizationServer>();
 
@@ -73,7 +72,7 @@ export class AuthorizationClient {
 
   /** Whether a person is needed for a new credential. */
   get needsPerson(): boolean {
-    return PERSONAL.includes(this.#grant);
+    return needsPerson(this.#grant);
   }
 
   get canObtain(): boolean {

@@ -1,10 +1,9 @@
-/** How a program obtains a token. `authorization_code` and `device_code` need a person. */
-export type GrantKind = "authorization_code" | "device_code" | "client_credentials" | "jwt_bearer" | "enterprise";
+import type { OAuthGrant } from "../../transport/entry-oauth.ts";
 
 /** What is configured about the authorization to a server: the entry's `oauth` key, or options of a program. */
 export interface OAuthSettings {
   /** Default: authorization_code. */
-  grant?: GrantKind | undefined;
+  grant?: OAuthGrant | undefined;
   /** A client that was registered by hand. */
   clientId?: string | undefined;
   clientSecret?: string | undefined;

@@ -140,7 +140,7 @@ export function splitWords(text: string, platform: NodeJS.Platform = process.pla
   return words;
 }
 
-/** Whether a command is about a gateway elsewhere. Without one there is nobody to show a key. */
+/** Whether a command is about a gateway elsewhere. Without one, --key has no use. */
 export function isElsewhere<C extends { options: { gateway?: string | undefined; key?: string | undefined } }>(
   context: C,
 ): context is C & { options: { gateway: string } } {

@@ -6,7 +6,7 @@ export interface Door extends AccessRules {
   readonly authenticate: Authenticate;
   /** Whether a principal that was let in before may still come in: a request may take long to arrive. */
   admits(principal: Principal): boolean;
-  /** False where nobody can be let in at the moment, for example because its database is away. Absent: always true. */
+  /** False while no caller can be admitted, for example because the database is away. Absent: always true. */
   readonly isOpen?: boolean;
   /** Whether the principal may read `/metrics`. */
   seesMetrics(principal: Principal): boolean;

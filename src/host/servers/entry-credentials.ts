@@ -6,6 +6,7 @@ import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { CredentialSource } from "../../transport/credential-source.ts";
+import { needsPerson } from "../../transport/entry-oauth.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 
@@ -24,9 +25,6 @@ interface Known {
   reach: HttpReach;
   source: CredentialSource | undefined;
 }
-
-/** Ways to a token for which nobody logs in. */
-const UNATTENDED: readonly (string | undefined)[] = ["client_credentials", "jwt_bearer", "enterprise"];
 
 /** The credential sources of a host's servers: all connections of one entry share one. Nobody can log in here. */
 export class EntryCredentials {
@@ -50,7 +48,7 @@ export class EntryCredentials {
   /** Whether somebody has logged in since the last refusal; undefined where that would not help. */
   hasNewLogin(server: string): Promise<boolean> | undefined {
     const { source, reach } = this.#byServer.get(server) ?? {};
-    if (!source || !reach || UNATTENDED.includes((reach.oauth || {}).grant)) return undefined;
+    if (!source || !reach || !needsPerson((reach.oauth || {}).grant)) return undefined;
     return this.#isNewer(source, reach);
   }
 
