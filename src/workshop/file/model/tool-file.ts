@@ -27,6 +27,16 @@ export interface ToolFile {
   types: Record<string, TypeSpec>;
   tools: Record<string, ToolSpec>;
   fake: FakeSpec;
+  /** What a person has to decide or check; not part of the approval. */
+  questions?: QuestionSpec[];
+}
+
+/** Something that the documents do not say, or that was decided without them. */
+export interface QuestionSpec {
+  /** The place in this file: `tools.create_pod.input`. */
+  about: string;
+  ask: string;
+  evidence: string[];
 }
 
 /** A document the file was written from, beside it, and the hash of the text that was read. */
@@ -34,6 +44,8 @@ export interface DocumentSpec {
   file: string;
   sha256: string;
   title?: string;
+  /** Where it was imported from. */
+  source?: string;
 }
 
 export interface UpstreamSpec {
@@ -51,10 +63,46 @@ export interface SecretsSpec {
   headers: Record<string, string>;
   bearer?: string;
   basic?: { user: string; password: string };
+  cookies?: Record<string, string>;
+  /** Tokens from an authorization server, sent as a bearer token. */
+  oauth?: UpstreamOAuthSpec;
   /** Names whose values may be shown, such as user names. All others are masked everywhere. */
   public: string[];
-  /** The name of a signer that the program provides; it receives the finished request and adds to it. */
-  sign?: string;
+  /** A signer: the name of one that the program provides, or one of the built-in signers with its settings. */
+  sign?: string | SignerSpec;
+}
+
+/** How an access token for the upstream is obtained. All values but the address are names of secrets or settings. */
+export interface UpstreamOAuthSpec {
+  grant: "client_credentials" | "refresh_token";
+  /** The address of the token endpoint; must be within `upstream.allow`. */
+  tokenUrl: string;
+  /** Names of secrets. */
+  clientId: string;
+  clientSecret?: string;
+  refreshToken?: string;
+  scope?: string[];
+  audience?: string;
+  /** How the client authenticates; default: `basic`. */
+  client?: "basic" | "post";
+}
+
+/** Built-in signers. They use secrets, and receive the finished request. */
+export type SignerSpec =
+  | { kind: "aws-sigv4"; service: string; region: string; accessKey: string; secretKey: string; sessionToken?: string }
+  | HmacSignerSpec;
+
+/** A header with an HMAC over a text that a template makes of the request. */
+export interface HmacSignerSpec {
+  kind: "hmac";
+  algorithm: "sha256" | "sha1" | "sha512";
+  /** The name of the secret. */
+  key: string;
+  /** A template with `method`, `path`, `query`, `body`, `bodyHash`, `timestamp`, `date`, `nonce` and `settings`. */
+  text: string;
+  encoding: "hex" | "base64";
+  /** The headers that it sets; templates that also have `signature` and the public secrets by name. */
+  headers: Record<string, string>;
 }
 
 /** A text from the server's entry; computed input fields use it as `settings.name`. */
@@ -74,6 +122,10 @@ export interface TypeSpec {
   xml: { element?: string; namespace?: string };
   fields: Record<string, FieldSpec>;
   rules: RuleSpec[];
+  /** Members beside the fields, by their names upstream (JSON). Undefined: there are none. */
+  additional?: Shape;
+  /** The type is one of several others; then it has no fields. */
+  union?: UnionShape;
 }
 
 /** A condition on a value of the type, beyond those of its fields. */
@@ -94,7 +146,11 @@ export interface FieldSpec {
    * of names with dots.
    */
   wire: string | false;
-  shape: ScalarShape | ObjectShape | ListShape;
+  shape: Shape;
+  /** Null is a value of its own: it is sent and shown. Without it, null counts as absent. */
+  nullable?: true;
+  /** Only in inputs or only in outputs; default: in both. In the file `writeOnly` and `readOnly`. */
+  side?: "input" | "output";
   optional: boolean;
   /** Not in the tool's input or output: read for rules and errors, or set automatically. */
   hidden: boolean;
@@ -107,16 +163,29 @@ export interface FieldSpec {
   evidence: string[];
 }
 
+/** The form of a value. */
+export type Shape = ScalarShape | ObjectShape | ListShape | MapShape | UnionShape | AnyShape;
+
 export interface ScalarShape {
   kind: "scalar";
-  /** `presence`: true if an empty element exists. `date`: YYYY-MM-DD. `datetime`: ISO with optional zone. */
-  type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "presence";
+  /**
+   * `presence`: true if an empty element exists. `date`: YYYY-MM-DD. `datetime`: ISO with optional zone. `binary`: bytes
+   * upstream; base64 or a data URL for callers.
+   */
+  type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "presence" | "binary";
   minLength?: number;
   maxLength?: number;
   pattern?: string;
   minimum?: number;
   maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  multipleOf?: number;
   enum?: (string | number)[];
+  /** For callers and models only, such as `email` or `uri`; it is not checked. */
+  format?: string;
+  /** A number beyond the exact range stays exact: as text for callers, as a number upstream. */
+  exact?: true;
   /** The upstream codes and their names here. Inputs and outputs have only the names. */
   codes?: Record<string, string>;
   /** A number is written with exactly this many decimals. */
@@ -127,17 +196,43 @@ export interface ScalarShape {
 
 export interface ObjectShape {
   kind: "object";
-  /** A name in `types`. */
+  /** A name in `types`: of a type with fields, or of a union. */
   type: string;
 }
 
 export interface ListShape {
   kind: "list";
-  of: ScalarShape | ObjectShape;
+  of: Shape;
   minItems?: number;
   maxItems?: number;
+  uniqueItems?: true;
   /** XML: the elements around the items are written even if there are none. */
   keepEmpty: boolean;
+}
+
+/** Free names with values of one shape (JSON). */
+export interface MapShape {
+  kind: "map";
+  of: Shape;
+  minEntries?: number;
+  maxEntries?: number;
+}
+
+/** One of several shapes (JSON). */
+export interface UnionShape {
+  kind: "union";
+  of: Shape[];
+  /** The member that tells which one it is, by its name upstream, and the type of each of its values. */
+  discriminator?: { member: string; values: Record<string, string> };
+}
+
+/** Any JSON value, passed on unchanged. */
+export interface AnyShape {
+  kind: "any";
+  /** Only objects. */
+  only?: "object";
+  /** A JSON Schema (2020-12, without references) for what this grammar cannot express. */
+  schema?: Record<string, unknown>;
 }
 
 export interface ToolSpec {
@@ -161,25 +256,55 @@ export interface ToolSpec {
   examples: { title?: string; arguments: Record<string, unknown> }[];
   checks: CheckSpec[];
   evidence: string[];
+  /** `search`: found with the search tools instead of the list. `none`: only for steps of other tools. */
+  offer?: "search" | "none";
 }
 
 export interface RequestSpec {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Relative to `upstream.base`; `{field}` is replaced by an input field, percent-encoded. */
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "QUERY";
+  /** Replaces `upstream.base` for this request; must be within `upstream.allow`. */
+  base?: string;
+  /**
+   * Relative to the base; `{field}` is replaced by an input field, percent-encoded. As in RFC 6570, `{.field}` writes a
+   * label, `{;field}` a matrix parameter, and `*` explodes lists and objects: `{;field*}`.
+   */
   path: string;
   /**
    * The input field by parameter. A field in path, query or headers is in the body only if it has an explicit `wire`.
    */
-  query: Record<string, { field: string; style: "repeat" | "comma" }>;
-  headers: Record<string, string>;
+  query: Record<string, { field: string; style: ParameterStyle } | FixedValue>;
+  /** The name of a field, or more about it. */
+  headers: Record<string, string | { field: string; style: ParameterStyle } | FixedValue>;
+  cookies?: Record<string, string | { field: string; style: ParameterStyle } | FixedValue>;
   /** A name in `secrets`. */
   secrets?: string;
-  /** How the rest of the input is sent. */
-  body?: "xml" | "json" | "form";
+  /** How the rest of the input is sent. `binary` and `text`: one field with the wire `.` is the whole body. */
+  body?: "xml" | "json" | "form" | "multipart" | "binary" | "text";
+  /** The content type, if it is not the usual one of `body`. */
+  contentType?: string;
+  /** If none of its fields is given, no body is sent. */
+  bodyOptional?: true;
+  /** Of a form: how fields that are not single values are written; of a multipart body: the types of its parts. */
+  parts?: Record<string, { style?: ParameterStyle; contentType?: string; fileName?: string }>;
+  /** The Accept header, if it is not the usual one. */
+  accept?: string;
 }
 
+/**
+ * How a list or an object is written as a parameter. `repeat`: the name again for each item. `comma`, `space`, `pipe`,
+ * `tab`: one text. `members`: each member of an object is a parameter. `pairs`: `a,1,b,2`. `deep`: `name[a]=1`. `json`:
+ * JSON text.
+ */
+export type ParameterStyle = "repeat" | "comma" | "space" | "pipe" | "tab" | "members" | "pairs" | "deep" | "json";
+
+/** The same in every request, or computed from `input` and `settings`; no argument is needed for it. */
+export type FixedValue = { const: string } | { value: string };
+
 export interface ResponseSpec {
-  as: "xml" | "json" | "text" | "none";
+  /** `binary`: kept as it came. `auto`: by its content type. */
+  as: "xml" | "json" | "text" | "none" | "binary" | "auto";
+  /** Response headers and the fields of `type` that they fill. */
+  headers?: Record<string, string>;
   /** A name in `types`; undefined for text and empty answers. */
   type?: string;
   /** A template for the first line of the result's text. */

@@ -1,0 +1,189 @@
+/** What a description of an API says, whatever its format: the readers make it, and drafts are made of it. */
+export interface ApiFacts {
+  format: "openapi-2.0" | "openapi-3.0" | "openapi-3.1" | "openapi-3.2" | "postman-2" | "curl";
+  title: string;
+  version: string;
+  description?: string;
+  /** In the order of the document, variables replaced by their defaults. Empty if the document names none. */
+  servers: ServerFacts[];
+  security: Record<string, SecuritySchemeFacts>;
+  tags: { name: string; description?: string }[];
+  operations: OperationFacts[];
+  /** Operations that no tool can be made of; together with `operations` they are all of the document. */
+  omitted: OmittedOperation[];
+  /** Parts that were ignored or repaired, for the person who reviews the draft. */
+  remarks: Remark[];
+}
+
+/** `<document>#<JSON pointer>`, such as `openapi#/paths/~1pets/get`. */
+export type Evidence = string;
+
+export interface Remark {
+  text: string;
+  evidence: Evidence;
+}
+
+export interface ServerFacts {
+  /** Absolute, or relative to the address of the document. */
+  url: string;
+  description?: string;
+  /** Variables that were replaced by their defaults. */
+  variables: { name: string; value: string; choices: string[] }[];
+  evidence: Evidence;
+}
+
+export type SecuritySchemeFacts = { description?: string; evidence: Evidence } & (
+  | { kind: "apiKey"; in: "query" | "header" | "cookie"; name: string }
+  | { kind: "bearer" }
+  | { kind: "basic" }
+  | {
+      kind: "oauth2";
+      /** Undefined for flows that need a person. */
+      clientCredentials?: { tokenUrl: string; scopes: string[] };
+      /** Whether a person has to log in at least once. */
+      needsPerson: boolean;
+      tokenUrl?: string;
+    }
+  | { kind: "other"; type: string }
+);
+
+/** Why an operation did not become a tool. */
+export const OMISSION_REASONS = {
+  "not-selected": "not selected",
+  webhook: "a webhook or callback: the API calls it, nobody calls the API",
+  "unsupported-method": "its HTTP method cannot be sent",
+  "unreadable-operation": "its description cannot be read",
+  "missing-path-parameter": "its path has a parameter that the description does not declare and that cannot be guessed",
+  "unsupported-body": "its body has a media type that cannot be written",
+  stream: "its answer never ends",
+  "unresolved-reference": "it refers to a part that does not exist or is not loaded",
+  "too-large": "it is larger than the limits of a tool",
+} as const;
+
+export type OmissionReason = keyof typeof OMISSION_REASONS;
+
+export interface OmittedOperation {
+  /** `GET /pets/{id}` */
+  key: string;
+  reason: OmissionReason;
+  detail?: string;
+  evidence: Evidence;
+}
+
+export interface OperationFacts {
+  /** `GET /pets/{id}`, unique in the document. For Postman: method and path, with a number if they repeat. */
+  key: string;
+  /** The operationId, or the name of a Postman request. */
+  id?: string;
+  method: string;
+  /** As in the document, with `{name}` for parameters. */
+  path: string;
+  /** Only if they differ from those of the document. */
+  servers?: ServerFacts[];
+  summary?: string;
+  description?: string;
+  tags: string[];
+  deprecated: boolean;
+  parameters: ParameterFacts[];
+  body?: BodyFacts;
+  responses: ResponseFacts[];
+  /** Alternatives; each needs all of its schemes. Empty: none is needed. */
+  security: { scheme: string; scopes: string[] }[][];
+  evidence: Evidence;
+}
+
+export interface ParameterFacts {
+  name: string;
+  in: "path" | "query" | "header" | "cookie";
+  required: boolean;
+  description?: string;
+  deprecated: boolean;
+  schema: SchemaFacts;
+  /** As OpenAPI 3 defines it, with its defaults filled in. `tabs` and `json` (a `content` parameter) are added. */
+  style: "simple" | "label" | "matrix" | "form" | "spaceDelimited" | "pipeDelimited" | "deepObject" | "tabs" | "json";
+  explode: boolean;
+  examples: unknown[];
+  evidence: Evidence;
+}
+
+export interface BodyFacts {
+  required: boolean;
+  description?: string;
+  /** In the order of the document. */
+  contents: ContentFacts[];
+  evidence: Evidence;
+}
+
+export interface ContentFacts {
+  mediaType: string;
+  /** Undefined if the document says nothing about it. */
+  schema?: SchemaFacts;
+  examples: unknown[];
+  /** By property, for forms and multipart bodies. */
+  encoding: Record<string, { contentType?: string; style?: ParameterFacts["style"]; explode?: boolean }>;
+  evidence: Evidence;
+}
+
+export interface ResponseFacts {
+  /** `200`, `4XX` or `default`. */
+  status: string;
+  description?: string;
+  contents: ContentFacts[];
+  headers: { name: string; description?: string; schema: SchemaFacts; evidence: Evidence }[];
+  evidence: Evidence;
+}
+
+/**
+ * A schema in the words of JSON Schema 2020-12, whatever the version of its document. Shallow: inner schemas are read
+ * when they are asked for, so that a document of any size costs only what is used. References are followed; the same
+ * schema has the same `evidence`, which is how recursion is recognised.
+ */
+export interface SchemaFacts {
+  evidence: Evidence;
+  /** The name of a named schema: `Pet` of `#/components/schemas/Pet`. */
+  name?: string;
+  /** Empty: any. `null` is never in it: see `nullable`. */
+  types: ("string" | "integer" | "number" | "boolean" | "object" | "array")[];
+  nullable: boolean;
+  title?: string;
+  description?: string;
+  format?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  examples: unknown[];
+  deprecated: boolean;
+  readOnly: boolean;
+  writeOnly: boolean;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  multipleOf?: number;
+  minItems?: number;
+  maxItems?: number;
+  uniqueItems: boolean;
+  minProperties?: number;
+  maxProperties?: number;
+  /** Of arrays; undefined: anything. */
+  items?: () => SchemaFacts;
+  /** Of tuples, in order. */
+  prefixItems: (() => SchemaFacts)[];
+  properties: ReadonlyMap<string, () => SchemaFacts>;
+  required: ReadonlySet<string>;
+  /** Members that are not in `properties`. `undeclared`: the document does not say. */
+  additional: "undeclared" | "any" | "none" | (() => SchemaFacts);
+  allOf: (() => SchemaFacts)[];
+  oneOf: (() => SchemaFacts)[];
+  anyOf: (() => SchemaFacts)[];
+  /** `mapping`: the schema of each value; the names of the alternatives where the document gives no mapping. */
+  discriminator?: { property: string; mapping: Record<string, () => SchemaFacts> };
+  xml?: { name?: string; namespace?: string; prefix?: string; attribute: boolean; wrapped: boolean };
+  /** Keywords that none of the above holds: `not`, `if`, `patternProperties` and so on. */
+  others: string[];
+  /** The schema as JSON Schema 2020-12 with `$defs` for what it refers to, for what a tool file cannot express. */
+  asJsonSchema: () => Record<string, unknown>;
+}
