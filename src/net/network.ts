@@ -27,7 +27,7 @@ export interface Dispatcher {
 export interface DispatchOptions {
   origin: string;
   path: string;
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "QUERY";
   headers: Record<string, string>;
   body?: string | Uint8Array;
   headersTimeout: number;

@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { codecFor } from "../../src/workshop/codec/codec-for.ts";
-import type {
-  FieldSpec,
-  ListShape,
-  ObjectShape,
-  ScalarShape,
-  ToolFile,
-} from "../../src/workshop/file/model/tool-file.ts";
+import type { FieldSpec, ScalarShape, Shape, ToolFile } from "../../src/workshop/file/model/tool-file.ts";
 import { exampleFile } from "../fixtures/workshop/example.ts";
 import { examples } from "../fixtures/depth.ts";
 
@@ -34,6 +28,8 @@ function scalar(shape: ScalarShape): fc.Arbitrary<unknown> {
       return date.map((day) => day.slice(0, 10));
     case "datetime":
       return date.map((day) => day.slice(0, 19));
+    case "binary":
+      return fc.base64String();
     case "string":
       if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern, "u"));
       return fc
@@ -43,7 +39,7 @@ function scalar(shape: ScalarShape): fc.Arbitrary<unknown> {
   }
 }
 
-function shaped(file: ToolFile, shape: ScalarShape | ObjectShape | ListShape): fc.Arbitrary<unknown> {
+function shaped(file: ToolFile, shape: Shape): fc.Arbitrary<unknown> {
   switch (shape.kind) {
     case "scalar":
       return scalar(shape);
@@ -54,6 +50,10 @@ function shaped(file: ToolFile, shape: ScalarShape | ObjectShape | ListShape): f
         minLength: shape.minItems ?? 0,
         maxLength: Math.min(shape.maxItems ?? 3, 3),
       });
+    case "map":
+    case "union":
+    case "any":
+      throw new Error(`no example has a ${shape.kind}`);
   }
 }
 

@@ -19,7 +19,7 @@ export function inexactNumbers(file: ToolFile, type: string, value: unknown): Ar
       if (typeof given === "number" && mayHaveLost(given, shape.type === "integer")) found.push(problemAt(path));
     } else if (shape.kind === "list") {
       if (Array.isArray(given)) given.forEach((item, index) => collect(shape.of, item, `${path}[${index}]`));
-    } else if (isRecord(given)) {
+    } else if (shape.kind === "object" && isRecord(given)) {
       const fields = file.types[shape.type]?.fields ?? {};
       for (const name of Object.keys(given)) {
         const field = Object.hasOwn(fields, name) ? fields[name] : undefined;

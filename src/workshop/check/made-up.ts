@@ -49,9 +49,17 @@ function fieldValue(
       const { of } = shape;
       const length = Math.max(shape.minItems ?? 0, Math.min(1, shape.maxItems ?? 1));
       return Array.from({ length }, () =>
-        of.kind === "object" ? madeUp(file, of.type, at.input, at.depth + 1) : madeUpValue(of),
+        of.kind === "object"
+          ? madeUp(file, of.type, at.input, at.depth + 1)
+          : of.kind === "scalar"
+            ? madeUpValue(of)
+            : undefined,
       );
     }
+    case "map":
+    case "union":
+    case "any":
+      return undefined;
   }
 }
 
@@ -81,5 +89,7 @@ function candidates(shape: ScalarShape): unknown[] {
       return ["2026-01-01"];
     case "datetime":
       return ["2026-01-01T12:00:00", "2026-01-01T12:00:00Z"];
+    case "binary":
+      return ["ZXhhbXBsZQ=="];
   }
 }

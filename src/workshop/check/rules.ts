@@ -57,7 +57,7 @@ function compile(file: ToolFile, name: string, known: Map<string, TypeRules>): T
   for (const [field, { shape }] of Object.entries(fields)) {
     const of = shape.kind === "list" ? shape.of : shape;
     if (of.kind === "object") compiled.inner.push([field, compile(file, of.type, known)]);
-    else if (of.type === "datetime" && of.codes === undefined) compiled.moments.push(field);
+    else if (of.kind === "scalar" && of.type === "datetime" && of.codes === undefined) compiled.moments.push(field);
   }
   return compiled;
 }

@@ -75,6 +75,7 @@ class CallMaker {
       const length = Math.max(shape.minItems ?? 0, Math.min(1, shape.maxItems ?? 1));
       return Array.from({ length }, () => this.#ofShape(shape.of, depth + 1));
     }
+    if (shape.kind !== "scalar") return undefined;
     return shape.type === "date" && !shape.enum ? this.#nextDay() : madeUpValue(shape);
   }
 

@@ -1,4 +1,5 @@
-import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile, TypeSpec } from "../file/model/tool-file.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { FieldSpec, ScalarShape, Shape, ToolFile, TypeSpec } from "../file/model/tool-file.ts";
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -89,7 +90,7 @@ class SchemaWriter {
     };
   }
 
-  #shape(shape: ScalarShape | ObjectShape | ListShape): JsonSchema {
+  #shape(shape: Shape): JsonSchema {
     switch (shape.kind) {
       case "scalar":
         return this.#setting.side === "input" ? scalar(shape) : withoutLimits(scalar(shape));
@@ -101,6 +102,10 @@ class SchemaWriter {
           items: this.#shape(shape.of),
           ...(this.#setting.side === "input" ? limits(shape, ["minItems", "maxItems"]) : {}),
         };
+      case "map":
+      case "union":
+      case "any":
+        throw new NexusError("CONFIG_INVALID", `A value of the kind ${shape.kind} has no schema yet`);
     }
   }
 
@@ -131,6 +136,8 @@ function scalar(shape: ScalarShape): JsonSchema {
       return { type: "string", format: "date" };
     case "datetime":
       return { type: "string", pattern: DATETIME };
+    case "binary":
+      return { type: "string", contentEncoding: "base64" };
   }
 }
 

@@ -4,6 +4,7 @@ import type { Codec } from "../codec/record/codec.ts";
 import { Mismatch, scalarOf } from "../codec/record/scalar.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
 import type { FieldSpec, ScalarShape, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import { fieldsOfParameter } from "../file/read/uses.ts";
 import type { FakeRoute } from "./routes.ts";
 
 /** A request as it came. */
@@ -23,6 +24,9 @@ export const CONTENT_TYPES = {
   xml: "application/xml",
   json: "application/json",
   form: "application/x-www-form-urlencoded",
+  multipart: "multipart/form-data",
+  binary: "application/octet-stream",
+  text: "text/plain",
 } as const;
 
 /** How the requests of one tool are read. */
@@ -64,11 +68,15 @@ function parametersOf(file: ToolFile, { spec, path }: FakeRoute, { query, header
     else if (read !== undefined) input[field] = read;
   };
   for (const [field, text] of Object.entries(path)) take(field, [text]);
-  for (const [name, { field, style }] of Object.entries(spec.request.query)) {
+  for (const [name, parameter] of Object.entries(spec.request.query)) {
+    if (!("field" in parameter)) continue;
+    const { field, style } = parameter;
     const given = query.getAll(name);
     take(field, style === "comma" ? given.flatMap((text) => (text === "" ? [] : text.split(","))) : given);
   }
-  for (const [name, field] of Object.entries(spec.request.headers)) {
+  for (const [name, header] of Object.entries(spec.request.headers)) {
+    const [field] = fieldsOfParameter(header);
+    if (field === undefined) continue;
     const given = headers[name.toLowerCase()];
     const isList = file.types[spec.input]?.fields[field]?.shape.kind === "list";
     take(field, given === undefined ? [] : [given].flat().flatMap((text) => (isList ? text.split(/, */) : [text])));
@@ -78,10 +86,9 @@ function parametersOf(file: ToolFile, { spec, path }: FakeRoute, { query, header
 
 function fieldFrom(field: FieldSpec, texts: readonly string[]): unknown {
   const { shape } = field;
-  if (shape.kind === "object") return new Mismatch("an object cannot be a parameter");
   if (shape.kind === "list") {
-    if (shape.of.kind === "object") return new Mismatch("a list of objects cannot be a parameter");
     const { of, minItems = 0, maxItems = Infinity } = shape;
+    if (of.kind !== "scalar") return new Mismatch("only a list of single values can be a parameter");
     if (texts.length > maxItems) return new Mismatch(`expected at most ${maxItems} items`);
     if (texts.length < minItems && !(texts.length === 0 && field.optional)) {
       return new Mismatch(`expected at least ${minItems} items`);
@@ -89,6 +96,7 @@ function fieldFrom(field: FieldSpec, texts: readonly string[]): unknown {
     const items = texts.map((text) => scalarFrom(of, text));
     return items.find((item) => item instanceof Mismatch) ?? items;
   }
+  if (shape.kind !== "scalar") return new Mismatch("only a single value or a list can be a parameter");
   const [text] = texts;
   if (texts.length > 1) return new Mismatch("is given more than once");
   if (field.const !== undefined) {

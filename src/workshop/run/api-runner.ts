@@ -161,7 +161,7 @@ export class ApiRunner implements AsyncDisposable {
 
   #needSigners(): void {
     for (const [name, { sign }] of Object.entries(this.api.file.secrets)) {
-      if (sign === undefined || this.#parts.signers[sign]) continue;
+      if (typeof sign !== "string" || this.#parts.signers[sign]) continue;
       throw new NexusError("CONFIG_INVALID", `secrets.${name} is signed by "${sign}", and there is no such signer`, {
         phase: "config",
         hint: "The program that opens the API has to provide it.",

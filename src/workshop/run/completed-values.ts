@@ -140,7 +140,8 @@ function shownText(value: unknown, show: (text: string) => string): unknown {
 /** A computed value must match its type, because clients validate results. */
 function fitting(shape: FieldSpec["shape"], value: unknown): unknown {
   if (shape.kind === "list") return Array.isArray(value) ? value : value === null ? [] : undefined;
-  if (shape.kind === "object") return isRecord(value) ? value : undefined;
+  if (shape.kind === "object" || shape.kind === "map") return isRecord(value) ? value : undefined;
+  if (shape.kind !== "scalar") return value ?? undefined;
   switch (shape.type) {
     case "integer":
       return Number.isSafeInteger(value) ? value : undefined;
@@ -152,6 +153,7 @@ function fitting(shape: FieldSpec["shape"], value: unknown): unknown {
     case "string":
     case "date":
     case "datetime":
+    case "binary":
       return typeof value === "string" ? value : undefined;
   }
 }

@@ -15,12 +15,17 @@ const CONTENT_TYPES = {
   xml: "application/xml; charset=utf-8",
   json: "application/json",
   form: "application/x-www-form-urlencoded",
+  multipart: "multipart/form-data",
+  binary: "application/octet-stream",
+  text: "text/plain",
 } as const;
 const ACCEPT = {
   xml: "application/xml, text/xml;q=0.9, */*;q=0.1",
   json: "application/json",
   text: "*/*",
   none: "*/*",
+  binary: "*/*",
+  auto: "*/*",
 };
 
 export function requestWriter(file: ToolFile, name: string, { input, request, response }: ToolSpec): RequestWriter {

@@ -56,6 +56,9 @@ function decoder(file: ToolFile, { response }: ToolSpec): (body: Uint8Array) => 
   const { as, type, unknown = "ignore" } = response;
   if (as === "none") return () => ({ value: {}, deviations: [] });
   if (as === "text" || type === undefined) return (body) => ({ value: { text: textOf(body) }, deviations: [] });
+  if (as === "binary" || as === "auto") {
+    throw new NexusError("CONFIG_INVALID", `An answer cannot be read as ${as} yet`);
+  }
   const codec = codecFor(file, type, as, unknown);
   return (body) => codec.decode(body);
 }

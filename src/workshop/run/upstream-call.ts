@@ -86,7 +86,9 @@ export async function callUpstream(
 
 function signerOf({ signers }: RunnerParts, { secrets }: ToolPlan): Signer | undefined {
   const name = secrets?.sign;
-  const signer = name === undefined ? undefined : signers[name];
+  if (name === undefined) return undefined;
+  if (typeof name !== "string") throw new NexusError("CONFIG_INVALID", `The signer ${name.kind} is not available yet`);
+  const signer = signers[name];
   if (!signer) return undefined;
   return async (request) => {
     try {

@@ -1,5 +1,5 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
-import type { FieldSpec, ScalarShape, ToolFile } from "../../file/model/tool-file.ts";
+import type { FieldSpec, FixedValue, ParameterStyle, ScalarShape, ToolFile } from "../../file/model/tool-file.ts";
 import { encodePath, headerText, unsuitable } from "./address.ts";
 import { percentEncoded } from "./form-text.ts";
 import { Mismatch, scalarOf } from "../record/scalar.ts";
@@ -29,13 +29,14 @@ export function requestPartsFor(file: ToolFile, tool: string): (value: Fields) =
   };
   const { path, query, headers } = spec.request;
   const inPath = new Map([...path.matchAll(/\{([^{}]+)\}/g)].map(([, field = ""]) => [field, textsOf(field)]));
-  const inQuery = Object.entries(query).map(([name, { field, style }]) => ({
-    encodedName: percentEncoded(name, field),
-    field,
-    style,
-    texts: textsOf(field),
-  }));
-  const inHeaders = Object.entries(headers).map(([name, field]) => ({ name, field, texts: textsOf(field) }));
+  const inQuery = Object.entries(query).map(([name, parameter]) => {
+    const { field, style } = ofField(parameter, tool, name);
+    return { encodedName: percentEncoded(name, field), field, style, texts: textsOf(field) };
+  });
+  const inHeaders = Object.entries(headers).map(([name, header]) => {
+    const { field } = ofField(header, tool, name);
+    return { name, field, texts: textsOf(field) };
+  });
   return (value) => {
     const pairs: string[] = [];
     for (const parameter of inQuery) pairs.push(...inAddress(parameter, parameter.texts(value)));
@@ -50,6 +51,19 @@ export function requestPartsFor(file: ToolFile, tool: string): (value: Fields) =
       headers: written,
     };
   };
+}
+
+function ofField(
+  parameter: string | { field: string; style: ParameterStyle } | FixedValue,
+  tool: string,
+  name: string,
+): { field: string; style: ParameterStyle } {
+  if (typeof parameter === "string") return { field: parameter, style: "repeat" };
+  if ("field" in parameter) return parameter;
+  throw new NexusError(
+    "CONFIG_INVALID",
+    `tools.${tool}.request: "${name}" is a fixed value, which is not possible yet`,
+  );
 }
 
 function inAddress(

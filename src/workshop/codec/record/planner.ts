@@ -138,7 +138,7 @@ export class Planner {
       plan: once(() => this.#item(element, shape, way.rest, spot.namespace)),
     };
     // Errors are reported when the file is opened, not when the first item arrives. Recursive types end here.
-    if (shape.of.kind === "scalar" || !spot.inside.includes(shape.of.type)) element.list.plan();
+    if (shape.of.kind !== "object" || !spot.inside.includes(shape.of.type)) element.list.plan();
   }
 
   #item(element: NodePlan, { of }: ListShape, rest: readonly WireStep[], namespace: string): RecordPlan {
@@ -223,6 +223,9 @@ function newRecord(root: NodePlan): RecordPlan {
 }
 
 function addSlot(name: string, { shape, optional, const: constant }: Owned, spot: Spot, isOnWire: boolean): FieldPlace {
+  if (shape.kind === "map" || shape.kind === "union" || shape.kind === "any") {
+    throw wrong(`a value of the kind ${shape.kind} cannot be written here`);
+  }
   const { record, scope } = spot;
   const slot = record.slots++;
   const list = shape.kind === "list" ? shape : undefined;

@@ -51,7 +51,13 @@ function plainScalar(shape: ScalarShape): Conversion {
       return boolean();
     case "presence":
       return presence();
+    case "binary":
+      return text(shape, isBase64, "base64");
   }
+}
+
+function isBase64(value: string): boolean {
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(value) && value.length % 4 === 0;
 }
 
 function text(shape: ScalarShape, isRight: (text: string) => boolean, kind: string): Conversion {

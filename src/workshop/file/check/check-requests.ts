@@ -4,7 +4,7 @@ import type { Path, Problems } from "../model/problem.ts";
 import { fieldsInPath } from "../read/read-request.ts";
 import { fieldsInName, secretNames } from "../model/secret-names.ts";
 import type { FieldSpec, SecretsSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
-import { fieldsTaken } from "../read/uses.ts";
+import { fieldsOfParameter, fieldsTaken } from "../read/uses.ts";
 
 /** Names that tools refer to, and input fields that are used nowhere. */
 export function checkRequests(file: ToolFile, problems: Problems): void {
@@ -54,8 +54,11 @@ function checkRequest(file: ToolFile, tool: ToolSpec, tools: Path, problems: Pro
     if (refer(field, names, "field of the input", at, problems)) checkFits(fields[field], kind, field, at, problems);
   };
   for (const field of fieldsInPath(request.path)) look(field, [...path, "path"], "path");
-  for (const [key, { field }] of Object.entries(request.query)) look(field, [...path, "query", key], "query");
-  for (const [key, field] of Object.entries(request.headers)) look(field, [...path, "headers", key], "headers");
+  for (const kind of ["query", "headers"] as const) {
+    for (const [key, parameter] of Object.entries(request[kind])) {
+      for (const field of fieldsOfParameter(parameter)) look(field, [...path, kind, key], kind);
+    }
+  }
   const inSecrets = secrets ? secretNames(secrets).flatMap(fieldsInName) : [];
   for (const field of inSecrets) look(field, [...path, "secrets"], "path");
   if (secrets) checkClashes(tool, secrets, path, problems);
@@ -101,7 +104,7 @@ function checkFits(
 ): void {
   if (!field) return;
   const inner = field.shape.kind === "list" ? field.shape.of : field.shape;
-  if (inner.kind === "object" || (field.shape.kind === "list" && kind !== "query")) {
+  if (inner.kind !== "scalar" || (field.shape.kind === "list" && kind !== "query")) {
     problems.error(
       at,
       `"${name}" does not fit into ${FITS[kind]}`,

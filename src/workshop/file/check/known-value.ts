@@ -1,4 +1,4 @@
-import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile } from "../model/tool-file.ts";
+import type { FieldSpec, Shape, ToolFile } from "../model/tool-file.ts";
 
 /** What the file says about a value, for finding unknown names in expressions. */
 export type KnownValue =
@@ -44,9 +44,10 @@ export function withMembers(members: Readonly<Record<string, KnownValue>>): Know
   return { kind: "object", members: new Map(Object.entries(members).map(([key, value]) => [key, () => value])) };
 }
 
-function knownShape(file: ToolFile, shape: ScalarShape | ObjectShape | ListShape): KnownValue {
+function knownShape(file: ToolFile, shape: Shape): KnownValue {
   if (shape.kind === "object") return knownType(file, shape.type);
   if (shape.kind === "list") return { kind: "list", of: knownShape(file, shape.of) };
+  if (shape.kind !== "scalar") return ANYTHING;
   const names = shape.codes ? Object.values(shape.codes) : shape.enum?.filter((value) => typeof value === "string");
   return names ? { kind: "single", names } : SINGLE;
 }

@@ -41,7 +41,8 @@ export function resultKind(expression: Expression): ResultKind {
 
 /** The type that a computed field needs; any other result would leave it empty. */
 export function kindOfField({ shape }: FieldSpec): ResultKind | "list" | "object" {
-  if (shape.kind !== "scalar") return shape.kind;
+  if (shape.kind === "union" || shape.kind === "any") return "unknown";
+  if (shape.kind !== "scalar") return shape.kind === "map" ? "object" : shape.kind;
   switch (shape.type) {
     case "integer":
     case "number":
@@ -52,6 +53,7 @@ export function kindOfField({ shape }: FieldSpec): ResultKind | "list" | "object
     case "string":
     case "date":
     case "datetime":
+    case "binary":
       return "text";
   }
 }

@@ -141,7 +141,7 @@ function checkDefault(part: Part, shape: FieldSpec["shape"]): void {
     if (wrong) part.error(wrong.what, wrong.hint);
   } else if (shape.kind === "object") {
     part.record();
-  } else {
+  } else if (shape.kind === "list") {
     for (const item of part.items()) {
       const wrong = shape.of.kind === "scalar" ? misfit(shape.of, item.value()) : undefined;
       if (wrong) item.error(wrong.what, wrong.hint);

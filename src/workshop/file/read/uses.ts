@@ -10,7 +10,7 @@ export interface Use {
   whole: Set<Format>;
 }
 
-type Format = "xml" | "json" | "form";
+type Format = NonNullable<RequestSpec["body"]>;
 
 /** By type, in the order of their use; unused types are not included. */
 export function usesOf({ types, tools }: ToolFile): Map<string, Use> {
@@ -46,7 +46,14 @@ export function typeInside({ shape }: FieldSpec): string | undefined {
   return inner.kind === "object" ? inner.type : undefined;
 }
 
-/** The input fields in path, query or headers. */
-export function fieldsTaken({ path, query, headers }: RequestSpec): string[] {
-  return [...fieldsInPath(path), ...Object.values(query).map(({ field }) => field), ...Object.values(headers)];
+/** The input fields in path, query, headers or cookies. */
+export function fieldsTaken({ path, query, headers, cookies = {} }: RequestSpec): string[] {
+  const parameters = [query, headers, cookies].flatMap((each) => Object.values(each));
+  return [...fieldsInPath(path), ...parameters.flatMap(fieldsOfParameter)];
+}
+
+/** The input field of a parameter; none if its value is fixed. */
+export function fieldsOfParameter(parameter: RequestSpec["headers"][string]): string[] {
+  if (typeof parameter === "string") return [parameter];
+  return "field" in parameter ? [parameter.field] : [];
 }
