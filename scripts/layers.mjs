@@ -55,6 +55,7 @@ export const LAYERS = [
   ["workshop/file/read"],
   ["workshop/file/check"],
   ["workshop/file"],
+  ["workshop/documents"],
   ["workshop/review"],
   ["workshop/check"],
   ["workshop/run/secrets"],

@@ -50,7 +50,7 @@ export type SecuritySchemeFacts = { description?: string; evidence: Evidence } &
 /** Why an operation did not become a tool. */
 export const OMISSION_REASONS = {
   "not-selected": "not selected",
-  webhook: "a webhook or callback: the API calls it, nobody calls the API",
+  webhook: "a webhook or callback: the API sends it, clients do not",
   "unsupported-method": "its HTTP method cannot be sent",
   "unreadable-operation": "its description cannot be read",
   "missing-path-parameter": "its path has a parameter that the description does not declare and that cannot be guessed",

@@ -1,0 +1,159 @@
+import { createServer, type RequestListener } from "node:http";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { loadDocument } from "./load-document.ts";
+import { parseDocument } from "./parse-document.ts";
+
+const MINIMAL = `openapi: 3.1.0\ninfo: { title: Shop, version: "1" }\npaths: {}\n`;
+
+async function listening(listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
+
+function read(text: string): unknown {
+  return parseDocument(text, "doc").value;
+}
+
+function refusal(text: string): { message: string; hint?: string } {
+  try {
+    parseDocument(text, "doc");
+  } catch (error) {
+    return error as { message: string; hint?: string };
+  }
+  throw new Error("it was not refused");
+}
+
+describe("the text of an API description", () => {
+  test.each([
+    ['{"swagger":"2.0","paths":{}}', "openapi-2.0"],
+    ["openapi: 3.0.3\npaths: {}", "openapi-3.0"],
+    ["openapi: 3.1\npaths: {}", "openapi-3.1"],
+    ["openapi: '3.2.0'", "openapi-3.2"],
+    [
+      '{"info":{"schema":"https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},"item":[]}',
+      "postman-2",
+    ],
+  ])("%s has the format %s", (text, format) => {
+    expect(parseDocument(text, "doc").format).toBe(format);
+  });
+
+  test("YAML is read as version 1.2: times, dates and words such as off stay text", () => {
+    const text =
+      "openapi: 3.1.0\na: [off, no, y, 2020-01-01, 18:00, 012, 0x1F, 1e3, null, ~, true]\n200: ok\n'<<': text\n";
+    const expected = ["off", "no", "y", "2020-01-01", "18:00", 12, 31, 1000, null, null, true];
+    expect(read(text)).toEqual({ openapi: "3.1.0", a: expected, 200: "ok", "<<": "text" });
+  });
+
+  test("whole numbers that a double cannot hold keep their digits as text", () => {
+    const expected = { openapi: "3.0.0", a: "9223372036854775807", b: 9007199254740991, c: 1.5 };
+    expect(read("openapi: 3.0.0\na: 9223372036854775807\nb: 9007199254740991\nc: 1.5")).toEqual(expected);
+    expect(read('{"openapi":"3.0.0","a":9223372036854775807,"b":9007199254740991,"c":1.5}')).toEqual(expected);
+  });
+
+  test("a byte order mark, CRLF, comments and JSON with YAML's freedoms are accepted", () => {
+    const text = "\ufeff# a comment\r\nopenapi: 3.0.0 # more\r\ntext: |\r\n  one\r\n  two\r\n";
+    expect(read(text)).toEqual({ openapi: "3.0.0", text: "one\ntwo\n" });
+    expect(read('{ "openapi": "3.0.0", # comment\n a: 1, }')).toEqual({ openapi: "3.0.0", a: 1 });
+  });
+
+  test("merged maps and aliases are followed", () => {
+    const text = "openapi: 3.0.0\nx: &x { a: 1, b: 2 }\ny: { <<: *x, b: 3 }\nz: *x\n";
+    expect(read(text)).toMatchObject({ y: { a: 1, b: 3 }, z: { a: 1, b: 2 } });
+  });
+
+  test("repeated keys are reported with their line", () => {
+    const remark = `The key "a" is twice in one object (line 3); the last one counts`;
+    expect(parseDocument("openapi: 3.0.0\na: 1\na: 2\n", "doc")).toMatchObject({ value: { a: 2 }, remarks: [remark] });
+    const json = parseDocument('{"openapi":"3.0.0",\n"a":1,"b":[{"a":1},{"a":1}],\n"a":{"b":2}}', "doc");
+    expect(json).toMatchObject({ value: { a: { b: 2 } }, remarks: [remark] });
+  });
+
+  test("a key named __proto__ is an ordinary member", () => {
+    for (const text of [
+      "openapi: 3.0.0\n__proto__: { polluted: 1 }",
+      '{"openapi":"3.0.0","__proto__":{"polluted":1}}',
+    ]) {
+      const value = read(text);
+      expect(Object.keys(value as object)).toEqual(["openapi", "__proto__"]);
+      expect((value as { polluted?: number }).polluted).toBeUndefined();
+    }
+  });
+
+  test.each([
+    ["<!DOCTYPE html><html></html>", "an HTML page"],
+    ['<?xml version="1.0"?>\n<wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/">', "a WSDL description"],
+    ["<a/>", "XML"],
+    ["%PDF-1.7", "a PDF"],
+    ["type Query {\n  a: Int\n}", "a GraphQL schema"],
+    ['{"data":{"__schema":{}}}', "a GraphQL schema"],
+    ["nexus: 1\napi: shop", "a tool file of Nexus"],
+    ['{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object"}', "a JSON Schema"],
+    ['{"type":"object","properties":{}}', "a JSON Schema"],
+    ["asyncapi: 3.0.0", "an AsyncAPI description"],
+    ["openapi: 4.0.0", "OpenAPI 4.0.0, a version that is not supported"],
+    ['{"swaggerVersion":"1.2"}', "Swagger 1.x"],
+    ["curl https://api.example/", "a curl command"],
+    ['{"log":{"entries":[]}}', "a HAR recording"],
+    ["paths: {}", "an OpenAPI description without its version"],
+    ["just words", "plain text"],
+    ["[1]", "a list"],
+    ["{}", "an object without members"],
+  ])("%s is recognised as %s", (text, like) => {
+    const { message, hint } = refusal(text);
+    expect(message).toContain(`not an API description: it looks like ${like}`);
+    expect(hint).toMatch(/\w/);
+  });
+
+  test.each([
+    ["", "is empty"],
+    ["openapi: 3.0.0\n  a: [", "not valid YAML"],
+    ['{"openapi":', "not valid JSON"],
+    ["openapi: 3.0.0\na: &a [*a]", "inside its own anchor"],
+    ["openapi: 3.0.0\na: *b", "not valid YAML"],
+    ["openapi: 3.0.0\n? [a]\n: 1", "not a word or a number"],
+    ["openapi: 3.0.0\n---\nopenapi: 3.0.0", "one document only"],
+  ])("%s is refused because it %s", (text, problem) => {
+    expect(refusal(text).message).toContain(problem);
+  });
+});
+
+describe("loading a description", () => {
+  test("a file is read, and its name becomes the name of the document", async () => {
+    const path = join(mkdtempSync(join(tmpdir(), "nexus-document-")), "Shop API.v1.yaml");
+    writeFileSync(path, MINIMAL);
+    expect(await loadDocument(path)).toMatchObject({ name: "shop-api-v1", format: "openapi-3.1", source: path });
+    await expect(loadDocument(`${path}.none`)).rejects.toThrow("does not exist");
+    await expect(loadDocument(tmpdir())).rejects.toThrow("is a folder");
+  });
+
+  test("an address is read only if its host is public or allowed", async () => {
+    await using site = await listening((_request, response) => response.end(MINIMAL));
+    const url = `${site.url}/v1/openapi.yaml?key=secret`;
+    await expect(loadDocument(url)).rejects.toMatchObject({ code: "ADDRESS_REFUSED" });
+    const loaded = await loadDocument(url, { allow: ["127.0.0.1"] });
+    expect(loaded).toMatchObject({ name: "openapi", source: `${site.url}/v1/openapi.yaml`, text: MINIMAL });
+  });
+
+  test("redirects and failures are reported, and not followed", async () => {
+    await using site = await listening((request, response) => {
+      if (request.url === "/a") response.writeHead(302, { location: "https://other.example/spec" });
+      else response.writeHead(404);
+      response.end();
+    });
+    const allow = ["127.0.0.1"];
+    await expect(loadDocument(`${site.url}/a`, { allow })).rejects.toThrow("redirects to https://other.example");
+    await expect(loadDocument(`${site.url}/b`, { allow })).rejects.toMatchObject({
+      code: "HTTP_STATUS",
+      details: { status: 404 },
+    });
+  });
+});

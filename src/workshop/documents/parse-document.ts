@@ -1,0 +1,95 @@
+import { YAMLParseError } from "yaml";
+import { messageOf, NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
+import { parseExactJson, withoutBigints } from "../../json/exact-json.ts";
+import { sha256 } from "../../text/digest.ts";
+import { visible } from "../../text/visible.ts";
+import { formatOf, looksOfText, type DocumentFormat, type Looks } from "./document-format.ts";
+import { scanJson, type RepeatedKey } from "./json-scan.ts";
+import { readYamlValue } from "./yaml-value.ts";
+
+/** An API description that was read, whatever its format. */
+export interface LoadedDocument {
+  /** Short, for evidence: `openapi` in `openapi#/paths/~1pets`. */
+  name: string;
+  /** With LF line ends, as it is kept beside the tool file. */
+  text: string;
+  /** As JSON.parse gives it, but whole numbers that a double cannot hold are texts of their digits. */
+  value: unknown;
+  /** Of `text`. */
+  sha256: string;
+  /** The absolute path of the file, or the address without its query. */
+  source?: string;
+  format: DocumentFormat;
+  /** Parts of the text that were ignored, for people. */
+  remarks: string[];
+}
+
+/** In UTF-16 units; the largest known descriptions have 30 million. */
+export const MAX_DOCUMENT_LENGTH = 32 * 1024 * 1024;
+const LIMITS = { values: 2_000_000, depth: 200 };
+
+/** Reads a description from text. `name` is for evidence and messages. */
+export function parseDocument(text: string, name: string): LoadedDocument {
+  const lines = text.replaceAll("\r\n", "\n");
+  const { value, repeated } = parseText(lines, name);
+  const format = formatOf(value);
+  if (typeof format === "object") throw notADescription(name, format);
+  const remarks = repeated.map(
+    ({ key, line }) =>
+      `The key "${visible(key.slice(0, 100))}" is twice in one object (line ${line}); the last one counts`,
+  );
+  return { name, text: lines, value, sha256: sha256(lines), format, remarks };
+}
+
+/** The value of JSON or YAML text from outside, within limits. */
+export function parseText(lines: string, name: string): { value: unknown; repeated: RepeatedKey[] } {
+  const text = lines.charCodeAt(0) === 0xfeff ? lines.slice(1) : lines;
+  if (text.length > MAX_DOCUMENT_LENGTH) throw tooLarge(name, `has more than ${MAX_DOCUMENT_LENGTH} characters`);
+  if (text.trim() === "") throw unreadable(`The document ${name} is empty`, "Check that it was downloaded completely.");
+  const looks = looksOfText(text);
+  if (looks) throw notADescription(name, looks);
+  const isJson = /^\s*[[{]/.test(text);
+  try {
+    return isJson ? jsonValue(text) : readYamlValue(text, LIMITS);
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(name, error.message, error);
+    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
+    throw unreadable(
+      `The document ${name} is not valid ${isJson ? "JSON" : "YAML"}: ${visible(messageOf(error).slice(0, 300))}`,
+      "Correct it, or export it again; an editor with support for JSON and YAML shows the place.",
+      { cause: error, ...(line === undefined ? {} : { source: { file: name, line } }) },
+    );
+  }
+}
+
+function jsonValue(text: string): { value: unknown; repeated: RepeatedKey[] } {
+  const repeated = scanJson(text, LIMITS);
+  try {
+    const value = parseExactJson(text);
+    return { value: /\d{16}/.test(text) ? withoutBigints(value) : value, repeated };
+  } catch (error) {
+    // YAML also allows braces and brackets, with comments and without quotes.
+    try {
+      return readYamlValue(text, LIMITS);
+    } catch {
+      throw error;
+    }
+  }
+}
+
+function notADescription(name: string, { like, fix }: Looks): NexusError {
+  return unreadable(`The document ${name} is not an API description: it looks like ${visible(like)}`, fix);
+}
+
+function tooLarge(name: string, problem: string, cause?: unknown): NexusError {
+  return unreadable(
+    `The document ${name} ${visible(problem)}, the limit`,
+    "Split it into several descriptions, for example one for each tag, and import those.",
+    { cause },
+  );
+}
+
+/** An error about a document that cannot be used. */
+export function unreadable(message: string, hint: string, more: ErrorDetails = {}): NexusError {
+  return new NexusError("CONFIG_INVALID", message, { phase: "config", hint, mayHaveReached: false, ...more });
+}
