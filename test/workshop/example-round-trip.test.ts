@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { requestTools } from "../../src/workshop/file/model/request-tools.ts";
 import { codecFor } from "../../src/workshop/codec/codec-for.ts";
 import type { FieldSpec, ScalarShape, Shape, ToolFile } from "../../src/workshop/file/model/tool-file.ts";
 import { exampleFile } from "../fixtures/workshop/example.ts";
@@ -79,7 +80,7 @@ test.each(["capcorn", "museum"])(
   "what a type of %s encodes, it decodes to the same value, for every type (X6)",
   async (name) => {
     const file = await exampleFile(name);
-    for (const { input, request, response } of Object.values(file.tools)) {
+    for (const [, { input, request, response }] of requestTools(file)) {
       const bodies = [
         ...(request.body === undefined ? [] : [{ type: input, as: request.body }]),
         ...(response.type !== undefined && (response.as === "xml" || response.as === "json")

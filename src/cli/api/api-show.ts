@@ -3,7 +3,8 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { servedTool } from "../../workshop/check/served-tool.ts";
-import type { ToolFile, ToolSpec } from "../../workshop/file/model/tool-file.ts";
+import type { StepSpec } from "../../workshop/file/model/call-spec.ts";
+import type { RequestSpec, ToolFile, ToolSpec } from "../../workshop/file/model/tool-file.ts";
 import { approvalText } from "./approval-text.ts";
 import { loadSound, ownLock } from "./loaded.ts";
 import { neededSecrets } from "../../workshop/file/model/secret-names.ts";
@@ -72,15 +73,30 @@ function settingLines({ settings = {} }: ToolFile): string[] {
 }
 
 function factsOf(spec: ToolSpec): Fact[] {
-  const { method, path, body } = spec.request;
   const { timeoutMs, retries, resultBytes } = spec.limits;
   const tries = spec.effect === "read" ? `${retries} retries` : "no retries";
   return [
     ["effect", [spec.effect]],
-    ["request", [`${method} ${path}${body ? ` (${body})` : ""}`]],
+    spec.request ? ["request", [requestText(spec.request)]] : ["steps", stepLines(spec.steps)],
     ["limits", [`${timeoutMs / 1_000} s, ${tries}, results of ${limitText(resultBytes)}`]],
     ["checked", spec.confirm ? [`${spec.confirm.field} against a fresh ${spec.confirm.call}`] : []],
   ];
+}
+
+function requestText({ method, path, body }: RequestSpec): string {
+  return `${method} ${path}${body ? ` (${body})` : ""}`;
+}
+
+/** `lines: add_line, for each of input.lines (at most 50)`. */
+function stepLines(steps: Readonly<Record<string, StepSpec>>): string[] {
+  return Object.entries(steps).map(([name, { call, when, each, until }]) => {
+    const parts = [
+      ...(each ? [`for each of ${each.list} (at most ${each.max})`] : []),
+      ...(until ? [`until ${until.that} (at most ${until.atMostMs / 1_000} s)`] : []),
+      ...(when === undefined ? [] : [`when ${when}`]),
+    ];
+    return [`${name}: ${call}`, ...parts].join(", ");
+  });
 }
 
 /** In the form of tool files: 16kB are 16 times 1024. */

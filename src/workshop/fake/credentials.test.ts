@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { smallFile } from "../../../test/fixtures/workshop/small-file.ts";
-import type { SecretsSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import { findRequestTool } from "../file/model/request-tools.ts";
+import type { SecretsSpec, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 import { isAccepted, maskedQuery, placeholderSecrets } from "./credentials.ts";
 
-function withSecrets(key: Partial<SecretsSpec>, secrets: Record<string, string>): { file: ToolFile; spec: ToolSpec } {
+function withSecrets(
+  key: Partial<SecretsSpec>,
+  secrets: Record<string, string>,
+): { file: ToolFile; spec: RequestToolSpec } {
   const file = smallFile();
   file.secrets = { key: { query: {}, headers: {}, public: [], ...key } };
   file.fake.secrets = secrets;
-  const spec = file.tools["find"];
+  const spec = findRequestTool(file, "find");
   if (!spec) throw new Error("there is no such tool");
   return { file, spec };
 }

@@ -1,6 +1,6 @@
 import { renderTemplate } from "../expression/template.ts";
 import { secretNames } from "../file/model/secret-names.ts";
-import type { SecretsSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { SecretsSpec, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 
 /** The parts of a request that may have credentials. */
 export interface Carried {
@@ -25,7 +25,7 @@ export function placeholderSecrets(file: ToolFile): Record<string, string> {
 /** Whether a request has the required credentials in their places. */
 export function isAccepted(
   file: ToolFile,
-  spec: ToolSpec,
+  spec: RequestToolSpec,
   { query, headers }: Carried,
   input: Record<string, unknown>,
 ): boolean {
@@ -48,7 +48,7 @@ export function isAccepted(
 }
 
 /** The query with secrets masked, for showing received requests. */
-export function maskedQuery(file: ToolFile, spec: ToolSpec | undefined, query: URLSearchParams): string {
+export function maskedQuery(file: ToolFile, spec: RequestToolSpec | undefined, query: URLSearchParams): string {
   const secrets = spec && secretsOf(file, spec);
   const masked = [...query].map(([name, value]): [string, string] => {
     const secret = secrets?.query[name];
@@ -58,12 +58,12 @@ export function maskedQuery(file: ToolFile, spec: ToolSpec | undefined, query: U
   return masked.map(([name, value]) => `${encodeURIComponent(name)}=${shown(value)}`).join("&");
 }
 
-function secretsOf(file: ToolFile, spec: ToolSpec): SecretsSpec | undefined {
+function secretsOf(file: ToolFile, spec: RequestToolSpec): SecretsSpec | undefined {
   return spec.request.secrets === undefined ? undefined : file.secrets[spec.request.secrets];
 }
 
 /** An undeclared parameter may be a secret in the wrong place. */
-function isParameter(spec: ToolSpec | undefined, name: string): boolean {
+function isParameter(spec: RequestToolSpec | undefined, name: string): boolean {
   return spec !== undefined && Object.hasOwn(spec.request.query, name);
 }
 

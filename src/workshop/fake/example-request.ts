@@ -3,6 +3,7 @@ import { checkerFor } from "../check/checker.ts";
 import { codecFor } from "../codec/codec-for.ts";
 import { requestPartsFor } from "../codec/form/request-parts.ts";
 import { renderTemplate } from "../expression/template.ts";
+import { requestTools } from "../file/model/request-tools.ts";
 import type { SecretsSpec, ToolFile } from "../file/model/tool-file.ts";
 import { CONTENT_TYPES } from "./received.ts";
 
@@ -21,7 +22,7 @@ export function exampleRequest(
   base: string,
   secrets: Readonly<Record<string, string>>,
 ): ExampleRequest | undefined {
-  const found = Object.entries(file.tools).find(([, { effect, examples }]) => effect === "read" && examples.length > 0);
+  const found = requestTools(file).find(([, { effect, examples }]) => effect === "read" && examples.length > 0);
   if (!found) return undefined;
   const [tool, { input, request, examples, unknown }] = found;
   const checked = checkerFor(file, tool, inputSchema(file, input, unknown))(examples[0]?.arguments);

@@ -3,7 +3,7 @@ import type { RuleProblem } from "../check/rules.ts";
 import type { Codec } from "../codec/record/codec.ts";
 import { Mismatch, scalarOf } from "../codec/record/scalar.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
-import type { FieldSpec, ScalarShape, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { FieldSpec, ScalarShape, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 import { fieldsOfParameter } from "../file/read/uses.ts";
 import type { FakeRoute } from "./routes.ts";
 
@@ -115,13 +115,13 @@ function scalarFrom(shape: ScalarShape, text: string): unknown {
   return limit === undefined ? value : new Mismatch(limit);
 }
 
-function unknownParameters(file: ToolFile, { request }: ToolSpec, query: URLSearchParams): string[] {
+function unknownParameters(file: ToolFile, { request }: RequestToolSpec, query: URLSearchParams): string[] {
   const secrets = request.secrets === undefined ? undefined : file.secrets[request.secrets];
   const known = new Set([...Object.keys(request.query), ...Object.keys(secrets?.query ?? {})]);
   return [...new Set(query.keys())].filter((name) => !known.has(name)).map((name) => `${name}: unknown parameter`);
 }
 
-function bodyOf({ request }: ToolSpec, { headers, body }: Arrival, codec: Codec | undefined): Received {
+function bodyOf({ request }: RequestToolSpec, { headers, body }: Arrival, codec: Codec | undefined): Received {
   if (request.body === undefined || !codec) {
     return { input: {}, problems: body.length === 0 ? [] : ["the request has a body, and takes none"] };
   }

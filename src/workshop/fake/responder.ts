@@ -2,6 +2,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import { rulesFor } from "../check/rules.ts";
 import { type Codec } from "../codec/record/codec.ts";
 import { codecFor } from "../codec/codec-for.ts";
+import { requestTools } from "../file/model/request-tools.ts";
 import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
 import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
 import { isAccepted, maskedQuery } from "./credentials.ts";
@@ -134,7 +135,7 @@ function spoiled(reply: FakeReply, failure: FakeFailure | undefined): FakeReply 
 }
 
 function plansOf(file: ToolFile): Record<string, ToolPlan> {
-  const plans = Object.entries(file.tools).map(([tool, { input, request, response }]) => {
+  const plans = requestTools(file).map(([tool, { input, request, response }]) => {
     const { as, type } = response;
     const rules = rulesFor(file, input);
     const plan: ToolPlan = {

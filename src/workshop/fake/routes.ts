@@ -1,18 +1,19 @@
 import { filledPlaces } from "../file/model/filled-template.ts";
+import { requestTools } from "../file/model/request-tools.ts";
 import { fieldsInName } from "../file/model/secret-names.ts";
-import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 
 /** The tool of an address, and the fields in its path. */
 export interface FakeRoute {
   tool: string;
-  spec: ToolSpec;
+  spec: RequestToolSpec;
   /** Texts by field, decoded. */
   path: Record<string, string>;
 }
 
 interface Template {
   tool: string;
-  spec: ToolSpec;
+  spec: RequestToolSpec;
   /** The path with its `{field}`s. */
   path: string;
   fields: string[];
@@ -24,7 +25,7 @@ export class Routes {
 
   constructor(file: ToolFile) {
     const base = new URL(file.upstream.base).pathname;
-    this.#templates = Object.entries(file.tools).map(([tool, spec]) => {
+    this.#templates = requestTools(file).map(([tool, spec]) => {
       const { path } = spec.request;
       return { tool, spec, path: base + path, fields: fieldsInName(path).map((field) => field.trim()) };
     });

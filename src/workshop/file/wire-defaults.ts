@@ -1,3 +1,4 @@
+import { requestTools } from "./model/request-tools.ts";
 import type { FieldSpec, ToolFile } from "./model/tool-file.ts";
 import { fieldsTaken, usesOf, type Use } from "./read/uses.ts";
 
@@ -8,9 +9,9 @@ import { fieldsTaken, usesOf, type Use } from "./read/uses.ts";
 export function withWires(file: ToolFile, isWritten: (type: string, field: string) => boolean): ToolFile {
   const uses = usesOf(file);
   const taken = new Set(
-    Object.values(file.tools)
-      .filter(({ request }) => request.body !== undefined)
-      .flatMap(({ input, request }) => fieldsTaken(request).map((field) => `${input}.${field}`)),
+    requestTools(file)
+      .filter(([, { request }]) => request.body !== undefined)
+      .flatMap(([, { input, request }]) => fieldsTaken(request).map((field) => `${input}.${field}`)),
   );
   const types = Object.entries(file.types).map(([name, type]) => {
     const fields = Object.entries(type.fields).map(([field, spec]) => {

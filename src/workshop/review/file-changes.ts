@@ -1,4 +1,5 @@
-import type { Effect, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { StepSpec } from "../file/model/call-spec.ts";
+import type { Effect, RequestSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { changeOf, type ApiChange, type ApiChangeKind } from "./api-change.ts";
 import { differingLeaves, pathText, type Leaf } from "./leaves.ts";
 import { seenAlone } from "./seen-alone.ts";
@@ -34,10 +35,18 @@ export function fileChanges(before: ToolFile | undefined, after: ToolFile, schem
 function toolChange({ path, before, after }: Leaf, file: ToolFile): ApiChange {
   const name = String(path[1]);
   if (after === undefined) return changeOf({ kind: "tool removed", path: name, message: "is gone" }, [before]);
-  const { title, effect, request } = after as ToolSpec;
-  const secrets = request.secrets === undefined ? "" : `, with the secrets ${request.secrets}`;
-  const message = `${valueText(title)} (${effect}, ${request.method} ${file.upstream.base}${request.path}${secrets})`;
+  const { title, effect, request, steps } = after as ToolSpec;
+  const way = request ? requestWords(request, file) : `calls ${calledIn(steps).join(", ")}`;
+  const message = `${valueText(title)} (${effect}, ${way})`;
   return changeOf({ kind: "tool added", path: name, message }, [undefined, after]);
+}
+
+function requestWords({ method, base, path, secrets }: RequestSpec, { upstream }: ToolFile): string {
+  return `${method} ${base ?? upstream.base}${path}${secrets === undefined ? "" : `, with the secrets ${secrets}`}`;
+}
+
+function calledIn(steps: Readonly<Record<string, StepSpec>>): string[] {
+  return [...new Set(Object.values(steps).map(({ call }) => call))];
 }
 
 /** Whether a schema change shows the same field and values. */
@@ -55,13 +64,14 @@ type Verdict = ApiChangeKind | "seen" | ((leaf: Leaf) => ApiChangeKind);
 const KINDS: readonly (readonly [RegExp, Verdict])[] = [
   [/^(title|description|version)$/, "description changed"],
   [/^documents\./, "document changed"],
-  [/^upstream\.(base|allow)/, ({ after }) => (after === undefined ? "endpoint removed" : "endpoint added")],
+  [/^upstream\.(base|allow)/, endpointKind],
   [/^upstream\.timeoutMs$/, "limits changed"],
   [/^secrets\b/, ({ after }) => (after === undefined ? "secret dropped" : "secret used")],
   [/^tools\.[^.]+\.effect$/, ({ before, after }) => (rank(after) > rank(before) ? "effect raised" : "effect lowered")],
-  [/^tools\.[^.]+\.request\.(method|path)$/, "endpoint added"],
+  [/^tools\.[^.]+\.request\.(method|base|path)$/, "endpoint added"],
+  [/^tools\.[^.]+\.(request|steps(\.[^.]+(\.call)?)?)$/, endpointKind],
   [/^tools\.[^.]+\.request\.secrets$/, ({ after }) => (after === undefined ? "secret dropped" : "secret used")],
-  [/^tools\.[^.]+\.request\b/, "wire changed"],
+  [/^tools\.[^.]+\.(request|steps|paging)\b/, "wire changed"],
   [/^tools\.[^.]+\.limits\b/, "limits changed"],
   [/^tools\.[^.]+\.(response|errors|outcomeUnknown|confirm)\b/, "answer changed"],
   [/^tools\.[^.]+\.(title|description|meta|examples)\b/, "description changed"],
@@ -71,6 +81,10 @@ const KINDS: readonly (readonly [RegExp, Verdict])[] = [
   [/^(types\.[^.]+\.(xml|fields\.\(order\))|namespaces)/, "wire changed"],
   [/^types\.[^.]+(\.(description|fields\b.*))?$/, "seen"],
 ];
+
+function endpointKind({ after }: Leaf): ApiChangeKind {
+  return after === undefined ? "endpoint removed" : "endpoint added";
+}
 
 function verdictOn(leaf: Leaf): ApiChangeKind | "seen" {
   const path = pathText(leaf.path);

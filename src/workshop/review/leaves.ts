@@ -12,7 +12,7 @@ export interface Leaf {
 }
 
 /** Maps whose order was chosen and may be visible upstream or to readers. */
-const ORDERED: ReadonlySet<PathStep | undefined> = new Set(["fields", "query", "headers", "codes"]);
+const ORDERED: ReadonlySet<PathStep | undefined> = new Set(["fields", "query", "headers", "codes", "steps"]);
 
 /** All places where two trees differ, as deep as both exist. A part that only one has is one place. */
 export function differingLeaves(before: unknown, after: unknown, path: PathStep[] = []): Leaf[] {

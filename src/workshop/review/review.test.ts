@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MANUAL, field, smallFile } from "../../../test/fixtures/workshop/small-file.ts";
 import { compileApi } from "../compile/compile.ts";
+import { findRequestTool } from "../file/model/request-tools.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 import { differences } from "./differences.ts";
 import { lockPath } from "../../config/read/lock-path.ts";
@@ -18,7 +19,7 @@ function after(change: (file: ToolFile) => void) {
   return differences(compiled(smallFile()), compiled(file));
 }
 
-const find = (file: ToolFile) => file.tools["find"] ?? expect.fail();
+const find = (file: ToolFile) => findRequestTool(file, "find") ?? expect.fail();
 const query = (file: ToolFile) => file.types["Query"]?.fields ?? expect.fail();
 const item = (file: ToolFile) => file.types["Item"]?.fields ?? expect.fail();
 

@@ -6,6 +6,7 @@ import type { PublicOnly } from "../../net/public-only.ts";
 import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mcp.ts";
 import { isProtocolOutcome } from "../../server/features/input-needed.ts";
 import type { CompiledApi } from "../compile/compile.ts";
+import { requestTools } from "../file/model/request-tools.ts";
 import { clockFunctions } from "../expression/clock.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { realPause, type Pause } from "./attempts.ts";
@@ -76,7 +77,7 @@ export class ApiRunner implements AsyncDisposable {
     this.api = api;
     this.results = options.results ?? new ResultStore({ now: options.now ?? Date.now });
     const values = new CompletedValues(file);
-    const tools = Object.entries(file.tools);
+    const tools = requestTools(file);
     const now = options.now ?? Date.now;
     const instance = options.instance ?? defaultInstance(file.api);
     this.#parts = {

@@ -1,7 +1,7 @@
 import { encodeQuery } from "../codec/form/address.ts";
 import { codecFor } from "../codec/codec-for.ts";
 import { requestPartsFor } from "../codec/form/request-parts.ts";
-import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 import type { Credentials } from "./secrets/credentials.ts";
 import type { OutgoingRequest } from "./upstream.ts";
 
@@ -28,7 +28,11 @@ const ACCEPT = {
   auto: "*/*",
 };
 
-export function requestWriter(file: ToolFile, name: string, { input, request, response }: ToolSpec): RequestWriter {
+export function requestWriter(
+  file: ToolFile,
+  name: string,
+  { input, request, response }: RequestToolSpec,
+): RequestWriter {
   const { method, body } = request;
   const partsOf = requestPartsFor(file, name);
   const codec = body && codecFor(file, input, body);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
-import type { ToolSpec } from "../file/model/tool-file.ts";
+import type { RequestToolSpec } from "../file/model/tool-file.ts";
 import { responseReader } from "./response-reader.ts";
 import { CompletedValues } from "./completed-values.ts";
 
@@ -9,7 +9,7 @@ test("in rules and texts, status and input are those of the call, even if the an
   const tool = {
     response: { as: "json", type: "Out", text: "{status} {input.id} {name}" },
     errors: [{ status: [], that: "status == 'shipped'", say: "no" }],
-  } as unknown as ToolSpec;
+  } as unknown as RequestToolSpec;
   const read = responseReader(file, tool, new CompletedValues(file));
   const fields = { status: "shipped", input: "theirs", name: "box" };
   const answer = { status: 200, headers: {}, body: Buffer.from(JSON.stringify(fields)) };

@@ -6,7 +6,7 @@ import { isTrue } from "../expression/arithmetic.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { parseTemplate, renderTemplate } from "../expression/template.ts";
-import type { ErrorSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { ErrorSpec, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Failure } from "./failure.ts";
 import type { Show } from "./secrets/redaction.ts";
@@ -28,7 +28,7 @@ export interface Success {
 /** Interprets an answer. */
 export type ResponseReader = (answer: UpstreamResponse, input: Value, show: Show) => Success | Failure;
 
-export function responseReader(file: ToolFile, tool: ToolSpec, values: CompletedValues): ResponseReader {
+export function responseReader(file: ToolFile, tool: RequestToolSpec, values: CompletedValues): ResponseReader {
   const { response } = tool;
   const decode = decoder(file, tool);
   const text = parseTemplate(response.text);
@@ -52,7 +52,7 @@ export function responseReader(file: ToolFile, tool: ToolSpec, values: Completed
   };
 }
 
-function decoder(file: ToolFile, { response }: ToolSpec): (body: Uint8Array) => Decoded {
+function decoder(file: ToolFile, { response }: RequestToolSpec): (body: Uint8Array) => Decoded {
   const { as, type, unknown = "ignore" } = response;
   if (as === "none") return () => ({ value: {}, deviations: [] });
   if (as === "text" || type === undefined) return (body) => ({ value: { text: textOf(body) }, deviations: [] });

@@ -1,7 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import { messageIn } from "../../transport/refused-body.ts";
 import { secretNames } from "../file/model/secret-names.ts";
-import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 import { Failure, type FailureOptions } from "./failure.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
@@ -11,7 +11,7 @@ const MAX_BYTES = 256 * 1024;
 const MAX_WHOLE = 300;
 
 /** The failure for a status that the tool file does not mention, with advice and the API's own message. */
-export function statusFailure(file: ToolFile, tool: ToolSpec, answer: UpstreamResponse): Failure {
+export function statusFailure(file: ToolFile, tool: RequestToolSpec, answer: UpstreamResponse): Failure {
   const { status } = answer;
   return new Failure(`${file.title} answered with HTTP ${status}.`, {
     ...adviceFor(file, tool, answer),
@@ -27,7 +27,7 @@ export function isRefusal(status: number): boolean {
 
 function adviceFor(
   file: ToolFile,
-  { request }: ToolSpec,
+  { request }: RequestToolSpec,
   { status, headers }: UpstreamResponse,
 ): Pick<FailureOptions, "hint" | "again"> {
   switch (status) {

@@ -2,7 +2,7 @@ import { checkerFor, type Checked } from "../check/checker.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { parseTemplate, renderTemplate, type Template } from "../expression/template.ts";
 import type { Scope } from "../expression/expression.ts";
-import type { SecretsSpec, ToolSpec } from "../file/model/tool-file.ts";
+import type { SecretsSpec, RequestToolSpec } from "../file/model/tool-file.ts";
 import { responseReader, type ResponseReader } from "./response-reader.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Confirmation } from "./confirmation.ts";
@@ -19,7 +19,7 @@ export interface PlanParts {
 /** What all calls of one tool share; prepared once. */
 export class ToolPlan {
   readonly name: string;
-  readonly spec: ToolSpec;
+  readonly spec: RequestToolSpec;
   readonly secrets: SecretsSpec | undefined;
   readonly check: (args: unknown) => Checked;
   readonly write: RequestWriter;
@@ -29,7 +29,7 @@ export class ToolPlan {
   readonly isKeyed: boolean;
   readonly #outcomeUnknown: Template;
 
-  constructor(api: CompiledApi, name: string, spec: ToolSpec, { values, now }: PlanParts) {
+  constructor(api: CompiledApi, name: string, spec: RequestToolSpec, { values, now }: PlanParts) {
     this.name = name;
     this.spec = spec;
     this.secrets = spec.request.secrets === undefined ? undefined : api.file.secrets[spec.request.secrets];

@@ -1,4 +1,5 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
+import { findRequestTool } from "../../file/model/request-tools.ts";
 import type { FieldSpec, FixedValue, ParameterStyle, ScalarShape, ToolFile } from "../../file/model/tool-file.ts";
 import { encodePath, headerText, unsuitable } from "./address.ts";
 import { percentEncoded } from "./form-text.ts";
@@ -18,7 +19,7 @@ type Texts = (value: Fields) => string[];
 
 /** Prepares how a tool's arguments go into path, query and headers. */
 export function requestPartsFor(file: ToolFile, tool: string): (value: Fields) => RequestParts {
-  const spec = file.tools[tool];
+  const spec = findRequestTool(file, tool);
   const type = spec && file.types[spec.input];
   if (!spec || !type) throw new NexusError("CONFIG_INVALID", `There is no tool "${tool}"`);
   const textsOf = (field: string): Texts => {

@@ -1,10 +1,11 @@
 import type { Problems } from "../model/problem.ts";
+import { requestTools } from "../model/request-tools.ts";
 import type { ToolFile } from "../model/tool-file.ts";
 
 /** Warnings for the reviewer: claims without evidence, and effects that do not match the method or the description. */
 export function checkAdvice(file: ToolFile, problems: Problems): void {
   checkEvidence(file, problems);
-  for (const [name, { effect, request, outcomeUnknown }] of Object.entries(file.tools)) {
+  for (const [name, { effect, request, outcomeUnknown }] of requestTools(file)) {
     const { method } = request;
     if (effect === "read" && ["DELETE", "PUT", "PATCH"].includes(method)) {
       problems.warning(["tools", name, "effect"], `${method} changes something, but the effect is read`);

@@ -5,7 +5,8 @@ import { parseTemplate } from "../../expression/template.ts";
 import { judgeExpression, type ExpressionPlace } from "./judge-expression.ts";
 import { ANYTHING, joined, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
 import type { Path, Problems } from "../model/problem.ts";
-import type { ConfirmSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
+import type { ConfirmSpec } from "../model/call-spec.ts";
+import type { ToolFile, ToolSpec } from "../model/tool-file.ts";
 import { kindOfField, resultKind } from "./result-kind.ts";
 import { usesOf } from "../read/uses.ts";
 

@@ -2,8 +2,9 @@ import { nearestName } from "../../../text/nearest-name.ts";
 import { oneOf } from "../read/part.ts";
 import type { Path, Problems } from "../model/problem.ts";
 import { fieldsInPath } from "../read/read-request.ts";
+import { findRequestTool, requestTools } from "../model/request-tools.ts";
 import { fieldsInName, secretNames } from "../model/secret-names.ts";
-import type { FieldSpec, SecretsSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
+import type { FieldSpec, RequestToolSpec, SecretsSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
 import { fieldsOfParameter, fieldsTaken } from "../read/uses.ts";
 
 /** Names that tools refer to, and input fields that are used nowhere. */
@@ -13,10 +14,12 @@ export function checkRequests(file: ToolFile, problems: Problems): void {
     const path = ["tools", name];
     refer(tool.input, Object.keys(file.types), "type", [...path, "input"], problems);
     refer(tool.response.type, Object.keys(file.types), "type", [...path, "response", "type"], problems);
-    refer(tool.request.secrets, Object.keys(file.secrets), "set of secrets", [...path, "request", "secrets"], problems);
-    if (tool.request.secrets !== undefined) used.add(tool.request.secrets);
-    checkRequest(file, tool, path, problems);
     checkConfirmed(file, tool, path, problems);
+    if (!tool.request) continue;
+    const { secrets } = tool.request;
+    refer(secrets, Object.keys(file.secrets), "set of secrets", [...path, "request", "secrets"], problems);
+    if (secrets !== undefined) used.add(secrets);
+    checkRequest(file, tool, path, problems);
   }
   for (const name of Object.keys(file.secrets)) {
     if (!used.has(name)) problems.warning(["secrets", name], "no request uses these secrets");
@@ -40,7 +43,7 @@ function refer(
   return false;
 }
 
-function checkRequest(file: ToolFile, tool: ToolSpec, tools: Path, problems: Problems): void {
+function checkRequest(file: ToolFile, tool: RequestToolSpec, tools: Path, problems: Problems): void {
   const path = [...tools, "request"];
   const { request } = tool;
   const fields = fieldsOf(file, tool.input);
@@ -77,11 +80,11 @@ function checkRequest(file: ToolFile, tool: ToolSpec, tools: Path, problems: Pro
 
 /** A field that one tool takes out of the body is not in the body of the others either. */
 function checkShared(file: ToolFile, tools: Path, problems: Problems): void {
-  const tool = file.tools[String(tools.at(-1))];
-  const others = Object.values(file.tools).filter(({ input, request }) => input === tool?.input && request.body);
+  const tool = findRequestTool(file, String(tools.at(-1)));
+  const others = requestTools(file).filter(([, { input, request }]) => input === tool?.input && request.body);
   if (!tool || others.length < 2) return;
   const own = fieldsTaken(tool.request);
-  for (const field of new Set(others.flatMap(({ request }) => fieldsTaken(request)))) {
+  for (const field of new Set(others.flatMap(([, { request }]) => fieldsTaken(request)))) {
     if (own.includes(field) || file.types[tool.input]?.fields[field]?.wire !== false) continue;
     const message = `"${field}" is not sent: another tool with this input has it outside of the body`;
     problems.warning(
@@ -116,7 +119,7 @@ function checkFits(
 }
 
 function checkClashes(
-  { request }: ToolSpec,
+  { request }: RequestToolSpec,
   { query, headers, bearer, basic }: SecretsSpec,
   path: Path,
   problems: Problems,

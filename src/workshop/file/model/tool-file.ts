@@ -1,3 +1,5 @@
+import type { ConfirmSpec, PagingSpec, StepSpec } from "./call-spec.ts";
+
 /** The effect of a call: it determines annotations, retries and consent. */
 export type Effect = "read" | "write" | "destructive";
 
@@ -235,7 +237,24 @@ export interface AnyShape {
   schema?: Record<string, unknown>;
 }
 
-export interface ToolSpec {
+/** A tool sends one request, or calls other tools of the file in steps. */
+export type ToolSpec = RequestToolSpec | StepsToolSpec;
+
+export interface RequestToolSpec extends ToolBasics {
+  request: RequestSpec;
+  paging?: PagingSpec;
+  steps?: never;
+}
+
+export interface StepsToolSpec extends ToolBasics {
+  /** In the order in which they are made. */
+  steps: Record<string, StepSpec>;
+  /** Nothing is read: the result is made of the steps. `give`: a value with `= expression`s over them. */
+  response: ResponseSpec & { as: "none"; give?: unknown };
+  request?: never;
+}
+
+interface ToolBasics {
   title: string;
   description: string;
   effect: Effect;
@@ -244,7 +263,6 @@ export interface ToolSpec {
   input: string;
   /** What happens to unknown arguments. */
   unknown: "reject" | "drop";
-  request: RequestSpec;
   response: ResponseSpec;
   /** In order; the first match describes the failure. */
   errors: ErrorSpec[];
@@ -331,22 +349,6 @@ export interface ErrorSpec {
   outcome?: "refused" | "unknown";
 }
 
-export interface ConfirmSpec {
-  /** The input field with the caller's expectation, a number. It is sent with the confirmed value. */
-  field: string;
-  /** A tool of this file with the effect `read`. */
-  call: string;
-  /** Its arguments: values, with `= expression` over the input. */
-  arguments: Record<string, unknown>;
-  /** An expression over `answer` and `input`: the caller's choice in the answer, or null. */
-  find: string;
-  /** An expression over `found`, `answer` and `input`: the current value. */
-  actual: string;
-  /** Templates with `expected`, `actual`, `found`, `input`. */
-  ask: string;
-  gone: string;
-}
-
 /** A call that must succeed against the fake. */
 export interface CheckSpec {
   name: string;
@@ -358,6 +360,8 @@ export interface CheckSpec {
   expect: { error?: string; structuredContent?: unknown; text?: string };
   /** How the fake fails during this check. */
   fake?: FakeFailure;
+  /** The tool whose requests fail; default: the checked one. */
+  failing?: string;
 }
 
 export type FakeFailure =

@@ -4,7 +4,8 @@ import { readEvidence } from "./read-evidence.ts";
 import type { Known } from "./read-field.ts";
 import { readRequest, readResponse } from "./read-request.ts";
 import { readTimeout } from "./read-upstream.ts";
-import type { ConfirmSpec, Effect, ErrorSpec, ToolSpec } from "../model/tool-file.ts";
+import type { ConfirmSpec } from "../model/call-spec.ts";
+import type { Effect, ErrorSpec, ToolSpec } from "../model/tool-file.ts";
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const KEYS = [

@@ -33,8 +33,10 @@ export function usesOf({ types, tools }: ToolFile): Map<string, Use> {
     for (const field of Object.values(type.fields)) visit(typeInside(field) ?? "", { side, as, whole: false });
   };
   for (const { input, request, response } of Object.values(tools)) {
-    visit(input, { side: "input", as: request.body, whole: true });
+    visit(input, { side: "input", as: request?.body, whole: true });
     const { as, type } = response;
+    // The result of steps is made here, so it has no upstream format.
+    if (type !== undefined && !request) visit(type, { side: "output", whole: true });
     if (type !== undefined && (as === "xml" || as === "json")) visit(type, { side: "output", as, whole: true });
   }
   return uses;
