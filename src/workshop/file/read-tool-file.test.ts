@@ -156,7 +156,7 @@ describe("every mistake is reported with its place, the problem and a suggestion
     ['wire: "tags/tag[]"', 'wire: "mode[]"', ""],
     ['wire: "@until"', "wire: from", '"from" is already the place of from'],
     ['wire: "@until"', 'wire: "until[]"', "repeats, but the field is not a list"],
-    ["evidence: manual#L5 }", "evidence: manual }", '"manual" names no lines of a document'],
+    ["evidence: manual#L5 }", "evidence: manual }", '"manual" names no part of a document'],
     ["evidence: manual#L5 }", "evidence: manul#L5 }", 'there is no document "manul" (Did you mean "manual"?)'],
     ["evidence: manual#L5 }", "evidence: manual#L5-L4 }", '"manual#L5-L4" ends before it begins'],
     ["evidence: manual#L5 }", "}", "warning 26:9 types.Query.rules[0]: has no evidence"],

@@ -14,6 +14,7 @@ import { readSettings } from "./read/read-settings.ts";
 import { readTools } from "./read/read-tool.ts";
 import { readTypes } from "./read/read-types.ts";
 import { readUpstream } from "./read/read-upstream.ts";
+import { writtenOut } from "./read/short-forms.ts";
 import type { ToolFile } from "./model/tool-file.ts";
 import { withWires } from "./wire-defaults.ts";
 import type { SourceNode } from "../../source/source-node.ts";
@@ -43,8 +44,10 @@ const CHECKS = [checkRequests, checkRecursion, checkWires, checkTakenNames, chec
 export function readToolFile(text: string, source: string): { file: ToolFile | undefined; problems: Problem[] } {
   const { tree, problems: mistakes } = readYaml(text);
   if (!tree) return { file: undefined, problems: mistakes };
-  const problems = new Problems(tree);
-  const file = readWhole(tree, problems, source);
+  const { tree: whole, misuses } = writtenOut(tree);
+  const problems = new Problems(whole);
+  for (const { path, message, hint } of misuses) problems.error(path, message, hint);
+  const file = readWhole(whole, problems, source);
   const all = [...mistakes, ...problems.all()].sort((a, b) => a.line - b.line || a.column - b.column);
   return { file: all.some(({ severity }) => severity === "error") ? undefined : file, problems: all };
 }

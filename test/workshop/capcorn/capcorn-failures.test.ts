@@ -15,7 +15,7 @@ let world: ApiWorld;
 let caller: Caller;
 beforeAll(async () => {
   // A booking that nobody answers is given up soon; a search has its thirty seconds.
-  const edit = (text: string) => text.replace("timeout: 30s, retries: 0", "timeout: 700ms, retries: 0");
+  const edit = (text: string) => text.replace("    confirm:", "    limits: { timeout: 700ms }\n    confirm:");
   world = await ApiWorld.open({ api: "capcorn", secrets: SECRETS, edit });
   caller = await world.caller("SDK 2.x, modern");
   await caller.tools();

@@ -57,6 +57,16 @@ describe("X5: the hotel's tool file", () => {
     expect([...places, ...Object.values(file.tools)].filter(({ evidence }) => evidence.length === 0)).toEqual([]);
   });
 
+  test("X5: has fewer than 600 lines, and still compiles to what was approved in its long form", async () => {
+    const path = (name: string) => new URL(`../../../api/capcorn/${name}`, import.meta.url);
+    const text = await readFile(path("capcorn.nexus.yaml"), "utf8");
+    const lock = JSON.parse(await readFile(path("capcorn.nexus.lock"), "utf8")) as { compiled: { hash: string } };
+    expect(text.split("\n").length).toBeLessThan(600);
+    const { api } = compileApi(file, { manual: await manualOf("capcorn") });
+    expect(api.hash).toBe(lock.compiled.hash);
+    expect(api.hash).toBe("sha256:edd4c22ffc3e34e75ef56cb5a477dfcc0f7a9f5d72e7057c7622796adda4279b");
+  });
+
   test("is quoted by its guide as it is", async () => {
     const [guide, text] = await Promise.all(
       ["docs/guide/capcorn.md", "api/capcorn/capcorn.nexus.yaml"].map((path) =>

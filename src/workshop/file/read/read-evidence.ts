@@ -1,22 +1,42 @@
 import { nearestName } from "../../../text/nearest-name.ts";
 import type { Part } from "./part.ts";
 
-const EVIDENCE = /^([\w-]+)#L([1-9]\d{0,6})(?:-L([1-9]\d{0,6}))?$/;
+const LINES = /^(?:([\w-]+)#)?L([1-9]\d{0,6})(?:-L([1-9]\d{0,6}))?$/;
+const POINTER = /^(?:([\w-]+)#)(?:\/[^]*)?$/;
+const HOW = "Write document#L12, document#L12-L20 or document#/json/pointer; L12 if there is one document.";
 
-/** `manual#L12` or `manual#L12-L20`, one or a list. */
+/** `manual#L12`, `manual#L12-L20` or `openapi#/paths/~1pets`; one, several lines with commas, or a list. */
 export function readEvidence(part: Part, documents: readonly string[]): string[] {
   return part.oneOrMore().flatMap((item) => {
     const text = item.text();
     if (text === undefined) return [];
-    const [, document, from, to = from] = EVIDENCE.exec(text) ?? [];
-    if (document === undefined) {
-      item.error(`"${text}" names no lines of a document`, "Write document#L12, or document#L12-L20.");
-    } else if (!documents.includes(document)) {
-      const meant = nearestName(document, documents);
-      item.error(`there is no document "${document}"`, meant ? `Did you mean "${meant}"?` : "Name it in documents.");
-    } else if (Number(to) < Number(from)) {
-      item.error(`"${text}" ends before it begins`);
-    }
-    return [text];
+    return inPieces(text).map((piece) => complete(item, piece, documents));
   });
+}
+
+/** Commas separate lines; a JSON pointer may contain them. */
+function inPieces(text: string): string[] {
+  const pieces = text.split(",").map((piece) => piece.trim());
+  return pieces.every((piece) => LINES.test(piece)) ? pieces : [text];
+}
+
+/** With the name of its document. */
+function complete(item: Part, text: string, documents: readonly string[]): string {
+  const lines = LINES.exec(text);
+  const [only, ...others] = documents;
+  const document = lines ? (lines[1] ?? (others.length === 0 ? only : undefined)) : POINTER.exec(text)?.[1];
+  if (document === undefined) {
+    const why = lines
+      ? `"${text}" does not name one of ${documents.length} documents`
+      : `"${text}" names no part of a document`;
+    item.error(why, HOW);
+    return text;
+  }
+  if (!documents.includes(document)) {
+    const meant = nearestName(document, documents);
+    item.error(`there is no document "${document}"`, meant ? `Did you mean "${meant}"?` : "Name it in documents.");
+  } else if (lines && Number(lines[3] ?? lines[2]) < Number(lines[2])) {
+    item.error(`"${text}" ends before it begins`);
+  }
+  return lines && lines[1] === undefined ? `${document}#${text}` : text;
 }

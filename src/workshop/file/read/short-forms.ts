@@ -1,0 +1,144 @@
+import { nearestName } from "../../../text/nearest-name.ts";
+import { findMember, type Member, type SourceNode } from "../../../source/source-node.ts";
+import type { Path } from "../model/problem.ts";
+import { membersOfShortField } from "./short-field.ts";
+
+/** A problem of a short form; its place is that of the part that it is in. */
+interface Misuse {
+  path: Path;
+  message: string;
+  hint?: string | undefined;
+}
+
+/**
+ * The file with its short forms written out: fields in one line, and examples and checks that are like another one.
+ * Readers see only the long forms, so that both compile to the same.
+ */
+export function writtenOut(tree: SourceNode): { tree: SourceNode; misuses: Misuse[] } {
+  const misuses: Misuse[] = [];
+  const withFields = inMembers(tree, "types", (types) =>
+    eachMember(types, (type, name) => {
+      const start = textOf(findMember(type, "wire")?.node);
+      const long = inMembers(type, "fields", (fields) =>
+        eachMember(fields, (field, key) => withStart(longField(field, ["types", name, "fields", key], misuses), start)),
+      );
+      return start === undefined ? long : without(long, "wire");
+    }),
+  );
+  const whole = inMembers(withFields, "tools", (tools) =>
+    eachMember(tools, (tool, name) => new Likenesses(["tools", name], misuses).writtenOut(tool)),
+  );
+  return { tree: whole, misuses };
+}
+
+/** A text instead of a map, or `is` with further members. */
+function longField(field: SourceNode, path: Path, misuses: Misuse[]): SourceNode {
+  const short = field.kind === "object" ? findMember(field, "is")?.node : field;
+  const text = textOf(short);
+  if (short === undefined || text === undefined) return field;
+  const { members, problem } = membersOfShortField(text, short.place);
+  if (problem) misuses.push({ path, ...problem });
+  const others = field.kind === "object" ? field.members.filter(({ key }) => key !== "is") : [];
+  for (const { key } of others) {
+    if (!members.some((member) => member.key === key)) continue;
+    misuses.push({ path: [...path, key], message: `"is" already says it`, hint: "Say it in one of the two." });
+  }
+  return { kind: "object", place: field.place, members: [...members, ...others] };
+}
+
+/** The wire path of a field after that of its type. A path that begins with / is complete. */
+function withStart(field: SourceNode, start: string | undefined): SourceNode {
+  if (start === undefined) return field;
+  return inMembers(field, "wire", (wire) => {
+    const path = textOf(wire);
+    if (path === undefined) return wire;
+    return { kind: "scalar", place: wire.place, value: path.startsWith("/") ? path.slice(1) : `${start}${path}` };
+  });
+}
+
+/** Examples and checks of one tool that take over the arguments of an earlier one. */
+class Likenesses {
+  readonly #path: Path;
+  readonly #misuses: Misuse[];
+  readonly #known = new Map<string, SourceNode>();
+
+  constructor(path: Path, misuses: Misuse[]) {
+    this.#path = path;
+    this.#misuses = misuses;
+  }
+
+  writtenOut(tool: SourceNode): SourceNode {
+    const withExamples = this.#inList(tool, { list: "examples", name: "title", given: "arguments" });
+    return this.#inList(withExamples, { list: "checks", name: "name", given: "call" });
+  }
+
+  #inList(tool: SourceNode, keys: { list: string; name: string; given: string }): SourceNode {
+    return inMembers(tool, keys.list, (list) => {
+      if (list.kind !== "list") return list;
+      const items = list.items.map((item, index) => {
+        const written = this.#item(item, [...this.#path, keys.list, index], keys.given);
+        const [name, given] = [textOf(findMember(item, keys.name)?.node), findMember(written, keys.given)?.node];
+        if (given && name !== undefined) this.#known.set(name, given);
+        return written;
+      });
+      return { ...list, items };
+    });
+  }
+
+  #item(item: SourceNode, path: Path, given: string): SourceNode {
+    const like = findMember(item, "like");
+    if (item.kind !== "object" || !like) return item;
+    const members = item.members.filter(({ key }) => key !== "like" && key !== given);
+    const name = textOf(like.node) ?? "";
+    const base = this.#known.get(name);
+    const own = findMember(item, given);
+    if (!base) {
+      const near = nearestName(name, [...this.#known.keys()]);
+      this.#misuses.push({
+        path,
+        message: `no example or check before it is called "${name}"`,
+        hint: near === undefined ? "Write the title of an example or the name of a check." : `Did you mean "${near}"?`,
+      });
+    }
+    const node = base && own ? patched(base, own.node) : (base ?? own?.node ?? like.node);
+    return { ...item, members: [...members, { key: given, place: like.place, node }] };
+  }
+}
+
+/** As a JSON Merge Patch (RFC 7396): maps are merged, null removes a member, anything else replaces. */
+function patched(base: SourceNode, patch: SourceNode): SourceNode {
+  if (base.kind !== "object" || patch.kind !== "object") return patch;
+  const isRemoved = ({ node }: Member) => node.kind === "scalar" && node.value === null;
+  const kept = base.members.flatMap((member) => {
+    const change = findMember(patch, member.key);
+    if (!change) return [member];
+    return isRemoved(change) ? [] : [{ ...change, node: patched(member.node, change.node) }];
+  });
+  const added = patch.members.filter((member) => !findMember(base, member.key) && !isRemoved(member));
+  return { ...patch, members: [...kept, ...added] };
+}
+
+function inMembers(node: SourceNode, key: string, change: (inner: SourceNode) => SourceNode): SourceNode {
+  if (node.kind !== "object") return node;
+  return {
+    ...node,
+    members: node.members.map((each) => (each.key === key ? replaced(each, change(each.node)) : each)),
+  };
+}
+
+function eachMember(node: SourceNode, change: (inner: SourceNode, key: string) => SourceNode): SourceNode {
+  if (node.kind !== "object") return node;
+  return { ...node, members: node.members.map((each) => replaced(each, change(each.node, each.key))) };
+}
+
+function without(node: SourceNode, key: string): SourceNode {
+  return node.kind === "object" ? { ...node, members: node.members.filter((each) => each.key !== key) } : node;
+}
+
+function textOf(node: SourceNode | undefined): string | undefined {
+  return node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
+}
+
+function replaced(member: Member, node: SourceNode): Member {
+  return node === member.node ? member : { ...member, node };
+}
