@@ -56,8 +56,9 @@ export function hashOf({ format, file, tools, citations }: Omit<CompiledApi, "ha
  */
 function withoutTrials(file: ToolFile): ToolFile {
   const tools = byName(file.tools).map(([name, spec]) => [name, { ...spec, checks: [] }]);
+  const { questions: _, ...approved } = file;
   return {
-    ...file,
+    ...approved,
     types: Object.fromEntries(byName(file.types)),
     tools: Object.fromEntries(tools),
     fake: { secrets: {}, tables: {}, tools: {} },

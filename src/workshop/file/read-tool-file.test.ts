@@ -108,7 +108,7 @@ describe("every mistake is reported with its place, the problem and a suggestion
     ["      until:", "      un-til:", '"un-til" cannot be the name of a field'],
     ["      until:", "      not:", '"not" has a meaning of its own in expressions'],
     ["from: { type: date,", "from: { type: dat,", 'there is no type "dat" (Did you mean "date"?)'],
-    ["from: { type: date,", "from: {", "does not say what it is (Give type, list, codes, const or value.)"],
+    ["from: { type: date,", "from: {", "does not say what it is (Give type, list, map, oneOf, codes, const or value.)"],
     [
       "from: { type: date,",
       'from: { type: string, pattern: "^([a-z]+)*$",',
@@ -129,7 +129,11 @@ describe("every mistake is reported with its place, the problem and a suggestion
       '"optinal" is not known here (Did you mean "optional"?)',
     ],
     ["from: { type: date,", "from: { type: date, required: false,", "(Fields are required; write optional: true"],
-    ["from: { type: date,", "from: { type: string, format: date,", "(Write type: date or type: datetime;"],
+    [
+      "from: { type: date,",
+      "from: { type: string, format: date,",
+      "a format is not checked (Write type: date instead.)",
+    ],
     ["from: { type: date,", "from: { type: int, default: 1,", 'there is no type "int" (Write integer.)'],
     [
       "from: { type: date,",

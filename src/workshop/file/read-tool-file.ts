@@ -3,6 +3,7 @@ import { checkExpressions } from "./check/check-expressions.ts";
 import { checkGiven } from "./check/check-given.ts";
 import { checkRecursion } from "./check/check-recursion.ts";
 import { checkRequests } from "./check/check-requests.ts";
+import { checkUnions } from "./check/check-unions.ts";
 import { checkTakenNames } from "./check/check-taken-names.ts";
 import { checkWires } from "./check/check-wires.ts";
 import { Part, present } from "./read/part.ts";
@@ -13,6 +14,9 @@ import { readSecrets } from "./read/read-secrets.ts";
 import { readSettings } from "./read/read-settings.ts";
 import { readTools } from "./read/read-tool.ts";
 import { readTypes } from "./read/read-types.ts";
+import { readQuestions } from "./read/read-questions.ts";
+import { withDiscriminatorFields } from "./read/discriminator-fields.ts";
+import { withIncluded } from "./read/included-types.ts";
 import { readUpstream } from "./read/read-upstream.ts";
 import { writtenOut } from "./read/short-forms.ts";
 import type { ToolFile } from "./model/tool-file.ts";
@@ -34,11 +38,21 @@ const KEYS = [
   "types",
   "tools",
   "fake",
+  "questions",
 ];
 const REQUIRED = ["nexus", "api", "title", "version", "upstream", "types", "tools"];
 
 /** Checks that need the whole file. */
-const CHECKS = [checkRequests, checkRecursion, checkWires, checkTakenNames, checkExpressions, checkGiven, checkAdvice];
+const CHECKS = [
+  checkRequests,
+  checkRecursion,
+  checkUnions,
+  checkWires,
+  checkTakenNames,
+  checkExpressions,
+  checkGiven,
+  checkAdvice,
+];
 
 /** Reads a tool file and returns it with all problems; `file` is present if there are no errors. */
 export function readToolFile(text: string, source: string): { file: ToolFile | undefined; problems: Problem[] } {
@@ -75,12 +89,15 @@ function readWhole(tree: SourceNode, problems: Problems, source: string): ToolFi
   }
   const documents = readDocuments(part.part("documents"));
   const known = {
-    types: part
-      .part("types")
-      .entries()
-      .map(([name]) => name),
+    types: new Set(
+      part
+        .part("types")
+        .entries()
+        .map(([name]) => name),
+    ),
     documents: Object.keys(documents),
   };
+  const whole = withIncluded(readTypes(part.part("types"), known), part.part("types"));
   const upstream = readUpstream(part.part("upstream"));
   const file: ToolFile = present({
     nexus: 1 as const,
@@ -93,14 +110,15 @@ function readWhole(tree: SourceNode, problems: Problems, source: string): ToolFi
     namespaces: readNamespaces(part.part("namespaces")),
     secrets: readSecrets(part.part("secrets")),
     settings: readSettings(part.part("settings"), known.documents),
-    types: readTypes(part.part("types"), known),
+    types: withDiscriminatorFields(whole.types),
     tools: readTools(part.part("tools"), known, upstream.timeoutMs),
     fake: readFake(part.part("fake")),
+    questions: readQuestions(part.part("questions"), known.documents),
   });
   const fieldOf = (type: string, field: string) => part.part("types").part(type).part("fields").part(field);
-  const whole = withWires(file, (type, field) => fieldOf(type, field).has("wire"));
-  for (const check of CHECKS) check(whole, problems);
-  return whole;
+  const complete = withWires(file, (type, field) => fieldOf(whole.ownerOf(type, field), field).has("wire"));
+  for (const check of CHECKS) check(complete, problems, whole);
+  return complete;
 }
 
 function readNamespaces(part: Part): Record<string, string> {

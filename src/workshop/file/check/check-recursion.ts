@@ -1,24 +1,54 @@
+import { findType, typesIn } from "../../shape/shape-parts.ts";
 import type { Problems } from "../model/problem.ts";
-import type { ToolFile } from "../model/tool-file.ts";
-import { typeInside } from "../read/uses.ts";
+import type { FieldSpec, Shape, ToolFile, TypeSpec } from "../model/tool-file.ts";
 
-/** A type that must contain itself could never be written; through lists and optional fields it can. */
-export function checkRecursion({ types }: ToolFile, problems: Problems): void {
+/** A type that must contain itself could never be written; through lists, maps and optional fields it can. */
+export function checkRecursion(file: ToolFile, problems: Problems): void {
+  const endless = endlessTypes(file);
   const done = new Set<string>();
-  const visit = (type: string, open: readonly string[]): void => {
-    if (done.has(type)) return;
-    const spec = Object.hasOwn(types, type) ? types[type] : undefined;
-    for (const [field, value] of Object.entries(spec?.fields ?? {})) {
-      const inner = typeInside(value);
-      if (inner === undefined || value.optional || value.shape.kind === "list") continue;
-      if (open.includes(inner)) {
-        const message = `a ${inner} would have to hold another ${inner}, without end`;
-        problems.error(["types", type, "fields", field], message, "Make it optional, or a list.");
-      } else {
-        visit(inner, [...open, inner]);
+  const visit = (name: string, open: readonly string[]): void => {
+    if (done.has(name) || !endless.has(name)) return;
+    const type = findType(file, name);
+    for (const { at, shape } of type ? neededIn(type) : []) {
+      for (const inner of typesIn(shape).filter((each) => endless.has(each))) {
+        if (open.includes(inner)) {
+          const message = `a ${inner} would have to hold another ${inner}, without end`;
+          problems.error(["types", name, ...at], message, "Make it optional, or a list.");
+        } else {
+          visit(inner, [...open, inner]);
+        }
       }
     }
-    done.add(type);
+    done.add(name);
   };
-  for (const type of Object.keys(types)) visit(type, [type]);
+  for (const name of endless) visit(name, [name]);
+}
+
+/** The names of the types of which no finite value exists. */
+function endlessTypes(file: ToolFile): Set<string> {
+  const endless = new Set(Object.keys(file.types));
+  const isFinite = (shape: Shape): boolean => {
+    if (shape.kind === "object") return !endless.has(shape.type);
+    return shape.kind === "union" ? shape.of.some(isFinite) : true;
+  };
+  for (let isChanged = true; isChanged;) {
+    isChanged = false;
+    for (const name of endless) {
+      const type = findType(file, name);
+      if (!type || !neededIn(type).every(({ shape }) => isFinite(shape))) continue;
+      endless.delete(name);
+      isChanged = true;
+    }
+  }
+  return endless;
+}
+
+/** What every value of the type contains. */
+function neededIn(type: TypeSpec): { at: string[]; shape: Shape }[] {
+  if (type.union) return [{ at: ["oneOf"], shape: type.union }];
+  const isNeeded = ({ optional, nullable, shape }: FieldSpec) =>
+    !optional && !nullable && (shape.kind === "object" || shape.kind === "union");
+  return Object.entries(type.fields)
+    .filter(([, field]) => isNeeded(field))
+    .map(([field, { shape }]) => ({ at: ["fields", field], shape }));
 }

@@ -1,21 +1,26 @@
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
 import { parseWirePath, type WireStep } from "../../codec/record/wire-path.ts";
 import type { Path, Problems } from "../model/problem.ts";
+import { findUnion } from "../../shape/shape-parts.ts";
 import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
+import type { WholeTypes } from "../read/included-types.ts";
 import { usesOf } from "../read/uses.ts";
 
 /** Prefixes with a fixed meaning. */
 const PREDEFINED = ["xml", "xsi"];
 
 /** Wire paths that are invalid, do not fit the field, or are used twice. */
-export function checkWires(file: ToolFile, problems: Problems): void {
+export function checkWires(file: ToolFile, problems: Problems, { included }: Pick<WholeTypes, "included">): void {
   const uses = usesOf(file);
   for (const [name, type] of Object.entries(file.types)) {
     const use = uses.get(name);
     const path = ["types", name];
-    if (!use) problems.warning(path, "no tool uses this type");
+    if (!use && !included.has(name)) problems.warning(path, "no tool uses this type");
     if (use?.whole.has("xml") && type.xml.element === undefined) {
       problems.error(path, "xml.element is missing: which element is the document?", "Add xml: { element: … }");
+    }
+    if (use?.as.has("xml") && type.additional) {
+      problems.error([...path, "additional"], "XML cannot hold members without names", "Only JSON can.");
     }
     const stands = new Map<string, string>();
     for (const [field, spec] of Object.entries(type.fields)) {
@@ -30,7 +35,16 @@ export function checkWires(file: ToolFile, problems: Problems): void {
   }
 }
 
+/** What only JSON can hold. */
+const FOR_JSON = { map: "a map", union: "one of several types", any: "any value", list: "a list of lists" } as const;
+
 function checkXml(file: ToolFile, { shape }: FieldSpec, wire: string, at: Path, problems: Problems): void {
+  const held = shape.kind === "list" ? shape.of : shape;
+  const free = findUnion(file, held)?.kind ?? held.kind;
+  if (free !== "scalar" && free !== "object" && (free !== "list" || shape.kind === "list")) {
+    problems.error(at.slice(0, -1), `XML cannot hold ${FOR_JSON[free]}`, "Only JSON can. Give it a type with fields.");
+    return;
+  }
   const steps = readSteps(wire, at, problems);
   const last = steps.at(-1);
   if (!last) return;

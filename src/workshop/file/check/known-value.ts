@@ -1,4 +1,5 @@
-import type { FieldSpec, Shape, ToolFile } from "../model/tool-file.ts";
+import { findType } from "../../shape/shape-parts.ts";
+import type { FieldSpec, Shape, ToolFile, UnionShape } from "../model/tool-file.ts";
 
 /** What the file says about a value, for finding unknown names in expressions. */
 export type KnownValue =
@@ -14,7 +15,9 @@ export const SINGLE: KnownValue = { kind: "single" };
 /** Members are resolved on demand, because types may be recursive. */
 export function knownType(file: ToolFile, name: string | undefined): KnownValue {
   const type = name !== undefined && Object.hasOwn(file.types, name) ? file.types[name] : undefined;
-  if (!type) return ANYTHING;
+  // Further members have any names.
+  if (!type || type.additional) return ANYTHING;
+  if (type.union) return knownShape(file, type.union);
   return {
     kind: "object",
     members: new Map(Object.entries(type.fields).map(([key, field]) => [key, () => knownField(file, field)])),
@@ -44,9 +47,17 @@ export function withMembers(members: Readonly<Record<string, KnownValue>>): Know
   return { kind: "object", members: new Map(Object.entries(members).map(([key, value]) => [key, () => value])) };
 }
 
+/** The members of all alternatives, if all of them are types with fields. */
+function knownUnion(file: ToolFile, { of }: UnionShape): KnownValue {
+  const types = of.map((shape) => (shape.kind === "object" ? findType(file, shape.type) : undefined));
+  if (types.some((type) => !type || type.union || type.additional)) return ANYTHING;
+  return joined(...of.map((shape) => knownShape(file, shape)));
+}
+
 function knownShape(file: ToolFile, shape: Shape): KnownValue {
   if (shape.kind === "object") return knownType(file, shape.type);
   if (shape.kind === "list") return { kind: "list", of: knownShape(file, shape.of) };
+  if (shape.kind === "union") return knownUnion(file, shape);
   if (shape.kind !== "scalar") return ANYTHING;
   const names = shape.codes ? Object.values(shape.codes) : shape.enum?.filter((value) => typeof value === "string");
   return names ? { kind: "single", names } : SINGLE;

@@ -1,36 +1,48 @@
-import { nearestName } from "../../../text/nearest-name.ts";
 import { type Part, present } from "./part.ts";
-import { FOREIGN_KEYS, hintForType } from "./foreign-words.ts";
+import { FOREIGN_KEYS } from "./foreign-words.ts";
 import { readEvidence } from "./read-evidence.ts";
-import { checkOrder, isScalarType, misfit, readScalar, SCALAR_KEYS, SCALARS } from "./read-scalar.ts";
-import type { FieldSpec, ListShape, ObjectShape, ScalarShape } from "../model/tool-file.ts";
+import { misfit, readFlag } from "./read-scalar.ts";
+import { isKnownType, type Known, readShape, SHAPE_KEYS } from "./read-shape.ts";
+import type { FieldSpec, Shape } from "../model/tool-file.ts";
 
-/** Names that the file defines and fields refer to. */
-export interface Known {
-  types: readonly string[];
-  documents: readonly string[];
-}
+const KEYS = [
+  "description",
+  "wire",
+  "const",
+  "value",
+  "optional",
+  "hidden",
+  "nullable",
+  "readOnly",
+  "writeOnly",
+  "default",
+  "evidence",
+  ...SHAPE_KEYS,
+];
 
-const KEYS = ["description", "wire", "type", "list", "const", "value", "optional", "hidden", "default", "evidence"];
-const LIST_KEYS = ["minItems", "maxItems", "keepEmpty"];
-
-export function readField(part: Part, name: string, known: Known): FieldSpec {
-  part.members([...KEYS, ...LIST_KEYS, ...SCALAR_KEYS], [], FOREIGN_KEYS);
+/** `evidence`: that of the type, for fields without their own. */
+export function readField(part: Part, name: string, known: Known, evidence: readonly string[] = []): FieldSpec {
+  part.members(KEYS, [], FOREIGN_KEYS);
   const shape = readShape(part, known);
   const constant = readConstant(part.part("const"), shape);
-  const evidence = readEvidence(part.part("evidence"), known.documents);
+  const own = readEvidence(part.part("evidence"), known.documents);
+  const nullable = readFlag(part.part("nullable"));
   checkTogether(part);
-  if (isOfKnownType(part, known)) checkDefault(part.part("default"), shape);
+  if (isOfKnownType(part, known) && !(nullable && part.part("default").value() === null)) {
+    checkDefault(part.part("default"), shape);
+  }
   return present({
     description: part.part("description").text(),
     wire: readWire(part.part("wire")) ?? name,
     shape,
+    nullable,
+    side: readSide(part),
     optional: part.part("optional").boolean() ?? false,
     hidden: part.part("hidden").boolean() ?? false,
     default: part.part("default").value(),
     const: constant,
     value: part.part("value").text(),
-    evidence,
+    evidence: part.has("evidence") ? own : [...evidence],
   });
 }
 
@@ -39,82 +51,20 @@ function readWire(part: Part): string | false | undefined {
   return part.text();
 }
 
-function readShape(part: Part, known: Known): FieldSpec["shape"] {
-  if (part.has("list")) return readList(part, known);
-  for (const key of LIST_KEYS) {
-    if (part.has(key))
-      part.part(key).keyError(`${key} says something about lists only`, "Write list: instead of type:.");
-  }
-  return readSingle(part, known);
-}
-
-function readList(part: Part, known: Known): ListShape {
-  for (const key of ["type", "const", ...SCALAR_KEYS]) {
-    if (part.has(key)) {
-      part.part(key).keyError(`${key} belongs to the items of the list`, `Write list: { ${key}: … }`);
-    }
-  }
-  const list = part.part("list");
-  if (list.isMap) list.members(["type", ...SCALAR_KEYS], [], FOREIGN_KEYS);
-  checkOrder(part, "minItems", "maxItems");
-  return present({
-    kind: "list" as const,
-    of: list.isMap ? readSingle(list, known) : namedShape(list, list.text(), known),
-    minItems: part.part("minItems").integer(),
-    maxItems: part.part("maxItems").integer(),
-    keepEmpty: part.part("keepEmpty").boolean() ?? false,
-  });
-}
-
-function readSingle(part: Part, known: Known): ScalarShape | ObjectShape {
-  const type = part.part("type");
-  if (type.isThere) return namedShape(part, type.text(), known);
-  const isTyped = ["codes", "enum", "const", "value"].some((key) => part.has(key));
-  if (!isTyped && part.isMap) part.error("does not say what it is", "Give type, list, codes, const or value.");
-  return readScalar(part, impliedType(part));
-}
-
-/** The type of a constant; otherwise text. */
-function impliedType(part: Part): ScalarShape["type"] {
-  const [sample = part.part("const").value()] =
-    (part.has("enum") &&
-      part
-        .part("enum")
-        .items()
-        .map((item) => item.value())) ||
-    [];
-  if (typeof sample === "boolean") return "boolean";
-  if (typeof sample !== "number") return "string";
-  return Number.isInteger(sample) ? "integer" : "number";
-}
-
-/** `part` has the limits: the field, or the map of `list`. */
-function namedShape(part: Part, name: string | undefined, { types }: Known): ScalarShape | ObjectShape {
-  if (name !== undefined && types.includes(name)) {
-    for (const key of part.isMap ? SCALAR_KEYS : []) {
-      if (part.has(key)) part.part(key).keyError(`${key} says nothing about the type ${name}`);
-    }
-    return { kind: "object", type: name };
-  }
-  if (name === undefined || isScalarType(name)) return readScalar(part, name ?? "string");
-  const meant = nearestName(name, [...types, ...SCALARS]);
-  const place = part.isMap ? part.part("type") : part;
-  const hint = hintForType(name) ?? (meant && `Did you mean "${meant}"?`);
-  place.error(
-    `there is no type "${name}"`,
-    hint ?? `Types of values are ${SCALARS.join(", ")}; others are defined under types.`,
-  );
-  return { kind: "scalar", type: "string", whitespace: "keep" };
+function readSide(part: Part): FieldSpec["side"] {
+  const [readOnly, writeOnly] = [readFlag(part.part("readOnly")), readFlag(part.part("writeOnly"))];
+  if (readOnly && writeOnly) part.part("writeOnly").keyError("readOnly already says where it is");
+  if (readOnly) return "output";
+  return writeOnly ? "input" : undefined;
 }
 
 /** A value of an unknown type cannot be checked. */
-function isOfKnownType(part: Part, { types }: Known): boolean {
+function isOfKnownType(part: Part, known: Known): boolean {
   const of = part.has("list") ? part.part("list") : part;
-  const name = of.isMap ? of.part("type").value() : of.value();
-  return typeof name !== "string" || types.includes(name) || isScalarType(name);
+  return isKnownType(of.isMap ? of.part("type").value() : of.value(), known);
 }
 
-function readConstant(part: Part, shape: FieldSpec["shape"]): string | number | boolean | undefined {
+function readConstant(part: Part, shape: Shape): string | number | boolean | undefined {
   if (!part.isThere) return undefined;
   const value = part.value();
   if (typeof value !== "string" && typeof value !== "number" && typeof value !== "boolean") {
@@ -132,19 +82,36 @@ function checkTogether(part: Part): void {
   if (part.has("default") && (part.has("const") || part.has("value"))) {
     part.part("default").keyError("callers do not give this field, so it cannot have a default");
   }
+  if (part.has("nullable") && (part.has("const") || part.has("value"))) {
+    part.part("nullable").keyError("callers do not give this field, so it cannot be null");
+  }
 }
 
-function checkDefault(part: Part, shape: FieldSpec["shape"]): void {
+function checkDefault(part: Part, shape: Shape): void {
   if (!part.isThere) return;
-  if (shape.kind === "scalar") {
-    const wrong = misfit(shape, part.value());
-    if (wrong) part.error(wrong.what, wrong.hint);
-  } else if (shape.kind === "object") {
-    part.record();
-  } else if (shape.kind === "list") {
-    for (const item of part.items()) {
-      const wrong = shape.of.kind === "scalar" ? misfit(shape.of, item.value()) : undefined;
-      if (wrong) item.error(wrong.what, wrong.hint);
+  switch (shape.kind) {
+    case "scalar": {
+      const wrong = misfit(shape, part.value());
+      if (wrong) part.error(wrong.what, wrong.hint);
+      return;
     }
+    case "list":
+      for (const item of part.items()) checkItem(item, shape.of);
+      return;
+    case "map":
+      for (const [, item] of part.entries()) checkItem(item, shape.of);
+      return;
+    case "object":
+      // A named union may be something else than an object; the checker refuses a wrong one when the file is checked.
+      return;
+    case "any":
+      if (shape.only === "object") part.entries();
+      return;
+    case "union":
+      return;
   }
+}
+
+function checkItem(part: Part, shape: Shape): void {
+  if (shape.kind === "scalar" || shape.kind === "list" || shape.kind === "map") checkDefault(part, shape);
 }

@@ -6,14 +6,19 @@ import { parsePattern, UnusablePattern } from "../../pattern/parse-pattern.ts";
 import { oneOf, type Part, present } from "./part.ts";
 import type { ScalarShape } from "../model/tool-file.ts";
 
-export const SCALARS = ["string", "integer", "number", "boolean", "date", "datetime", "presence"] as const;
+export const SCALARS = ["string", "integer", "number", "boolean", "date", "datetime", "presence", "binary"] as const;
 export const SCALAR_KEYS = [
   "minLength",
   "maxLength",
   "pattern",
   "minimum",
   "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
   "enum",
+  "format",
+  "exact",
   "codes",
   "decimals",
   "whitespace",
@@ -28,11 +33,19 @@ const FITTING: Record<(typeof SCALAR_KEYS)[number], readonly ScalarType[]> = {
   pattern: ["string", "datetime"],
   minimum: ["integer", "number"],
   maximum: ["integer", "number"],
+  exclusiveMinimum: ["integer", "number"],
+  exclusiveMaximum: ["integer", "number"],
+  multipleOf: ["integer", "number"],
   enum: ["string", "integer", "number"],
+  format: ["string"],
+  exact: ["integer", "number"],
   codes: ["string"],
   decimals: ["number"],
   whitespace: ["string"],
 };
+
+/** Numbers as text, which keeps all their digits. */
+export const DIGITS = { integer: /^-?\d+$/, number: /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/ } as const;
 
 export function isScalarType(name: string): name is ScalarType {
   return (SCALARS as readonly string[]).includes(name);
@@ -53,14 +66,23 @@ export function readScalar(part: Part, type: ScalarType): ScalarShape {
     pattern: readPattern(part.part("pattern")),
     minimum: part.part("minimum").number(),
     maximum: part.part("maximum").number(),
+    exclusiveMinimum: part.part("exclusiveMinimum").number(),
+    exclusiveMaximum: part.part("exclusiveMaximum").number(),
+    multipleOf: readMultiple(part.part("multipleOf")),
     enum: part.has("enum") ? readEnum(part.part("enum"), type) : undefined,
+    format: readFormat(part.part("format")),
+    exact: readFlag(part.part("exact")),
     codes: part.has("codes") ? readCodes(part.part("codes")) : undefined,
     decimals: readDecimals(part.part("decimals")),
     whitespace: part.part("whitespace").choice(["keep", "collapse"]) ?? "keep",
   });
   if (shape.enum && shape.codes) part.part("enum").keyError("codes already say which values there are");
+  for (const key of ["enum", "decimals"] as const) {
+    if (shape.exact && shape[key] !== undefined) part.part("exact").keyError(`${key} already says how exact it is`);
+  }
   checkOrder(part, "minLength", "maxLength");
   checkOrder(part, "minimum", "maximum");
+  checkOrder(part, "exclusiveMinimum", "exclusiveMaximum");
   return shape;
 }
 
@@ -69,6 +91,25 @@ export function checkOrder(part: Part, low: string, high: string): void {
   if (typeof least === "number" && typeof most === "number" && least > most) {
     part.part(low).error(`is more than ${high}, so nothing fits`);
   }
+}
+
+/** Only true is kept: false is the same as leaving it out. */
+export function readFlag(part: Part): true | undefined {
+  return part.boolean() === true ? true : undefined;
+}
+
+function readMultiple(part: Part): number | undefined {
+  const value = part.number();
+  if (value === undefined || value > 0) return value;
+  part.error("must be more than 0");
+  return undefined;
+}
+
+function readFormat(part: Part): string | undefined {
+  const format = part.text();
+  const type = format === undefined ? undefined : { date: "date", "date-time": "datetime" }[format];
+  if (type !== undefined) part.warning("a format is not checked", `Write type: ${type} instead.`);
+  return format;
 }
 
 function readPattern(part: Part): string | undefined {
@@ -140,9 +181,15 @@ export function misfit(shape: ScalarShape, value: unknown): { what: string; hint
   return undefined;
 }
 
-function misfitNumber({ type, minimum, maximum }: ScalarShape, value: unknown): { what: string } | undefined {
+function misfitNumber(shape: ScalarShape, value: unknown): { what: string } | undefined {
+  const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = shape;
+  if (shape.exact && typeof value === "string" && DIGITS[type === "integer" ? "integer" : "number"].test(value)) {
+    return undefined;
+  }
   if (typeof value !== "number" || !Number.isFinite(value)) return { what: "must be a number" };
   if (type === "integer" && !Number.isInteger(value)) return { what: "must be a whole number" };
   if (value < (minimum ?? -Infinity)) return { what: `must be at least ${minimum}` };
+  if (value <= (exclusiveMinimum ?? -Infinity)) return { what: `must be more than ${exclusiveMinimum}` };
+  if (value >= (exclusiveMaximum ?? Infinity)) return { what: `must be less than ${exclusiveMaximum}` };
   return value > (maximum ?? Infinity) ? { what: `must be at most ${maximum}` } : undefined;
 }

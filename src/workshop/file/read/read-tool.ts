@@ -1,7 +1,7 @@
 import { type Part, present, readStatus } from "./part.ts";
 import { readChecks } from "./read-checks.ts";
 import { readEvidence } from "./read-evidence.ts";
-import type { Known } from "./read-field.ts";
+import type { Known } from "./read-shape.ts";
 import { readRequest, readResponse } from "./read-request.ts";
 import { readTimeout } from "./read-upstream.ts";
 import type { ConfirmSpec } from "../model/call-spec.ts";
@@ -24,6 +24,7 @@ const KEYS = [
   "examples",
   "checks",
   "evidence",
+  "offer",
 ];
 const MAX_RETRIES = 5;
 const DEFAULT_RETRIES = 2;
@@ -76,7 +77,14 @@ function readTool(part: Part, { documents }: Known, timeoutMs: number): ToolSpec
     examples: part.part("examples").items().map(readExample),
     checks: readChecks(part.part("checks")),
     evidence: readEvidence(part.part("evidence"), documents),
+    offer: readOffer(part.part("offer")),
   });
+}
+
+/** The default is the same, written or not. */
+function readOffer(part: Part): ToolSpec["offer"] {
+  const offer = part.choice(["listed", "search", "none"]);
+  return offer === "listed" ? undefined : offer;
 }
 
 function readError(part: Part): ErrorSpec {

@@ -1,30 +1,52 @@
 import { RESERVED_WORDS } from "../../expression/parse.ts";
 import { type Part, present } from "./part.ts";
 import { readEvidence } from "./read-evidence.ts";
-import { readField, type Known } from "./read-field.ts";
+import { readField } from "./read-field.ts";
 import { isScalarType } from "./read-scalar.ts";
+import { type Known, readInner } from "./read-shape.ts";
+import { readUnion, UNION_KEYS } from "./read-union.ts";
 import type { RuleSpec, TypeSpec } from "../model/tool-file.ts";
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
+const KEYS = ["description", "xml", "include", "evidence", "fields", "rules", "additional"];
 
+/** Before the fields of included types are added. */
 export function readTypes(part: Part, known: Known): Record<string, TypeSpec> {
   return Object.fromEntries(
     part.entries().map(([name, type]) => {
-      if (isScalarType(name)) type.keyError(`"${name}" is the name of a type of values`);
+      if (isScalarType(name) && name !== "binary") type.keyError(`"${name}" is the name of a type of values`);
       else checkName(type, name, "a type");
-      return [name, readType(type, known)];
+      return [name, type.has("oneOf") ? readUnionType(type, known) : readType(type, known)];
     }),
   );
 }
 
+function readUnionType(part: Part, known: Known): TypeSpec {
+  for (const key of KEYS.filter((each) => each !== "description" && each !== "evidence" && part.has(each))) {
+    part.part(key).keyError(`${key} belongs to the alternatives`, "Write it at the types that oneOf names.");
+  }
+  part.members([...KEYS, ...UNION_KEYS]);
+  readEvidence(part.part("evidence"), known.documents);
+  return present({
+    description: part.part("description").text(),
+    xml: {},
+    fields: {},
+    rules: [],
+    union: readUnion(part, (item) => readInner(item, known)),
+  });
+}
+
 function readType(part: Part, known: Known): TypeSpec {
-  part.members(["description", "xml", "fields", "rules"], ["fields"]);
+  const needsFields = !part.has("include") && !part.has("additional");
+  part.members([...KEYS, ...UNION_KEYS], needsFields ? ["fields"] : []);
+  if (part.has("discriminator")) part.part("discriminator").keyError("belongs to oneOf");
   const xml = part.part("xml");
   xml.members(["element", "namespace"]);
   const element = xml.part("element").text();
   if (element !== undefined && !/^[\p{L}_][\p{L}\p{N}._-]*$/u.test(element)) {
     xml.part("element").error(`"${element}" cannot be the name of an element`, "Write its namespace beside it.");
   }
+  const evidence = readEvidence(part.part("evidence"), known.documents);
   const fields = part.part("fields").entries();
   return present({
     description: part.part("description").text(),
@@ -32,22 +54,23 @@ function readType(part: Part, known: Known): TypeSpec {
     fields: Object.fromEntries(
       fields.map(([name, field]) => {
         checkName(field, name, "a field");
-        return [name, readField(field, name, known)];
+        return [name, readField(field, name, known, evidence)];
       }),
     ),
     rules: part
       .part("rules")
       .items()
-      .map((rule) => readRule(rule, known)),
+      .map((rule) => readRule(rule, known, evidence)),
+    additional: part.has("additional") ? readInner(part.part("additional"), known) : undefined,
   });
 }
 
-function readRule(part: Part, { documents }: Known): RuleSpec {
+function readRule(part: Part, { documents }: Known, evidence: readonly string[]): RuleSpec {
   part.members(["that", "say", "evidence"], ["that", "say"]);
   return {
     that: part.part("that").text() ?? "true",
     say: part.part("say").text() ?? "",
-    evidence: readEvidence(part.part("evidence"), documents),
+    evidence: part.has("evidence") ? readEvidence(part.part("evidence"), documents) : [...evidence],
   };
 }
 

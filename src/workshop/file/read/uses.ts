@@ -1,4 +1,5 @@
 import { fieldsInPath } from "./read-request.ts";
+import { shapesOf, typesIn } from "../../shape/shape-parts.ts";
 import type { FieldSpec, RequestSpec, ToolFile } from "../model/tool-file.ts";
 
 /** How tools use a type, directly or inside another one. */
@@ -30,7 +31,7 @@ export function usesOf({ types, tools }: ToolFile): Map<string, Use> {
     use.seen.add(way);
     use.sides.add(side);
     if (as) use.as.add(as);
-    for (const field of Object.values(type.fields)) visit(typeInside(field) ?? "", { side, as, whole: false });
+    for (const inner of shapesOf(type, side).flatMap(typesIn)) visit(inner, { side, as, whole: false });
   };
   for (const { input, request, response } of Object.values(tools)) {
     visit(input, { side: "input", as: request?.body, whole: true });
