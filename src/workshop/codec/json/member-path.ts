@@ -13,15 +13,31 @@ export const ITSELF = ".";
 
 function memberSteps(wire: string, { kind }: FieldSpec["shape"]): WireStep[] {
   if (wire === ".") return [kind === "list" ? step(ITSELF, true) : { ...step("", false), text: true }];
-  const names = wire.split(".");
-  const saysWhich = names.some((name) => name.endsWith("[]"));
-  return names.map((name, index) => {
-    const bare = name.replace(/\[\]$/, "");
-    if (bare === "" || /[[\]]/.test(bare)) {
-      throw new NexusError("CONFIG_INVALID", `The wire path "${wire}" is not a path of names with dots`);
-    }
-    return step(bare, saysWhich ? bare !== name : kind === "list" && index === names.length - 1);
+  const names = memberNames(wire);
+  if (!names) throw new NexusError("CONFIG_INVALID", `The wire path "${wire}" is not a path of names with dots`);
+  const saysWhich = names.some(({ repeats }) => repeats);
+  return names.map(({ name, repeats }, index) => {
+    return step(name, saysWhich ? repeats : kind === "list" && index === names.length - 1);
   });
+}
+
+/**
+ * The names of a path; undefined if it is not one. `\` before a character makes it a part of the name:
+ * `odata\.type` is one name.
+ */
+export function memberNames(wire: string): { name: string; repeats: boolean }[] | undefined {
+  const steps = wire.match(/(?:\\.|[^.\\])+|(?:^|(?<=\.))(?=\.|$)/gs) ?? [];
+  const names = steps.map((text) => {
+    const bare = text.replace(/(?<!\\)\[\]$/, "");
+    const isName = bare !== "" && !/[[\]]/.test(bare.replaceAll(/\\./gs, ""));
+    return { name: isName ? bare.replaceAll(/\\(.)/gs, "$1") : "", repeats: bare !== text };
+  });
+  return names.length === 0 || names.some(({ name }) => name === "") ? undefined : names;
+}
+
+/** The path of one member, whatever its name. */
+export function memberPath(name: string): string {
+  return name.replaceAll(/[.\\[\]]/g, String.raw`\$&`);
 }
 
 function step(name: string, repeats: boolean): WireStep {

@@ -1,0 +1,74 @@
+import { sha256 } from "../../../text/digest.ts";
+
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  ł: "l",
+  đ: "d",
+  ð: "d",
+  þ: "th",
+};
+
+/** The words of a name in small letters without accents: `getHTTPStatus-für_x` is get, http, status, fur, x. */
+export function wordsOf(name: string): string[] {
+  return (
+    latin(name)
+      .replaceAll(/['’]/g, "")
+      .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+      // IDs and URLs are one word; the last capital of HTTPStatus begins another.
+      .replaceAll(/([A-Z])([A-Z][a-z])(?!s\b|s[A-Z_])/g, "$1 $2")
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .filter((word) => word !== "")
+  );
+}
+
+function latin(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll(/[ßæœøłđðþ]/gi, (sign) => LETTERS[sign.toLowerCase()] ?? sign);
+}
+
+/** A few characters that stand for a text, always the same ones. */
+export function shortHash(text: string, length = 6): string {
+  // A name must not look like a number, and words of hex digits are not read as words.
+  return sha256(text).slice(0, length);
+}
+
+/** `words` joined to at most `most` characters: cut after a whole word, with a hash of `whole` if anything is lost. */
+export function joinWithin(words: readonly string[], most: number, whole: string): string {
+  const name = words.join("_");
+  if (name.length <= most) return name;
+  const hash = shortHash(whole);
+  let short = "";
+  for (const word of words) {
+    const longer = short === "" ? word : `${short}_${word}`;
+    if (longer.length + 1 + hash.length > most) break;
+    short = longer;
+  }
+  return `${short === "" ? name.slice(0, most - 1 - hash.length) : short}_${hash}`;
+}
+
+export function pascalCase(words: readonly string[]): string {
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
+export function camelCase(words: readonly string[]): string {
+  const [first = "", ...others] = words;
+  return first + pascalCase(others);
+}
+
+/** The items by what `keyOf` says of them, in the order of their first. */
+export function groupedBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}

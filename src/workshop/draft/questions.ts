@@ -1,0 +1,28 @@
+import type { QuestionSpec } from "../file/model/tool-file.ts";
+import { joinFirst } from "../../text/shorten.ts";
+
+const MOST_EVIDENCE = 5;
+
+/** Collects what was decided without the document. The same question about many places is one question. */
+export class QuestionList {
+  readonly #asked = new Map<string, { places: Set<string>; evidence: Set<string> }>();
+
+  /** `ask` must not name the place; `about` does. */
+  add(ask: string, about: string, evidence?: string): void {
+    const group = this.#asked.get(ask) ?? { places: new Set(), evidence: new Set() };
+    this.#asked.set(ask, group);
+    group.places.add(about);
+    if (evidence !== undefined && group.evidence.size < MOST_EVIDENCE) group.evidence.add(evidence);
+  }
+
+  /** `exists`: whether a place is still in the file. */
+  list(exists: (about: string) => boolean): QuestionSpec[] {
+    return [...this.#asked].flatMap(([ask, { places, evidence }]) => {
+      const about = [...places].filter(exists);
+      const [first] = about;
+      if (first === undefined) return [];
+      const others = about.length === 1 ? "" : ` (${about.length} places: ${joinFirst(about, 4)})`;
+      return [{ about: first, ask: `${ask}${others}`, evidence: [...evidence] }];
+    });
+  }
+}

@@ -1,0 +1,40 @@
+import type { FieldSpec, Shape, UnionShape } from "../../file/model/tool-file.ts";
+
+/** A type of the tool file while it is being written. */
+export interface DraftType {
+  name: string;
+  description?: string;
+  evidence: string[];
+  xml: { element?: string; namespace?: string };
+  /** Types whose fields come first. */
+  include: DraftType[];
+  fields: Map<string, FieldSpec>;
+  additional?: Shape;
+  union?: UnionShape;
+}
+
+/** All fields, those of the included types first. */
+export function allFields(type: DraftType): Map<string, FieldSpec> {
+  if (type.include.length === 0) return type.fields;
+  return new Map([...type.include.flatMap((inner) => [...allFields(inner)]), ...type.fields]);
+}
+
+export const ANY_SHAPE: Shape = { kind: "any" };
+export const FREE_OBJECT: Shape = { kind: "any", only: "object" };
+export const TEXT_SHAPE: Shape = { kind: "scalar", type: "string", whitespace: "keep" };
+
+/** The types that a shape names, directly or inside of lists, maps and unions. */
+export function typesIn(shape: Shape): string[] {
+  switch (shape.kind) {
+    case "object":
+      return [shape.type];
+    case "list":
+    case "map":
+      return typesIn(shape.of);
+    case "union":
+      return shape.of.flatMap(typesIn);
+    case "scalar":
+    case "any":
+      return [];
+  }
+}
