@@ -1,8 +1,10 @@
 import type { ErrorObject } from "ajv";
-import { explain, explainMissing, explainUnknown, type SchemaFinding } from "../../schema/explain.ts";
+import { explain, explainMismatch, explainMissing, explainUnknown, type SchemaFinding } from "../../schema/explain.ts";
 import { locateValue, type SchemaLocation } from "../../schema/location.ts";
 import { pointerParts } from "../../schema/pointer.ts";
-import { DATETIME } from "../compile/json-schema.ts";
+import { VARIANTS } from "../compile/schema-writer.ts";
+import type { ExpectedBranch } from "./branches.ts";
+import { DATETIME } from "../compile/scalar-schema.ts";
 
 /** One problem of the arguments. */
 export interface ArgumentProblem {
@@ -29,9 +31,20 @@ export function argumentProblems(error: ErrorObject, root: unknown): ArgumentPro
       return schema["pattern"] === DATETIME
         ? explain("format", { ...location, schema: { format: "date-time" } })
         : explain(keyword, location);
+    case VARIANTS:
+      return explainVariants(params, location, root);
     default:
       return orAsReported(explain(keyword, location), error, location);
   }
+}
+
+/** A value that is none of several alternatives. */
+function explainVariants(params: Record<string, unknown>, location: SchemaLocation, root: unknown): ArgumentProblem[] {
+  const { member, values = [], types = [] } = params as Partial<ExpectedBranch>;
+  if (member === undefined) return [explainMismatch(location, { types, values })];
+  const inner = locateValue([...pointerParts(location.path), member], root);
+  if (inner.value === undefined) return explainMissing(location, [member], `, one of ${values.map(String).join(", ")}`);
+  return [explainMismatch({ ...inner, schema: {} }, { types: [], values })];
 }
 
 /** All keywords of our schemas are explained; for a new one, the validator's own message is used. */

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
-import { inputSchema } from "../compile/json-schema.ts";
 import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { checkerFor } from "./checker.ts";
 import { checkRules, rulesFor } from "./rules.ts";
@@ -37,10 +36,11 @@ const types = fileOf({
 });
 
 function checker(unknown: "reject" | "drop" = "reject") {
-  const file = { ...types, tools: { search: { input: "Query", unknown } as unknown as ToolSpec } };
-  const schema = inputSchema(file, "Query", unknown);
-  const properties = { ...(schema["properties"] as object), includeSourcePayload: { type: "boolean" } };
-  return checkerFor(file, "search", { ...schema, properties });
+  const file = {
+    ...types,
+    tools: { search: { input: "Query", unknown, response: { sourcePayload: true } } as unknown as ToolSpec },
+  };
+  return checkerFor(file, "search");
 }
 const check = checker();
 const good = {
@@ -195,8 +195,11 @@ describe("arguments (X3)", () => {
 });
 
 function checkerOf(fields: Parameters<typeof fileOf>[0][string]["fields"]) {
-  const file = { ...fileOf({ T: { fields } }), tools: { t: { input: "T", unknown: "reject" } as unknown as ToolSpec } };
-  return checkerFor(file, "t", inputSchema(file, "T", "reject"));
+  const file = {
+    ...fileOf({ T: { fields } }),
+    tools: { t: { input: "T", unknown: "reject", response: {} } as unknown as ToolSpec },
+  };
+  return checkerFor(file, "t");
 }
 
 test("X3: a number is refused only if its digits may have been lost", () => {

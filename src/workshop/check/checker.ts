@@ -1,8 +1,8 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
-import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import { isDate, isDateTime } from "../expression/calendar.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { checkedSchema, SOURCE_PAYLOAD } from "../compile/json-schema.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 import { ArgumentPatterns } from "./argument-patterns.ts";
+import { ArgumentValidator } from "./argument-validator.ts";
 import { Completion } from "./completion.ts";
 import { inexactNumbers } from "./inexact-numbers.ts";
 import { rulesFor } from "./rules.ts";
@@ -18,28 +18,26 @@ export interface Checked {
 
 const MOST_PROBLEMS = 50;
 
-/** Makes the checker of a tool's arguments: its schema, then the rules of its types. Called once per tool. */
-export function checkerFor(
-  file: ToolFile,
-  tool: string,
-  inputSchema: object,
-  now: () => number = Date.now,
-): (args: unknown) => Checked {
+/**
+ * Makes the checker of a tool's arguments: its whole schema, even if the list shows less of it, then the rules of its
+ * types. Called once per tool.
+ */
+export function checkerFor(file: ToolFile, tool: string, now: () => number = Date.now): (args: unknown) => Checked {
   const spec = file.tools[tool];
   if (!spec) throw new NexusError("CONFIG_INVALID", `There is no tool "${tool}"`);
   const patterns = new ArgumentPatterns();
-  const validate = compiled(inputSchema, tool, patterns);
+  const validator = new ArgumentValidator(checkedSchema(file, spec), tool, patterns);
   const judge = rulesFor(file, spec.input, now);
   const completion = new Completion(file, spec.input, {
     drops: spec.unknown === "drop",
-    extra: argumentsOfTool(file, spec.input, inputSchema),
+    extra: new Set(spec.response.sourcePayload ? [SOURCE_PAYLOAD] : []),
   });
 
   const check = (args: Record<string, unknown>): Checked => {
     const value = completion.complete(args);
     patterns.renew();
-    const errors = validate(value) ? [] : (validate.errors ?? []);
-    const found = errors
+    const found = validator
+      .errorsOf(value)
       .filter(({ keyword }) => !(patterns.isExceeded && keyword === "pattern"))
       .flatMap((error) => argumentProblems(error, value))
       .concat(inexactNumbers(file, spec.input, value));
@@ -47,6 +45,9 @@ export function checkerFor(
     const problems = [
       ...found.map(({ message }) => message),
       ...(patterns.isExceeded ? ["The arguments hold too much text to check against the patterns; send less"] : []),
+      ...(validator.isExceeded
+        ? ["The arguments have too many alternatives inside each other to check; send less"]
+        : []),
       ...rules.map(({ path, say }) => (path === "" ? say : `${path}: ${say}`)),
     ];
     if (problems.length === 0) {
@@ -71,33 +72,6 @@ export function checkerFor(
       throw error;
     }
   };
-}
-
-function compiled(schema: object, tool: string, patterns: ArgumentPatterns): ReturnType<Ajv2020["compile"]> {
-  const ajv = new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    strict: false,
-    // A field may be named `constructor`, which every object seems to have.
-    ownProperties: true,
-    validateSchema: false,
-    logger: false,
-    code: { regExp: Object.assign((source: string) => patterns.compile(source), { code: "patterns.compile" }) },
-    formats: { date: isDate, "date-time": isDateTime },
-  });
-  try {
-    return ajv.compile(schema);
-  } catch (error) {
-    throw new NexusError("CONFIG_INVALID", `The input schema of ${tool} cannot be used: ${messageOf(error)}`);
-  }
-}
-
-/** Arguments of the tool itself, which are in the schema but in no type. */
-function argumentsOfTool(file: ToolFile, type: string, schema: object): Set<string> {
-  const properties =
-    "properties" in schema && typeof schema.properties === "object" ? Object.keys(schema.properties ?? {}) : [];
-  const fields = file.types[type]?.fields ?? {};
-  return new Set(properties.filter((name) => !Object.hasOwn(fields, name)));
 }
 
 /** Whether a problem is about the field at `path` or something inside it. */

@@ -17,9 +17,9 @@ export function refusedExamples(api: CompiledApi): CompileProblem[] {
 }
 
 /** Undefined if the file has errors, which are already reported. */
-function checkerOf({ file, tools }: CompiledApi, name: string): ReturnType<typeof checkerFor> | undefined {
+function checkerOf({ file }: CompiledApi, name: string): ReturnType<typeof checkerFor> | undefined {
   try {
-    return checkerFor(file, name, tools[name]?.inputSchema ?? {});
+    return checkerFor(file, name);
   } catch (error) {
     if (error instanceof NexusError) return undefined;
     throw error;

@@ -51,7 +51,7 @@ test("X2: every tool of the package offers a valid example", () => {
       for (const tool of Object.keys(api.tools)) {
         const examples = examplesOf(api, tool);
         expect(examples, `${name}.${tool}`).not.toEqual([]);
-        const check = checkerFor(api.file, tool, api.tools[tool]?.inputSchema ?? {});
+        const check = checkerFor(api.file, tool);
         for (const example of examples) expect(check(example).problems).toEqual([]);
       }
     }

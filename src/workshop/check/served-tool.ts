@@ -1,6 +1,8 @@
+import { NexusError } from "../../errors/nexus-error.ts";
 import { isForCallers } from "./completion.ts";
 import { checkerFor } from "./checker.ts";
-import { DEFINITION_BYTES, type CompiledApi } from "../compile/compile.ts";
+import type { CompiledApi } from "../compile/compile.ts";
+import { DEFINITION_BYTES, toolDefinition } from "../compile/tool-definition.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import { madeUpValue } from "./made-up.ts";
 import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
@@ -16,12 +18,8 @@ const FIRST_DAY = Date.UTC(2026, 0, 31);
  * A tool as it is offered, with valid example calls for people and models: those of the file, or a generated one. The
  * approval covers everything they are made of.
  */
-export function servedTool(
-  { file, tools }: CompiledApi,
-  name: string,
-  check = checkerFor(file, name, tools[name]?.inputSchema ?? {}),
-): Tool {
-  const tool = tools[name] as Tool;
+export function servedTool({ file, tools }: CompiledApi, name: string, check = checkerFor(file, name)): Tool {
+  const tool = listedTool(file, tools, name);
   const accepts = (args: Value) => check(args).problems.length === 0;
   const given = (file.tools[name]?.examples ?? []).map((example) => example.arguments).filter(accepts);
   const examples = given.length > 0 ? given : madeUpCalls(file, name).filter(accepts).slice(0, 1);
@@ -30,6 +28,15 @@ export function servedTool(
     if (Buffer.byteLength(JSON.stringify(served)) <= DEFINITION_BYTES) return served;
   }
   return tool;
+}
+
+/** The definition of a listed tool, or of one that is found by searching. */
+function listedTool(file: ToolFile, tools: Readonly<Record<string, Tool>>, name: string): Tool {
+  const listed = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (listed) return listed;
+  const spec = Object.hasOwn(file.tools, name) ? file.tools[name] : undefined;
+  if (!spec) throw new NexusError("CONFIG_INVALID", `There is no tool "${name}"`);
+  return toolDefinition(file, name, spec);
 }
 
 /** The simplest first: rules may require a future day or one of two optional fields. */

@@ -2,14 +2,15 @@ import { sha256 } from "../../text/digest.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 import { citationsOf, type Citation, type Outside } from "./citations.ts";
-import { toolDefinition } from "./tool-definition.ts";
+import { bytesOf } from "./json-schema.ts";
+import { type CutParts, DEFINITION_BYTES, fittedDefinition } from "./tool-definition.ts";
 
 /** The complete definition of a served API. Plain JSON in a stable order; an approval covers its hash. */
 export interface CompiledApi {
   format: 1;
   /** Without the fake and the checks. */
   file: ToolFile;
-  /** The tools as clients see them, by name. */
+  /** The listed tools as clients see them, by name; `toolDefinition` makes those that are found by searching. */
   tools: Record<string, Tool>;
   citations: Record<string, Citation>;
   hash: string;
@@ -24,8 +25,7 @@ export interface CompileProblem {
   severity: "error" | "warning";
 }
 
-/** Maximum size of the definitions, which a model has to read before it can call anything. */
-export const DEFINITION_BYTES = 12 * 1024;
+/** Maximum size of all definitions. */
 const LIST_BYTES = 96 * 1024;
 
 /** `documents`: the texts of the file's documents by name; undefined if a file is missing. */
@@ -34,14 +34,19 @@ export function compileApi(
   documents: Readonly<Record<string, string>>,
 ): { api: CompiledApi; problems: CompileProblem[] } {
   const served = withoutTrials(file);
-  const tools = Object.fromEntries(
-    Object.entries(served.tools).map(([name, spec]) => [name, toolDefinition(served, name, spec)]),
-  );
+  const listed = Object.entries(served.tools).filter(([, { offer }]) => offer === undefined);
+  const fitted = listed.map(([name, spec]) => ({ name, ...fittedDefinition(served, name, spec) }));
+  const tools = Object.fromEntries(fitted.map(({ name, tool }) => [name, tool]));
   const { citations, outside } = citationsOf(served, documents);
   const compiled = { format: 1, file: served, tools, citations } as const;
   return {
     api: { ...compiled, hash: hashOf(compiled) },
-    problems: [...changedDocuments(file, documents), ...citedOutside(outside), ...overBudget(tools)],
+    problems: [
+      ...changedDocuments(file, documents),
+      ...citedOutside(outside),
+      ...overBudget(tools),
+      ...fitted.flatMap(cutParts),
+    ],
   };
 }
 
@@ -109,7 +114,7 @@ function overBudget(tools: Readonly<Record<string, Tool>>): CompileProblem[] {
           {
             path: "tools",
             message: `the list of tools has ${total} bytes, ${LIST_BYTES} are allowed`,
-            hint: "Make two APIs of it, or leave tools out.",
+            hint: "Write offer: search at tools that are seldom used, make two APIs of it, or leave tools out.",
             severity: "error",
           } as const,
         ]
@@ -117,6 +122,23 @@ function overBudget(tools: Readonly<Record<string, Tool>>): CompileProblem[] {
   ];
 }
 
-function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
+const MOST_NAMES = 5;
+
+/** What callers do not see in the list; arguments are checked against the full schema all the same. */
+function cutParts({ name, cut }: { name: string; cut: CutParts }): CompileProblem[] {
+  return (["input", "output"] as const).flatMap((side): CompileProblem[] => {
+    const parts = [...new Set(cut[side])];
+    if (parts.length === 0) return [];
+    const shown = parts.slice(0, MOST_NAMES).join(", ");
+    const more = parts.length > MOST_NAMES ? ` and ${parts.length - MOST_NAMES} more` : "";
+    const what = parts.includes("") ? "the whole result is" : `${shown}${more} ${parts.length === 1 ? "is" : "are"}`;
+    return [
+      {
+        path: `tools.${name}.${side === "input" ? "input" : "response"}`,
+        message: `${what} shown as any object, because the definition would have more than ${DEFINITION_BYTES} bytes`,
+        hint: "Arguments are still checked. To show more, shorten descriptions or leave fields out.",
+        severity: "warning",
+      },
+    ];
+  });
 }

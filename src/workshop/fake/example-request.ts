@@ -1,4 +1,3 @@
-import { inputSchema } from "../compile/json-schema.ts";
 import { checkerFor } from "../check/checker.ts";
 import { codecFor } from "../codec/codec-for.ts";
 import { requestPartsFor } from "../codec/form/request-parts.ts";
@@ -24,8 +23,8 @@ export function exampleRequest(
 ): ExampleRequest | undefined {
   const found = requestTools(file).find(([, { effect, examples }]) => effect === "read" && examples.length > 0);
   if (!found) return undefined;
-  const [tool, { input, request, examples, unknown }] = found;
-  const checked = checkerFor(file, tool, inputSchema(file, input, unknown))(examples[0]?.arguments);
+  const [tool, { input, request, examples }] = found;
+  const checked = checkerFor(file, tool)(examples[0]?.arguments);
   const { path, query, headers } = requestPartsFor(file, tool)(checked.value);
   const credentials = carried(request.secrets === undefined ? undefined : file.secrets[request.secrets], (name) => {
     return secrets[renderTemplate(name, checked.value)] ?? "";

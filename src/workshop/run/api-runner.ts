@@ -132,9 +132,10 @@ export class ApiRunner implements AsyncDisposable {
     }
   }
 
-  /** The tools as clients see them, in the order of the compiled file. */
+  /** The listed tools as clients see them, in the order of the compiled file. */
   tools(): [name: string, tool: Tool][] {
-    return [...this.#parts.plans.values()].map(({ name, check }) => [name, servedTool(this.api, name, check)]);
+    const listed = [...this.#parts.plans.values()].filter(({ spec }) => spec.offer === undefined);
+    return listed.map(({ name, check }) => [name, servedTool(this.api, name, check)]);
   }
 
   /** Masks the secrets of this API in a text. */

@@ -4,7 +4,7 @@ import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { Checked } from "../check/checker.ts";
-import { SOURCE_PAYLOAD } from "../compile/tool-definition.ts";
+import { SOURCE_PAYLOAD } from "../compile/json-schema.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { textOf, type Success } from "./response-reader.ts";
 import { failureResult, payloadBlock, repeatedResult, successResult, toldDeviation } from "./call-result.ts";

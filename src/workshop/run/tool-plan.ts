@@ -33,7 +33,7 @@ export class ToolPlan {
     this.name = name;
     this.spec = spec;
     this.secrets = spec.request.secrets === undefined ? undefined : api.file.secrets[spec.request.secrets];
-    this.check = checkerFor(api.file, name, api.tools[name]?.inputSchema ?? {}, now);
+    this.check = checkerFor(api.file, name, now);
     this.write = requestWriter(api.file, name, spec);
     this.read = responseReader(api.file, spec, values);
     this.confirmation = spec.confirm && new Confirmation(spec.confirm);

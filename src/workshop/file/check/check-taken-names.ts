@@ -1,4 +1,4 @@
-import { SOURCE_PAYLOAD } from "../../compile/tool-definition.ts";
+import { SOURCE_PAYLOAD } from "../../compile/json-schema.ts";
 import type { Problems } from "../model/problem.ts";
 import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
 
