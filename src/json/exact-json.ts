@@ -23,6 +23,20 @@ export function parseExactJson(text: string): unknown {
   );
 }
 
+/** Writes JSON; bigints become numbers with all their digits. */
+export function exactJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  const mark = randomUUID();
+  const text = JSON.stringify(value, (_, member: unknown) =>
+    typeof member === "bigint" ? `${mark}${member}` : member,
+  );
+  return text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1");
+}
+
 /** Writes JSON; whole numbers that a double cannot hold exactly become strings of their digits. */
 export function exactText(value: unknown): string {
   if (typeof value === "bigint") return String(value);

@@ -37,7 +37,7 @@ export function exampleRequest(
     method: request.method,
     url: url.href,
     headers: { ...headers, ...credentials.headers, ...(body ? { "Content-Type": CONTENT_TYPES[body] } : {}) },
-    ...(body ? { body: codecFor(file, input, body).encode(checked.value) } : {}),
+    ...(body ? { body: codecFor(file, input, body, { side: "input" }).encode(checked.value) } : {}),
   };
 }
 

@@ -139,8 +139,13 @@ function plansOf(file: ToolFile): Record<string, ToolPlan> {
     const { as, type } = response;
     const rules = rulesFor(file, input);
     const plan: ToolPlan = {
-      reading: request.body === undefined ? { rules } : { rules, codec: codecFor(file, input, request.body) },
-      ...(type !== undefined && (as === "xml" || as === "json") ? { codec: codecFor(file, type, as) } : {}),
+      reading:
+        request.body === undefined
+          ? { rules }
+          : { rules, codec: codecFor(file, input, request.body, { side: "input" }) },
+      ...(type !== undefined && (as === "xml" || as === "json")
+        ? { codec: codecFor(file, type, as, { side: "output" }) }
+        : {}),
     };
     return [tool, plan] as const;
   });

@@ -35,7 +35,7 @@ export function requestWriter(
 ): RequestWriter {
   const { method, body } = request;
   const partsOf = requestPartsFor(file, name);
-  const codec = body && codecFor(file, input, body);
+  const codec = body && codecFor(file, input, body, { side: "input" });
   const fixed = {
     accept: ACCEPT[response.as],
     ...(body === undefined ? {} : { "content-type": CONTENT_TYPES[body] }),

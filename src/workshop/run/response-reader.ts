@@ -59,7 +59,7 @@ function decoder(file: ToolFile, { response }: RequestToolSpec): (body: Uint8Arr
   if (as === "binary" || as === "auto") {
     throw new NexusError("CONFIG_INVALID", `An answer cannot be read as ${as} yet`);
   }
-  const codec = codecFor(file, type, as, unknown);
+  const codec = codecFor(file, type, as, { unknown, side: "output" });
   return (body) => codec.decode(body);
 }
 

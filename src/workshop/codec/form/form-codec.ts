@@ -4,15 +4,15 @@ import type { Codec } from "../record/codec.ts";
 import { Deviations } from "../record/deviations.ts";
 import { decodePairs, encodePairs, type Pair } from "./form-text.ts";
 import { MEMBERS } from "../json/member-path.ts";
-import { Planner } from "../record/planner.ts";
+import { Planner, type Side } from "../record/planner.ts";
 import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { RecordReading } from "../record/record-reading.ts";
 import { type Fields, RecordSource } from "../record/record-source.ts";
 import type { Scalar } from "../record/scalar.ts";
 
 /** Nested objects have names with dots; lists repeat their name. */
-export function formCodec(file: ToolFile, type: string): Codec {
-  const plan = new Planner(file, MEMBERS).document(type);
+export function formCodec(file: ToolFile, type: string, side?: Side): Codec {
+  const plan = new Planner(file, MEMBERS, side).document(type);
   requireFlat(plan.root, type);
   return {
     encode: (value) => encodePairs([...pairsOf(plan.root, "", new RecordSource(plan, value, undefined))]),

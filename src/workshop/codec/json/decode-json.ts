@@ -4,13 +4,14 @@ import type { Deviations } from "../record/deviations.ts";
 import { exactText } from "../../../json/exact-json.ts";
 import { ITSELF } from "./member-path.ts";
 import { depthOf, pathOf, type RecordPath } from "../record/record-path.ts";
-import type { ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
+import type { ListPlan, NodePlan, RecordPlan, ValueCodec, ValuePlan } from "../record/record-plan.ts";
 import { RecordReading } from "../record/record-reading.ts";
 import type { Fields } from "../record/record-source.ts";
 
 const MAX_DEPTH = 100;
 
-/** The record in a JSON value. Deviations are recorded, and their values left out. Null counts as absent. */
+/** The record in a JSON value. Deviations are recorded, and their values left out. Null counts as absent, except
+ * in fields that can be null. */
 export function decodeJson(plan: RecordPlan, value: unknown, found: Deviations, place?: RecordPath): Fields {
   if (depthOf(place) > MAX_DEPTH) {
     throw new NexusError("PROTOCOL_VIOLATION", `The JSON cannot be read: it is nested deeper than ${MAX_DEPTH}`);
@@ -29,7 +30,8 @@ interface Holder {
 const WHOLE: Holder = { scope: 0, path: "" };
 
 function visit(plan: NodePlan, value: unknown, reading: RecordReading, holder: Holder): void {
-  if (value === null || value === undefined) return;
+  if (plan.value) return readValue(plan.value, value, reading);
+  if (value === null || value === undefined || plan.isIgnored) return;
   const { text, presence, nested, list } = plan;
   if (list) return readList(list, value, reading);
   if (nested) {
@@ -63,9 +65,33 @@ function readUnknown(
   reading: RecordReading,
   { scope, path }: Holder,
 ): void {
+  if (plan === reading.plan.root && reading.plan.additional) {
+    return readAdditional(reading.plan.additional, { name, value }, reading);
+  }
   const { unknown } = reading.found;
   if (unknown === "ignore" || (unknown === "keep" && reading.keep(scope, `${path}${name}`, value))) return;
   reading.tell(plan.path === "" ? name : `${plan.path}/${name}`, "unknown member", shown(value));
+}
+
+function readValue({ slot, path, codec, isNullable }: ValuePlan, value: unknown, reading: RecordReading): void {
+  if (value === undefined) return;
+  if (value === null) return isNullable ? reading.set(slot, null) : undefined;
+  const decoded = codec.decode(value, reading.found, { within: reading.place, list: path, index: -1 });
+  if (decoded === undefined) reading.drop(slot);
+  else reading.set(slot, decoded);
+}
+
+function readAdditional(
+  codec: ValueCodec,
+  { name, value }: { name: string; value: unknown },
+  reading: RecordReading,
+): void {
+  if (value === null || value === undefined) return;
+  const decoded = codec.decode(value, reading.found, { within: reading.place, list: name, index: -1 });
+  if (decoded === undefined) return;
+  if (reading.plan.names.has(name) || !reading.keep(0, name, decoded)) {
+    reading.tell(name, "has the name of a field that is written differently", shown(value));
+  }
 }
 
 function notObject({ opens, path }: NodePlan, value: unknown, reading: RecordReading): void {
@@ -90,7 +116,7 @@ function readList(list: ListPlan, value: unknown, reading: RecordReading): void 
   }
 }
 
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   // JSON.parse returns Infinity for numbers that are too large.
   return typeof value === "string" || typeof value === "number" ? String(value) : exactText(value);
 }

@@ -125,7 +125,8 @@ describe("JSON", () => {
       __proto: 1,
     };
     const items = [{ id: "a", price: 1, tags: [] }];
-    const read = (unknown: "keep" | "ignore") => codecFor(file, "Page", "json", unknown).decode(JSON.stringify(answer));
+    const read = (unknown: "keep" | "ignore") =>
+      codecFor(file, "Page", "json", { unknown }).decode(JSON.stringify(answer));
     expect(decode(answer).deviations.map(({ path }) => path)).toEqual([
       "items[0]/price/child",
       "items[0]/extra",
@@ -158,7 +159,7 @@ describe("JSON", () => {
       }),
       "L",
       "json",
-      "keep",
+      { unknown: "keep" },
     );
     const big = "9007199254740993";
     expect(long.decode(`{"id":${big}}`)).toEqual({ value: { id: big }, deviations: [] });
@@ -189,7 +190,7 @@ describe("JSON", () => {
   });
 
   test("very many unknown members are kept without extra time", async () => {
-    const codec = codecFor(fileOf({ L: { fields: { id: { optional: true } } } }), "L", "json", "keep");
+    const codec = codecFor(fileOf({ L: { fields: { id: { optional: true } } } }), "L", "json", { unknown: "keep" });
     const members = Object.fromEntries(Array.from({ length: 40_000 }, (_, at) => [`a${at}`, at]));
     const answer = JSON.stringify(members);
     const spent = await cpuMsOf(() => expect(Object.keys(codec.decode(answer).value ?? {})).toHaveLength(40_000));

@@ -1,23 +1,37 @@
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
-import type { ToolFile } from "../../file/model/tool-file.ts";
+import type { Shape, ToolFile } from "../../file/model/tool-file.ts";
 import type { Codec } from "../record/codec.ts";
-import { decodeJson } from "./decode-json.ts";
-import { Deviations, type Unknown } from "../record/deviations.ts";
+import { decodeJson, shown } from "./decode-json.ts";
+import { type Deviation, Deviations, type Unknown } from "../record/deviations.ts";
 import { encodeJson } from "./encode-json.ts";
-import { parseExactJson } from "../../../json/exact-json.ts";
+import { exactJson, parseExactJson } from "../../../json/exact-json.ts";
 import { MEMBERS } from "./member-path.ts";
-import { Planner } from "../record/planner.ts";
+import { type Notation, Planner, type Side } from "../record/planner.ts";
+import type { RecordPath } from "../record/record-path.ts";
+import type { ValueCodec } from "../record/record-plan.ts";
+import type { Fields } from "../record/record-source.ts";
+import { isRecord } from "../../../json/is-record.ts";
+import { valueCodec } from "./value-codec.ts";
 import { utf8Text } from "../../../text/utf8-text.ts";
 
-export function jsonCodec(file: ToolFile, type: string, unknown?: Unknown): Codec {
-  const plan = new Planner(file, MEMBERS).document(type);
+/** JSON also has maps, unions, null and any values. */
+const JSON_NOTATION: Notation = { ...MEMBERS, value: valueCodec };
+
+export interface JsonOptions {
+  unknown?: Unknown | undefined;
+  side?: Side;
+}
+
+export function jsonCodec(file: ToolFile, type: string, { unknown, side }: JsonOptions = {}): Codec {
+  const planner = new Planner(file, JSON_NOTATION, side);
+  const way = file.types[type]?.union ? wholeUnion(planner.value({ kind: "object", type })) : whole(planner, type);
   return {
-    encode: (value) => JSON.stringify(encodeJson(plan, value)),
+    encode: (value) => exactJson(way.encode(value)),
     decode: (body) => {
-      const json = parsed(body);
+      const json = parsedJson(body);
       const found = new Deviations(unknown);
       try {
-        return { value: decodeJson(plan, json, found), deviations: found.all() };
+        return { value: way.decode(json, found), deviations: found.all() };
       } catch (error) {
         // Unknown parts of an answer may be nested deeper than any stack.
         throw error instanceof RangeError ? unreadable("it is nested too deep") : error;
@@ -26,7 +40,50 @@ export function jsonCodec(file: ToolFile, type: string, unknown?: Unknown): Code
   };
 }
 
-function parsed(body: Uint8Array | string): unknown {
+/** A single value of a shape as JSON text: a parameter, or a part of a body. */
+export interface JsonValue {
+  encode(value: unknown, path: string): string;
+  /** Throws if it is not JSON. */
+  decode(text: string, path: string): { value: unknown; deviations: Deviation[] };
+}
+
+export function jsonValue(file: ToolFile, shape: Shape): JsonValue {
+  const codec = new Planner(file, JSON_NOTATION, "input").value(shape);
+  const placeOf = (list: string): RecordPath => ({ within: undefined, list, index: -1 });
+  return {
+    encode: (value, path) => exactJson(codec.encode(value, placeOf(path))),
+    decode: (text, path) => {
+      const found = new Deviations();
+      return { value: codec.decode(parsedJson(text), found, placeOf(path)), deviations: found.all() };
+    },
+  };
+}
+
+interface Whole {
+  encode(value: Fields): unknown;
+  decode(json: unknown, found: Deviations): Fields;
+}
+
+function whole(planner: Planner, type: string): Whole {
+  const plan = planner.document(type);
+  return { encode: (value) => encodeJson(plan, value), decode: (json, found) => decodeJson(plan, json, found) };
+}
+
+/** The type is a union: its alternatives have to be objects. */
+function wholeUnion(codec: ValueCodec): Whole {
+  const place: RecordPath = { within: undefined, list: "", index: -1 };
+  return {
+    encode: (value) => codec.encode(value, place),
+    decode: (json, found) => {
+      const value = codec.decode(json, found, place);
+      if (isRecord(value)) return value;
+      if (found.all().length === 0) found.add("", "expected an object", shown(json));
+      return {};
+    },
+  };
+}
+
+function parsedJson(body: Uint8Array | string): unknown {
   const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : utf8Text(body);
   if (text === undefined) throw unreadable("its bytes are not UTF-8");
   try {

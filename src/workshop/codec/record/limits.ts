@@ -18,10 +18,17 @@ export function limitsOf(shape: ScalarShape): Limit | undefined {
   };
 }
 
-function ofNumbers({ minimum, maximum }: ScalarShape): Limit[] {
+function ofNumbers(shape: ScalarShape): Limit[] {
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf } = shape;
+  if (shape.type !== "integer" && shape.type !== "number") return [];
   const limits: Limit[] = [];
-  const isBelow = (value: unknown, limit: number) => typeof value === "number" && value < limit;
-  const isAbove = (value: unknown, limit: number) => typeof value === "number" && value > limit;
+  // An exact number may be text.
+  const isBelow = (value: unknown, limit: number) => Number(value) < limit;
+  const isAbove = (value: unknown, limit: number) => Number(value) > limit;
+  if (above !== undefined) limits.push((value) => (isAbove(value, above) ? undefined : `expected more than ${above}`));
+  if (below !== undefined) limits.push((value) => (isBelow(value, below) ? undefined : `expected less than ${below}`));
+  if (multipleOf !== undefined)
+    limits.push((value) => (isMultiple(value, multipleOf) ? undefined : `expected a multiple of ${multipleOf}`));
   if (minimum !== undefined)
     limits.push((value) => (isBelow(value, minimum) ? `expected at least ${minimum}` : undefined));
   if (maximum !== undefined)
@@ -29,7 +36,15 @@ function ofNumbers({ minimum, maximum }: ScalarShape): Limit[] {
   return limits;
 }
 
-function ofTexts({ minLength, maxLength, pattern }: ScalarShape): Limit[] {
+/** By decimal digits: 0.3 is a multiple of 0.1, although the doubles are not. Text is not checked. */
+function isMultiple(value: unknown, of: number): boolean {
+  if (typeof value !== "number" || of <= 0) return true;
+  const quotient = value / of;
+  return Math.abs(quotient - Math.round(quotient)) <= 1e-9 * Math.max(1, Math.abs(quotient));
+}
+
+function ofTexts({ type, minLength, maxLength, pattern }: ScalarShape): Limit[] {
+  if (type === "integer" || type === "number") return [];
   const limits: Limit[] = [];
   // Characters as people and JSON Schema count them; a text never has more of them than UTF-16 units.
   const isLonger = (text: string, limit: number) => text.length > limit && Array.from(text).length > limit;

@@ -1,8 +1,16 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
-import type { FieldSpec, ListShape, ObjectShape, ScalarShape, ToolFile, TypeSpec } from "../../file/model/tool-file.ts";
+import type {
+  FieldSpec,
+  ListShape,
+  ObjectShape,
+  ScalarShape,
+  Shape,
+  ToolFile,
+  TypeSpec,
+} from "../../file/model/tool-file.ts";
 import { Mismatch, scalarOf, type Scalar } from "./scalar.ts";
 import type { WireStep } from "./wire-path.ts";
-import type { FieldPlace, LeafPlan, NodePlan, RecordPlan, ScopePlan } from "./record-plan.ts";
+import type { FieldPlace, FieldPlan, LeafPlan, NodePlan, RecordPlan, ScopePlan, ValueCodec } from "./record-plan.ts";
 import { XML_NAMESPACE, XSI_NAMESPACE } from "./xml-tree.ts";
 
 /** The place of a field: its record and the object in it. */
@@ -14,23 +22,34 @@ interface Spot {
   inside: readonly string[];
 }
 
-type Owned = Pick<FieldSpec, "shape" | "optional" | "const">;
+type Owned = Pick<FieldSpec, "shape" | "optional" | "const" | "nullable">;
 
 /** The difference between XML and the other formats: the syntax of wire paths, and namespaces. */
 export interface Notation {
   steps(wire: string, shape: FieldSpec["shape"]): WireStep[];
   hasNamespaces: boolean;
+  /** How values are written that are not single values, objects or lists of these; undefined: they are not. */
+  value?: (shape: Shape, planner: Planner) => ValueCodec;
 }
+
+/** Requests are inputs, answers are outputs; undefined: the fields of both. */
+export type Side = "input" | "output" | undefined;
 
 /** Plans how types of a file are written. Plans of recursive items are made on first use. */
 export class Planner {
   readonly #file: ToolFile;
   readonly #notation: Notation;
   readonly #plans = new Map<string, RecordPlan>();
+  readonly side: Side;
 
-  constructor(file: ToolFile, notation: Notation) {
+  constructor(file: ToolFile, notation: Notation, side?: Side) {
     this.#file = file;
     this.#notation = notation;
+    this.side = side;
+  }
+
+  get types(): ToolFile["types"] {
+    return this.#file.types;
   }
 
   /** A type as a complete document. */
@@ -40,11 +59,29 @@ export class Planner {
     return this.#planOf({ type: name, element, namespace });
   }
 
+  /** How a value of any shape is written (JSON). */
+  value(shape: Shape): ValueCodec {
+    const make = this.#notation.value;
+    if (!make) throw wrong(`${SHAPES[shape.kind]} can only be written as JSON`);
+    return make(shape, this);
+  }
+
+  /** A type as the value of a member. */
+  record(type: string): RecordPlan {
+    return this.#planOf({ type, element: newElement("", ""), namespace: "" });
+  }
+
   #planOf({ type, element, namespace }: { type: string; element: NodePlan; namespace: string }): RecordPlan {
     const key = JSON.stringify([type, element.name, element.namespace, element.fixed, namespace]);
     return this.#remembered(key, () => {
-      const record = newRecord(element);
-      return { record, fill: () => this.#addType(element, type, { record, scope: 0, namespace, inside: [type] }) };
+      const { additional, fields, union } = this.#type(type);
+      if (union) throw wrong(`${type} is a union, which can only be written as JSON`);
+      const record = newRecord(element, Object.keys(fields));
+      const fill = () => {
+        this.#addType(element, type, { record, scope: 0, namespace, inside: [type] });
+        if (additional) record.additional = this.value(additional);
+      };
+      return { record, fill };
     });
   }
 
@@ -75,7 +112,50 @@ export class Planner {
       if (spec.const !== undefined) addSlot(field, spec, spot, false);
       return;
     }
+    if (spec.side !== undefined && this.side !== undefined && spec.side !== this.side) {
+      return this.#ignore(element, spec.wire, spot);
+    }
+    if (this.#isValue(spec)) return this.#addValue(element, field, spec, spec.wire, spot);
     this.#addAt(element, field, spec, this.#notation.steps(spec.wire, spec.shape), spot);
+  }
+
+  /** A member of an answer that only requests have is not an unknown one. In a request it would be. */
+  #ignore(element: NodePlan, wire: string, spot: Spot): void {
+    if (this.side === "input" || this.#notation.hasNamespaces || wire === ".") return;
+    let at = element;
+    for (const step of this.#notation.steps(wire, ANY)) at = this.#child(at, step, spot.namespace);
+    at.isIgnored = true;
+  }
+
+  /** Whether a field is not a part of its record: it has a codec of its own. */
+  #isValue({ shape, nullable, const: constant }: Owned): boolean {
+    if (constant !== undefined) return false;
+    return nullable === true ? this.#notation.value !== undefined : this.#isForeign(shape);
+  }
+
+  #isForeign(shape: Shape): boolean {
+    switch (shape.kind) {
+      case "scalar":
+        return false;
+      case "object":
+        return this.#type(shape.type).union !== undefined;
+      case "list":
+        return shape.of.kind === "list" || this.#isForeign(shape.of);
+      case "map":
+      case "union":
+      case "any":
+        return true;
+    }
+  }
+
+  #addValue(start: NodePlan, field: string, spec: FieldSpec, wire: string, spot: Spot): void {
+    const codec = this.value(spec.shape);
+    let element = start;
+    for (const step of this.#notation.steps(wire, ANY)) {
+      if (step.repeats) throw wrong("[] is for lists of single values and of objects");
+      if (!step.text) element = this.#child(element, step, spot.namespace);
+    }
+    element.value = { ...addSlot(field, spec, spot, true), codec, isNullable: spec.nullable === true };
   }
 
   #addAt(start: NodePlan, field: string, owned: Owned, steps: readonly WireStep[], spot: Spot): void {
@@ -112,8 +192,9 @@ export class Planner {
     spot: Spot,
   ): void {
     const namespace = this.#namespaceOf(type) ?? spot.namespace;
-    if (spot.inside.includes(type)) {
-      if (implied) throw wrong(`${type} holds itself in the same element`);
+    const isRecursive = spot.inside.includes(type);
+    if (isRecursive || this.#type(type).additional) {
+      if (implied && isRecursive) throw wrong(`${type} holds itself in the same element`);
       const { name, namespace: its, fixed } = element;
       const plan = () => this.#planOf({ type, element: { ...newElement(name, its), fixed }, namespace });
       element.nested = { ...place, plan };
@@ -146,7 +227,7 @@ export class Planner {
     if (of.kind === "object" && rest.length === 0) {
       return this.#planOf({ type: of.type, element: root, namespace: this.#namespaceOf(of.type) ?? namespace });
     }
-    const record = newRecord(root);
+    const record = newRecord(root, []);
     const spot = { record, scope: 0, namespace, inside: [] };
     this.#addAt(root, "", { shape: of, optional: false }, rest, spot);
     return record;
@@ -159,7 +240,8 @@ export class Planner {
       namespace: prefix === undefined ? "" : this.#namespace(prefix),
       value,
     }));
-    if (parent.nested) throw wrong(`<${parent.name}> belongs to "${parent.nested.field}" alone`);
+    const only = parent.nested ?? parent.value;
+    if (only) throw wrong(`<${parent.name}> belongs to "${only.field}" alone`);
     const siblings = parent.byName.get(step.name) ?? [];
     const isSame = (plan: NodePlan) =>
       plan.namespace === namespace && JSON.stringify(plan.fixed) === JSON.stringify(fixed);
@@ -214,18 +296,28 @@ function newElement(name: string, namespace: string): NodePlan {
     opens: [],
     list: undefined,
     nested: undefined,
+    value: undefined,
+    isIgnored: false,
   };
 }
 
-function newRecord(root: NodePlan): RecordPlan {
+/** For the steps of a path to a value of any kind. */
+const ANY: Shape = { kind: "any" };
+const SHAPES: Record<Shape["kind"], string> = {
+  scalar: "null",
+  object: "a union",
+  list: "a list of lists, maps or unions",
+  map: "a map",
+  union: "a union",
+  any: "any value",
+};
+
+function newRecord(root: NodePlan, names: readonly string[]): RecordPlan {
   const whole: ScopePlan = { parent: 0, field: "", slot: -1, path: "", implied: false, optional: false, fields: [] };
-  return { root, scopes: [whole], slots: 0 };
+  return { root, scopes: [whole], slots: 0, names: new Set(names), additional: undefined };
 }
 
 function addSlot(name: string, { shape, optional, const: constant }: Owned, spot: Spot, isOnWire: boolean): FieldPlace {
-  if (shape.kind === "map" || shape.kind === "union" || shape.kind === "any") {
-    throw wrong(`a value of the kind ${shape.kind} cannot be written here`);
-  }
   const { record, scope } = spot;
   const slot = record.slots++;
   const list = shape.kind === "list" ? shape : undefined;
@@ -233,7 +325,7 @@ function addSlot(name: string, { shape, optional, const: constant }: Owned, spot
   holder?.fields.push({
     name,
     slot,
-    kind: shape.kind === "scalar" && shape.type === "presence" ? "presence" : shape.kind,
+    kind: kindOf(shape),
     optional,
     constant,
     isOnWire,
@@ -242,6 +334,11 @@ function addSlot(name: string, { shape, optional, const: constant }: Owned, spot
   });
   const path = [holder?.path ?? "", name].filter((part) => part !== "").join(".");
   return { scope, field: name, slot, path };
+}
+
+function kindOf(shape: Shape): FieldPlan["kind"] {
+  if (shape.kind === "scalar") return shape.type === "presence" ? "presence" : "scalar";
+  return shape.kind === "object" || shape.kind === "list" ? shape.kind : "value";
 }
 
 function leafOf({ const: value, optional }: Owned, shape: ScalarShape, place: FieldPlace): LeafPlan {

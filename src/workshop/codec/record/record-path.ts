@@ -1,3 +1,5 @@
+import { NexusError } from "../../../errors/nexus-error.ts";
+
 /** A record inside another one, on the path to a value. Made for every record, so its text is computed on demand. */
 export interface RecordPath {
   /** The record with the list; undefined for the whole document. */
@@ -19,4 +21,12 @@ export function depthOf(place: RecordPath | undefined): number {
   let depth = 0;
   for (let at = place; at; at = at.within) depth++;
   return depth;
+}
+
+/** The error for a value that cannot be written. */
+export function unsuitable(place: RecordPath | undefined, problem: string, ...names: readonly string[]): NexusError {
+  const name = pathOf(place, ...names);
+  return new NexusError("ARGUMENTS_INVALID", `${name === "" ? "The value" : name} ${problem}`, {
+    mayHaveReached: false,
+  });
 }

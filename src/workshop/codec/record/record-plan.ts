@@ -1,4 +1,6 @@
 import type { ScalarShape } from "../../file/model/tool-file.ts";
+import type { Deviations } from "./deviations.ts";
+import type { RecordPath } from "./record-path.ts";
 import type { Scalar } from "./scalar.ts";
 
 /**
@@ -10,6 +12,10 @@ export interface RecordPlan {
   root: NodePlan;
   scopes: ScopePlan[];
   slots: number;
+  /** All fields of the type, also those that are not on the wire. */
+  names: ReadonlySet<string>;
+  /** For members beside the fields. */
+  additional: ValueCodec | undefined;
 }
 
 /** One object: the record itself (the first) or one inside it. */
@@ -29,7 +35,7 @@ export interface ScopePlan {
 export interface FieldPlan {
   name: string;
   slot: number;
-  kind: "scalar" | "presence" | "object" | "list";
+  kind: "scalar" | "presence" | "object" | "list" | "value";
   optional: boolean;
   constant: string | number | boolean | undefined;
   /** False for a constant that is only shown. */
@@ -59,8 +65,12 @@ export interface NodePlan {
   opens: number[];
   /** Repeated for each item of this list. */
   list: ListPlan | undefined;
-  /** Contains a recursive type. */
+  /** Contains a recursive type, or one with additional members. */
   nested: NestedPlan | undefined;
+  /** Contains a value that is not a part of this record: a map, a union, null and so on (JSON). */
+  value: ValuePlan | undefined;
+  /** Known, but not read: a member that belongs to the other direction. */
+  isIgnored: boolean;
 }
 
 interface AttributePlan {
@@ -83,6 +93,19 @@ export interface LeafPlan extends FieldPlace {
   optional: boolean;
   /** For a constant: the value, and how it is written as text and as JSON. */
   constant: { value: string | number | boolean; text: string; json: unknown } | undefined;
+}
+
+export interface ValuePlan extends FieldPlace {
+  codec: ValueCodec;
+  isNullable: boolean;
+}
+
+/** Converts values of one shape. The place is that of the value. */
+export interface ValueCodec {
+  /** Throws ARGUMENTS_INVALID for a value that cannot be written. */
+  encode(value: unknown, place: RecordPath): unknown;
+  /** Undefined for a value that cannot be used; it is reported. */
+  decode(value: unknown, found: Deviations, place: RecordPath): unknown;
 }
 
 export interface NestedPlan extends FieldPlace {

@@ -38,6 +38,11 @@ export class RecordReading {
     this.found.add(pathOf(this.place, path), problem, received);
   }
 
+  /** Records that a field has no usable value; the reason is already reported. */
+  drop(slot: number): void {
+    this.#slots[slot] = UNUSABLE;
+  }
+
   /** The items of a list read so far. */
   items(slot: number): unknown[] {
     return (this.#slots[slot] ??= []) as unknown[];
@@ -105,8 +110,10 @@ export class RecordReading {
         record[field.name] = field.constant;
         if (value === undefined && field.isOnWire && !field.optional) this.#tellMissing(scope, field);
       } else if (field.kind === "list") {
-        record[field.name] = given ?? [];
-        if (value !== UNUSABLE) this.#checkCount(scope, field, (given as unknown[] | undefined)?.length ?? 0);
+        record[field.name] = given === undefined ? [] : given;
+        if (value !== UNUSABLE && value !== null) {
+          this.#checkCount(scope, field, (given as unknown[] | undefined)?.length ?? 0);
+        }
       } else if (given !== undefined) {
         record[field.name] = given;
       } else if (field.kind === "presence") {

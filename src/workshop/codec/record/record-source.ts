@@ -1,6 +1,6 @@
-import { NexusError } from "../../../errors/nexus-error.ts";
-import { depthOf, pathOf, type RecordPath } from "./record-path.ts";
-import type { LeafPlan, ListPlan, NestedPlan, RecordPlan } from "./record-plan.ts";
+import type { NexusError } from "../../../errors/nexus-error.ts";
+import { depthOf, type RecordPath, unsuitable } from "./record-path.ts";
+import type { LeafPlan, ListPlan, NestedPlan, RecordPlan, ValuePlan } from "./record-plan.ts";
 import { Mismatch } from "./scalar.ts";
 
 const MAX_DEPTH = 50;
@@ -35,6 +35,12 @@ export class RecordSource {
     return written;
   }
 
+  /** The value of a field that has a codec of its own, and its place. */
+  givenOf({ scope, field, path: list }: ValuePlan): { value: unknown; place: RecordPath } {
+    const holder = this.#scopes[scope];
+    return { value: holder && own(holder, field), place: { within: this.#place, list, index: -1 } };
+  }
+
   isGiven({ scope, field }: ListPlan): boolean {
     const holder = this.#scopes[scope];
     return holder !== undefined && (own(holder, field) ?? undefined) !== undefined;
@@ -67,10 +73,7 @@ export class RecordSource {
   }
 
   #unsuitable(path: string, problem: string): NexusError {
-    const name = pathOf(this.#place, path);
-    return new NexusError("ARGUMENTS_INVALID", `${name === "" ? "The value" : name} ${problem}`, {
-      mayHaveReached: false,
-    });
+    return unsuitable(this.#place, problem, path);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ScalarShape } from "../../file/model/tool-file.ts";
 import { isDate, isDateTime } from "../../expression/calendar.ts";
 import { decimalText } from "../../../json/decimal-text.ts";
-import { survives, wholeNumber } from "../../../json/exact-json.ts";
+import { survives, survivesAsNumber, wholeNumber } from "../../../json/exact-json.ts";
 import { limitsOf, type Limit } from "./limits.ts";
 
 /** A value of the wrong type. */
@@ -46,18 +46,57 @@ function plainScalar(shape: ScalarShape): Conversion {
       return text(shape, isDateTime, "a date with a time (YYYY-MM-DDThh:mm:ss)");
     case "integer":
     case "number":
-      return number(shape);
+      return shape.exact ? exactNumber(shape) : number(shape);
     case "boolean":
       return boolean();
     case "presence":
       return presence();
     case "binary":
-      return text(shape, isBase64, "base64");
+      return binary();
   }
 }
 
-function isBase64(value: string): boolean {
-  return /^[A-Za-z0-9+/]*={0,2}$/.test(value) && value.length % 4 === 0;
+/** Base64, which callers may also give as a data URL. */
+function binary(): Conversion {
+  const mismatch = new Mismatch("expected base64 or a data URL");
+  const write = (value: unknown) => (typeof value === "string" ? base64In(value) : undefined) ?? mismatch;
+  return { write, read: write, writeJson: write, readJson: write };
+}
+
+/** The base64 of a text or of a data URL; undefined if it is neither. */
+export function base64In(text: string): string | undefined {
+  const [, prefix = ""] = /^(data:[^,]{0,200};base64,)/.exec(text) ?? [];
+  const base64 = text.slice(prefix.length);
+  return base64.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(base64) ? base64 : undefined;
+}
+
+/**
+ * A number whose digits stay: callers and the reader have text where a double would lose some, upstream has a number.
+ */
+function exactNumber(shape: ScalarShape): Conversion {
+  const plain = number(shape);
+  const mismatch = new Mismatch("expected a number");
+  const digits = shape.type === "integer" ? INTEGER : NUMBER;
+  const digitsIn = (value: unknown) =>
+    typeof value === "string" && digits.test(value.trim()) ? value.trim().replace(/^\+/, "") : undefined;
+  const shown = (text: string) => (survivesAsNumber(text) ? plain.read(text) : String(wholeNumber(text) ?? text));
+  return {
+    write: (value) => digitsIn(value) ?? plain.write(value),
+    read: (text) => {
+      const given = digitsIn(text);
+      return given === undefined ? mismatch : shown(given);
+    },
+    writeJson: (value) => {
+      const given = digitsIn(value);
+      if (given === undefined) return plain.writeJson(value);
+      return survivesAsNumber(given) ? Number(given) : (wholeNumber(given) ?? mismatch);
+    },
+    readJson: (value) => {
+      if (typeof value === "bigint") return shown(String(value));
+      const given = digitsIn(value);
+      return given === undefined ? plain.readJson(value) : shown(given);
+    },
+  };
 }
 
 function text(shape: ScalarShape, isRight: (text: string) => boolean, kind: string): Conversion {

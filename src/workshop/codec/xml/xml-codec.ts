@@ -4,7 +4,7 @@ import type { Codec } from "../record/codec.ts";
 import { decodeXml } from "./decode-xml.ts";
 import { Deviations } from "../record/deviations.ts";
 import { encodeXml } from "./encode-xml.ts";
-import { Planner, type Notation } from "../record/planner.ts";
+import { Planner, type Notation, type Side } from "../record/planner.ts";
 import { XmlReader } from "./read-xml.ts";
 import { writeXml } from "./write-xml.ts";
 import { unreadable } from "./xml-bytes.ts";
@@ -13,8 +13,8 @@ import type { XmlElement } from "../record/xml-tree.ts";
 
 const XML: Notation = { steps: parseWirePath, hasNamespaces: true };
 
-export function xmlCodec(file: ToolFile, type: string): Codec {
-  const plan = new Planner(file, XML).document(type);
+export function xmlCodec(file: ToolFile, type: string, side?: Side): Codec {
+  const plan = new Planner(file, XML, side).document(type);
   const prefixes = new Map(Object.entries(file.namespaces).map(([prefix, namespace]) => [namespace, prefix]));
   const { name, namespace } = plan.root;
   const reader = new XmlReader();

@@ -1,0 +1,152 @@
+import type { FieldSpec, ScalarShape, Shape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
+import { isRecord } from "../../../json/is-record.ts";
+import { type Fields, own } from "../record/record-source.ts";
+import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
+
+/** Costs of differences between a value and a shape. */
+const COST = { kind: 1_000, constant: 200, member: 20, lenient: 5, unknown: 1, free: 50 };
+/** How far inside values are compared, and how many parts of one value: an answer may hold unions inside of unions. */
+const MAX_DEPTH = 4;
+const MAX_STEPS = 5_000;
+const MAX_ITEMS = 8;
+
+/**
+ * Chooses the shape of a union that a value has. `names`: the value has the names of fields, as callers write them;
+ * `wire`: it has the names upstream.
+ */
+export class BestFit {
+  readonly #types: ToolFile["types"];
+  readonly #side: "names" | "wire";
+  readonly #scalars = new Map<ScalarShape, Scalar>();
+  #steps = 0;
+
+  constructor(types: ToolFile["types"], side: "names" | "wire") {
+    this.#types = types;
+    this.#side = side;
+  }
+
+  /** By its discriminator, otherwise the shape with the fewest differences; undefined if no shape has its kind. */
+  choose(union: UnionShape, value: unknown): Shape | undefined {
+    const named = this.#named(union, value);
+    if (named) return named;
+    this.#steps = 0;
+    let best: { shape: Shape; cost: number } | undefined;
+    for (const shape of union.of) {
+      const cost = this.#cost(shape, value, 0);
+      if (cost < (best?.cost ?? COST.kind)) best = { shape, cost };
+      if (cost === 0) break;
+    }
+    return best?.shape;
+  }
+
+  #named({ discriminator }: UnionShape, value: unknown): Shape | undefined {
+    if (!discriminator || !isRecord(value)) return undefined;
+    for (const [given, type] of Object.entries(discriminator.values)) {
+      if (this.#has(type, discriminator.member, given, value)) return { kind: "object", type };
+    }
+    return undefined;
+  }
+
+  #has(type: string, member: string, wanted: string, value: Fields): boolean {
+    if (this.#side === "wire") return plainText(own(value, member)) === wanted;
+    const found = Object.entries(this.#types[type]?.fields ?? {}).find(([, { wire }]) => wire === member);
+    const [name, field] = found ?? [member];
+    const given = own(value, name);
+    const codes = field?.shape.kind === "scalar" ? field.shape.codes : undefined;
+    return plainText(given) === (codes?.[wanted] ?? wanted);
+  }
+
+  #cost(shape: Shape, value: unknown, depth: number): number {
+    if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS) return 0;
+    switch (shape.kind) {
+      case "scalar":
+        return this.#ofScalar(shape, value);
+      case "list":
+        if (!Array.isArray(value)) return COST.kind;
+        return this.#ofItems(shape.of, value, depth);
+      case "map":
+        return isRecord(value) ? COST.unknown + this.#ofItems(shape.of, Object.values(value), depth) : COST.kind;
+      case "any":
+        return shape.only === "object" && !isRecord(value) ? COST.kind : COST.free;
+      case "union":
+        return Math.min(COST.kind, ...shape.of.map((each) => this.#cost(each, value, depth + 1)));
+      case "object": {
+        const union = this.#types[shape.type]?.union;
+        if (union) return this.#cost(union, value, depth + 1);
+        return isRecord(value) ? this.#ofObject(shape.type, value, depth) : COST.kind;
+      }
+    }
+  }
+
+  #ofItems(of: Shape, items: readonly unknown[], depth: number): number {
+    let cost = 0;
+    for (const item of items.slice(0, MAX_ITEMS)) cost += Math.min(COST.member, this.#cost(of, item, depth + 1));
+    return cost;
+  }
+
+  #ofObject(name: string, value: Fields, depth: number): number {
+    const type = this.#types[name];
+    const known = new Set<string>();
+    let cost = 0;
+    for (const [field, spec] of Object.entries(type?.fields ?? {})) {
+      const at = this.#side === "names" ? field : placeOf(spec);
+      if (at === undefined) continue;
+      known.add(at);
+      const given = at === "." ? value : own(value, at);
+      if (given !== undefined) cost += this.#ofMember(spec, given, depth);
+      else if (!spec.optional && (this.#side === "wire" || isAsked(spec))) cost += COST.member;
+    }
+    if (type?.additional) return cost;
+    for (const member of Object.keys(value)) if (!known.has(member)) cost += COST.unknown;
+    return cost;
+  }
+
+  #ofMember(spec: FieldSpec, given: unknown, depth: number): number {
+    if (spec.const !== undefined) return this.#isConstant(spec, given) ? 0 : COST.constant;
+    if (given === null) return spec.nullable || spec.optional ? 0 : COST.member;
+    // The other parts of a path are not looked at.
+    if (this.#side === "wire" && typeof spec.wire === "string" && spec.wire.includes(".")) return 0;
+    const cost = this.#cost(spec.shape, given, depth + 1);
+    const isChoice = spec.shape.kind === "scalar" && (spec.shape.enum !== undefined || spec.shape.codes !== undefined);
+    return isChoice && cost >= COST.member ? COST.constant : Math.min(COST.member, cost);
+  }
+
+  #isConstant({ shape, const: constant }: FieldSpec, given: unknown): boolean {
+    if (plainText(given) === String(constant)) return true;
+    if (this.#side === "names" || shape.kind !== "scalar") return false;
+    return this.#scalar(shape).writeJson(constant) === given;
+  }
+
+  #ofScalar(shape: ScalarShape, value: unknown): number {
+    const scalar = this.#scalar(shape);
+    const converted = this.#side === "names" ? scalar.writeJson(value) : scalar.readJson(value);
+    if (converted instanceof Mismatch) return typeof value === usualType(shape) ? COST.member : COST.kind;
+    return typeof value === usualType(shape) ? 0 : COST.lenient;
+  }
+
+  #scalar(shape: ScalarShape): Scalar {
+    const known = this.#scalars.get(shape) ?? scalarOf(shape);
+    this.#scalars.set(shape, known);
+    return known;
+  }
+}
+
+/** The first name of a wire path; undefined if the field is not on the wire. */
+function placeOf({ wire }: FieldSpec): string | undefined {
+  if (wire === false || wire === ".") return wire === "." ? wire : undefined;
+  return wire.split(/[.[]/)[0];
+}
+
+/** Whether callers give it: constants and computed fields are set automatically. */
+function isAsked({ const: constant, value, hidden, default: standard, side }: FieldSpec): boolean {
+  return constant === undefined && value === undefined && !hidden && standard === undefined && side !== "output";
+}
+
+function usualType({ type, codes }: ScalarShape): string {
+  if (type === "boolean" || type === "presence") return codes ? "string" : "boolean";
+  return !codes && (type === "integer" || type === "number") ? "number" : "string";
+}
+
+function plainText(value: unknown): string | undefined {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
