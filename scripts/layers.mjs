@@ -56,6 +56,7 @@ export const LAYERS = [
   ["workshop/file/check"],
   ["workshop/file"],
   ["workshop/documents"],
+  ["workshop/documents/openapi"],
   ["workshop/review"],
   ["workshop/check"],
   ["workshop/run/secrets"],

@@ -6,6 +6,7 @@ import { AddressGuard } from "../../net/address-guard.ts";
 import { guardedRequest } from "../../net/guarded-request.ts";
 import { Network } from "../../net/network.ts";
 import { utf8Text } from "../../text/utf8-text.ts";
+import { bundleFiles } from "./bundle-files.ts";
 import { MAX_DOCUMENT_LENGTH, parseDocument, unreadable, type LoadedDocument } from "./parse-document.ts";
 
 export interface LoadDocumentOptions {
@@ -23,7 +24,7 @@ const TIMEOUT_MS = 30_000;
 const ACCEPT =
   "application/json, application/yaml, application/vnd.oai.openapi, text/yaml, text/plain;q=0.9, */*;q=0.8";
 
-/** Loads an API description from a file or from an address (http or https). */
+/** Loads an API description from a file, together with the files that it refers to, or from an address (http or https). */
 export async function loadDocument(source: string, options: LoadDocumentOptions = {}): Promise<LoadedDocument> {
   const isAddress = /^https?:\/\//i.test(source);
   const { bytes, from } = isAddress ? await download(source, options) : readFile(source);
@@ -31,7 +32,8 @@ export async function loadDocument(source: string, options: LoadDocumentOptions 
   if (text === undefined) {
     throw unreadable(`${from} is not UTF-8 text`, "Save it as UTF-8, or import an OpenAPI or Postman file instead.");
   }
-  return { ...parseDocument(text, options.name ?? nameFrom(from)), source: from };
+  const document = parseDocument(text, options.name ?? nameFrom(from));
+  return { ...(isAddress ? document : bundleFiles(document, from)), source: from };
 }
 
 /** `openapi` of `https://api.example/openapi.v3.json`. */

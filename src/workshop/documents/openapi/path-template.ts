@@ -1,0 +1,40 @@
+/** A path of the document, made ready to be sent. */
+export interface PathTemplate {
+  /** With a slash first, without a query and a fragment. */
+  path: string;
+  /** The names in braces, each once. */
+  names: string[];
+  /** Constants that the document wrote into the path: `/files?alt=media`. */
+  query: [string, string][];
+  /** What was repaired. */
+  remarks: string[];
+}
+
+/** Reads the template of a path; undefined if its braces cannot be understood. */
+export function readPathTemplate(written: string): PathTemplate | undefined {
+  const remarks: string[] = [];
+  const trimmed = written.trim();
+  const [beforeFragment = "", ...fragment] = trimmed.split("#");
+  if (fragment.length > 0) remarks.push("What follows # in the path is never sent; it is left out");
+  const mark = questionMark(beforeFragment);
+  const bare = mark === -1 ? beforeFragment : beforeFragment.slice(0, mark);
+  const query = mark === -1 ? [] : [...new URLSearchParams(beforeFragment.slice(mark + 1))];
+  if (query.length > 0) remarks.push("The query in the path became constant parameters");
+  if (!bare.startsWith("/") && bare !== "") remarks.push("The path does not begin with a slash; one was added");
+  // {path+} and {+path} of other template languages mean the same here.
+  const path = (bare.startsWith("/") ? bare : `/${bare}`).replaceAll(/\{[+*]?([^{}]*?)[+*]?\}/g, "{$1}");
+  const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
+  if (names.some((name) => name.trim() === "") || /[{}]/.test(path.replaceAll(/\{[^{}]*\}/g, ""))) return undefined;
+  return { path, names: [...new Set(names)], query, remarks };
+}
+
+/** The first question mark that is not inside braces. */
+function questionMark(text: string): number {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "{") depth++;
+    else if (text[at] === "}") depth--;
+    else if (text[at] === "?" && depth <= 0) return at;
+  }
+  return -1;
+}
