@@ -1,6 +1,6 @@
 /** API documentation to MCP servers: tool file, compilation, approval, server and fake. */
 export { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
-export type { Citation } from "./compile/citations.ts";
+export type { Citation, CitedLines, CitedPart } from "./compile/citations.ts";
 export { startFake, type Fake, type FakeOptions } from "./fake/fake.ts";
 export { editToolFile, type ToolFileChange } from "./file/edit-tool-file.ts";
 export type { Problem } from "./file/model/problem.ts";

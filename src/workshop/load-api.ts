@@ -43,8 +43,8 @@ export async function loadApi(path: string): Promise<LoadedApi> {
   const { file, problems } = readToolFile(text, path);
   if (!file) return { path, text, problems, documents: {} };
   const documents = loadDocuments(file, dirname(path));
-  const { api, problems: more } = compileApi(file, documents);
   const lock = await readLock(path);
+  const { api, problems: more } = compileApi(file, documents, lock?.compiled);
   const all = [...problems, ...placed([...more, ...refusedExamples(api)], text)].sort(byPlace);
   return { path, text, file, api, documents, problems: all, ...(lock ? { lock } : {}) };
 }

@@ -202,7 +202,7 @@ test("the whole of an excerpt is read by whoever got it, and by nobody else", as
   });
   await expect(client.readResource(uri ?? "")).rejects.toMatchObject({ code: "SERVER_ERROR" });
   expect(await client.listResourceTemplates()).toMatchObject([
-    { uriTemplate: "doc://shop/{document}/{lines}" },
+    { uriTemplate: "doc://shop/{document}/{place}" },
     { uriTemplate: "result://shop/{id}" },
   ]);
 });

@@ -7,6 +7,7 @@ import type { StepSpec } from "../../workshop/file/model/call-spec.ts";
 import type { RequestSpec, ToolFile, ToolSpec } from "../../workshop/file/model/tool-file.ts";
 import { approvalText } from "./approval-text.ts";
 import { loadSound, ownLock } from "./loaded.ts";
+import { quotedEvidence } from "./quoted-evidence.ts";
 import { neededSecrets } from "../../workshop/file/model/secret-names.ts";
 import { trustFor } from "../../host/servers/load-options.ts";
 import { defineCommand } from "../command/command.ts";
@@ -20,7 +21,7 @@ export const apiShow = defineCommand({
   usage: "nexus api show <api> [--tool NAME]",
   description: `
 Shows the tools of a tool file as clients see them, the addresses they call, the secrets they use, and whether the file is
-approved. --tool shows one tool in full; --json prints the complete compiled file, which is what an approval covers.`,
+approved. --tool shows one tool in full, with what the documents say about it; --json prints the complete compiled file, which is what an approval covers.`,
   words: { min: 1, max: 1 },
   options: { tool: { type: "string", value: "NAME", help: "show this tool in full" } },
   examples: [
@@ -31,7 +32,7 @@ approved. --tool shows one tool in full; --json prints the complete compiled fil
   async run({ words: [given = ""], options, out, surroundings, stateFolder, flags }) {
     const loaded = await loadSound(given, out, surroundings.home);
     const { api, lock, shown, again } = loaded;
-    if (options.tool !== undefined) return showTool(out, api, options.tool);
+    if (options.tool !== undefined) return showTool(out, loaded, options.tool);
     if (out.json) return out.value(api);
     const { file } = api;
     for (const line of factLines(out, `${file.title} ${file.version}`, [
@@ -104,7 +105,11 @@ function limitText(bytes: number): string {
   return bytes % 1024 === 0 ? `${bytes / 1024} kB` : `${bytes} bytes`;
 }
 
-function showTool(out: Output, api: CompiledApi, name: string): void {
+function showTool(
+  out: Output,
+  { api, documents }: { api: CompiledApi; documents: Readonly<Record<string, string>> },
+  name: string,
+): void {
   const { file, tools } = api;
   if (!Object.hasOwn(tools, name)) {
     const near = nearestName(name, Object.keys(tools));
@@ -117,4 +122,8 @@ function showTool(out: Output, api: CompiledApi, name: string): void {
   if (out.json) return out.value(tool);
   const title = `${file.api}.${name}`;
   for (const line of toolDetails(tool, { title: visible(title), call: `nexus mcp call ${title}` }, out)) out.line(line);
+  const quotes = quotedEvidence(file.tools[name]?.evidence ?? [], documents);
+  if (quotes.length === 0) return;
+  out.line();
+  for (const line of factLines(out, "Documents say", [["evidence", quotes]])) out.line(line);
 }

@@ -1,8 +1,11 @@
 import { sha256 } from "../../text/digest.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
+import { CitedDocument } from "./cited-document.ts";
 
 /** A part of a document that is cited as evidence. */
-export interface Citation {
+export type Citation = CitedLines | CitedPart;
+
+export interface CitedLines {
   document: string;
   /** The first and the last line, counted from 1. */
   from: number;
@@ -13,79 +16,121 @@ export interface Citation {
   sha256: string;
 }
 
-/** Evidence beyond the end of its document, and its place in the tool file. */
+/** A part of a JSON or YAML document; the evidence has its JSON pointer. */
+export interface CitedPart {
+  document: string;
+  /** Hash of the values of the part, to detect changes. */
+  sha256: string;
+}
+
+/** Evidence that is not in its document, and its place in the tool file. */
 export interface Outside {
   evidence: string;
   path: string;
-  /** The number of lines of the document. */
-  lines: number;
+  /** Why it is not there. */
+  problem: string;
 }
 
-const EVIDENCE = /^([\w-]+)#L(\d+)(?:-L?(\d+))?$/;
+/** Citations that were made of the same documents before. */
+export interface KnownCitations {
+  citations: Readonly<Record<string, Citation>>;
+  file: Pick<ToolFile, "documents">;
+}
 
-/** All citations by their text, in the order of the documents. */
+const LINES = /^L(\d+)(?:-L?(\d+))?$/;
+
+/** All citations by their text, in the order of the documents. `known` saves the reading of unchanged documents. */
 export function citationsOf(
   file: ToolFile,
   documents: Readonly<Record<string, string>>,
+  known?: KnownCitations,
 ): { citations: Record<string, Citation>; outside: Outside[] } {
   const found: [string, Citation][] = [];
   const outside: Outside[] = [];
+  const read = new Map(
+    Object.entries(documents).map(([name, text]) => {
+      const isKnown = known?.file.documents[name]?.sha256 === sha256(text);
+      return [name, { cited: new CitedDocument(text, name), old: isKnown ? known?.citations : undefined }];
+    }),
+  );
   for (const [evidence, path] of allEvidence(file)) {
-    const text = documents[documentOf(evidence)];
+    const { document, place } = partsOfEvidence(evidence);
+    const from = read.get(document);
     // A missing document is reported once, for the document.
-    if (text === undefined) continue;
-    const citation = citationOf(evidence, file, text);
-    if (citation) found.push([evidence, citation]);
-    else outside.push({ evidence, path, lines: linesOf(text.replace(/\n$/, "")).length });
+    if (!from) continue;
+    const { cited, old } = from;
+    const kept = old && Object.hasOwn(old, evidence) ? old[evidence] : undefined;
+    const citation = kept && !isLines(kept) ? kept : citationOf(place, cited, { document, file });
+    if (typeof citation === "string") outside.push({ evidence, path, problem: citation });
+    else found.push([evidence, citation]);
   }
-  found.sort(([, a], [, b]) => compare(a.document, b.document) || a.from - b.from || a.to - b.to);
+  found.sort(
+    ([a, one], [b, other]) => compare(one.document, other.document) || byLines(one, other) || byPart(a, b, one),
+  );
   return { citations: Object.fromEntries(found), outside };
 }
 
-/** The lines that are cited. */
-export function quote(text: string, { from, to }: Pick<Citation, "from" | "to">): string {
-  return linesOf(text)
-    .slice(from - 1, to)
-    .join("\n");
+export function isLines(citation: Citation): citation is CitedLines {
+  return "from" in citation;
 }
 
-function linesOf(text: string): string[] {
-  return text.split(/\r?\n/);
+/** `manual#L12` is the document `manual` and the place `L12`. */
+export function partsOfEvidence(evidence: string): { document: string; place: string } {
+  const at = evidence.indexOf("#");
+  return { document: evidence.slice(0, at), place: evidence.slice(at + 1) };
 }
 
-function documentOf(evidence: string): string {
-  return evidence.slice(0, evidence.indexOf("#"));
+/** Each place of the file that has evidence, with its path. */
+export function evidencedPlaces(file: ToolFile): (readonly [path: string, evidence: readonly string[]])[] {
+  return [
+    ...Object.entries(file.types).flatMap(([type, { fields, rules }]) => [
+      ...Object.entries(fields).map(([name, field]) => [`types.${type}.fields.${name}`, field.evidence] as const),
+      ...rules.map((rule, index) => [`types.${type}.rules.${index}`, rule.evidence] as const),
+    ]),
+    ...Object.entries(file.settings ?? {}).map(([name, { evidence }]) => [`settings.${name}`, evidence] as const),
+    ...Object.entries(file.tools).map(([name, { evidence }]) => [`tools.${name}`, evidence] as const),
+  ];
 }
 
-function citationOf(evidence: string, file: ToolFile, text: string): Citation | undefined {
-  const [, document = "", first, last = first] = EVIDENCE.exec(evidence) ?? [];
+/** The citation, or why there is none. */
+function citationOf(
+  place: string,
+  cited: CitedDocument,
+  { document, file }: { document: string; file: ToolFile },
+): Citation | string {
+  const [lines, first, last = first] = LINES.exec(place) ?? [];
+  if (lines === undefined) {
+    const hash = cited.partHash(place);
+    if (hash !== undefined) return { document, sha256: hash };
+    return cited.problem ?? `there is no ${place === "" ? "content" : place} in it`;
+  }
   const [from, to] = [Number(first), Number(last)];
-  const lines = linesOf(text);
-  if (!(from >= 1 && from <= to && to <= lines.length)) return undefined;
-  const heading = headingAbove(lines, from) ?? file.documents[document]?.title ?? document;
-  return { document, from, to, heading, sha256: sha256(quote(text, { from, to })) };
-}
-
-function headingAbove(lines: readonly string[], from: number): string | undefined {
-  const above = lines.slice(0, from).findLast((line) => /^#{1,6} /.test(line));
-  return above?.replace(/^#+ +/, "").trim();
+  const count = cited.lines.length;
+  if (!(from >= 1 && from <= to && to <= count)) {
+    return `it has ${cited.lines.at(-1) === "" ? count - 1 : count} lines, counted from 1`;
+  }
+  const heading = cited.headingAbove(from) ?? file.documents[document]?.title ?? document;
+  return { document, from, to, heading, sha256: sha256(cited.quote({ from, to })) };
 }
 
 /** Each with the first place where it is used. */
 function allEvidence(file: ToolFile): Map<string, string> {
-  const places = [
-    ...Object.entries(file.types).flatMap(([type, { fields, rules }]) => [
-      ...Object.entries(fields).map(([name, field]) => [`types.${type}.fields.${name}.evidence`, field] as const),
-      ...rules.map((rule) => [`types.${type}.rules`, rule] as const),
-    ]),
-    ...Object.entries(file.settings ?? {}).map(([name, setting]) => [`settings.${name}.evidence`, setting] as const),
-    ...Object.entries(file.tools).map(([name, tool]) => [`tools.${name}.evidence`, tool] as const),
-  ];
   const found = new Map<string, string>();
-  for (const [path, { evidence }] of places) {
-    for (const lines of evidence) if (!found.has(lines)) found.set(lines, path);
+  for (const [path, evidence] of evidencedPlaces(file)) {
+    for (const each of evidence) if (!found.has(each)) found.set(each, `${path}.evidence`);
   }
   return found;
+}
+
+/** Lines come before parts. */
+function byLines(a: Citation, b: Citation): number {
+  if (isLines(a) && isLines(b)) return a.from - b.from || a.to - b.to;
+  return Number(isLines(b)) - Number(isLines(a));
+}
+
+/** Lines that are cited in two ways stay in the order of the file. */
+function byPart(a: string, b: string, one: Citation): number {
+  return isLines(one) ? 0 : compare(a, b);
 }
 
 function compare(a: string, b: string): number {

@@ -1,7 +1,7 @@
 import { sha256 } from "../../text/digest.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
-import { citationsOf, type Citation, type Outside } from "./citations.ts";
+import { citationsOf, type Citation, type KnownCitations, type Outside } from "./citations.ts";
 import { bytesOf } from "./json-schema.ts";
 import { type CutParts, DEFINITION_BYTES, fittedDefinition } from "./tool-definition.ts";
 
@@ -28,16 +28,17 @@ export interface CompileProblem {
 /** Maximum size of all definitions. */
 const LIST_BYTES = 96 * 1024;
 
-/** `documents`: the texts of the file's documents by name; undefined if a file is missing. */
+/** `documents`: the texts of the file's documents by name; undefined if a file is missing. `known`: from before. */
 export function compileApi(
   file: ToolFile,
   documents: Readonly<Record<string, string>>,
+  known?: KnownCitations,
 ): { api: CompiledApi; problems: CompileProblem[] } {
   const served = withoutTrials(file);
   const listed = Object.entries(served.tools).filter(([, { offer }]) => offer === undefined);
   const fitted = listed.map(([name, spec]) => ({ name, ...fittedDefinition(served, name, spec) }));
   const tools = Object.fromEntries(fitted.map(({ name, tool }) => [name, tool]));
-  const { citations, outside } = citationsOf(served, documents);
+  const { citations, outside } = citationsOf(served, documents, known);
   const compiled = { format: 1, file: served, tools, citations } as const;
   return {
     api: { ...compiled, hash: hashOf(compiled) },
@@ -90,10 +91,10 @@ function changedDocuments(file: ToolFile, documents: Readonly<Record<string, str
 }
 
 function citedOutside(outside: readonly Outside[]): CompileProblem[] {
-  return outside.map(({ evidence, path, lines }) => ({
+  return outside.map(({ evidence, path, problem }) => ({
     path,
-    message: `the evidence ${evidence} is not in its document, which has ${lines} lines`,
-    hint: "Lines are counted from 1, and the last one has to be there.",
+    message: `the evidence ${evidence} is not in its document: ${problem}`,
+    hint: "Cite lines or a part that exist, or correct the document.",
     severity: "error",
   }));
 }

@@ -40,8 +40,8 @@ export function apiServer(
   }
   const texts = new DocumentResources(api, documents, (text) => runner.redacted(text));
   for (const { resource, read } of texts.listed()) server.resource(resource, read);
-  const lines = texts.lines();
-  server.template(lines.template, lines.read);
+  const places = texts.places();
+  server.template(places.template, places.read);
   addWholeResults(server, runner);
   return server;
 }

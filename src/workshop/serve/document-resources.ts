@@ -1,16 +1,20 @@
 import type { ResourceContents } from "../../protocol/mcp.ts";
 import type { ResourceFeature, TemplateFeature } from "../../server/features/features.ts";
-import { quote } from "../compile/citations.ts";
+import { isLines } from "../compile/citations.ts";
+import { CitedDocument, partText } from "../compile/cited-document.ts";
+import { shorten } from "../../text/shorten.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { chaptersOf } from "./chapters.ts";
 
 const MARKDOWN = "text/markdown";
+/** A longer part is cut; the whole document has it. */
+const MAX_PART = 64 * 1024;
 const LINES = /^L([1-9]\d{0,8})(?:-L([1-9]\d{0,8}))?$/;
 
-/** The documents of a tool file: complete, by chapter, and by lines. */
+/** The documents of a tool file: complete, by chapter, by lines, and by JSON pointer. */
 export class DocumentResources {
   readonly #api: CompiledApi;
-  readonly #documents: Readonly<Record<string, string>>;
+  readonly #documents: ReadonlyMap<string, { text: string; cited: CitedDocument }>;
   readonly #redacted: (text: string) => Promise<string>;
 
   constructor(
@@ -19,59 +23,90 @@ export class DocumentResources {
     redacted: (text: string) => Promise<string>,
   ) {
     this.#api = api;
-    this.#documents = documents;
+    this.#documents = new Map(
+      Object.entries(documents).map(([name, text]) => [name, { text, cited: new CitedDocument(text, name) }]),
+    );
     this.#redacted = redacted;
   }
 
   /** Each document, followed by its cited chapters: few enough for clients that list them all. */
   listed(): ResourceFeature[] {
     const { file, citations } = this.#api;
-    const cited = Object.values(citations);
-    return Object.entries(file.documents).flatMap(([name, { title = name }]) => {
-      const text = this.#text(name);
-      if (text === undefined) return [];
-      const chapters = chaptersOf(text).filter(({ from, to }) =>
-        cited.some((citation) => citation.document === name && citation.from <= to && citation.to >= from),
+    const lines = Object.values(citations).filter(isLines);
+    return Object.entries(file.documents).flatMap(([name, { title = name, file: path }]) => {
+      const document = this.#documents.get(name);
+      if (!document) return [];
+      const { text, cited } = document;
+      const mimeType = mimeTypeOf(path);
+      // Lines of YAML that begin with # are comments.
+      const chapters = (mimeType === MARKDOWN ? chaptersOf(text) : []).filter(({ from, to }) =>
+        lines.some((citation) => citation.document === name && citation.from <= to && citation.to >= from),
       );
+      const whole = { name, title, description: `${title}, the whole document`, mimeType };
       return [
-        this.#listed(`doc://${file.api}/${name}`, { name, title, description: `${title}, the whole document` }, text),
+        this.#listed(`doc://${file.api}/${name}`, whole, () => text),
         ...chapters.map(({ heading, from, to }) => {
-          const about = { name: `${name} L${from}-L${to}`, title: heading, description: `${title}: ${heading}` };
-          return this.#listed(`doc://${file.api}/${name}/L${from}-L${to}`, about, quote(text, { from, to }));
+          const about = {
+            name: `${name} L${from}-L${to}`,
+            title: heading,
+            description: `${title}: ${heading}`,
+            mimeType,
+          };
+          return this.#listed(`doc://${file.api}/${name}/L${from}-L${to}`, about, () => cited.quote({ from, to }));
         }),
       ];
     });
   }
 
   /** The targets of evidence. */
-  lines(): TemplateFeature {
+  places(): TemplateFeature {
     return {
       template: {
-        uriTemplate: `doc://${this.#api.file.api}/{document}/{lines}`,
-        name: "lines of a document",
-        description: "Some lines of a document, as the evidence of a tool file cites them: L12, or L12-L14.",
-        mimeType: MARKDOWN,
+        uriTemplate: `doc://${this.#api.file.api}/{document}/{place}`,
+        name: "parts of a document",
+        description:
+          "A part of a document, as the evidence of a tool file cites it: L12 or L12-L14 for lines, or the percent-encoded JSON pointer of a part, such as %2Fpaths%2F~1pets.",
       },
-      read: async (uri, { document = "", lines = "" }) => {
-        const text = this.#text(document);
-        const [, first, last = first] = LINES.exec(lines) ?? [];
-        const [from, to] = [Number(first), Number(last)];
-        const quoted = text === undefined || !(from <= to) ? "" : quote(text, { from, to });
-        return quoted === "" ? undefined : this.#contents(uri, quoted);
+      read: async (uri, { document: name = "", place = "" }) => {
+        const document = this.#documents.get(name);
+        const text = document && placeText(document.cited, place);
+        return text === undefined ? undefined : this.#contents(uri, text, this.#mimeType(name, place));
       },
     };
   }
 
-  #listed(uri: string, about: { name: string; title: string; description: string }, text: string): ResourceFeature {
+  /** A part is shown as JSON, whatever the format of its document. */
+  #mimeType(name: string, place: string): string {
+    return LINES.test(place) ? mimeTypeOf(this.#api.file.documents[name]?.file ?? "") : "application/json";
+  }
+
+  #listed(
+    uri: string,
+    about: { name: string; title: string; description: string; mimeType: string },
+    text: () => string,
+  ): ResourceFeature {
     const annotations = { audience: ["user", "assistant"], priority: 0.3 };
-    return { resource: { uri, ...about, mimeType: MARKDOWN, annotations }, read: () => this.#contents(uri, text) };
+    return { resource: { uri, ...about, annotations }, read: () => this.#contents(uri, text(), about.mimeType) };
   }
 
-  async #contents(uri: string, text: string): Promise<ResourceContents[]> {
-    return [{ uri, mimeType: MARKDOWN, text: await this.#redacted(text) }];
+  async #contents(uri: string, text: string, mimeType: string): Promise<ResourceContents[]> {
+    return [{ uri, mimeType, text: await this.#redacted(text) }];
   }
+}
 
-  #text(document: string): string | undefined {
-    return Object.hasOwn(this.#documents, document) ? this.#documents[document] : undefined;
+/** Undefined if there is nothing at this place. */
+function placeText(document: CitedDocument, place: string): string | undefined {
+  const [lines, first, last = first] = LINES.exec(place) ?? [];
+  if (lines === undefined) {
+    const part = place.startsWith("/") ? document.findPart(place) : undefined;
+    return part && shorten(partText(part), MAX_PART);
   }
+  const [from, to] = [Number(first), Number(last)];
+  const quoted = from <= to ? document.quote({ from, to }) : "";
+  return quoted === "" ? undefined : quoted;
+}
+
+function mimeTypeOf(file: string): string {
+  if (/\.json$/i.test(file)) return "application/json";
+  return /\.ya?ml$/i.test(file) ? "application/yaml" : MARKDOWN;
 }

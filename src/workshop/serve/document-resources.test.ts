@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { smallFile } from "../../../test/fixtures/workshop/small-file.ts";
+import type { ResourceContents } from "../../protocol/mcp.ts";
+import { compileApi } from "../compile/compile.ts";
+import { DocumentResources } from "./document-resources.ts";
+
+const TEXT = `# A comment, not a heading
+openapi: 3.1.0
+# Another comment
+paths:
+  /pets:
+    get: { summary: All pets }
+`;
+
+function resources(): DocumentResources {
+  const file = smallFile();
+  file.documents = { openapi: { file: "openapi.yaml", sha256: "0".repeat(64) } };
+  Object.assign(file.tools["find"] ?? {}, { evidence: ["openapi#/paths/~1pets/get", "openapi#L1-L4"] });
+  return new DocumentResources(compileApi(file, { openapi: TEXT }).api, { openapi: TEXT }, async (text) => text);
+}
+
+async function read(place: string): Promise<ResourceContents | undefined> {
+  const contents: unknown = await resources()
+    .places()
+    .read("doc://shop/openapi/x", { document: "openapi", place }, undefined as never);
+  return (contents as ResourceContents[] | undefined)?.[0];
+}
+
+test("a description is offered as a whole with its own type, and its comments are not chapters", () => {
+  expect(
+    resources()
+      .listed()
+      .map(({ resource }) => [resource.uri, resource.mimeType]),
+  ).toEqual([["doc://shop/openapi", "application/yaml"]]);
+});
+
+test("a part that evidence cites by JSON pointer can be read as JSON", async () => {
+  expect(await read("/paths/~1pets/get")).toEqual({
+    uri: "doc://shop/openapi/x",
+    mimeType: "application/json",
+    text: `{\n  "summary": "All pets"\n}`,
+  });
+  expect(await read("/paths/~1pets/put")).toBeUndefined();
+  expect(await read("paths")).toBeUndefined();
+  expect(await read("L2")).toMatchObject({ text: "openapi: 3.1.0", mimeType: "application/yaml" });
+});
