@@ -1,9 +1,11 @@
 import { checkAdvice } from "./check/check-advice.ts";
 import { checkExpressions } from "./check/check-expressions.ts";
 import { checkGiven } from "./check/check-given.ts";
+import { checkPaging } from "./check/check-paging.ts";
 import { checkRecursion } from "./check/check-recursion.ts";
 import { checkRequests } from "./check/check-requests.ts";
 import { checkUnions } from "./check/check-unions.ts";
+import { checkSteps } from "./check/check-steps.ts";
 import { checkTakenNames } from "./check/check-taken-names.ts";
 import { checkWires } from "./check/check-wires.ts";
 import { Part, present } from "./read/part.ts";
@@ -44,6 +46,8 @@ const REQUIRED = ["nexus", "api", "title", "version", "upstream", "types", "tool
 
 /** Checks that need the whole file. */
 const CHECKS = [
+  checkSteps,
+  checkPaging,
   checkRequests,
   checkRecursion,
   checkUnions,

@@ -3,7 +3,7 @@ import type { Expression } from "../../expression/expression.ts";
 import { parseExpression } from "../../expression/parse.ts";
 import { parseTemplate } from "../../expression/template.ts";
 import { judgeExpression, type ExpressionPlace } from "./judge-expression.ts";
-import { ANYTHING, joined, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
+import { ANYTHING, joined, knownSettings, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
 import type { Path, Problems } from "../model/problem.ts";
 import type { ConfirmSpec } from "../model/call-spec.ts";
 import type { ToolFile, ToolSpec } from "../model/tool-file.ts";
@@ -37,7 +37,7 @@ const WORDS = {
 } as const;
 
 /** Reports an expression that can never have the expected type; `consequence` describes the effect. */
-function checkKind(
+export function checkKind(
   expression: Expression | undefined,
   { wanted, consequence }: { wanted: keyof typeof WORDS | "unknown"; consequence: string },
   path: Path,
@@ -51,7 +51,7 @@ function checkKind(
   problems.error(path, `gives ${WORDS[kind]}, not ${WORDS[wanted]}: ${consequence}`, `${hint}${instead}`);
 }
 
-function checkTemplate(text: string | undefined, place: ExpressionPlace, path: Path, problems: Problems): void {
+export function checkTemplate(text: string | undefined, place: ExpressionPlace, path: Path, problems: Problems): void {
   const parts = text === undefined ? [] : read(() => parseTemplate(text), path, problems);
   for (const part of parts) if (typeof part !== "string") judge(part, place, path, problems);
 }
@@ -71,10 +71,7 @@ function judge(expression: Expression, place: ExpressionPlace, path: Path, probl
 
 function checkTypes(file: ToolFile, problems: Problems): void {
   const uses = usesOf(file);
-  const names = Object.keys(file.settings ?? {});
-  const settings = withMembers(
-    names.length === 0 ? {} : { settings: withMembers(Object.fromEntries(names.map((name) => [name, SINGLE]))) },
-  );
+  const settings = knownSettings(file);
   for (const [name, { fields, rules }] of Object.entries(file.types)) {
     const own = knownType(file, name);
     const path = ["types", name];
@@ -105,7 +102,7 @@ function checkTool(file: ToolFile, tool: ToolSpec, path: Path, problems: Problem
   const text: Record<string, KnownValue> = response.as === "text" ? { text: SINGLE } : {};
   const answer = response.type === undefined ? withMembers(text) : knownType(file, response.type);
   const place: ExpressionPlace = { scope: joined(answer, input, withMembers({ status: SINGLE })) };
-  checkTemplate(response.text, place, [...path, "response", "text"], problems);
+  if (tool.request) checkTemplate(response.text, place, [...path, "response", "text"], problems);
   errors.forEach((error, index) => {
     const at = [...path, "errors", index];
     if (error.that !== undefined) checkExpression(error.that, place, [...at, "that"], problems);

@@ -60,7 +60,7 @@ function answerOf(file: ToolFile, { response }: ToolSpec): KnownValue {
 }
 
 /** Checks a value with `= expression`s and repetitions against its expected type. */
-function checkValue(value: unknown, wanted: KnownValue, path: Path, given: Given): void {
+export function checkValue(value: unknown, wanted: KnownValue, path: Path, given: Given): void {
   const { place, problems } = given;
   const computed = expressionIn(value);
   if (computed !== undefined) {

@@ -24,6 +24,11 @@ export function judgeExpression(expression: Expression, place: ExpressionPlace):
   return judge.found;
 }
 
+/** What is known about the value of an expression. */
+export function knownResult(expression: Expression, place: ExpressionPlace): KnownValue {
+  return new Judge(place).valueOf(expression, []);
+}
+
 class Judge {
   readonly found: Misnomer[] = [];
   readonly #place: ExpressionPlace;

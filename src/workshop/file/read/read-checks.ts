@@ -29,11 +29,12 @@ function readCheck(part: Part): CheckSpec {
       text: expect.part("text").text(),
     }),
     fake: part.has("fake") ? readFailure(part.part("fake")) : undefined,
+    failing: part.has("fake") ? part.part("fake").part("tool").text() : undefined,
   });
 }
 
 function readFailure(part: Part): FakeFailure | undefined {
-  part.members(FAILURES);
+  part.members([...FAILURES, "tool"]);
   const given = FAILURES.filter((kind) => part.has(kind));
   const [kind] = given;
   if (kind === undefined || given.length > 1) {

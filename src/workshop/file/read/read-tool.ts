@@ -2,7 +2,9 @@ import { type Part, present, readStatus } from "./part.ts";
 import { readChecks } from "./read-checks.ts";
 import { readEvidence } from "./read-evidence.ts";
 import type { Known } from "./read-shape.ts";
+import { readPaging } from "./read-paging.ts";
 import { readRequest, readResponse } from "./read-request.ts";
+import { readSteps, readStepsResponse } from "./read-steps.ts";
 import { readTimeout } from "./read-upstream.ts";
 import type { ConfirmSpec } from "../model/call-spec.ts";
 import type { Effect, ErrorSpec, ToolSpec } from "../model/tool-file.ts";
@@ -16,6 +18,8 @@ const KEYS = [
   "input",
   "unknown",
   "request",
+  "paging",
+  "steps",
   "response",
   "errors",
   "outcomeUnknown",
@@ -26,6 +30,8 @@ const KEYS = [
   "evidence",
   "offer",
 ];
+/** Of all steps together. */
+const DEFAULT_STEPS_TIMEOUT_MS = 120_000;
 const MAX_RETRIES = 5;
 const DEFAULT_RETRIES = 2;
 const DEFAULT_RESULT_BYTES = 16 * 1024;
@@ -53,11 +59,13 @@ export function readTools(part: Part, known: Known, timeoutMs: number): Record<s
 }
 
 function readTool(part: Part, { documents }: Known, timeoutMs: number): ToolSpec {
-  part.members(KEYS, ["title", "description", "effect", "input", "request", "response"]);
+  const isSteps = part.has("steps");
+  part.members(KEYS, ["title", "description", "effect", "input", isSteps ? "steps" : "request", "response"]);
+  if (isSteps) refuseWithSteps(part);
   const effect = part.part("effect").choice(["read", "write", "destructive"]) ?? "read";
   const meta = part.part("meta");
   meta.members(["owner", "category", "safety"]);
-  return present({
+  const about = {
     title: part.part("title").text() ?? "",
     description: part.part("description").text() ?? "",
     effect,
@@ -67,18 +75,39 @@ function readTool(part: Part, { documents }: Known, timeoutMs: number): ToolSpec
       safety: meta.part("safety").text(),
     }),
     input: part.part("input").text() ?? "",
-    unknown: part.part("unknown").choice(["reject", "drop"]) ?? "reject",
-    request: readRequest(part.part("request")),
-    response: readResponse(part.part("response")),
+    unknown: part.part("unknown").choice(["reject", "drop"]) ?? ("reject" as const),
+  };
+  const rest = {
     errors: part.part("errors").items().map(readError),
     outcomeUnknown: part.part("outcomeUnknown").text(),
-    limits: readLimits(part.part("limits"), effect, timeoutMs),
+    limits: readLimits(part.part("limits"), effect, isSteps ? DEFAULT_STEPS_TIMEOUT_MS : timeoutMs),
     confirm: part.has("confirm") ? readConfirm(part.part("confirm")) : undefined,
     examples: part.part("examples").items().map(readExample),
     checks: readChecks(part.part("checks")),
     evidence: readEvidence(part.part("evidence"), documents),
     offer: readOffer(part.part("offer")),
+  };
+  const response = part.part("response");
+  if (isSteps) {
+    return present({ ...about, steps: readSteps(part.part("steps")), response: readStepsResponse(response), ...rest });
+  }
+  const paging = part.has("paging") ? readPaging(part.part("paging")) : undefined;
+  return present({
+    ...about,
+    request: readRequest(part.part("request")),
+    paging,
+    response: readResponse(response),
+    ...rest,
   });
+}
+
+/** Members that describe a request. */
+function refuseWithSteps(part: Part): void {
+  if (part.has("request")) part.part("request").keyError("a tool has a request or steps, not both");
+  for (const key of ["paging", "errors", "outcomeUnknown"]) {
+    if (part.has(key))
+      part.part(key).keyError("belongs to a tool with a request", "Write it at the tool that the step calls.");
+  }
 }
 
 /** The default is the same, written or not. */
