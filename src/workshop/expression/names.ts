@@ -44,3 +44,23 @@ function takesList(name: string): boolean {
 function isNull(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === null;
 }
+
+/** All names in an expression, needed or not. */
+export function mentioned(expression: Expression): string[] {
+  switch (expression.kind) {
+    case "literal":
+      return [];
+    case "name":
+      return [expression.name];
+    case "member":
+    case "item":
+    case "spread":
+    case "not":
+    case "minus":
+      return mentioned(expression.of);
+    case "call":
+      return expression.given.flatMap(mentioned);
+    case "binary":
+      return [...mentioned(expression.left), ...mentioned(expression.right)];
+  }
+}

@@ -6,7 +6,6 @@ import type { PublicOnly } from "../../net/public-only.ts";
 import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mcp.ts";
 import { isProtocolOutcome } from "../../server/features/input-needed.ts";
 import type { CompiledApi } from "../compile/compile.ts";
-import { requestTools } from "../file/model/request-tools.ts";
 import { clockFunctions } from "../expression/clock.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { realPause, type Pause } from "./attempts.ts";
@@ -20,8 +19,9 @@ import { LOCAL_CALLER } from "./writes/request-key.ts";
 import { ResultStore } from "./result-store.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import { settingValues, type SettingValues } from "./setting-values.ts";
+import { StepsCall } from "./steps/steps-call.ts";
+import { plansOf } from "./steps/steps-plan.ts";
 import { ToolCall } from "./tool-call.ts";
-import { ToolPlan } from "./tool-plan.ts";
 import { Upstream } from "./upstream.ts";
 import { MemoryWriteLedger, type WriteLedger } from "./writes/write-ledger.ts";
 import { WriteOnce } from "./writes/write-once.ts";
@@ -77,7 +77,6 @@ export class ApiRunner implements AsyncDisposable {
     this.api = api;
     this.results = options.results ?? new ResultStore({ now: options.now ?? Date.now });
     const values = new CompletedValues(file);
-    const tools = requestTools(file);
     const now = options.now ?? Date.now;
     const instance = options.instance ?? defaultInstance(file.api);
     this.#parts = {
@@ -85,7 +84,7 @@ export class ApiRunner implements AsyncDisposable {
       instance,
       settings: settingValues(file, options.settings ?? {}, instance.server),
       values,
-      plans: new Map(tools.map(([name, spec]) => [name, new ToolPlan(api, name, spec, { values, now })])),
+      plans: plansOf(api, { values, now }),
       upstream: new Upstream(file.upstream, {
         binding: options.upstream,
         ca: options.ca,
@@ -115,7 +114,9 @@ export class ApiRunner implements AsyncDisposable {
     const trace = new CallTrace({ api: this.api.file.api, tool, logger, redaction, correlationId, progress, log });
     const meta = { [META_KEYS.correlation]: trace.correlation };
     try {
-      const call = new ToolCall(this.#parts, plan, { caller, signal, asking, trace });
+      const facts = { caller, signal, asking, trace };
+      const call =
+        plan.kind === "steps" ? new StepsCall(this.#parts, plan, facts) : new ToolCall(this.#parts, plan, facts);
       return withMeta(await call.run(args), meta);
     } catch (error) {
       if (isProtocolOutcome(error)) throw error;

@@ -2,6 +2,7 @@ import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { Deviation } from "../codec/record/deviations.ts";
 import { bytesOf, excerptOf, type Excerpt, type Omission } from "./excerpt.ts";
 import type { Failure } from "./failure.ts";
+import type { MorePages } from "./response-reader.ts";
 import type { Redaction } from "./secrets/redaction.ts";
 import { shorten } from "../../text/shorten.ts";
 
@@ -9,9 +10,11 @@ export const META_KEYS = {
   correlation: "dev.nexus/correlationId",
   omitted: "dev.nexus/omitted",
   repeated: "dev.nexus/repeated",
+  steps: "dev.nexus/steps",
   sourcePayload: "dev.nexus/sourcePayload",
 } as const;
 
+const MIN_BYTES = 256;
 const MAX_FAILURE_CHARACTERS = 4_000;
 const MAX_SAID_CHARACTERS = 300;
 const MAX_PAYLOAD_CHARACTERS = 256 * 1024;
@@ -23,15 +26,19 @@ export interface ResultParts {
   /** Deviations from the documentation. */
   deviations: readonly Record<string, string>[];
   maxBytes: number;
+  /** Pages that were not read. */
+  more?: MorePages | undefined;
   /** Keeps the complete result if it does not fit. */
   keep: { keepWhole: (whole: string) => string | undefined; api: string; tool: string };
 }
 
 /** The result of a call: a line for people, the value for programs and models, and a link to what did not fit. */
-export function successResult({ text: line, maxBytes, keep, ...parts }: ResultParts): CallToolResult {
+export function successResult({ text: line, more, keep, maxBytes: most, ...parts }: ResultParts): CallToolResult {
+  // An excerpt keeps all of what is needed to go on.
+  const maxBytes = more ? Math.max(MIN_BYTES, most - bytesOf({ more })) : most;
   // The line may contain upstream text, which is also in the value.
-  const text = shorten(line, maxBytes);
-  const structured = withDeviations(parts.structured, parts.deviations);
+  const text = `${shorten(line, maxBytes)}${more ? `\n${moreLine(more)}` : ""}`;
+  const structured = withMore(withDeviations(parts.structured, parts.deviations), more);
   const whole = JSON.stringify(structured);
   // A UTF-16 unit takes at most three bytes.
   if (whole.length * 3 <= maxBytes || Buffer.byteLength(whole) <= maxBytes) {
@@ -40,7 +47,8 @@ export function successResult({ text: line, maxBytes, keep, ...parts }: ResultPa
       structuredContent: structured,
     };
   }
-  const { value, omitted } = excerptWithDeviations(parts, maxBytes);
+  const { value: excerpt, omitted } = excerptWithDeviations(parts, maxBytes);
+  const value = withMore(excerpt, more);
   const id = keep.keepWhole(whole);
   const uri = id === undefined ? undefined : resultUri(keep.api, id);
   return {
@@ -52,6 +60,17 @@ export function successResult({ text: line, maxBytes, keep, ...parts }: ResultPa
     structuredContent: value,
     _meta: { [META_KEYS.omitted]: omitted },
   };
+}
+
+function withMore(value: Record<string, unknown>, more: MorePages | undefined): Record<string, unknown> {
+  return more ? { ...value, more } : value;
+}
+
+function moreLine({ next, why }: MorePages): string {
+  const how = next
+    ? `To go on, call again with the same arguments and ${JSON.stringify(next)}.`
+    : "This call cannot be continued: ask for less.";
+  return `There is more: ${why}. ${how}`;
 }
 
 /** As much data as fits; deviations get the remaining room, so that they never displace data. */

@@ -40,12 +40,12 @@ export class CallTrace {
     this.#options.progress?.({ progress: share, total: 1, message: this.#options.redaction.inOwnWords(message) });
   }
 
-  /** A part of the same call, mapped to a range of its progress. */
-  part(from: number, to: number): Tracing {
+  /** A part of the same call, mapped to a range of its progress; `about` is in all its notes. */
+  part(from: number, to: number, about: Record<string, unknown> = {}): Tracing {
     return {
       correlation: this.correlation,
       reached: (share, message) => this.reached(from + share * (to - from), message),
-      note: (level, message, data) => this.note(level, message, data),
+      note: (level, message, data) => this.note(level, message, { ...about, ...data }),
     };
   }
 

@@ -23,6 +23,14 @@ export interface Success {
   deviations: Deviation[];
   /** The first line of the result, with secrets masked. */
   text: string;
+  /** There are pages that were not read. */
+  more?: MorePages;
+}
+
+/** Why a list is not complete. `next`: the arguments that go on; undefined if there are none. */
+export interface MorePages {
+  next?: Value | undefined;
+  why: string;
 }
 
 /** Interprets an answer. */

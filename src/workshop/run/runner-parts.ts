@@ -8,6 +8,7 @@ import type { FindSecret } from "./secrets/credentials.ts";
 import type { Redaction } from "./secrets/redaction.ts";
 import type { ResultStore } from "./result-store.ts";
 import type { SettingValues } from "./setting-values.ts";
+import type { StepsPlan } from "./steps/steps-plan.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, Upstream } from "./upstream.ts";
 import type { WriteOnce } from "./writes/write-once.ts";
@@ -20,7 +21,7 @@ export interface RunnerParts {
   api: CompiledApi;
   /** The owner of secrets, writes and results. */
   instance: ServerInstance;
-  plans: ReadonlyMap<string, ToolPlan>;
+  plans: ReadonlyMap<string, ToolPlan | StepsPlan>;
   values: CompletedValues;
   upstream: Upstream;
   redaction: Redaction;

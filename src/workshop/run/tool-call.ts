@@ -4,17 +4,19 @@ import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { Checked } from "../check/checker.ts";
+import type { CompiledApi } from "../compile/compile.ts";
 import { SOURCE_PAYLOAD } from "../compile/json-schema.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { textOf, type Success } from "./response-reader.ts";
 import { failureResult, payloadBlock, repeatedResult, successResult, toldDeviation } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
+import { readUpstream } from "./pages/read-upstream.ts";
 import { completed, callUpstream, prepare, type UpstreamOutcome, type PreparedRequest } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
-import { formerRequestKeys, requestKey, type KeyedWrite } from "./writes/request-key.ts";
+import { formerRequestKeys, ledgerKey, requestKey, type KeyedWrite } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
-import type { ToolPlan } from "./tool-plan.ts";
+import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
 import type { SentWrite } from "./writes/write-once.ts";
 
@@ -27,13 +29,10 @@ export interface CallFacts {
   trace: CallTrace;
 }
 
-/** The time limit of a write, with margins before it is sent and after its answer. */
-const WRITE_MARGIN_MS = 60_000;
-
 /** The progress after the current value was read, before anything is sent. */
 const LOOKED = 0.2;
 
-/** One call of one tool, from its arguments to its result. */
+/** One call of one tool with a request, from its arguments to its result. */
 export class ToolCall {
   readonly #parts: RunnerParts;
   readonly #plan: ToolPlan;
@@ -50,7 +49,7 @@ export class ToolCall {
     const { trace } = this.#facts;
     trace.reached(0, "Checking the arguments");
     const checked = this.#plan.check(args);
-    if (checked.problems.length > 0) return this.#failed(this.#argumentsRefused(checked));
+    if (checked.problems.length > 0) return this.#failed(argumentsRefused(this.#parts.api, this.#plan, checked));
     const input = this.#withoutOwn(checked.value);
     const result = this.#plan.spec.effect === "read" ? await this.#read(input) : await this.#write(input);
     trace.reached(1, "Done");
@@ -60,20 +59,22 @@ export class ToolCall {
   /** The result of another tool of the same file, before a write. */
   async #look(tool: string, args: Value): Promise<Value | Failure> {
     const plan = this.#parts.plans.get(tool);
-    if (!plan) throw new NexusError("CONFIG_INVALID", `There is no tool ${tool} to look with`);
+    if (plan?.kind !== "request") throw new NexusError("CONFIG_INVALID", `There is no tool ${tool} to look with`);
     const { value, problems } = plan.check(args);
     if (problems.length > 0) return new Failure(problems.join("; "), { outcome: "refused" });
     const prepared = await prepare(this.#parts, plan, value, () => this.#keyOf(tool, value));
     const { signal } = this.#facts;
     const trace = this.#facts.trace.part(0, LOOKED);
-    const { reading } = await callUpstream(this.#parts, plan, prepared, { trace, signal });
+    const key = () => this.#keyOf(tool, value);
+    const { reading } = await readUpstream(this.#parts, plan, prepared, { trace, signal, key });
     throwIfAborted(signal);
     return reading.kind === "failure" ? reading : reading.value;
   }
 
   async #read(input: Value): Promise<CallToolResult> {
     const prepared = await prepare(this.#parts, this.#plan, input, () => this.#keyOf(this.#plan.name, input));
-    const answered = await callUpstream(this.#parts, this.#plan, prepared, this.#facts);
+    const key = () => this.#keyOf(this.#plan.name, input);
+    const answered = await readUpstream(this.#parts, this.#plan, prepared, { ...this.#facts, key });
     throwIfAborted(this.#facts.signal);
     return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
   }
@@ -116,10 +117,8 @@ export class ToolCall {
     return undefined;
   }
 
-  /** Writes to a replacement address are recorded separately. */
   #ledgerKey(id: string): string {
-    const { standIn } = this.#parts.upstream;
-    return standIn === undefined ? id : `${id} ${standIn}`;
+    return ledgerKey(id, this.#parts.upstream.standIn);
   }
 
   async #confirm(input: Value): Promise<Value | Failure> {
@@ -169,17 +168,11 @@ export class ToolCall {
       case "unknown":
         return this.#failed(
           new Failure(`The same call was made at ${at}. It is not sent again.`, {
-            hint: [this.#plan.outcomeUnknown({ input }), ...this.#settling(id)].join("\n"),
+            hint: [this.#plan.outcomeUnknown({ input }), ...settlingHint(this.#parts, id)].join("\n"),
             outcome: "refused",
           }),
         );
     }
-  }
-
-  /** How a person records the outcome, so that the same call can be made again or is finished. */
-  #settling(id: string): string[] {
-    if (!this.#parts.writes.isLasting) return [];
-    return [`Once that is known, the operator of this server can run: nexus api settle ${id} --happened yes|no`];
   }
 
   #reported(input: Value, reading: Success | Failure, id?: string): CallToolResult {
@@ -195,7 +188,7 @@ export class ToolCall {
     return { ...result, content };
   }
 
-  #succeeded(input: Value, { value, deviations, text }: Success): CallToolResult {
+  #succeeded(input: Value, { value, deviations, text, more }: Success): CallToolResult {
     const { values, redaction, results, api, instance } = this.#parts;
     const { response, limits } = this.#plan.spec;
     const show = {
@@ -219,6 +212,7 @@ export class ToolCall {
       structured,
       deviations: told,
       maxBytes: limits.resultBytes,
+      more: more && { ...more, why: redaction.inOwnWords(more.why) },
       keep,
     });
   }
@@ -227,7 +221,7 @@ export class ToolCall {
   #failed(failure: Failure, input?: Value, id?: string): CallToolResult {
     const { spec } = this.#plan;
     const isOpen = input !== undefined && spec.effect !== "read" && failure.outcome === "unknown";
-    const settling = id === undefined ? [] : this.#settling(id);
+    const settling = id === undefined ? [] : settlingHint(this.#parts, id);
     const hint = isOpen
       ? [failure.hint, this.#plan.outcomeUnknown({ input }), ...settling]
           .filter((part) => part !== undefined)
@@ -235,20 +229,6 @@ export class ToolCall {
       : (failure.hint ?? failure.again);
     this.#facts.trace.note("info", "The call failed", { reason: failure.text });
     return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.redaction);
-  }
-
-  #argumentsRefused({ problems, isOnlyInside }: Checked): Failure {
-    const { api } = this.#parts;
-    const { properties = {}, examples } = servedTool(api, this.#plan.name, this.#plan.check).inputSchema;
-    const example: unknown = Array.isArray(examples) ? examples[0] : undefined;
-    // Nested problems contain their names.
-    const names = isOnlyInside ? [] : [`It takes: ${Object.keys(properties as Value).join(", ")}.`];
-    const advice = [...names, ...(example === undefined ? [] : [`For example: ${JSON.stringify(example)}`])];
-    const lines = problems.map((problem) => `- ${problem}`).join("\n");
-    return new Failure(`Invalid arguments for ${this.#plan.name}; nothing was sent:\n${lines}`, {
-      hint: advice.length === 0 ? undefined : advice.join("\n"),
-      outcome: "refused",
-    });
   }
 
   /** Removes arguments that are for this program, not for upstream. */
@@ -270,4 +250,27 @@ export class ToolCall {
   #keyed(tool: string, input: Value): KeyedWrite {
     return { of: this.#parts.instance, tool, caller: this.#facts.caller, input };
   }
+}
+
+/** How a person records the outcome, so that the same call can be made again or is finished. */
+export function settlingHint({ writes }: RunnerParts, id: string): string[] {
+  if (!writes.isLasting) return [];
+  return [`Once that is known, the operator of this server can run: nexus api settle ${id} --happened yes|no`];
+}
+
+export function argumentsRefused(
+  api: CompiledApi,
+  { name, check }: Pick<ToolPlan, "name" | "check">,
+  { problems, isOnlyInside }: Checked,
+): Failure {
+  const { properties = {}, examples } = servedTool(api, name, check).inputSchema;
+  const example: unknown = Array.isArray(examples) ? examples[0] : undefined;
+  // Nested problems contain their names.
+  const names = isOnlyInside ? [] : [`It takes: ${Object.keys(properties as Value).join(", ")}.`];
+  const advice = [...names, ...(example === undefined ? [] : [`For example: ${JSON.stringify(example)}`])];
+  const lines = problems.map((problem) => `- ${problem}`).join("\n");
+  return new Failure(`Invalid arguments for ${name}; nothing was sent:\n${lines}`, {
+    hint: advice.length === 0 ? undefined : advice.join("\n"),
+    outcome: "refused",
+  });
 }

@@ -8,6 +8,9 @@ import type { CompletedValues } from "./completed-values.ts";
 import { Confirmation } from "./confirmation.ts";
 import { requestWriter, type RequestWriter } from "./request-writer.ts";
 
+/** The time limit of a write, with margins before it is sent and after its answer. */
+export const WRITE_MARGIN_MS = 60_000;
+
 const OUTCOME_UNKNOWN = "Whether it was carried out is not known. Find out before calling again.";
 
 /** What the plans of one API share. */
@@ -16,8 +19,9 @@ export interface PlanParts {
   now: () => number;
 }
 
-/** What all calls of one tool share; prepared once. */
+/** What all calls of one tool with a request share; prepared once. */
 export class ToolPlan {
+  readonly kind = "request";
   readonly name: string;
   readonly spec: RequestToolSpec;
   readonly secrets: SecretsSpec | undefined;

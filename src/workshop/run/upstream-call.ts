@@ -17,6 +17,13 @@ export interface PreparedRequest {
   request: OutgoingRequest;
 }
 
+export interface SendingFacts {
+  trace: Tracing;
+  signal: CancelSignal | undefined;
+  /** Default: that of the tool. */
+  timeoutMs?: number | undefined;
+}
+
 /** The outcome of a request; `answer` is undefined if there was none. */
 export interface UpstreamOutcome {
   reading: Success | Failure;
@@ -49,10 +56,10 @@ export async function callUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
   { request: written, input }: PreparedRequest,
-  { trace, signal }: { trace: Tracing; signal: CancelSignal | undefined },
+  { trace, signal, timeoutMs = plan.spec.limits.timeoutMs }: SendingFacts,
 ): Promise<UpstreamOutcome> {
   const { effect, limits } = plan.spec;
-  const { retries, timeoutMs } = limits;
+  const { retries } = limits;
   const { upstream, now, pause } = parts;
   // The header of a tool file wins: it may be what the API recognises a repetition by.
   const headers = { "x-request-id": trace.correlation, ...written.headers };

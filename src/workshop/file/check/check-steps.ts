@@ -90,7 +90,7 @@ class StepsCheck {
     const at = [...path, "call"];
     const found = findRequestTool(this.#file, call);
     if (call === "" || found) {
-      const hint = "A step cannot ask. Write confirm at this tool, or call another one.";
+      const hint = "A step cannot ask. Call a tool without confirm, and compare values with when.";
       if (found?.confirm) this.#problems.error(at, `${call} has confirm, which asks its caller`, hint);
       return found;
     }

@@ -104,7 +104,7 @@ function readTool(part: Part, { documents }: Known, timeoutMs: number): ToolSpec
 /** Members that describe a request. */
 function refuseWithSteps(part: Part): void {
   if (part.has("request")) part.part("request").keyError("a tool has a request or steps, not both");
-  for (const key of ["paging", "errors", "outcomeUnknown"]) {
+  for (const key of ["paging", "errors", "outcomeUnknown", "confirm"]) {
     if (part.has(key))
       part.part(key).keyError("belongs to a tool with a request", "Write it at the tool that the step calls.");
   }

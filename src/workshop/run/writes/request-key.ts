@@ -24,6 +24,24 @@ export function requestKey({ of, tool, caller, input }: KeyedWrite): string {
 }
 
 /**
+ * The key of one write inside of a call with steps: the same for the same call, step and item, whatever the arguments
+ * of the step are.
+ */
+export function stepKey(call: string, step: string, index: number): string {
+  return readable(JSON.stringify([call, step, index]));
+}
+
+/** The key of a record: writes to a replacement address are recorded separately. */
+export function ledgerKey(id: string, standIn: string | undefined): string {
+  return standIn === undefined ? id : `${id} ${standIn}`;
+}
+
+/** Equal for equal arguments. */
+export function argumentsKey(given: unknown): string {
+  return readable(JSON.stringify(inOrder(given)));
+}
+
+/**
  * The keys of the same write in older versions, which used the API's name and separate names for callers of a gateway.
  */
 export function formerRequestKeys(api: string, { tool, caller, input }: KeyedWrite): string[] {

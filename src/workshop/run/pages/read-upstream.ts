@@ -1,0 +1,177 @@
+import { isTrue } from "../../expression/arithmetic.ts";
+import { evaluate } from "../../expression/evaluate.ts";
+import { parseExpression } from "../../expression/parse.ts";
+import { renderTemplate } from "../../expression/template.ts";
+import type { Deviation } from "../../codec/record/deviations.ts";
+import type { PagingSpec } from "../../file/model/call-spec.ts";
+import type { Tracing } from "../call-trace.ts";
+import type { MorePages, Success } from "../response-reader.ts";
+import type { RunnerParts } from "../runner-parts.ts";
+import type { ToolPlan } from "../tool-plan.ts";
+import {
+  callUpstream,
+  prepare,
+  type PreparedRequest,
+  type SendingFacts,
+  type UpstreamOutcome,
+} from "../upstream-call.ts";
+import { argumentsForLink, linkedRequest } from "./linked-page.ts";
+import { memberAt, nextPage, withMemberAt, type PageRequest } from "./next-page.ts";
+
+type Value = Record<string, unknown>;
+
+/** No further page is requested once the answers have this many bytes. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+export interface ReadingFacts extends SendingFacts {
+  /** Makes the value of `request_key()`. */
+  key: () => string;
+}
+
+/** Sends the request of a read, and gathers the pages of a list if the tool has paging. */
+export async function readUpstream(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: ReadingFacts,
+): Promise<UpstreamOutcome> {
+  const { paging } = plan.spec;
+  return paging
+    ? new PageReading(parts, plan, { paging, key: facts.key }).read(prepared, facts)
+    : callUpstream(parts, plan, prepared, facts);
+}
+
+/** One call of a tool with paging. */
+class PageReading {
+  readonly #parts: RunnerParts;
+  readonly #plan: ToolPlan;
+  readonly #paging: PagingSpec;
+  readonly #key: () => string;
+  readonly #items: unknown[] = [];
+  readonly #deviations: Deviation[] = [];
+  readonly #seen = new Set<string>();
+  #bytes = 0;
+
+  constructor(parts: RunnerParts, plan: ToolPlan, { paging, key }: { paging: PagingSpec; key: () => string }) {
+    this.#parts = parts;
+    this.#plan = plan;
+    this.#paging = paging;
+    this.#key = key;
+  }
+
+  async read(first: PreparedRequest, facts: SendingFacts): Promise<UpstreamOutcome> {
+    const { now } = this.#parts;
+    const { maxPages, next: how } = this.#paging;
+    const deadline = now() + (facts.timeoutMs ?? this.#plan.spec.limits.timeoutMs);
+    let page = first;
+    let last: { outcome: UpstreamOutcome; reading: Success } | undefined;
+    for (let count = 1; ; count++) {
+      const trace = pageTrace(facts.trace, count);
+      const outcome = await callUpstream(this.#parts, this.#plan, page, {
+        ...facts,
+        trace,
+        timeoutMs: Math.max(1, deadline - now()),
+      });
+      const { reading, answer } = outcome;
+      if (reading.kind === "failure") {
+        if (!last) return outcome;
+        const why = `page ${count} could not be read: ${reading.text}`;
+        return this.#gathered(first, last, { next: this.#argumentsOf(page, first), why });
+      }
+      const items = this.#take(reading, count, answer?.body.length ?? 0);
+      last = { outcome, reading };
+      const following = this.#isLast(reading, page.input, answer?.status)
+        ? undefined
+        : nextPage(how, { input: page.input, value: reading.value, items, answer });
+      if (!following) return this.#gathered(first, last);
+      const prepared = await this.#prepared(following, page);
+      if ("why" in prepared) return this.#gathered(first, last, prepared);
+      const bound = this.#bound(count, maxPages) ?? (now() >= deadline ? "the time limit of one call" : undefined);
+      if (bound !== undefined || facts.signal?.aborted) {
+        return this.#gathered(first, last, {
+          next: this.#argumentsOf(prepared, first),
+          why: `${bound ?? "cancelled"} is reached`,
+        });
+      }
+      page = prepared;
+    }
+  }
+
+  #take({ value, deviations }: Success, count: number, bytes: number): readonly unknown[] {
+    const found = memberAt(value, this.#paging.items);
+    const items: readonly unknown[] = Array.isArray(found) ? found : [];
+    // One by one: a page may have more items than a call takes arguments.
+    for (const item of items) this.#items.push(item);
+    for (const deviation of deviations) {
+      this.#deviations.push(count === 1 ? deviation : { ...deviation, path: `page ${count}: ${deviation.path}` });
+    }
+    this.#bytes += bytes;
+    return items;
+  }
+
+  #isLast({ value }: Success, input: Value, status = 200): boolean {
+    const { last } = this.#paging;
+    return last !== undefined && isTrue(evaluate(parseExpression(last), { ...value, input, status }));
+  }
+
+  #bound(count: number, maxPages: number): string | undefined {
+    const { maxItems } = this.#paging;
+    if (count >= maxPages) return `the limit of ${maxPages} pages`;
+    if (maxItems !== undefined && this.#items.length >= maxItems) return `the limit of ${maxItems} items`;
+    return this.#bytes >= MAX_BYTES ? `the limit of ${MAX_BYTES} bytes` : undefined;
+  }
+
+  /** The request of the next page, or why there is none. */
+  async #prepared(following: PageRequest, page: PreparedRequest): Promise<PreparedRequest | { why: string }> {
+    const key = JSON.stringify(following);
+    if (this.#seen.has(key)) return { why: "the API named the same page twice" };
+    this.#seen.add(key);
+    if (following.kind === "link") return linkedRequest(page, following.address, this.#plan);
+    const { field, value } = following;
+    const isText = this.#fieldType(field) === "string";
+    const input = { ...page.input, [field]: isText ? String(value) : value };
+    return prepare(this.#parts, this.#plan, input, this.#key);
+  }
+
+  #fieldType(field: string): string | undefined {
+    const shape = this.#parts.api.file.types[this.#plan.spec.input]?.fields[field]?.shape;
+    return shape?.kind === "scalar" ? shape.type : undefined;
+  }
+
+  /** The arguments that request this page; undefined if there are none. */
+  #argumentsOf(page: PreparedRequest, first: PreparedRequest): Value | undefined {
+    const { next } = this.#paging;
+    if (next.kind !== "link") return { [next.to]: page.input[next.to] };
+    return argumentsForLink(page.request.url, first.request.url, {
+      plan: this.#plan,
+      types: this.#parts.api.file.types,
+    });
+  }
+
+  /** The last page with the items of all: its other members say where to go on. */
+  #gathered(
+    { input }: PreparedRequest,
+    { outcome, reading }: { outcome: UpstreamOutcome; reading: Success },
+    more?: MorePages,
+  ): UpstreamOutcome {
+    const { values, redaction } = this.#parts;
+    const { type = "", text } = this.#plan.spec.response;
+    const status = outcome.answer?.status ?? 200;
+    const whole = withMemberAt(reading.value, this.#paging.items, this.#items);
+    const value = values.complete(type, whole, { input, status });
+    const line = renderTemplate(text, { ...value, input, status }, redaction.showing(input));
+    const success: Success = { kind: "success", value, deviations: this.#deviations, text: line };
+    return { ...outcome, reading: more ? { ...success, more } : success };
+  }
+}
+
+/** Pages share the progress: the first gets half of it, and each further one a smaller part. */
+function pageTrace(trace: Tracing, count: number): Tracing {
+  const [from, to] = [1 - 1 / count, 1 - 1 / (count + 1)];
+  return {
+    correlation: trace.correlation,
+    note: (level, message, data) => trace.note(level, message, count === 1 ? data : { page: count, ...data }),
+    reached: (share, message) =>
+      trace.reached(from + share * (to - from), count === 1 ? message : `Page ${count}: ${message}`),
+  };
+}

@@ -1,0 +1,216 @@
+import { throwIfAborted, type CancelSignal } from "../../../async/cancellation.ts";
+import { asNexusError, messageOf, NexusError } from "../../../errors/nexus-error.ts";
+import type { Tracing } from "../call-trace.ts";
+import { Failure } from "../failure.ts";
+import { readUpstream } from "../pages/read-upstream.ts";
+import type { RunnerParts } from "../runner-parts.ts";
+import { WRITE_MARGIN_MS, type ToolPlan } from "../tool-plan.ts";
+import { callUpstream, completed, prepare, type PreparedRequest } from "../upstream-call.ts";
+import { argumentsKey, ledgerKey, stepKey } from "../writes/request-key.ts";
+import type { EarlierWrite } from "../writes/write-ledger.ts";
+import type { SentWrite } from "../writes/write-once.ts";
+import { stepValue } from "./step-value.ts";
+import { toldDeviation } from "../call-result.ts";
+
+type Value = Record<string, unknown>;
+
+/** One call that a step makes. */
+export interface StepCall {
+  plan: ToolPlan;
+  step: string;
+  /** Of the item, if the step is made for each item of a list. */
+  index: number | undefined;
+  arguments: Value;
+  trace: Tracing;
+  /** For reads. A write has its own time limit, so that it does not end with an unknown outcome. */
+  timeoutMs: number;
+}
+
+/**
+ * How a call ended. `earlier`: an earlier run of the same call made it. A value of null: a person confirmed the write,
+ * and its answer is not known.
+ */
+export type StepOutcome =
+  | { kind: "done"; value: Value | null; earlier: boolean; deviations: Record<string, string>[] }
+  | { kind: "failed" | "running"; failure: Failure }
+  /** `id`: under which the write is recorded. */
+  | { kind: "unknown"; failure: Failure; id: string };
+
+const FINGERPRINT = "dev.nexus/arguments";
+
+/** Makes the calls of one run of a tool with steps. */
+export class StepCaller {
+  readonly #parts: RunnerParts;
+  readonly #tool: string;
+  /** The key of the whole call. */
+  readonly #id: string;
+  readonly #signal: CancelSignal | undefined;
+
+  constructor(
+    parts: RunnerParts,
+    { tool, id, signal }: { tool: string; id: string; signal: CancelSignal | undefined },
+  ) {
+    this.#parts = parts;
+    this.#tool = tool;
+    this.#id = id;
+    this.#signal = signal;
+  }
+
+  /** The problems of the arguments: nothing is sent. */
+  refused({ plan, arguments: given }: Pick<StepCall, "plan" | "arguments">): Failure | undefined {
+    const { problems } = plan.check(given);
+    if (problems.length === 0) return undefined;
+    const lines = problems.map((problem) => `- ${problem}`).join("\n");
+    return new Failure(`Its arguments for ${plan.name} are not valid; it was not sent:\n${lines}`, {
+      outcome: "refused",
+    });
+  }
+
+  async read(call: StepCall): Promise<StepOutcome> {
+    const { plan, trace, timeoutMs } = call;
+    const refused = this.refused(call);
+    if (refused) return { kind: "failed", failure: refused };
+    const signal = this.#signal;
+    const key = () => this.#keyOf(call);
+    const prepared = await this.#prepared(call, key);
+    if (prepared instanceof Failure) return { kind: "failed", failure: prepared };
+    const limitMs = Math.min(timeoutMs, plan.spec.limits.timeoutMs);
+    const { reading } = await readUpstream(this.#parts, plan, prepared, { trace, signal, timeoutMs: limitMs, key });
+    throwIfAborted(signal);
+    if (reading.kind === "failure") return { kind: "failed", failure: reading };
+    const value = stepValue(this.#parts, plan, reading);
+    return { kind: "done", value, earlier: false, deviations: this.#told(call, reading.deviations) };
+  }
+
+  /** The outcome of this write in an earlier run of the same call, if it was sent. */
+  async earlier(call: StepCall): Promise<StepOutcome | undefined> {
+    const record = await this.#parts.writes.recordOf(this.#ledgerKey(call));
+    return record && this.#fromRecord(call, record);
+  }
+
+  /** Recorded first, and sent at most once. */
+  async write(call: StepCall): Promise<StepOutcome> {
+    const { plan, trace } = call;
+    const { writes, now } = this.#parts;
+    const refused = this.refused(call);
+    if (refused) return { kind: "failed", failure: refused };
+    const id = this.#keyOf(call);
+    const prepared = await this.#prepared(call, () => id);
+    if (prepared instanceof Failure) return { kind: "failed", failure: prepared };
+    throwIfAborted(this.#signal);
+    const until = now() + plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
+    const send = async () => (now() < until ? this.#sent(call, prepared, id) : refusedWrite(TOO_LATE));
+    const unrecorded = (error: unknown) =>
+      trace.note("error", "A write was made, and could not be recorded", { reason: messageOf(error) });
+    const label = `${this.#tool}, step ${nameOf(call)} (${plan.name})`;
+    const sent = await writes.once<SentStep>({ key: this.#ledgerKey(call), tool: label, until, send, unrecorded });
+    return "record" in sent ? this.#fromRecord(call, sent.record) : sent.ended;
+  }
+
+  /** From here on, a failure means that the write may have been sent. */
+  async #sent(call: StepCall, prepared: PreparedRequest, id: string): Promise<SentStep> {
+    const { plan, trace } = call;
+    const { reading } = await callUpstream(this.#parts, plan, prepared, { trace, signal: this.#parts.closing });
+    if (reading.kind === "failure") {
+      if (reading.outcome === "refused") return refusedWrite(reading);
+      const failure = this.#unknown(plan, prepared.input, reading);
+      return { outcome: "unknown", lasting: { content: [] }, ended: { kind: "unknown", failure, id } };
+    }
+    const value = stepValue(this.#parts, plan, reading);
+    const meta = { [FINGERPRINT]: argumentsKey(call.arguments) };
+    const deviations = this.#told(call, reading.deviations);
+    return {
+      outcome: "done",
+      lasting: { content: [], structuredContent: value, _meta: meta },
+      ended: { kind: "done", value, earlier: false, deviations },
+    };
+  }
+
+  #fromRecord(call: StepCall, record: EarlierWrite): StepOutcome {
+    const at = new Date(record.at).toISOString();
+    call.trace.note("info", "This step was sent before; nothing is sent", { earlier: record.kind });
+    switch (record.kind) {
+      case "done":
+        return this.#done(call, record.result);
+      case "pending": {
+        const text = `It has been running since ${at} in another run of the same call; it is not sent a second time.`;
+        const hint = "Wait a little, then make the same call again: it goes on after this step.";
+        return { kind: "running", failure: new Failure(text, { hint, outcome: "refused" }) };
+      }
+      case "unknown": {
+        const id = this.#keyOf(call);
+        const failure = new Failure(`It was sent at ${at}, and its outcome is not known. It is not sent again.`, {
+          outcome: "unknown",
+        });
+        const { value } = call.plan.check(call.arguments);
+        const input = completed(this.#parts, call.plan, value, () => id);
+        return { kind: "unknown", failure: this.#unknown(call.plan, input, failure), id };
+      }
+    }
+  }
+
+  #done(
+    call: StepCall,
+    { structuredContent, _meta, isError }: Extract<EarlierWrite, { kind: "done" }>["result"],
+  ): StepOutcome {
+    // What a person confirmed has no answer.
+    if (isError) return { kind: "done", value: null, earlier: true, deviations: [] };
+    const sentWith = _meta?.[FINGERPRINT];
+    if (call.index !== undefined && sentWith !== argumentsKey(call.arguments)) {
+      const text =
+        "An earlier run of the same call sent this item with other arguments, so the list has changed since.";
+      const hint = "Find out what is there now, then make a call with other arguments for what is missing.";
+      return { kind: "failed", failure: new Failure(text, { hint, outcome: "refused" }) };
+    }
+    return { kind: "done", value: structuredContent ?? {}, earlier: true, deviations: [] };
+  }
+
+  /** With how to find out what became of it. */
+  #unknown(plan: ToolPlan, input: Value, { text, hint, said }: Failure): Failure {
+    const advice = [hint, plan.outcomeUnknown({ input })].filter((part) => part !== undefined).join("\n");
+    return new Failure(text, { hint: advice, said, outcome: "unknown" });
+  }
+
+  async #prepared({ plan, arguments: given }: StepCall, key: () => string): Promise<PreparedRequest | Failure> {
+    const { redaction } = this.#parts;
+    try {
+      return await prepare(this.#parts, plan, plan.check(given).value, key);
+    } catch (error) {
+      const { code, message, hint } = asNexusError(error);
+      if (code === "INTERNAL" && !(error instanceof NexusError)) throw error;
+      return new Failure(redaction.in(`${message}.`), { hint: hint && redaction.in(hint), outcome: "refused" });
+    }
+  }
+
+  #told(call: StepCall, deviations: Parameters<typeof toldDeviation>[0][]): Record<string, string>[] {
+    return deviations.map((deviation) => {
+      return toldDeviation({ ...deviation, path: `${nameOf(call)}.${deviation.path}` }, this.#parts.redaction);
+    });
+  }
+
+  #keyOf({ step, index }: StepCall): string {
+    return stepKey(this.#id, step, index ?? 0);
+  }
+
+  #ledgerKey(call: StepCall): string {
+    return ledgerKey(this.#keyOf(call), this.#parts.upstream.standIn);
+  }
+}
+
+interface SentStep extends Pick<SentWrite, "outcome" | "lasting"> {
+  ended: StepOutcome;
+}
+
+function refusedWrite(failure: Failure): SentStep {
+  return { outcome: "refused", lasting: { content: [] }, ended: { kind: "failed", failure } };
+}
+
+const TOO_LATE = new Failure("This process was paused for too long before it sent the write, so it was not sent.", {
+  hint: "Call again.",
+  outcome: "refused",
+});
+
+/** `lines[2]` */
+function nameOf({ step, index }: StepCall): string {
+  return index === undefined ? step : `${step}[${index}]`;
+}
