@@ -61,11 +61,18 @@ export async function openApi(
   };
 }
 
-/** Includes the confirming call and time to report the outcome: the server knows more about a write than its client. */
-function longestCallMs({ tools }: ToolFile): number {
+/**
+ * Includes the confirming call, a write of a step that is sent at the end of its time, and time to report the outcome:
+ * the server knows more about a write than its client.
+ */
+function longestCallMs({ tools }: Pick<ToolFile, "tools">): number {
   const of = (name: string | undefined) =>
     name !== undefined && Object.hasOwn(tools, name) ? (tools[name]?.limits.timeoutMs ?? 0) : 0;
-  return Math.max(0, ...Object.entries(tools).map(([name, { confirm }]) => of(name) + of(confirm?.call))) + TELLING_MS;
+  const all = Object.entries(tools).map(([name, { confirm, steps = {} }]) => {
+    const inside = [confirm?.call, ...Object.values(steps).map(({ call }) => call)];
+    return of(name) + Math.max(...inside.map(of));
+  });
+  return Math.max(0, ...all) + TELLING_MS;
 }
 
 async function startServer(

@@ -30,12 +30,12 @@ export async function* runChecks(
     secrets: async (name) => secrets[name.slice(file.api.length + 1)],
     pause: async () => {},
   });
-  for (const [tool, { checks }] of Object.entries(file.tools)) {
+  for (const [tool, { checks, steps }] of Object.entries(file.tools)) {
     if (only !== undefined && tool !== only) continue;
     for (const [index, check] of checks.entries()) {
       fake.reset();
       // Other tools, which a check may call before, still work.
-      if (check.fake) fake.fail(check.fake, Infinity, tool);
+      if (check.fake) fake.fail(check.fake, Infinity, check.failing ?? (steps ? undefined : tool));
       // Each check is another caller, so its writes are separate.
       const result = await runner.call(tool, check.call, { caller: `check ${index}`, signal });
       yield { tool, name: check.name, problems: problemsOf(check.expect, result) };

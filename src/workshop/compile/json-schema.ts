@@ -69,7 +69,7 @@ function writtenAs(file: ToolFile, spec: ToolSpec, style: SchemaStyle): WrittenS
   const writer = new SchemaWriter(file, style);
   if (style.side === "input") return { schema: withArguments(spec, writer.whole(spec.input)), cut: writer.cut };
   const { as, type } = spec.response;
-  if (type !== undefined) return { schema: withDeviations(writer.whole(type)), cut: writer.cut };
+  if (type !== undefined) return { schema: withMore(spec, withDeviations(writer.whole(type))), cut: writer.cut };
   if (as === "none") return { schema: { type: "object", properties: {} }, cut: [] };
   return { schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] }, cut: [] };
 }
@@ -87,6 +87,19 @@ function withArguments({ response }: ToolSpec, schema: JsonSchema): JsonSchema {
 function withDeviations(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...(schema["properties"] as JsonSchema), deviations: DEVIATIONS } };
 }
+
+function withMore({ paging }: { paging?: unknown }, schema: JsonSchema): JsonSchema {
+  if (paging === undefined) return schema;
+  return { ...schema, properties: { ...(schema["properties"] as JsonSchema), more: MORE } };
+}
+
+/** Only in results with pages that were not read. */
+const MORE: JsonSchema = {
+  type: "object",
+  description: "There is more: why it ended here, and the arguments with which the same call goes on.",
+  properties: { next: { type: "object" }, why: { type: "string" } },
+  required: ["why"],
+};
 
 const DEVIATIONS: JsonSchema = {
   type: "array",

@@ -42,7 +42,7 @@ export class StepsPlan {
   ) {
     this.name = name;
     this.spec = spec;
-    this.check = checkerFor(api.file, name, api.tools[name]?.inputSchema ?? {}, now);
+    this.check = checkerFor(api.file, name, now);
     this.text = parseTemplate(spec.response.text);
     this.steps = Object.entries(spec.steps).map(([step, each]) => plannedStep(step, each, plans));
   }
