@@ -88,7 +88,7 @@ function withDeviations(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...(schema["properties"] as JsonSchema), deviations: DEVIATIONS } };
 }
 
-function withMore({ paging }: { paging?: unknown }, schema: JsonSchema): JsonSchema {
+function withMore({ paging }: ToolSpec, schema: JsonSchema): JsonSchema {
   if (paging === undefined) return schema;
   return { ...schema, properties: { ...(schema["properties"] as JsonSchema), more: MORE } };
 }

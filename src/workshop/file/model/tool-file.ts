@@ -252,6 +252,7 @@ export interface StepsToolSpec extends ToolBasics {
   /** Nothing is read: the result is made of the steps. `give`: a value with `= expression`s over them. */
   response: ResponseSpec & { as: "none"; give?: unknown };
   request?: never;
+  paging?: never;
 }
 
 interface ToolBasics {
