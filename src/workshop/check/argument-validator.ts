@@ -47,6 +47,8 @@ export class ArgumentValidator {
       ownProperties: true,
       validateSchema: false,
       logger: false,
+      // 19.99 is a multiple of 0.01, but not for doubles.
+      multipleOfPrecision: 9,
       code: { regExp: Object.assign((source: string) => patterns.compile(source), { code: "patterns.compile" }) },
       formats: { date: isDate, "date-time": isDateTime },
     });

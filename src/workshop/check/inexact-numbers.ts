@@ -1,5 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
-import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
+import type { Shape, ToolFile } from "../file/model/tool-file.ts";
+import { findType, findUnion } from "../shape/shape-parts.ts";
+import { likelyVariants } from "../shape/variants.ts";
 import type { ArgumentProblem } from "./argument-problem.ts";
 
 /** A double keeps this many significant digits. */
@@ -14,18 +16,33 @@ export function inexactNumbers(file: ToolFile, type: string, value: unknown): Ar
   collect({ kind: "object", type }, value, "");
   return found;
 
-  function collect(shape: FieldSpec["shape"], given: unknown, path: string): void {
-    if (shape.kind === "scalar") {
-      if (typeof given === "number" && mayHaveLost(given, shape.type === "integer")) found.push(problemAt(path));
-    } else if (shape.kind === "list") {
-      if (Array.isArray(given)) given.forEach((item, index) => collect(shape.of, item, `${path}[${index}]`));
-    } else if (shape.kind === "object" && isRecord(given)) {
-      const fields = file.types[shape.type]?.fields ?? {};
-      for (const name of Object.keys(given)) {
-        const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-        if (field) collect(field.shape, given[name], path === "" ? name : `${path}.${name}`);
+  function collect(given: Shape | undefined, value: unknown, path: string): void {
+    if (typeof value === "number") {
+      const scalar = given?.kind === "scalar" ? given : undefined;
+      if (mayHaveLost(value, scalar?.type === "integer")) found.push(problemAt(path, scalar?.exact === true));
+      return;
+    }
+    if (typeof value !== "object" || value === null) return;
+    const union = given && findUnion(file, given);
+    const shape = union ? likelyVariants(file, union, value, "input")[0] : given;
+    if (shape && findUnion(file, shape)) {
+      if (shape !== given) collect(shape, value, path);
+    } else if (Array.isArray(value)) {
+      const of = shape?.kind === "list" ? shape.of : undefined;
+      value.forEach((item, index) => collect(of, item, `${path}[${index}]`));
+    } else if (isRecord(value)) {
+      for (const name of Object.keys(value)) {
+        collect(memberOf(shape, name), value[name], path === "" ? name : `${path}.${name}`);
       }
     }
+  }
+
+  /** Undefined for anything without a declared shape, which is looked at all the same. */
+  function memberOf(shape: Shape | undefined, name: string): Shape | undefined {
+    if (shape?.kind === "map") return shape.of;
+    const type = shape?.kind === "object" ? findType(file, shape.type) : undefined;
+    if (!type) return undefined;
+    return Object.hasOwn(type.fields, name) ? type.fields[name]?.shape : type.additional;
   }
 }
 
@@ -34,7 +51,8 @@ function mayHaveLost(value: number, isInteger: boolean): boolean {
   return isInteger || Number(value.toPrecision(KEPT_DIGITS)) !== value;
 }
 
-function problemAt(name: string): ArgumentProblem {
+function problemAt(name: string, isExact: boolean): ArgumentProblem {
   const limit = Number.MAX_SAFE_INTEGER;
-  return { name, message: `${name}: too large to be exact; whole numbers go from -${limit} to ${limit}` };
+  const advice = isExact ? "write it as text, in quotes" : `whole numbers go from -${limit} to ${limit}`;
+  return { name, message: `${name}: too large to be exact; ${advice}` };
 }

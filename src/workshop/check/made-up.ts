@@ -2,27 +2,34 @@ import { scalarOf } from "../codec/record/scalar.ts";
 import { sampleText } from "../pattern/sample-text.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
 import type { FieldSpec, ScalarShape, ToolFile } from "../file/model/tool-file.ts";
+import { ValueMaker } from "./value-maker.ts";
 
-/** The limit for recursive types. */
-const MAX_DEPTH = 4;
 /** Tried in order for a text that has to match a pattern. */
 const TEXTS = ["example", "AB", "A1", "1", "10:00", "T-1", "12345", "AT", "de", "2026-01-01", "a@example.com"];
+const OF_FORMATS: Readonly<Record<string, string>> = {
+  email: "a@example.com",
+  uri: "https://example.com/",
+  url: "https://example.com/",
+  uuid: "00000000-0000-4000-8000-000000000000",
+  date: "2026-01-01",
+  "date-time": "2026-01-01T12:00:00Z",
+  time: "12:00:00Z",
+  ipv4: "192.0.2.1",
+  ipv6: "2001:db8::1",
+  hostname: "example.com",
+};
 
 /**
  * A value of a type, always the same: the value of the request with the same name, otherwise the smallest valid one.
  * For tools whose fake answers are not in the file.
  */
-export function madeUp(
-  file: ToolFile,
-  type: string,
-  input: Record<string, unknown>,
-  depth = 0,
-): Record<string, unknown> {
-  const fields = Object.entries(file.types[type]?.fields ?? {});
-  const values = fields
-    .filter(([, field]) => isMadeUp(field))
-    .map(([name, field]) => [name, fieldValue(file, name, field, { input, depth })] as const);
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+export function madeUp(file: ToolFile, type: string, input: Record<string, unknown>): Record<string, unknown> {
+  const asked = (name: string) => (Object.hasOwn(input, name) ? input[name] : undefined);
+  return new ValueMaker(file, {
+    side: "output",
+    isGiven: isMadeUp,
+    single: (shape, name) => madeUpValue(shape, asked(name)),
+  }).value(type);
 }
 
 /**
@@ -33,44 +40,20 @@ function isMadeUp({ wire, value, const: constant, hidden, optional }: FieldSpec)
   return wire !== false && value === undefined && constant === undefined && !(hidden && optional);
 }
 
-function fieldValue(
-  file: ToolFile,
-  name: string,
-  { shape, optional }: FieldSpec,
-  at: { input: Record<string, unknown>; depth: number },
-): unknown {
-  switch (shape.kind) {
-    case "scalar":
-      return madeUpValue(shape, at.input[name]);
-    case "object":
-      return at.depth >= MAX_DEPTH && optional ? undefined : madeUp(file, shape.type, at.input, at.depth + 1);
-    case "list": {
-      if (at.depth >= MAX_DEPTH) return [];
-      const { of } = shape;
-      const length = Math.max(shape.minItems ?? 0, Math.min(1, shape.maxItems ?? 1));
-      return Array.from({ length }, () =>
-        of.kind === "object"
-          ? madeUp(file, of.type, at.input, at.depth + 1)
-          : of.kind === "scalar"
-            ? madeUpValue(of)
-            : undefined,
-      );
-    }
-    case "map":
-    case "union":
-    case "any":
-      return undefined;
-  }
-}
-
 /** The requested value if it is valid, otherwise the smallest valid one; undefined if none is found. */
 export function madeUpValue(shape: ScalarShape, asked?: unknown): unknown {
   const scalar = scalarOf(shape);
   const isRight = (value: unknown) => {
     const text = scalar.write(value);
-    return typeof text === "string" && scalar.limit?.(value, new StepBudget()) === undefined;
+    if (typeof text !== "string" || scalar.limit?.(value, new StepBudget()) !== undefined) return false;
+    return typeof value !== "number" || isWithin(shape, value);
   };
   return [asked, ...candidates(shape)].find((value) => value !== undefined && isRight(value));
+}
+
+function isWithin(shape: ScalarShape, value: number): boolean {
+  const { exclusiveMinimum: above = -Infinity, exclusiveMaximum: below = Infinity, multipleOf } = shape;
+  return value > above && value < below && (multipleOf === undefined || Number.isInteger(value / multipleOf));
 }
 
 function candidates(shape: ScalarShape): unknown[] {
@@ -78,10 +61,10 @@ function candidates(shape: ScalarShape): unknown[] {
   if (shape.enum) return shape.enum;
   switch (shape.type) {
     case "string":
-      return [sampleText(TEXTS, shape)];
+      return [OF_FORMATS[shape.format ?? ""], sampleText(TEXTS, shape)];
     case "integer":
     case "number":
-      return [1, shape.minimum, shape.maximum];
+      return numbers(shape);
     case "boolean":
     case "presence":
       return [true];
@@ -92,4 +75,18 @@ function candidates(shape: ScalarShape): unknown[] {
     case "binary":
       return ["ZXhhbXBsZQ=="];
   }
+}
+
+/** 1 or the limits; between limits that are not included, and multiples near them. */
+function numbers({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: ScalarShape): unknown[] {
+  const low = minimum ?? exclusiveMinimum;
+  const high = maximum ?? exclusiveMaximum;
+  const middle = low === undefined ? (high ?? 1) - 1 : high === undefined ? low + 1 : (low + high) / 2;
+  const plain = [1, minimum, maximum, 0, middle, Math.floor(middle), Math.ceil(middle)];
+  if (multipleOf === undefined) return plain;
+  const steps = [low ?? 0, high ?? 0, middle].flatMap((near) => {
+    const count = Math.floor(near / multipleOf);
+    return [count, count + 1, count + 2, count - 1].map((each) => each * multipleOf + 0);
+  });
+  return [...plain, multipleOf, ...steps];
 }

@@ -4,7 +4,10 @@ import type { Expression } from "../expression/expression.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import { namesIn } from "../expression/names.ts";
 import { parseExpression } from "../expression/parse.ts";
-import type { ToolFile } from "../file/model/tool-file.ts";
+import type { Shape, ToolFile, UnionShape } from "../file/model/tool-file.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { findType, findUnion } from "../shape/shape-parts.ts";
+import { likelyVariants } from "../shape/variants.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -15,11 +18,19 @@ export interface RuleProblem {
 }
 
 interface TypeRules {
+  kind: "type";
   rules: { expression: Expression; names: string[]; say: string }[];
-  /** JSON Schema has no format for times without a zone, so their existence is checked here. */
-  moments: string[];
-  inner: [field: string, rules: TypeRules][];
+  inner: [field: string, rules: InnerRules][];
+  /** For further members. */
+  further: { fields: ReadonlySet<string>; rules: InnerRules } | undefined;
 }
+
+/** `moment`: JSON Schema has no format for times without a zone, so their existence is checked here. */
+type InnerRules =
+  | TypeRules
+  | { kind: "moment" }
+  | { kind: "list" | "map"; of: InnerRules }
+  | { kind: "union"; union: UnionShape };
 
 /** The broken rules of a value, including those of all types inside it. For one value; use `rulesFor` for several. */
 export function checkRules(file: ToolFile, type: string, value: Fields): string[] {
@@ -35,31 +46,68 @@ export function rulesFor(
   type: string,
   now: () => number = Date.now,
 ): (value: Fields, wrong?: (path: string) => boolean) => RuleProblem[] {
-  const rules = compile(file, type, new Map());
+  const compiler = new RuleCompiler(file);
+  const rules = compiler.type(type);
   const clock = clockFunctions(now);
   return (value, wrong = () => false) => {
     const problems: RuleProblem[] = [];
-    judge(rules, value, { path: "", wrong, problems, clock });
+    judge(rules, value, { path: "", wrong, problems, clock, compiler });
     return problems;
   };
 }
 
-function compile(file: ToolFile, name: string, known: Map<string, TypeRules>): TypeRules {
-  const done = known.get(name);
-  if (done) return done;
-  const compiled: TypeRules = { rules: [], moments: [], inner: [] };
-  known.set(name, compiled);
-  const { rules = [], fields = {} } = file.types[name] ?? {};
-  for (const { that, say } of rules) {
-    const expression = parseExpression(that);
-    compiled.rules.push({ expression, names: namesIn(expression), say });
+/** Compiles the rules of types, and finds those of alternatives by their values. */
+class RuleCompiler {
+  readonly #file: ToolFile;
+  readonly #known = new Map<string, TypeRules>();
+
+  constructor(file: ToolFile) {
+    this.#file = file;
   }
-  for (const [field, { shape }] of Object.entries(fields)) {
-    const of = shape.kind === "list" ? shape.of : shape;
-    if (of.kind === "object") compiled.inner.push([field, compile(file, of.type, known)]);
-    else if (of.kind === "scalar" && of.type === "datetime" && of.codes === undefined) compiled.moments.push(field);
+
+  type(name: string): TypeRules {
+    const done = this.#known.get(name);
+    if (done) return done;
+    const compiled: TypeRules = { kind: "type", rules: [], inner: [], further: undefined };
+    this.#known.set(name, compiled);
+    const { rules = [], fields = {}, additional } = findType(this.#file, name) ?? {};
+    for (const { that, say } of rules) {
+      const expression = parseExpression(that);
+      compiled.rules.push({ expression, names: namesIn(expression), say });
+    }
+    for (const [field, { shape }] of Object.entries(fields)) {
+      const inner = this.#shape(shape);
+      if (inner) compiled.inner.push([field, inner]);
+    }
+    const further = additional && this.#shape(additional);
+    if (further) compiled.further = { fields: new Set(Object.keys(fields)), rules: further };
+    return compiled;
   }
-  return compiled;
+
+  variant(union: UnionShape, value: unknown): InnerRules | undefined {
+    const [shape] = likelyVariants(this.#file, union, value, "input");
+    return shape && this.#shape(shape);
+  }
+
+  #shape(shape: Shape): InnerRules | undefined {
+    switch (shape.kind) {
+      case "object": {
+        const union = findUnion(this.#file, shape);
+        return union ? { kind: "union", union } : this.type(shape.type);
+      }
+      case "list":
+      case "map": {
+        const of = this.#shape(shape.of);
+        return of && { kind: shape.kind, of };
+      }
+      case "union":
+        return { kind: "union", union: shape };
+      case "scalar":
+        return shape.type === "datetime" && shape.codes === undefined ? { kind: "moment" } : undefined;
+      case "any":
+        return undefined;
+    }
+  }
 }
 
 interface Judging {
@@ -67,32 +115,44 @@ interface Judging {
   wrong: (path: string) => boolean;
   problems: RuleProblem[];
   clock: ClockFunctions;
+  compiler: RuleCompiler;
 }
 
-function judge(rules: TypeRules, value: unknown, judging: Judging): void {
+function judge(rules: InnerRules, value: unknown, judging: Judging): void {
+  const { path, problems } = judging;
+  if (rules.kind === "union") {
+    const variant = judging.compiler.variant(rules.union, value);
+    if (variant) judge(variant, value, judging);
+  } else if (rules.kind === "moment") {
+    if (typeof value === "string" && !judging.wrong(path) && !isDateTime(value)) {
+      problems.push({ path, say: "there is no such date and time" });
+    }
+  } else if (rules.kind === "list") {
+    if (!Array.isArray(value)) return;
+    for (const [index, item] of value.entries()) judge(rules.of, item, { ...judging, path: `${path}[${index}]` });
+  } else if (isRecord(value)) {
+    if (rules.kind === "type") judgeType(rules, value, judging);
+    else for (const name of Object.keys(value)) judge(rules.of, value[name], { ...judging, path: inside(path, name) });
+  }
+}
+
+function judgeType(rules: TypeRules, fields: Fields, judging: Judging): void {
   const { path, wrong, problems, clock } = judging;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
-  const fields = value as Fields;
-  const at = (name: string) => (path === "" ? name : `${path}.${name}`);
   const has = (name: string) => Object.hasOwn(fields, name) && fields[name] !== undefined && fields[name] !== null;
   for (const { expression, names, say } of rules.rules) {
-    if (!names.every((name) => has(name) && !wrong(at(name)))) continue;
+    if (!names.every((name) => has(name) && !wrong(inside(path, name)))) continue;
     if (evaluate(expression, fields, clock) === false) problems.push({ path, say });
   }
-  for (const name of rules.moments) {
-    if (has(name) && !wrong(at(name))) checkMoments(fields[name], at(name), problems);
-  }
   for (const [field, inner] of rules.inner) {
-    const held = has(field) ? fields[field] : undefined;
-    if (!Array.isArray(held)) judge(inner, held, { ...judging, path: at(field) });
-    else for (const [index, item] of held.entries()) judge(inner, item, { ...judging, path: `${at(field)}[${index}]` });
+    if (has(field)) judge(inner, fields[field], { ...judging, path: inside(path, field) });
+  }
+  const { further } = rules;
+  if (!further) return;
+  for (const name of Object.keys(fields)) {
+    if (!further.fields.has(name)) judge(further.rules, fields[name], { ...judging, path: inside(path, name) });
   }
 }
 
-function checkMoments(value: unknown, path: string, problems: RuleProblem[]): void {
-  const isList = Array.isArray(value);
-  for (const [index, item] of (isList ? (value as unknown[]) : [value]).entries()) {
-    if (typeof item !== "string" || isDateTime(item)) continue;
-    problems.push({ path: isList ? `${path}[${index}]` : path, say: "there is no such date and time" });
-  }
+function inside(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
 }

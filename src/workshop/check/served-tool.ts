@@ -5,12 +5,11 @@ import type { CompiledApi } from "../compile/compile.ts";
 import { DEFINITION_BYTES, toolDefinition } from "../compile/tool-definition.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import { madeUpValue } from "./made-up.ts";
+import { ValueMaker } from "./value-maker.ts";
 import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
 
 type Value = Record<string, unknown>;
 
-/** The limit for recursive types. */
-const MAX_DEPTH = 4;
 const DAY_MS = 86_400_000;
 const FIRST_DAY = Date.UTC(2026, 0, 31);
 
@@ -44,51 +43,24 @@ function madeUpCalls(file: ToolFile, tool: string): Value[] {
   const type = file.tools[tool]?.input ?? "";
   const soon = Math.floor(Date.now() / DAY_MS + 30) * DAY_MS;
   return [
-    new CallMaker(file, { from: FIRST_DAY, all: false }).value(type),
-    new CallMaker(file, { from: soon, all: false }).value(type),
-    new CallMaker(file, { from: soon, all: true }).value(type),
+    madeUpCall(file, type, { from: FIRST_DAY, all: false }),
+    madeUpCall(file, type, { from: soon, all: false }),
+    madeUpCall(file, type, { from: soon, all: true }),
   ];
 }
 
 /** Generates arguments: the smallest valid value of each field, and each date one day later than the one before. */
-class CallMaker {
-  readonly #file: ToolFile;
-  readonly #all: boolean;
-  #day: number;
-
-  constructor(file: ToolFile, { from, all }: { from: number; all: boolean }) {
-    this.#file = file;
-    this.#all = all;
-    this.#day = from;
-  }
-
-  value(type: string, depth = 0): Value {
-    const fields = Object.entries(this.#file.types[type]?.fields ?? {}).filter(([, field]) =>
-      this.#isGiven(field, depth),
-    );
-    const members = fields.map(([name, field]) => [name, this.#ofShape(field.shape, depth)] as const);
-    return Object.fromEntries(members.filter(([, value]) => value !== undefined));
-  }
-
-  #isGiven(field: FieldSpec, depth: number): boolean {
-    const isNeeded = !field.optional && field.default === undefined;
-    return isForCallers(field) && (isNeeded || (this.#all && depth < MAX_DEPTH));
-  }
-
-  #ofShape(shape: FieldSpec["shape"], depth: number): unknown {
-    if (depth > MAX_DEPTH) return undefined;
-    if (shape.kind === "object") return this.value(shape.type, depth + 1);
-    if (shape.kind === "list") {
-      const length = Math.max(shape.minItems ?? 0, Math.min(1, shape.maxItems ?? 1));
-      return Array.from({ length }, () => this.#ofShape(shape.of, depth + 1));
-    }
-    if (shape.kind !== "scalar") return undefined;
-    return shape.type === "date" && !shape.enum ? this.#nextDay() : madeUpValue(shape);
-  }
-
-  #nextDay(): string {
-    const day = new Date(this.#day).toISOString().slice(0, 10);
-    this.#day += DAY_MS;
-    return day;
-  }
+function madeUpCall(file: ToolFile, type: string, { from, all }: { from: number; all: boolean }): Value {
+  let day = from;
+  const nextDay = () => {
+    const text = new Date(day).toISOString().slice(0, 10);
+    day += DAY_MS;
+    return text;
+  };
+  const isNeeded = (field: FieldSpec) => !field.optional && field.default === undefined;
+  return new ValueMaker(file, {
+    side: "input",
+    isGiven: (field, isDeep) => isForCallers(field) && (isNeeded(field) || (all && !isDeep)),
+    single: (shape) => (shape.type === "date" && !shape.enum && !shape.codes ? nextDay() : madeUpValue(shape)),
+  }).value(type);
 }

@@ -64,3 +64,22 @@ export function mentioned(expression: Expression): string[] {
       return [...mentioned(expression.left), ...mentioned(expression.right)];
   }
 }
+
+/** Whether an expression uses the function with that name. */
+export function callsIn(expression: Expression, name: string): boolean {
+  switch (expression.kind) {
+    case "literal":
+    case "name":
+      return false;
+    case "member":
+    case "item":
+    case "spread":
+    case "not":
+    case "minus":
+      return callsIn(expression.of, name);
+    case "call":
+      return expression.name === name || expression.given.some((given) => callsIn(given, name));
+    case "binary":
+      return callsIn(expression.left, name) || callsIn(expression.right, name);
+  }
+}

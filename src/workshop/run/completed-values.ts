@@ -1,9 +1,12 @@
 import { isRecord } from "../../json/is-record.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import type { Expression, Scope } from "../expression/expression.ts";
+import { callsIn } from "../expression/names.ts";
 import { parseExpression } from "../expression/parse.ts";
-import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
-import { typeInside } from "../file/read/uses.ts";
+import type { FieldSpec, Shape, ToolFile, UnionShape } from "../file/model/tool-file.ts";
+import { findType, findUnion, isOnSide, shapesOf, typesIn } from "../shape/shape-parts.ts";
+import { fitting } from "../shape/fitting-value.ts";
+import { likelyVariants } from "../shape/variants.ts";
 
 type Value = Record<string, unknown>;
 
@@ -15,15 +18,21 @@ export interface Showing {
   unknown?: ((members: Value) => Value) | undefined;
 }
 
+type Completing = (value: unknown, scope: Scope) => unknown;
+type Showed = (value: unknown, show: Showing) => unknown;
+
 interface TypePlan {
   fields: ReadonlySet<string>;
   /** Whether nothing is added to its values or to those inside them. */
   isPlain: boolean;
   constants: readonly (readonly [string, unknown])[];
-  nested: readonly { field: string; type: string; isList: boolean }[];
-  computed: readonly { field: string; shape: FieldSpec["shape"]; expression: Expression }[];
-  /** `isText`: free text from upstream; all others are numbers, dates and codes. */
-  shown: readonly { field: string; isText: boolean; inner: string | undefined }[];
+  /** Undefined where nothing is added. */
+  nested: readonly { field: string; complete: Completing }[];
+  computed: readonly { field: string; shape: Shape; expression: Expression }[];
+  /** `write`: for parts with free text from upstream; all others are numbers, dates and codes. */
+  shown: readonly { field: string; write: Showed | undefined }[];
+  /** Further members; undefined if there are none. */
+  further: { write: Showed | undefined; complete: Completing | undefined } | undefined;
 }
 
 /** Adds constants and computed fields to values of a file's types. */
@@ -41,11 +50,15 @@ export class CompletedValues {
     if (plan.isPlain) return value;
     const whole = copyOf(value);
     for (const [field, constant] of plan.constants) whole[field] = constant;
-    for (const { field, type: inner, isList } of plan.nested) {
+    for (const { field, complete } of plan.nested) {
       const member = whole[field];
-      if (isList && Array.isArray(member))
-        whole[field] = member.map((item: Value) => this.complete(inner, item, scope));
-      else if (isRecord(member)) whole[field] = this.complete(inner, member, scope);
+      if (typeof member === "object" && member !== null) whole[field] = complete(member, scope);
+    }
+    const { further } = plan;
+    if (further?.complete) {
+      for (const name of Object.keys(whole)) {
+        if (!plan.fields.has(name)) whole[name] = further.complete(whole[name], scope);
+      }
     }
     let seen: Value | undefined;
     for (const { field, shape, expression } of plan.computed) {
@@ -64,18 +77,17 @@ export class CompletedValues {
   /** The visible fields in the order of the file; `show` writes the texts. */
   shown(type: string, value: Value, show: Showing): Value {
     const seen: Value = {};
-    const { shown, fields } = this.#plan(type);
-    for (const { field, isText, inner } of shown) {
+    const { shown, fields, further } = this.#plan(type);
+    for (const { field, write } of shown) {
       const member = value[field];
-      if (member === undefined) continue;
-      if (inner === undefined) seen[field] = isText ? shownText(member, show.text) : member;
-      else if (Array.isArray(member)) seen[field] = member.map((item: Value) => this.shown(inner, item, show));
-      else seen[field] = isRecord(member) ? this.shown(inner, member, show) : member;
+      if (member !== undefined) seen[field] = write ? write(member, show) : member;
     }
     const { unknown } = show;
-    if (!unknown) return seen;
+    if (!unknown && !further) return seen;
     for (const name of Object.keys(value)) {
-      if (!fields.has(name)) Object.assign(seen, unknown({ [name]: value[name] }));
+      if (fields.has(name)) continue;
+      if (further) setMember(seen, show.text(name), further.write ? further.write(value[name], show) : value[name]);
+      else if (unknown) Object.assign(seen, unknown({ [name]: value[name] }));
     }
     return seen;
   }
@@ -84,94 +96,187 @@ export class CompletedValues {
   calls(type: string, name: string, seen = new Set<string>()): boolean {
     if (seen.has(type)) return false;
     seen.add(type);
-    const { computed, nested } = this.#plan(type);
+    const { computed } = this.#plan(type);
+    if (computed.some(({ expression }) => callsIn(expression, name))) return true;
+    const spec = findType(this.#file, type);
     return (
-      computed.some(({ expression }) => callsIn(expression, name)) ||
-      nested.some(({ type: inner }) => this.calls(inner, name, seen))
+      spec !== undefined &&
+      shapesOf(spec)
+        .flatMap(typesIn)
+        .some((inner) => this.calls(inner, name, seen))
     );
   }
 
   #plan(type: string): TypePlan {
     const known = this.#plans.get(type);
     if (known) return known;
-    const fields = Object.entries(this.#file.types[type]?.fields ?? {});
+    const spec = findType(this.#file, type);
+    const fields = Object.entries(spec?.fields ?? {});
     const plan: TypePlan = {
       fields: new Set(fields.map(([field]) => field)),
       isPlain: false,
-      constants: fields.flatMap(([field, spec]) => (spec.const === undefined ? [] : [[field, spec.const] as const])),
-      nested: fields.flatMap(([field, spec]) => {
-        const inner = typeInside(spec);
-        return inner === undefined ? [] : [{ field, type: inner, isList: spec.shape.kind === "list" }];
-      }),
+      constants: fields.flatMap(([field, { const: constant }]) =>
+        constant === undefined ? [] : [[field, constant] as const],
+      ),
+      nested: [],
       computed: fields.flatMap(([field, { value, shape }]) =>
         value === undefined ? [] : [{ field, shape, expression: parseExpression(value) }],
       ),
-      shown: fields
-        .filter(([, { hidden }]) => !hidden)
-        .map(([field, spec]) => ({ field, isText: isFreeText(spec), inner: typeInside(spec) })),
+      shown: [],
+      further: undefined,
     };
-    // Stored before the inner types are looked at: a recursive type is not plain.
+    // Stored before the inner types are looked at: they may contain this one.
     this.#plans.set(type, plan);
-    plan.isPlain =
-      plan.constants.length === 0 &&
-      plan.computed.length === 0 &&
-      plan.nested.every((inner) => this.#plan(inner.type).isPlain);
+    plan.nested = fields.flatMap(([field, { shape }]) => {
+      const complete = this.#completing(shape);
+      return complete ? [{ field, complete }] : [];
+    });
+    plan.shown = fields
+      .filter(([, field]) => !field.hidden && isOnSide(field, "output"))
+      .map(([field, each]) => ({ field, write: each.const === undefined ? this.#showing(each.shape) : undefined }));
+    const additional = spec?.additional;
+    plan.further = additional && { write: this.#showing(additional), complete: this.#completing(additional) };
+    plan.isPlain = !this.#adds([type]);
     return plan;
+  }
+
+  /** Whether these types, or those inside them, have constants or computed fields. */
+  #adds(types: readonly string[]): boolean {
+    const seen = new Set(types);
+    // The set grows while it is read.
+    for (const name of seen) {
+      const spec = findType(this.#file, name);
+      if (!spec) continue;
+      if (
+        Object.values(spec.fields).some(({ const: constant, value }) => constant !== undefined || value !== undefined)
+      )
+        return true;
+      for (const inner of shapesOf(spec).flatMap(typesIn)) seen.add(inner);
+    }
+    return false;
+  }
+
+  /** Undefined if nothing is added to values of that shape. */
+  #completing(shape: Shape): Completing | undefined {
+    const union = findUnion(this.#file, shape);
+    if (union) return this.#completingOneOf(union);
+    switch (shape.kind) {
+      case "object": {
+        const { type } = shape;
+        if (!this.#adds([type])) return undefined;
+        return (value, scope) => (isRecord(value) ? this.complete(type, value, scope) : value);
+      }
+      case "list": {
+        const complete = this.#completing(shape.of);
+        return (
+          complete && ((value, scope) => (Array.isArray(value) ? value.map((item) => complete(item, scope)) : value))
+        );
+      }
+      case "map": {
+        const complete = this.#completing(shape.of);
+        return complete && ((value, scope) => mapped(value, (member) => complete(member, scope)));
+      }
+      case "scalar":
+      case "any":
+      case "union":
+        return undefined;
+    }
+  }
+
+  #completingOneOf(union: UnionShape): Completing | undefined {
+    // Alternatives may contain the union itself, so they are looked at when a value comes.
+    if (!this.#adds(typesIn(union))) return undefined;
+    const completings = new Map<Shape, Completing | undefined>();
+    return (value, scope) => {
+      const [shape] = likelyVariants(this.#file, union, value, "output");
+      if (!shape) return value;
+      if (!completings.has(shape)) completings.set(shape, this.#completing(shape));
+      return completings.get(shape)?.(value, scope) ?? value;
+    };
+  }
+
+  /** Undefined if values of that shape have no free text. */
+  #showing(shape: Shape): Showed | undefined {
+    const union = findUnion(this.#file, shape);
+    if (union) return this.#showingOneOf(union);
+    switch (shape.kind) {
+      case "scalar":
+        return shape.type === "string" && !shape.codes && !shape.enum ? shownText : undefined;
+      case "object": {
+        const { type } = shape;
+        return (value, show) => (isRecord(value) ? this.shown(type, value, show) : shownAnything(value, show));
+      }
+      case "list": {
+        const write = this.#showing(shape.of);
+        return write && ((value, show) => (Array.isArray(value) ? value.map((item) => write(item, show)) : value));
+      }
+      case "map": {
+        const write = this.#showing(shape.of);
+        return (value, show) => mapped(value, (member) => (write ? write(member, show) : member), show.text);
+      }
+      case "any":
+        return shownAnything;
+      case "union":
+        return undefined;
+    }
+  }
+
+  /** Members that are in another alternative than the likely one are shown as any value. */
+  #showingOneOf(union: UnionShape): Showed {
+    const showings = new Map<Shape, Showed | undefined>();
+    return (value, show) => {
+      const [shape] = likelyVariants(this.#file, union, value, "output");
+      if (!shape) return shownAnything(value, show);
+      if (!showings.has(shape)) showings.set(shape, this.#showing(shape));
+      const write = showings.get(shape);
+      const shown = write ? write(value, show) : value;
+      if (union.discriminator || shape.kind !== "object" || !isRecord(value) || !isRecord(shown)) return shown;
+      const own = this.#plan(shape.type).fields;
+      for (const name of Object.keys(value)) {
+        if (own.has(name) || Object.hasOwn(shown, name) || !this.#isVisible(union, name)) continue;
+        setMember(shown, name, shownAnything(value[name], show));
+      }
+      return shown;
+    };
+  }
+
+  /** Whether an alternative shows a field with that name. */
+  #isVisible(union: UnionShape, name: string): boolean {
+    return union.of.some((shape) => {
+      const fields = shape.kind === "object" ? (findType(this.#file, shape.type)?.fields ?? {}) : {};
+      const field: FieldSpec | undefined = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return field !== undefined && !field.hidden && isOnSide(field, "output");
+    });
   }
 }
 
 /** Member by member: spreading would give each object its own hidden classes. Names are those of fields. */
 function copyOf(...each: readonly Readonly<Value>[]): Value {
   const copy: Value = {};
-  for (const value of each) for (const name of Object.keys(value)) copy[name] = value[name];
+  for (const value of each) for (const name of Object.keys(value)) setMember(copy, name, value[name]);
   return copy;
 }
 
-function isFreeText({ shape, const: constant }: FieldSpec): boolean {
-  const inner = shape.kind === "list" ? shape.of : shape;
-  return constant === undefined && inner.kind === "scalar" && inner.type === "string" && !inner.codes && !inner.enum;
+/** Names from upstream may be `__proto__`. */
+function setMember(target: Value, name: string, value: unknown): void {
+  if (name !== "__proto__") target[name] = value;
+  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-function shownText(value: unknown, show: (text: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((item) => shownText(item, show));
-  return typeof value === "string" ? show(value) : value;
+function mapped(value: unknown, each: (member: unknown) => unknown, nameOf?: (name: string) => string): unknown {
+  if (!isRecord(value)) return value;
+  const copy: Value = {};
+  for (const name of Object.keys(value)) setMember(copy, nameOf ? nameOf(name) : name, each(value[name]));
+  return copy;
 }
 
-/** A computed value must match its type, because clients validate results. */
-function fitting(shape: FieldSpec["shape"], value: unknown): unknown {
-  if (shape.kind === "list") return Array.isArray(value) ? value : value === null ? [] : undefined;
-  if (shape.kind === "object" || shape.kind === "map") return isRecord(value) ? value : undefined;
-  if (shape.kind !== "scalar") return value ?? undefined;
-  switch (shape.type) {
-    case "integer":
-      return Number.isSafeInteger(value) ? value : undefined;
-    case "number":
-      return Number.isFinite(value) ? value : undefined;
-    case "boolean":
-    case "presence":
-      return typeof value === "boolean" ? value : undefined;
-    case "string":
-    case "date":
-    case "datetime":
-    case "binary":
-      return typeof value === "string" ? value : undefined;
-  }
+function shownText(value: unknown, show: Showing): unknown {
+  return typeof value === "string" ? show.text(value) : value;
 }
 
-function callsIn(expression: Expression, name: string): boolean {
-  switch (expression.kind) {
-    case "literal":
-    case "name":
-      return false;
-    case "member":
-    case "item":
-    case "spread":
-    case "not":
-    case "minus":
-      return callsIn(expression.of, name);
-    case "call":
-      return expression.name === name || expression.given.some((given) => callsIn(given, name));
-    case "binary":
-      return callsIn(expression.left, name) || callsIn(expression.right, name);
-  }
+/** All texts inside, and the names of members. */
+function shownAnything(value: unknown, show: Showing): unknown {
+  if (Array.isArray(value)) return value.map((item) => shownAnything(item, show));
+  if (isRecord(value)) return mapped(value, (member) => shownAnything(member, show), show.text);
+  return shownText(value, show);
 }

@@ -1,6 +1,6 @@
 import { fieldsInPath } from "./read-request.ts";
 import { shapesOf, typesIn } from "../../shape/shape-parts.ts";
-import type { FieldSpec, RequestSpec, ToolFile } from "../model/tool-file.ts";
+import type { RequestSpec, ToolFile } from "../model/tool-file.ts";
 
 /** How tools use a type, directly or inside another one. */
 export interface Use {
@@ -41,12 +41,6 @@ export function usesOf({ types, tools }: ToolFile): Map<string, Use> {
     if (type !== undefined && (as === "xml" || as === "json")) visit(type, { side: "output", as, whole: true });
   }
   return uses;
-}
-
-/** The type of a field that contains one or a list of it. */
-export function typeInside({ shape }: FieldSpec): string | undefined {
-  const inner = shape.kind === "list" ? shape.of : shape;
-  return inner.kind === "object" ? inner.type : undefined;
 }
 
 /** The input fields in path, query, headers or cookies. */
