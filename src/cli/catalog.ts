@@ -198,6 +198,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "show the changes since the last approval, by kind",
     load: async () => (await import("./api/api-diff.ts")).apiDiff,
   },
+  "api stale": {
+    section: "Turn APIs into servers",
+    summary: "list what leaned on parts of documents that changed",
+    load: async () => (await import("./api/api-stale.ts")).apiStale,
+  },
   "api approve": {
     section: "Turn APIs into servers",
     summary: "approve a tool file, so that it can be served",
