@@ -10,6 +10,7 @@ import type { Transport } from "../transport/transport.ts";
 import type { ToolFile } from "./file/model/tool-file.ts";
 import { loadApproved, type ApprovedApi } from "./load-api.ts";
 import { apiSecrets } from "./run/secrets/api-secrets.ts";
+import { UpstreamTokens } from "./run/secrets/upstream-tokens.ts";
 import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
 import { FileWriteLedger } from "./run/writes/file-write-ledger.ts";
 import type { WriteLedger } from "./run/writes/write-ledger.ts";
@@ -111,7 +112,9 @@ async function startServer(
   }
 }
 
-type Binding = Pick<ApiRunnerOptions, "secrets" | "upstream" | "ledger"> & { close: () => Promise<void> };
+type Binding = Pick<ApiRunnerOptions, "secrets" | "saveSecret" | "tokens" | "upstream" | "ledger"> & {
+  close: () => Promise<void>;
+};
 
 /** The fake of the file with its credentials; its data ends with it. */
 async function boundToFake(file: ToolFile, { server }: ServerInstance): Promise<Binding> {
@@ -127,13 +130,25 @@ function boundToReal(
   given: ApiSurroundings & { upstream: string | undefined; ledger: WriteLedger | undefined },
 ): Binding {
   const { surroundings, stateFolder, logger, upstream, ledger = fileLedger(api, instance, given) } = given;
-  const secrets = apiSecrets(given.secrets ?? secretStore(surroundings, stateFolder), {
+  const store = given.secrets ?? secretStore(surroundings, stateFolder);
+  const secrets = apiSecrets(store, {
     api,
     instance,
     logger,
     isStandIn: upstream !== undefined,
   });
-  return { secrets, upstream, ledger, close: async () => {} };
+  const saveSecret = async (name: string, value: string) => void (await store.set(name, value));
+  return { secrets, saveSecret, tokens: sharedTokens(instance, given), upstream, ledger, close: async () => {} };
+}
+
+/** One for all connections of this process to the same server, so that each token is requested once. */
+function sharedTokens(instance: ServerInstance, { shared }: ApiSurroundings): UpstreamTokens {
+  const key = `tokens ${instanceKey(instance)}`;
+  const known = shared?.get(key);
+  if (known instanceof UpstreamTokens) return known;
+  const tokens = new UpstreamTokens();
+  shared?.set(key, tokens);
+  return tokens;
 }
 
 /** One for all connections of this process: its index has all writes of a year. */

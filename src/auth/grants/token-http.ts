@@ -9,7 +9,7 @@ export function tokenHttp(http: AuthHttp, signal?: CancelSignal): OAuthRequestOp
   const options = http.with(signal && abortSignalOf(signal));
   return {
     ...options,
-    [customFetch]: async (url, request) => repaired(await options[customFetch](url, request)),
+    [customFetch]: async (url, request) => repairedAnswer(await options[customFetch](url, request)),
   };
 }
 
@@ -17,7 +17,7 @@ export function tokenHttp(http: AuthHttp, signal?: CancelSignal): OAuthRequestOp
  * Members that are null count as missing, an error with status 200 as a refusal, and a JSON object as JSON whatever its
  * type. Nothing else is changed.
  */
-async function repaired(response: Response): Promise<Response> {
+export async function repairedAnswer(response: Response): Promise<Response> {
   const document = parseJson(await response.clone().text());
   if (!isRecord(document)) return response;
   const members = Object.entries(document).filter(([, value]) => value !== null);

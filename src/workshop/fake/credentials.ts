@@ -1,11 +1,21 @@
 import { renderTemplate } from "../expression/template.ts";
-import { secretNames } from "../file/model/secret-names.ts";
-import type { SecretsSpec, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
+import { secretNames, signingNames } from "../file/model/secret-names.ts";
+import { exampleSettings } from "../run/setting-values.ts";
+import { isSigned } from "../run/signing/built-in-signer.ts";
+import type { SignableRequest } from "../run/signing/signable-request.ts";
+import type { SecretsSpec, SignerSpec, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 
 /** The parts of a request that may have credentials. */
 export interface Carried {
   query: URLSearchParams;
   headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** What is needed to judge a request beside its parts: its signature covers all of it, and tokens were issued before. */
+export interface CredentialsCheck {
+  /** The request as it came, with lower-case names of headers. */
+  signable: () => SignableRequest;
+  isIssued: (set: string, authorization: unknown) => boolean;
 }
 
 const MASK = "***";
@@ -28,6 +38,7 @@ export function isAccepted(
   spec: RequestToolSpec,
   { query, headers }: Carried,
   input: Record<string, unknown>,
+  check?: CredentialsCheck,
 ): boolean {
   const secrets = secretsOf(file, spec);
   if (!secrets) return true;
@@ -43,7 +54,10 @@ export function isAccepted(
       return given.length === 1 && is(given[0], secret);
     }) &&
     Object.entries(secrets.headers).every(([name, secret]) => is(headers[name.toLowerCase()], secret)) &&
-    authorizationIsRight(secrets, headers["authorization"], valueOf)
+    Object.entries(secrets.cookies ?? {}).every(([name, secret]) => is(cookieIn(headers["cookie"], name), secret)) &&
+    authorizationIsRight(secrets, headers["authorization"], valueOf) &&
+    (!secrets.oauth || check?.isIssued(spec.request.secrets ?? "", headers["authorization"]) === true) &&
+    (typeof secrets.sign !== "object" || (check !== undefined && signatureIsRight(file, secrets.sign, check, valueOf)))
   );
 }
 
@@ -69,6 +83,23 @@ function isParameter(spec: RequestToolSpec | undefined, name: string): boolean {
 
 function shown(value: string): string {
   return value === MASK ? MASK : encodeURIComponent(value);
+}
+
+/** The value of a cookie, if there is exactly one of the name. */
+function cookieIn(header: string | string[] | undefined, name: string): string | undefined {
+  const pairs = [header ?? ""].flat().flatMap((text) => text.split(/; */));
+  const values = pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
+  return values.length === 1 ? values[0] : undefined;
+}
+
+function signatureIsRight(
+  file: ToolFile,
+  sign: SignerSpec,
+  { signable }: CredentialsCheck,
+  valueOf: (name: string) => string | undefined,
+): boolean {
+  if (signingNames(sign).some((name) => valueOf(name) === undefined)) return false;
+  return isSigned(sign, signable(), { secret: (name) => valueOf(name) ?? "", settings: exampleSettings(file) });
 }
 
 function authorizationIsRight(

@@ -114,12 +114,16 @@ export class Fake implements AsyncDisposable {
       const foreign = this.#guard?.problemOf(request);
       if (foreign) return refuse(request, response, foreign);
       const body = await bodyOf(request);
-      const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://fake");
+      const {
+        href: url,
+        pathname,
+        searchParams: query,
+      } = new URL(request.url ?? "/", `http://${headers.host ?? "fake"}`);
       if (pathname === CONTROL) {
         const order = { method, type: headers["content-type"], body };
         return send(response, controlled(order, { requests: this.requests, failures: this.#failures }));
       }
-      const { seen, reply, failure } = this.#responder.respond(method, pathname, { query, headers, body });
+      const { seen, reply, failure } = this.#responder.respond(method, pathname, { url, query, headers, body });
       this.requests.push(seen);
       if (this.requests.length > MAX_REQUESTS) this.requests.shift();
       if (failure && "delayMs" in failure) await pause(failure.delayMs, undefined, { signal: this.#closing.signal });

@@ -9,6 +9,8 @@ import type { FakeRoute } from "./routes.ts";
 
 /** A request as it came. */
 export interface Arrival {
+  /** The complete address, as its client wrote it. */
+  url: string;
   query: URLSearchParams;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Uint8Array;

@@ -10,6 +10,8 @@ import type { Failures } from "./failures.ts";
 import { offSchema } from "./off-schema.ts";
 import { receive, type Arrival, type RequestReading } from "./received.ts";
 import type { FakeReply } from "./reply.ts";
+import type { SignableRequest } from "../run/signing/signable-request.ts";
+import { FakeTokens } from "./tokens.ts";
 import { Routes, type FakeRoute } from "./routes.ts";
 
 /** A received request without its credentials. */
@@ -39,6 +41,7 @@ export class Responder {
   readonly #routes: Routes;
   readonly #answers: FakeResponses;
   readonly #plans: Record<string, ToolPlan>;
+  readonly #tokens: FakeTokens;
 
   constructor(file: ToolFile, failures: Failures) {
     this.#file = file;
@@ -46,6 +49,7 @@ export class Responder {
     this.#routes = new Routes(file);
     this.#answers = new FakeResponses(file);
     this.#plans = plansOf(file);
+    this.#tokens = new FakeTokens(file);
   }
 
   /** Forgets what answers remembered. */
@@ -54,6 +58,12 @@ export class Responder {
   }
 
   respond(method: string, path: string, arrival: Arrival): RequestOutcome {
+    const token = this.#tokens.answer(method, path, arrival);
+    if (token) {
+      // The body has the credentials of the client.
+      const seen = { tool: undefined, method, address: path, body: "", input: {}, status: token.status };
+      return { seen, reply: token, failure: undefined };
+    }
     const found = this.#routes.find(method, path);
     const route = found && "tool" in found ? found : undefined;
     const failure = route && this.#failures.next(route.tool);
@@ -82,10 +92,13 @@ export class Responder {
     arrival: Arrival,
     { input, problems }: { input: Record<string, unknown>; problems: string[] },
   ): UnencodedResponse {
-    if (!isAccepted(this.#file, spec, arrival, input)) return this.#answers.refused(tool, input);
+    const check = { signable: () => signable(spec.request.method, arrival), isIssued: this.#isIssued };
+    if (!isAccepted(this.#file, spec, arrival, input, check)) return this.#answers.refused(tool, input);
     if (problems.length === 0) return this.#answers.to(tool, input);
     return this.#answers.invalid(tool, input, problems.slice(0, MOST_PROBLEMS).join("; "));
   }
+
+  readonly #isIssued = (set: string, authorization: unknown) => this.#tokens.accepts(set, authorization);
 
   #plan({ tool }: FakeRoute): ToolPlan {
     return this.#plans[tool] ?? { reading: { rules: () => [] } };
@@ -99,6 +112,11 @@ export class Responder {
     const as = route.spec.response.as === "xml" ? "xml" : "json";
     return { status, type: TYPES[as], body: codec.encode(value as Record<string, unknown>), as };
   }
+}
+
+function signable(method: string, { url, headers, body }: Arrival): SignableRequest {
+  const texts = Object.entries(headers).map(([name, value]) => [name, [value ?? ""].flat().join(", ")]);
+  return { method, url, headers: Object.fromEntries(texts) as Record<string, string>, body };
 }
 
 const MOST_PROBLEMS = 3;

@@ -1,4 +1,5 @@
 import { checkAdvice } from "./check/check-advice.ts";
+import { checkCredentials } from "./check/check-credentials.ts";
 import { checkExpressions } from "./check/check-expressions.ts";
 import { checkGiven } from "./check/check-given.ts";
 import { checkPaging } from "./check/check-paging.ts";
@@ -51,6 +52,7 @@ const CHECKS = [
   checkRequests,
   checkRecursion,
   checkUnions,
+  checkCredentials,
   checkWires,
   checkTakenNames,
   checkExpressions,

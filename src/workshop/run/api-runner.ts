@@ -13,8 +13,11 @@ import { failureResult, META_KEYS, withMeta } from "./call-result.ts";
 import { CallTrace } from "./call-trace.ts";
 import { CompletedValues } from "./completed-values.ts";
 import type { CallerPrompt } from "./confirmation.ts";
-import { hideSecrets, type FindSecret } from "./secrets/credentials.ts";
+import type { SaveSecret } from "./secrets/api-secrets.ts";
+import { hideSecrets } from "./secrets/credentials.ts";
 import { Redaction } from "./secrets/redaction.ts";
+import type { FindSecret } from "./secrets/secret-lookup.ts";
+import { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import { LOCAL_CALLER } from "./writes/request-key.ts";
 import { ResultStore } from "./result-store.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
@@ -29,6 +32,10 @@ import { WriteOnce } from "./writes/write-once.ts";
 export interface ApiRunnerOptions {
   /** Looks up a secret by its full name, `<server>.<name>`. */
   secrets: FindSecret;
+  /** Stores a refresh token that was replaced by its use; without it, the new one is lost when the API is closed. */
+  saveSecret?: SaveSecret | undefined;
+  /** Access tokens that several runners of the same server share; default: its own. */
+  tokens?: UpstreamTokens | undefined;
   /** The server that owns the secrets and writes; default: the name of the API. */
   instance?: ServerInstance | undefined;
   /** Values by name, as the file declares them. */
@@ -90,11 +97,14 @@ export class ApiRunner implements AsyncDisposable {
         ca: options.ca,
         publicOnly: options.publicOnly,
         maxBytes: options.maxAnswerBytes,
+        others: Object.values(file.secrets).flatMap(({ oauth }) => (oauth ? [oauth.tokenUrl] : [])),
       }),
       redaction: new Redaction(),
       writes: new WriteOnce(options.ledger ?? new MemoryWriteLedger({ now })),
       results: this.results,
       findSecret: options.secrets,
+      saveSecret: options.saveSecret,
+      tokens: options.tokens ?? new UpstreamTokens(),
       signers: options.signers ?? {},
       logger: options.logger ?? SILENT,
       now,

@@ -44,9 +44,17 @@ export function requestWriter(
     const { path, query, headers } = partsOf(value);
     const search = [query, encodeQuery(Object.entries(credentials.query))].filter((part) => part !== "").join("&");
     const url = `${base}${path}${search === "" ? "" : `?${search}`}`;
-    const all = withLowerCase(fixed, headers, credentials.headers);
+    const all = withCookies(withLowerCase(fixed, headers, credentials.headers), credentials.cookies);
     return codec ? { method, url, headers: all, body: codec.encode(value) } : { method, url, headers: all };
   };
+}
+
+/** Cookies of secrets follow those of the request. */
+function withCookies(headers: Record<string, string>, cookies: Record<string, string>): Record<string, string> {
+  const written = Object.entries(cookies).map(([name, value]) => `${name}=${value}`);
+  if (written.length === 0) return headers;
+  const { cookie } = headers;
+  return { ...headers, cookie: [...(cookie === undefined ? [] : [cookie]), ...written].join("; ") };
 }
 
 /** Lower-case names, so that a credential and a value cannot have the same name. */

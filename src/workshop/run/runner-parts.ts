@@ -4,8 +4,10 @@ import type { CompiledApi } from "../compile/compile.ts";
 import type { ClockFunctions } from "../expression/clock.ts";
 import type { Pause } from "./attempts.ts";
 import type { CompletedValues } from "./completed-values.ts";
-import type { FindSecret } from "./secrets/credentials.ts";
+import type { SaveSecret } from "./secrets/api-secrets.ts";
+import type { FindSecret } from "./secrets/secret-lookup.ts";
 import type { Redaction } from "./secrets/redaction.ts";
+import type { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import type { ResultStore } from "./result-store.ts";
 import type { SettingValues } from "./setting-values.ts";
 import type { StepsPlan } from "./steps/steps-plan.ts";
@@ -28,6 +30,9 @@ export interface RunnerParts {
   writes: WriteOnce;
   results: ResultStore;
   findSecret: FindSecret;
+  /** Stores the new value of a secret that changes by its use. */
+  saveSecret: SaveSecret | undefined;
+  tokens: UpstreamTokens;
   settings: SettingValues;
   signers: Readonly<Record<string, Signer>>;
   logger: Logger;

@@ -1,11 +1,14 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
-import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError } from "../../errors/nexus-error.ts";
 import type { Success } from "./response-reader.ts";
+import { accessToken, sendWithToken, withToken } from "./access-token.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
+import { signerFor } from "./request-signer.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
+import type { TokenGrant } from "./secrets/upstream-tokens.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 
@@ -15,6 +18,10 @@ type Value = Record<string, unknown>;
 export interface PreparedRequest {
   input: Value;
   request: OutgoingRequest;
+  /** Signs the finished request, again for each attempt. */
+  sign?: Signer | undefined;
+  /** How its access token was obtained. */
+  grant?: TokenGrant | undefined;
 }
 
 export interface SendingFacts {
@@ -39,9 +46,14 @@ export async function prepare(
 ): Promise<PreparedRequest> {
   const input = completed(parts, plan, given, key);
   const { instance, findSecret: find, redaction, upstream } = parts;
-  const options = { server: instance.server, origin: upstream.origin, find, redaction };
+  const tokenUrl = (address: string) => upstream.addressOf(address);
+  const options = { server: instance.server, origin: upstream.origin, tokenUrl, find, redaction };
   const credentials = plan.secrets ? await credentialsFor(plan.secrets, input, options) : NO_CREDENTIALS;
-  return { input, request: plan.write(upstream.base, input, credentials) };
+  const { grant } = credentials;
+  const sign = signerFor(parts, plan.secrets?.sign, credentials);
+  const written = plan.write(upstream.base, input, credentials);
+  const request = grant ? withToken(written, await accessToken(parts, plan, grant)) : written;
+  return { input, request, ...(sign && { sign }), ...(grant && { grant }) };
 }
 
 /** The input with computed fields. */
@@ -55,7 +67,7 @@ export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key:
 export async function callUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
-  { request: written, input }: PreparedRequest,
+  { request: written, input, sign, grant }: PreparedRequest,
   { trace, signal, timeoutMs = plan.spec.limits.timeoutMs }: SendingFacts,
 ): Promise<UpstreamOutcome> {
   const { effect, limits } = plan.spec;
@@ -69,10 +81,11 @@ export async function callUpstream(
   const waiting =
     effect === "read" ? "Waiting for the answer" : `Sending. If no answer comes: ${plan.outcomeUnknown({ input })}`;
   const show = parts.redaction.showing(input);
-  const sign = signerOf(parts, plan);
-  const send = sign
-    ? async (leftMs: number) => upstream.send(await sign(request), leftMs, signal)
-    : (leftMs: number) => upstream.send(request, leftMs, signal);
+  const deliver = async (outgoing: OutgoingRequest, leftMs: number) =>
+    upstream.send(sign ? await sign(outgoing) : outgoing, leftMs, signal);
+  const send = grant
+    ? sendWithToken(parts, plan, { request, grant, deliver })
+    : (leftMs: number) => deliver(request, leftMs);
   const attempted = await attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting });
   if (attempted.kind === "failed") {
     trace.note("warn", "The request failed", { code: attempted.error.code, reason: attempted.error.message });
@@ -89,19 +102,4 @@ export async function callUpstream(
     const text = `${parts.api.file.title} responded, but the response could not be understood.`;
     return { reading: new Failure(text, { outcome: "unknown" }), answer };
   }
-}
-
-function signerOf({ signers }: RunnerParts, { secrets }: ToolPlan): Signer | undefined {
-  const name = secrets?.sign;
-  if (name === undefined) return undefined;
-  if (typeof name !== "string") throw new NexusError("CONFIG_INVALID", `The signer ${name.kind} is not available yet`);
-  const signer = signers[name];
-  if (!signer) return undefined;
-  return async (request) => {
-    try {
-      return await signer(request);
-    } catch (cause) {
-      throw new NexusError("INTERNAL", `The request could not be signed (${name})`, { cause, mayHaveReached: false });
-    }
-  };
 }

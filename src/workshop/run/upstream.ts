@@ -28,6 +28,8 @@ export interface UpstreamOptions {
   /** Refuses also a place on this machine, unless it is in `allow`; hosts in `allow` may be internal. */
   publicOnly?: PublicOnly | undefined;
   maxBytes?: number | undefined;
+  /** Addresses of the file beside its base: those of token endpoints. */
+  others?: readonly string[] | undefined;
 }
 
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -45,17 +47,23 @@ export class Upstream implements AsyncDisposable {
   readonly #maxBytes: number;
   #isClosed = false;
 
-  constructor(spec: UpstreamSpec, { binding, ca, publicOnly, maxBytes = MAX_BYTES }: UpstreamOptions = {}) {
+  constructor(spec: UpstreamSpec, options: UpstreamOptions = {}) {
+    const { binding, ca, publicOnly, maxBytes = MAX_BYTES, others = [] } = options;
     const place = binding === undefined ? undefined : onThisMachine(binding);
     this.standIn = place?.href;
     this.base = place?.href ?? spec.base;
     this.origin = new URL(this.base).origin;
-    this.#allow = place ? [place.href] : spec.allow;
+    this.#allow = place ? [place.href, ...others.map((address) => this.addressOf(address))] : spec.allow;
     const allow = typeof publicOnly === "object" ? publicOnly.allow : [];
     const own = place && !publicOnly ? [place.hostname.replace(/^\[|\]$/g, "")] : [];
     const guard = new AddressGuard({ allow: [...allow, ...own] });
     this.#network = new Network({ guard, ca });
     this.#maxBytes = maxBytes;
+  }
+
+  /** Where another address of the file is reached: with a replacement, at the same path of it. */
+  addressOf(address: string): string {
+    return this.standIn === undefined ? address : new URL(new URL(address).pathname, this.standIn).href;
   }
 
   async send(request: OutgoingRequest, timeoutMs: number, signal?: CancelSignal): Promise<UpstreamResponse> {

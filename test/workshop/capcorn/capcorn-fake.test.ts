@@ -38,9 +38,9 @@ async function post(path: string, body: string, type = "application/xml"): Promi
 
 /** The status that a request is answered with. */
 function statusOf(path: string, body: string): number {
-  const { pathname, searchParams: query } = new URL(path, "http://fake/RestService/");
+  const { href: url, pathname, searchParams: query } = new URL(path, "http://fake/RestService/");
   const headers = { "content-type": "application/xml" };
-  return responder.respond("POST", pathname, { query, headers, body: Buffer.from(body) }).reply.status;
+  return responder.respond("POST", pathname, { url, query, headers, body: Buffer.from(body) }).reply.status;
 }
 
 /** A search in the words of the manual; written here, not by the codecs that the fake uses. */

@@ -51,6 +51,7 @@ export function checkKind(
   problems.error(path, `gives ${WORDS[kind]}, not ${WORDS[wanted]}: ${consequence}`, `${hint}${instead}`);
 }
 
+/** The same for a template. */
 export function checkTemplate(text: string | undefined, place: ExpressionPlace, path: Path, problems: Problems): void {
   const parts = text === undefined ? [] : read(() => parseTemplate(text), path, problems);
   for (const part of parts) if (typeof part !== "string") judge(part, place, path, problems);

@@ -1,4 +1,4 @@
-import type { SecretsSpec, ToolFile } from "./tool-file.ts";
+import type { SecretsSpec, SignerSpec, ToolFile } from "./tool-file.ts";
 
 /** The input fields in the name of a secret. */
 export function fieldsInName(name: string): string[] {
@@ -6,9 +6,24 @@ export function fieldsInName(name: string): string[] {
 }
 
 /** All secret names of a set. */
-export function secretNames({ query, headers, bearer, basic }: SecretsSpec): string[] {
-  const named = [...Object.values(query), ...Object.values(headers), bearer, basic?.user, basic?.password];
+export function secretNames(spec: SecretsSpec): string[] {
+  const { query, headers, bearer, basic, cookies = {} } = spec;
+  const sent = [query, headers, cookies].flatMap((place) => Object.values(place));
+  const named = [...sent, bearer, basic?.user, basic?.password, ...tokenSecretNames(spec), ...signingNames(spec.sign)];
   return [...new Set(named.filter((name) => name !== undefined))];
+}
+
+/** Those that are sent to the token endpoint, and never with a request of a tool. */
+export function tokenSecretNames({ oauth }: Pick<SecretsSpec, "oauth">): string[] {
+  const { clientId, clientSecret, refreshToken } = oauth ?? {};
+  return [clientId, clientSecret, refreshToken].filter((name) => name !== undefined);
+}
+
+/** Those of a built-in signer. */
+export function signingNames(sign: string | SignerSpec | undefined): string[] {
+  if (typeof sign !== "object") return [];
+  const named = sign.kind === "hmac" ? [sign.id, sign.key] : [sign.accessKey, sign.secretKey, sign.sessionToken];
+  return named.filter((name) => name !== undefined);
 }
 
 /** The names under which its secrets have to be stored for a server; default: a server with the name of the API. */

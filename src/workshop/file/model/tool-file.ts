@@ -100,10 +100,16 @@ export interface HmacSignerSpec {
   algorithm: "sha256" | "sha1" | "sha512";
   /** The name of the secret. */
   key: string;
-  /** A template with `method`, `path`, `query`, `body`, `bodyHash`, `timestamp`, `date`, `nonce` and `settings`. */
+  /** The name of the secret that tells whose key it is; `id` in the templates. */
+  id?: string;
+  /**
+   * A template with `method`, `host`, `path`, `query`, `body`, `bodyHash`, `timestamp` (seconds since 1970), `date` (as
+   * in the header Date), `nonce`, `id` and `settings`.
+   */
   text: string;
+  /** Of the signature and of `bodyHash`. */
   encoding: "hex" | "base64";
-  /** The headers that it sets; templates that also have `signature` and the public secrets by name. */
+  /** The headers that it sets; templates that also have `signature`. */
   headers: Record<string, string>;
 }
 

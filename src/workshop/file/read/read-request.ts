@@ -1,5 +1,5 @@
 import { type Part, present } from "./part.ts";
-import { checkHeader } from "./read-secrets.ts";
+import { checkHeader } from "./secret-name.ts";
 import type { RequestSpec, ResponseSpec } from "../model/tool-file.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;

@@ -1,58 +1,65 @@
 import { type Part, present } from "./part.ts";
 import { secretNames } from "../model/secret-names.ts";
 import type { SecretsSpec } from "../model/tool-file.ts";
+import { readOAuth } from "./read-oauth.ts";
+import { readSigner } from "./read-signer.ts";
+import { checkHeader, readSecretName } from "./secret-name.ts";
 
-/** `pin-{hotelId}`: letters, digits, and input fields. */
-const NAME = /^(?:[A-Za-z0-9._-]|\{[A-Za-z][A-Za-z0-9_]*\})+$/;
-const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
-/** Set by the sender of the request, or in other parts of the file. */
-const OWN_HEADERS = ["host", "content-length", "transfer-encoding", "connection", "content-type", "cookie"];
+const PLACES = ["query", "headers", "bearer", "basic", "cookies", "oauth", "sign"];
 
 export function readSecrets(part: Part): Record<string, SecretsSpec> {
   return Object.fromEntries(part.entries().map(([name, set]) => [name, readSet(set)]));
 }
 
-export function checkHeader(part: Part, header: string, hint: string): void {
-  if (!HEADER.test(header)) part.keyError(`"${header}" cannot be the name of a header`);
-  else if (OWN_HEADERS.includes(header.toLowerCase())) part.keyError(`${header} is set by itself`, "Leave it out.");
-  else if (header.toLowerCase() === "authorization" && hint !== "") part.keyError(`${header} carries a secret`, hint);
-}
-
 function readSet(part: Part): SecretsSpec {
-  part.members(["query", "headers", "bearer", "basic", "public", "sign"]);
-  if (part.isMap && !["query", "headers", "bearer", "basic", "sign"].some((place) => part.has(place))) {
-    part.error("says nowhere where its secrets go", "Give query, headers, bearer, basic or sign.");
+  part.members([...PLACES, "public"]);
+  if (part.isMap && !PLACES.some((place) => part.has(place))) {
+    part.error("says nowhere where its secrets go", "Give query, headers, bearer, basic, cookies, oauth or sign.");
   }
   for (const [header, name] of part.part("headers").entries()) checkHeader(name, header, "");
+  for (const [cookie, name] of part.part("cookies").entries()) checkCookie(name, cookie);
   const spec: SecretsSpec = present({
     query: readNames(part.part("query")),
     headers: readNames(part.part("headers")),
-    bearer: readName(part.part("bearer")),
+    bearer: readSecretName(part.part("bearer")),
     basic: part.has("basic") ? readBasic(part.part("basic")) : undefined,
+    cookies: part.has("cookies") ? readNames(part.part("cookies")) : undefined,
+    oauth: part.has("oauth") ? readOAuth(part.part("oauth")) : undefined,
     public: [],
-    sign: part.part("sign").text(),
+    sign: readSigner(part.part("sign")),
   });
-  if (spec.bearer !== undefined && spec.basic) part.error("bearer and basic both set the header Authorization");
+  checkAuthorization(part, spec);
   return { ...spec, public: readPublic(part.part("public"), secretNames(spec)) };
+}
+
+/** A request has one header Authorization. */
+function checkAuthorization(part: Part, { bearer, basic, oauth, sign }: SecretsSpec): void {
+  const setting = [
+    ...(bearer === undefined ? [] : ["bearer"]),
+    ...(basic ? ["basic"] : []),
+    ...(oauth ? ["oauth"] : []),
+    ...(signsAuthorization(sign) ? ["sign"] : []),
+  ];
+  if (setting.length > 1) part.error(`${setting[0]} and ${setting[1]} both set the header Authorization`);
+}
+
+function signsAuthorization(sign: SecretsSpec["sign"]): boolean {
+  if (typeof sign !== "object") return false;
+  return sign.kind === "aws-sigv4" || Object.keys(sign.headers).some((name) => name.toLowerCase() === "authorization");
+}
+
+function checkCookie(part: Part, cookie: string): void {
+  // RFC 6265, section 4.1.1.
+  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(cookie)) part.keyError(`"${cookie}" cannot be the name of a cookie`);
 }
 
 function readBasic(part: Part): { user: string; password: string } {
   part.members(["user", "password"], ["user", "password"]);
-  return { user: readName(part.part("user")) ?? "", password: readName(part.part("password")) ?? "" };
+  return { user: readSecretName(part.part("user")) ?? "", password: readSecretName(part.part("password")) ?? "" };
 }
 
 function readNames(part: Part): Record<string, string> {
-  return Object.fromEntries(part.entries().map(([place, name]) => [place, readName(name) ?? ""]));
-}
-
-function readName(part: Part): string | undefined {
-  const name = part.text();
-  if (name === undefined || NAME.test(name)) return name;
-  part.error(
-    `"${name}" is not a valid name of a secret`,
-    "Names only: letters, digits, . _ - and {field}. Values are in the store.",
-  );
-  return name;
+  return Object.fromEntries(part.entries().map(([place, name]) => [place, readSecretName(name) ?? ""]));
 }
 
 function readPublic(part: Part, known: readonly string[]): string[] {

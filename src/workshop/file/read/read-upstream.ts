@@ -35,7 +35,7 @@ export function readTimeout(part: Part): number | undefined {
 }
 
 /** A URL without other parts, in the form used for comparison. */
-function readAddress(part: Part): string | undefined {
+export function readAddress(part: Part): string | undefined {
   const text = part.text();
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -55,6 +55,6 @@ function readAddress(part: Part): string | undefined {
 }
 
 /** Same origin, and a path that begins with its complete segments. */
-function covers(address: string, base: string): boolean {
+export function covers(address: string, base: string): boolean {
   return base === address || base.startsWith(address.endsWith("/") ? address : `${address}/`);
 }

@@ -2,7 +2,10 @@ import { boundMessage, secretFor } from "../../../auth/secret-origins.ts";
 import type { SecretStore } from "../../../auth/secrets.ts";
 import type { ServerInstance } from "../../../auth/server-instance.ts";
 import type { Logger } from "../../../text/logger.ts";
-import type { FindSecret } from "./credentials.ts";
+import type { FindSecret } from "./secret-lookup.ts";
+
+/** Stores a new value under the full name of a secret, which keeps its origins. */
+export type SaveSecret = (name: string, value: string) => Promise<void>;
 
 export interface ApiSecretsOptions {
   /** The name that the tool file gives its API. */

@@ -1,36 +1,26 @@
-import { NexusError } from "../../../errors/nexus-error.ts";
-import { checkSecretName } from "../../../auth/secret-name.ts";
-import { notAllowed } from "../../../auth/secret-origins.ts";
-import { renderTemplate } from "../../expression/template.ts";
-import { fieldsInName, secretNames } from "../../file/model/secret-names.ts";
-import type { SecretsSpec } from "../../file/model/tool-file.ts";
-import type { Redaction } from "./redaction.ts";
+import { fieldsInName, secretNames, signingNames } from "../../file/model/secret-names.ts";
+import type { SecretsSpec, UpstreamOAuthSpec } from "../../file/model/tool-file.ts";
+import { SecretLookup, type SecretSource } from "./secret-lookup.ts";
+import type { TokenGrant } from "./upstream-tokens.ts";
 
 /** The credentials of a request, by their place. */
 export interface Credentials {
   query: Record<string, string>;
   headers: Record<string, string>;
+  cookies: Record<string, string>;
+  /** The secrets of a built-in signer, by their names in the file. */
+  signing: ReadonlyMap<string, string>;
+  /** How its access token is obtained. */
+  grant?: TokenGrant | undefined;
 }
 
-export const NO_CREDENTIALS: Credentials = { query: {}, headers: {} };
-
-/**
- * Finds a secret by its full name, `<server>.<name>`, for a request to an origin (`https://api.example`); throws
- * UNTRUSTED if it may not be sent there. Without an origin it is used only for masking.
- */
-export type FindSecret = (name: string, origin?: string) => Promise<string | undefined>;
+export const NO_CREDENTIALS: Credentials = { query: {}, headers: {}, cookies: {}, signing: new Map() };
 
 export interface CredentialsOptions extends SecretSource {
   /** The address of the request, as `https://api.example`. */
   origin: string;
-}
-
-/** The source of the secrets of one API. */
-export interface SecretSource {
-  /** The server's id. */
-  server: string;
-  find: FindSecret;
-  redaction: Redaction;
+  /** The address of the token endpoint that is used for one of the file. */
+  tokenUrl: (written: string) => string;
 }
 
 /**
@@ -41,41 +31,58 @@ export async function credentialsFor(
   input: Record<string, unknown>,
   options: CredentialsOptions,
 ): Promise<Credentials> {
-  const missing = new Set<string>();
-  const refused = new Set<string>();
-  const get = async (written: string): Promise<string> => {
-    const name = `${options.server}.${renderTemplate(written, input)}`;
-    checkSecretName(name);
-    const value = await options.find(name, options.origin).catch((error: unknown) => {
-      if (!(error instanceof NexusError) || error.code !== "UNTRUSTED") throw error;
-      refused.add(name);
-      return "";
-    });
-    if (refused.has(name)) return "";
-    if (value === undefined || value === "") missing.add(name);
-    else if (!spec.public.includes(written)) options.redaction.hide(value);
-    return value ?? "";
-  };
-  const forHeader = async (written: string): Promise<string> => {
-    const value = await get(written);
-    if (/[^\x20-\x7e]/.test(value)) throw unfit(`${options.server}.${renderTemplate(written, input)}`);
-    return value;
-  };
+  const { origin, redaction } = options;
+  const lookup = new SecretLookup(options, input, spec.public);
+  const get = (written: string) => lookup.get(written, origin);
+  const forHeader = (written: string) => lookup.getForHeader(written, origin);
   const all = async (names: Record<string, string>, take: typeof get): Promise<Record<string, string>> => {
     const entries = Object.entries(names);
     const values = await Promise.all(entries.map(([, name]) => take(name)));
     return Object.fromEntries(entries.map(([at], index) => [at, values[index] ?? ""]));
   };
-  const credentials = { query: await all(spec.query, get), headers: await all(spec.headers, forHeader) };
+  const credentials = {
+    query: await all(spec.query, get),
+    headers: await all(spec.headers, forHeader),
+    cookies: await all(spec.cookies ?? {}, (written) => lookup.getForCookie(written, origin)),
+  };
   if (spec.bearer !== undefined) credentials.headers["authorization"] = `Bearer ${await forHeader(spec.bearer)}`;
   if (spec.basic) {
     const pair = Buffer.from(`${await get(spec.basic.user)}:${await get(spec.basic.password)}`).toString("base64");
-    options.redaction.hide(pair);
+    redaction.hide(pair);
     credentials.headers["authorization"] = `Basic ${pair}`;
   }
-  if (refused.size > 0) throw notAllowed([...refused], options.origin);
-  if (missing.size > 0) throw notSet([...missing]);
-  return credentials;
+  const signing = new Map<string, string>();
+  for (const name of signingNames(spec.sign)) signing.set(name, await get(name));
+  const grant = spec.oauth && (await grantFor(spec.oauth, lookup, options));
+  lookup.throwIfIncomplete();
+  return { ...credentials, signing, ...(grant && { grant }) };
+}
+
+/** Its secrets go to the token endpoint only. */
+async function grantFor(
+  spec: UpstreamOAuthSpec,
+  lookup: SecretLookup,
+  { tokenUrl, find }: CredentialsOptions,
+): Promise<TokenGrant> {
+  const url = tokenUrl(spec.tokenUrl);
+  const { origin } = new URL(url);
+  const { refreshToken } = spec;
+  return {
+    spec,
+    url,
+    clientId: await lookup.get(spec.clientId, origin),
+    clientSecret: spec.clientSecret === undefined ? undefined : await lookup.get(spec.clientSecret, origin),
+    secrets: [spec.clientId, ...(spec.clientSecret === undefined ? [] : [spec.clientSecret])].map((name) =>
+      lookup.nameOf(name),
+    ),
+    ...(refreshToken !== undefined && {
+      refresh: {
+        name: lookup.nameOf(refreshToken),
+        token: await lookup.get(refreshToken, origin),
+        find: () => find(lookup.nameOf(refreshToken), origin),
+      },
+    }),
+  };
 }
 
 /** Registers all secrets without arguments for masking, before something is shown that may contain them. */
@@ -85,24 +92,4 @@ export async function hideSecrets(specs: Iterable<SecretsSpec>, options: SecretS
   );
   const values = await Promise.all([...new Set(written)].map((name) => options.find(`${options.server}.${name}`)));
   for (const value of values) options.redaction.hide(value ?? "");
-}
-
-/** The usual cause is the line break at the end of a copied file. */
-function unfit(name: string): NexusError {
-  return new NexusError(
-    "AUTH_REQUIRED",
-    `The secret ${name} holds a line break or another character that a header cannot hold, so nothing was sent`,
-    { hint: `The operator of this server has to run: nexus secrets set ${name}`, mayHaveReached: false },
-  );
-}
-
-function notSet(names: string[]): NexusError {
-  const message =
-    names.length === 1
-      ? `The secret ${names[0]} is not set, so nothing was sent`
-      : `The secrets ${names.join(", ")} are not set, so nothing was sent`;
-  return new NexusError("AUTH_REQUIRED", message, {
-    hint: `The operator of this server has to run: ${names.map((name) => `nexus secrets set ${name}`).join(", ")}`,
-    mayHaveReached: false,
-  });
 }

@@ -1,0 +1,91 @@
+import { messageOf } from "../../errors/nexus-error.ts";
+import type { RunnerParts } from "./runner-parts.ts";
+import type { OnRotation, TokenGrant } from "./secrets/upstream-tokens.ts";
+import type { ToolPlan } from "./tool-plan.ts";
+import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
+
+const MAX_TIMEOUT_MS = 20_000;
+
+/** The request with its access token. */
+export function withToken(request: OutgoingRequest, token: string): OutgoingRequest {
+  return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
+}
+
+/** A valid access token; it is masked from now on. `refused`: one that the API did not accept. */
+export async function accessToken(
+  parts: RunnerParts,
+  { spec }: ToolPlan,
+  grant: TokenGrant,
+  { refused, leftMs = spec.limits.timeoutMs }: { refused?: string; leftMs?: number } = {},
+): Promise<string> {
+  const { tokens, upstream, redaction, now, api } = parts;
+  const timeoutMs = Math.min(leftMs, MAX_TIMEOUT_MS);
+  // Loaded when the first token is needed: most APIs need none.
+  const { requestToken } = await import("./secrets/request-token.ts");
+  const token = await tokens.get(
+    grant,
+    {
+      now,
+      onRotation: keepRotated(parts),
+      request: async (by, refreshToken) => {
+        const obtained = await requestToken(by, refreshToken, {
+          now,
+          title: api.file.title,
+          post: (url, headers, body) => {
+            // As it is sent: with the id and the secret of the client in one text.
+            redaction.hide(headers["authorization"]?.replace(/^Basic /, "") ?? "");
+            return upstream.send({ method: "POST", url, headers, body }, timeoutMs);
+          },
+        });
+        redaction.hide(obtained.refreshToken ?? "");
+        return obtained;
+      },
+    },
+    refused,
+  );
+  redaction.hide(token);
+  return token;
+}
+
+/** Sends a request; once more with a new token if the API does not accept the first, which it may have revoked. */
+export function sendWithToken(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  given: {
+    request: OutgoingRequest;
+    grant: TokenGrant;
+    deliver: (request: OutgoingRequest, leftMs: number) => Promise<UpstreamResponse>;
+  },
+): (leftMs: number) => Promise<UpstreamResponse> {
+  const { grant, deliver } = given;
+  let { request } = given;
+  let isRenewed = false;
+  return async (leftMs) => {
+    const until = parts.now() + leftMs;
+    const answer = await deliver(request, leftMs);
+    if (answer.status !== 401 || isRenewed) return answer;
+    isRenewed = true;
+    const refused = request.headers["authorization"]?.replace(/^Bearer /, "") ?? "";
+    const left = () => Math.max(1, until - parts.now());
+    // Without a new token, the answer of the API says what is wrong.
+    const token = await accessToken(parts, plan, grant, { refused, leftMs: left() }).catch(() => undefined);
+    if (token === undefined || token === refused) return answer;
+    request = withToken(request, token);
+    return deliver(request, left());
+  };
+}
+
+/** Stores a refresh token that replaces the one that was used; otherwise the operator has to know that it is lost. */
+function keepRotated({ saveSecret, logger, redaction, api }: RunnerParts): OnRotation {
+  const warn = (name: string, why: string) =>
+    logger.warn(
+      `${api.file.title} replaced the refresh token ${name}, but the new one ${why}. It is lost when this server ends; then run: nexus secrets set ${name}`,
+    );
+  return async (name, token) => {
+    redaction.hide(token);
+    if (!saveSecret) return warn(name, "cannot be stored here");
+    await saveSecret(name, token).catch((error: unknown) =>
+      warn(name, `could not be stored (${redaction.in(messageOf(error))})`),
+    );
+  };
+}

@@ -1,0 +1,95 @@
+import { checkSecretName } from "../../../auth/secret-name.ts";
+import { notAllowed } from "../../../auth/secret-origins.ts";
+import { NexusError } from "../../../errors/nexus-error.ts";
+import { renderTemplate } from "../../expression/template.ts";
+import type { Redaction } from "./redaction.ts";
+
+/**
+ * Finds a secret by its full name, `<server>.<name>`, for a request to an origin (`https://api.example`); throws
+ * UNTRUSTED if it may not be sent there. Without an origin it is used only for masking.
+ */
+export type FindSecret = (name: string, origin?: string) => Promise<string | undefined>;
+
+/** The source of the secrets of one API. */
+export interface SecretSource {
+  /** The server's id. */
+  server: string;
+  find: FindSecret;
+  redaction: Redaction;
+}
+
+/** The secrets of one request. All that are missing or not allowed are reported together, at the end. */
+export class SecretLookup {
+  readonly #source: SecretSource;
+  readonly #input: Record<string, unknown>;
+  readonly #public: readonly string[];
+  readonly #missing = new Set<string>();
+  /** By origin. */
+  readonly #refused = new Map<string, Set<string>>();
+
+  constructor(source: SecretSource, input: Record<string, unknown>, publicNames: readonly string[]) {
+    this.#source = source;
+    this.#input = input;
+    this.#public = publicNames;
+  }
+
+  /** The value for a request to an origin, masked from now on; "" if there is none. */
+  async get(written: string, origin: string): Promise<string> {
+    const name = this.nameOf(written);
+    checkSecretName(name);
+    let isRefused = false;
+    const value = await this.#source.find(name, origin).catch((error: unknown) => {
+      if (!(error instanceof NexusError) || error.code !== "UNTRUSTED") throw error;
+      isRefused = true;
+      return undefined;
+    });
+    if (isRefused) this.#refused.set(origin, (this.#refused.get(origin) ?? new Set()).add(name));
+    else if (value === undefined || value === "") this.#missing.add(name);
+    else if (!this.#public.includes(written)) this.#source.redaction.hide(value);
+    return value ?? "";
+  }
+
+  /** The same for a value that becomes part of a header. */
+  async getForHeader(written: string, origin: string): Promise<string> {
+    const value = await this.get(written, origin);
+    if (/[^\x20-\x7e]/.test(value)) throw unfit(this.nameOf(written));
+    return value;
+  }
+
+  /** The same for a cookie, whose value cannot have these characters (RFC 6265, section 4.1.1). */
+  async getForCookie(written: string, origin: string): Promise<string> {
+    const value = await this.getForHeader(written, origin);
+    if (/[ ",;\\]/.test(value)) throw unfit(this.nameOf(written), "a cookie");
+    return value;
+  }
+
+  /** The full name, with the values of the input. */
+  nameOf(written: string): string {
+    return `${this.#source.server}.${renderTemplate(written, this.#input)}`;
+  }
+
+  throwIfIncomplete(): void {
+    for (const [origin, names] of this.#refused) throw notAllowed([...names], origin);
+    if (this.#missing.size > 0) throw notSet([...this.#missing]);
+  }
+}
+
+/** The usual cause is the line break at the end of a copied file. */
+function unfit(name: string, place = "a header"): NexusError {
+  return new NexusError(
+    "AUTH_REQUIRED",
+    `The secret ${name} holds a line break or another character that ${place} cannot hold, so nothing was sent`,
+    { hint: `The operator of this server has to run: nexus secrets set ${name}`, mayHaveReached: false },
+  );
+}
+
+function notSet(names: string[]): NexusError {
+  const message =
+    names.length === 1
+      ? `The secret ${names[0]} is not set, so nothing was sent`
+      : `The secrets ${names.join(", ")} are not set, so nothing was sent`;
+  return new NexusError("AUTH_REQUIRED", message, {
+    hint: `The operator of this server has to run: ${names.map((name) => `nexus secrets set ${name}`).join(", ")}`,
+    mayHaveReached: false,
+  });
+}
