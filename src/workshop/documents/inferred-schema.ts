@@ -1,0 +1,157 @@
+import { isRecord } from "../../json/is-record.ts";
+import type { Evidence, SchemaFacts } from "./api-facts.ts";
+
+/** The most items of a list, and members of an object, that are looked at. */
+const MAX_ITEMS = 100;
+const MAX_MEMBERS = 1_000;
+const MAX_DEPTH = 40;
+
+/** What collections write in place of values, and what it says. */
+const PLACEHOLDERS: Readonly<Record<string, Pick<SchemaFacts, "types" | "format">>> = {
+  string: { types: ["string"] },
+  integer: { types: ["integer"] },
+  int: { types: ["integer"] },
+  int32: { types: ["integer"], format: "int32" },
+  int64: { types: ["integer"], format: "int64" },
+  long: { types: ["integer"], format: "int64" },
+  number: { types: ["number"] },
+  float: { types: ["number"] },
+  double: { types: ["number"] },
+  boolean: { types: ["boolean"] },
+  object: { types: ["object"] },
+  array: { types: ["array"] },
+  null: { types: [] },
+  date: { types: ["string"], format: "date" },
+  datetime: { types: ["string"], format: "date-time" },
+  "date-time": { types: ["string"], format: "date-time" },
+  uuid: { types: ["string"], format: "uuid" },
+  email: { types: ["string"], format: "email" },
+  uri: { types: ["string"], format: "uri" },
+  url: { types: ["string"], format: "uri" },
+  binary: { types: ["string"], format: "binary" },
+  byte: { types: ["string"], format: "byte" },
+  password: { types: ["string"], format: "password" },
+};
+
+/**
+ * The schema of values of which only examples are known. Nothing is required, and every number may have decimals:
+ * another value may differ from the examples. `<integer>` and the like say more.
+ */
+export function inferSchema(samples: readonly unknown[], evidence: Evidence, depth = 0): SchemaFacts {
+  const kinds = samples.map(kindOf);
+  const types = [...new Set(kinds.flatMap(({ types: each }) => each))];
+  const formats = new Set(kinds.map(({ format }) => format));
+  const [format] = formats;
+  const records = depth < MAX_DEPTH ? samples.filter(isRecord) : [];
+  const lists = depth < MAX_DEPTH ? samples.filter((sample) => Array.isArray(sample)) : [];
+  const items = lists.flatMap((list) => (list as unknown[]).slice(0, MAX_ITEMS));
+  const names = [...new Set(records.flatMap((record) => Object.keys(record)))].slice(0, MAX_MEMBERS);
+  const properties = names.map((name) => {
+    const values = records.filter((record) => Object.hasOwn(record, name)).map((record) => record[name]);
+    return [name, () => inferSchema(values, `${evidence}/${pointerStep(name)}`, depth + 1)] as const;
+  });
+  const has = (type: SchemaFacts["types"][number]) => types.includes(type);
+  return complete({
+    ...plainSchema(evidence, has("number") ? types.filter((type) => type !== "integer") : types),
+    nullable: samples.includes(null),
+    ...(formats.size === 1 && format !== undefined && { format }),
+    properties: new Map(properties),
+    ...(items.length > 0 && { items: () => inferSchema(items, `${evidence}/0`, depth + 1) }),
+  });
+}
+
+/** A name as a step of a JSON pointer. */
+export function pointerStep(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** A schema that says only the type; no type: any value. */
+export function plainSchema(evidence: Evidence, types: SchemaFacts["types"] = ["string"]): SchemaFacts {
+  return {
+    evidence,
+    types,
+    nullable: false,
+    examples: [],
+    deprecated: false,
+    readOnly: false,
+    writeOnly: false,
+    uniqueItems: false,
+    prefixItems: [],
+    properties: new Map(),
+    required: new Set(),
+    additional: "undeclared",
+    allOf: [],
+    oneOf: [],
+    anyOf: [],
+    others: [],
+    asJsonSchema: () => (types.length === 0 ? {} : { type: types.length === 1 ? types[0] : types }),
+  };
+}
+
+/** With a JSON Schema of all its members. */
+function complete(schema: SchemaFacts): SchemaFacts {
+  const { types, nullable, format, properties, required, items } = schema;
+  const all = nullable && types.length > 0 ? [...types, "null"] : types;
+  const inner = () => [...properties].map(([name, of]) => [name, of().asJsonSchema()] as const);
+  return {
+    ...schema,
+    asJsonSchema: () => ({
+      ...(all.length > 0 && { type: all.length === 1 ? all[0] : all }),
+      ...(format !== undefined && { format }),
+      ...(properties.size > 0 && { properties: Object.fromEntries(inner()) }),
+      ...(required.size > 0 && { required: [...required] }),
+      ...(items && { items: items().asJsonSchema() }),
+    }),
+  };
+}
+
+/** The schema of an object with these members, of which some are required. */
+export function objectSchema(
+  evidence: Evidence,
+  members: Iterable<readonly [string, SchemaFacts]>,
+  required: Iterable<string> = [],
+): SchemaFacts {
+  const properties = new Map([...members].map(([name, schema]) => [name, () => schema]));
+  return complete({ ...plainSchema(evidence, ["object"]), properties, required: new Set(required) });
+}
+
+/** Whether a text stands for a value: `<integer>`, also several: `<string>,<string>`. */
+export function isPlaceholder(text: string): boolean {
+  return /^(?:<[A-Za-z][\w -]*>[,|; ]*)+$/.test(text);
+}
+
+/** The type that a placeholder names; undefined if the text is not one. */
+export function placeholderSchema(text: string, evidence: Evidence): SchemaFacts | undefined {
+  const kind = placeholderKind(text);
+  if (!kind) return undefined;
+  return complete({ ...plainSchema(evidence, kind.types), ...(kind.format !== undefined && { format: kind.format }) });
+}
+
+/** Whether any text in a value stands for another, so that it cannot serve as an example. */
+export function hasPlaceholder(value: unknown): boolean {
+  if (typeof value === "string") return isPlaceholder(value) || /\{\{[^{}]*\}\}/.test(value);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some(hasPlaceholder);
+}
+
+function placeholderKind(text: string): Pick<SchemaFacts, "types" | "format"> | undefined {
+  const [, name = ""] = /^<([A-Za-z][\w -]*)>$/.exec(text.trim()) ?? [];
+  const key = name.toLowerCase();
+  return Object.hasOwn(PLACEHOLDERS, key) ? PLACEHOLDERS[key] : undefined;
+}
+
+function kindOf(sample: unknown): Pick<SchemaFacts, "types" | "format"> {
+  switch (typeof sample) {
+    case "string":
+      return placeholderKind(sample) ?? { types: ["string"] };
+    case "number":
+      return { types: ["number"] };
+    case "bigint":
+      return { types: ["integer"], format: "int64" };
+    case "boolean":
+      return { types: ["boolean"] };
+    default:
+      if (Array.isArray(sample)) return { types: ["array"] };
+      return { types: isRecord(sample) ? ["object"] : [] };
+  }
+}

@@ -1,0 +1,114 @@
+import type { ApiFacts, Evidence, OperationFacts, Remark, SecuritySchemeFacts } from "../api-facts.ts";
+import type { PostmanPart } from "./postman-part.ts";
+import { isSecretName, type PostmanVariables } from "./postman-variables.ts";
+
+const NAMES: Readonly<Record<SecuritySchemeFacts["kind"], string>> = {
+  apiKey: "apiKey",
+  bearer: "bearer",
+  basic: "basic",
+  oauth2: "oauth2",
+  other: "auth",
+};
+
+/** The credentials of a collection: each kind and place once. Values are never read. */
+export class PostmanAuth {
+  readonly schemes: ApiFacts["security"] = {};
+  readonly #remarks: Remark[];
+  readonly #known = new Map<string, string>();
+
+  constructor(remarks: Remark[]) {
+    this.#remarks = remarks;
+  }
+
+  /**
+   * The credentials of a request: its own `auth`, or that of the nearest folder or the collection (`inherited`), and
+   * those that its headers and query have.
+   */
+  of(
+    inherited: PostmanPart,
+    found: readonly SecuritySchemeFacts[],
+    variables: PostmanVariables,
+  ): OperationFacts["security"] {
+    const declared = inherited.isThere ? this.#schemeOf(inherited, variables) : undefined;
+    const all = [...(declared ? [declared] : []), ...found];
+    if (all.length === 0) return [];
+    return [[...new Set(all.map((scheme) => this.#name(scheme)))].map((scheme) => ({ scheme, scopes: [] }))];
+  }
+
+  #schemeOf(auth: PostmanPart, variables: PostmanVariables): SecuritySchemeFacts | undefined {
+    const type = auth.part("type").text() ?? "noauth";
+    const own = auth.part(type);
+    const { evidence } = auth;
+    const get = (key: string) => {
+      const text = own.entry(key);
+      return text === undefined ? undefined : variables.resolve(text);
+    };
+    switch (type) {
+      case "noauth":
+        return undefined;
+      case "bearer":
+        return { kind: "bearer", evidence };
+      case "basic":
+        return { kind: "basic", evidence };
+      case "apikey": {
+        const name = get("key") ?? "";
+        const place = get("in") === "query" ? "query" : "header";
+        return { kind: "apiKey", in: place, name: name === "" ? "X-API-Key" : name, evidence };
+      }
+      case "oauth2":
+        return oauthOf(get, evidence);
+      default:
+        this.#remarks.push({
+          text: `The authorization "${type}" has to be written by hand (secrets, sign).`,
+          evidence,
+        });
+        return { kind: "other", type, evidence };
+    }
+  }
+
+  #name(scheme: SecuritySchemeFacts): string {
+    const { evidence: _, description: __, ...rest } = scheme;
+    const key = JSON.stringify(rest);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const base = NAMES[scheme.kind];
+    let name = base;
+    for (let count = 2; Object.hasOwn(this.schemes, name); count++) name = `${base}${count}`;
+    this.#known.set(key, name);
+    this.schemes[name] = scheme;
+    return name;
+  }
+}
+
+function oauthOf(get: (key: string) => string | undefined, evidence: Evidence): SecuritySchemeFacts {
+  const grant = get("grant_type") ?? "authorization_code";
+  const written = get("accessTokenUrl") ?? "";
+  const tokenUrl = URL.canParse(written) ? written : undefined;
+  const scopes = (get("scope") ?? "").split(/\s+/).filter((scope) => scope !== "" && !scope.includes("{{"));
+  const isOwn = grant === "client_credentials";
+  return {
+    kind: "oauth2",
+    evidence,
+    needsPerson: !isOwn,
+    ...(tokenUrl !== undefined && { tokenUrl }),
+    ...(isOwn && tokenUrl !== undefined && { clientCredentials: { tokenUrl, scopes } }),
+  };
+}
+
+/** The credential that a header has; undefined if it has none. */
+export function credentialInHeader(name: string, value: string, evidence: Evidence): SecuritySchemeFacts | undefined {
+  const lower = name.toLowerCase();
+  if (lower === "authorization" || lower === "proxy-authorization") {
+    if (/^bearer\b/i.test(value.trim())) return { kind: "bearer", evidence };
+    if (/^basic\b/i.test(value.trim())) return { kind: "basic", evidence };
+    return { kind: "apiKey", in: "header", name, evidence };
+  }
+  return isSecretName(name) ? { kind: "apiKey", in: "header", name, evidence } : undefined;
+}
+
+/** The credential that a query parameter has; undefined if it has none. */
+export function credentialInQuery(name: string, value: string, evidence: Evidence): SecuritySchemeFacts | undefined {
+  const [, variable = ""] = /^\{\{\s*([^{}]*?)\s*\}\}$/.exec(value) ?? [];
+  const isSecret = isSecretName(name) || isSecretName(variable);
+  return isSecret ? { kind: "apiKey", in: "query", name, evidence } : undefined;
+}

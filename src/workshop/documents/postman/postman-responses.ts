@@ -1,0 +1,50 @@
+import type { ContentFacts, ResponseFacts } from "../api-facts.ts";
+import { inferSchema, plainSchema } from "../inferred-schema.ts";
+import { jsonSample } from "./postman-body.ts";
+import { headersOf } from "./postman-headers.ts";
+import type { PostmanPart } from "./postman-part.ts";
+
+/** The saved responses of a request, by status. Their bodies are examples, of which the schema is inferred. */
+export function readResponses(list: PostmanPart): ResponseFacts[] {
+  const byStatus = new Map<string, PostmanPart[]>();
+  for (const response of list.items()) {
+    const code = Number(response.part("code").text());
+    if (!Number.isInteger(code) || code < 100 || code > 599) continue;
+    byStatus.set(String(code), [...(byStatus.get(String(code)) ?? []), response]);
+  }
+  return [...byStatus].map(([status, responses]) => {
+    const [first] = responses;
+    const name = first?.part("name").text();
+    return {
+      status,
+      ...(name !== undefined && name !== "" && { description: name }),
+      contents: contentsOf(responses),
+      headers: [],
+      evidence: first?.evidence ?? list.evidence,
+    };
+  });
+}
+
+function contentsOf(responses: readonly PostmanPart[]): ContentFacts[] {
+  const byType = new Map<string, { samples: unknown[]; isJson: boolean; evidence: string }>();
+  for (const response of responses) {
+    const body = response.part("body");
+    const text = body.text() ?? "";
+    if (text.trim() === "") continue;
+    const header = headersOf(response.part("header")).find(({ name }) => name.toLowerCase() === "content-type");
+    const sample = jsonSample(text);
+    const named = header?.value.split(";", 1)[0]?.trim().toLowerCase();
+    const type = named !== undefined && named !== "" ? named : sample ? "application/json" : "text/plain";
+    const isJson = sample !== undefined && /json/.test(type);
+    const known = byType.get(type) ?? { samples: [], isJson, evidence: body.evidence };
+    if (isJson) known.samples.push(sample.value);
+    byType.set(type, known);
+  }
+  return [...byType].map(([mediaType, { samples, evidence }]) => ({
+    mediaType,
+    schema: samples.length > 0 ? inferSchema(samples, evidence) : plainSchema(evidence),
+    examples: [],
+    encoding: {},
+    evidence,
+  }));
+}

@@ -1,0 +1,140 @@
+import type { ApiFacts, OmittedOperation, OperationFacts, Remark, ServerFacts } from "../api-facts.ts";
+import type { LoadedDocument } from "../parse-document.ts";
+import { PostmanAuth } from "./postman-auth.ts";
+import { PostmanPart } from "./postman-part.ts";
+import { readRequest } from "./postman-request.ts";
+import { PostmanVariables } from "./postman-variables.ts";
+
+/** What surrounds a request: the folders, and what they give it. */
+interface Surroundings {
+  folder: string | undefined;
+  auth: PostmanPart;
+  variables: PostmanVariables;
+}
+
+const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"]);
+
+/** Reads a Postman collection (2.0 or 2.1). Types are inferred from its examples; values of credentials are not read. */
+export function readPostman(document: LoadedDocument): ApiFacts {
+  return new Reader(document).read();
+}
+
+class Reader {
+  readonly #root: PostmanPart;
+  readonly #remarks: Remark[];
+  readonly #auth: PostmanAuth;
+  readonly #tags = new Map<string, string | undefined>();
+  readonly #operations: { facts: OperationFacts; server: ServerFacts | undefined }[] = [];
+  readonly #omitted: OmittedOperation[] = [];
+  readonly #keys = new Map<string, number>();
+  /** In a collection that marks what is required, everything else is optional. */
+  readonly #marksRequired: boolean;
+  #hasScripts = false;
+
+  constructor({ name, value, text, remarks }: LoadedDocument) {
+    this.#root = new PostmanPart(value, `${name}#`);
+    this.#remarks = remarks.map((remark) => ({ text: remark, evidence: `${name}#` }));
+    this.#auth = new PostmanAuth(this.#remarks);
+    this.#marksRequired = /"\s*\(Required\)/i.test(text);
+  }
+
+  read(): ApiFacts {
+    const info = this.#root.part("info");
+    const variables = new PostmanVariables().with(this.#root.part("variable"));
+    this.#items(this.#root.part("item"), { folder: undefined, auth: this.#root.part("auth"), variables });
+    if (this.#hasScripts) {
+      this.#remarks.push({
+        text: "Its scripts are not read: what they compute has to be written by hand.",
+        evidence: this.#root.evidence,
+      });
+    }
+    const main = this.#mainServer();
+    const description = info.description();
+    const version = info.part("version").text();
+    return {
+      format: "postman-2",
+      title: info.part("name").text()?.trim() || "API",
+      version: version === undefined || version === "" ? "1.0.0" : version,
+      ...(description !== undefined && { description }),
+      servers: main ? [main] : [],
+      security: this.#auth.schemes,
+      tags: [...this.#tags].map(([name, about]) => ({ name, ...(about !== undefined && { description: about }) })),
+      operations: this.#operations.map(({ facts, server }) =>
+        server && server.url !== main?.url ? { ...facts, servers: [server] } : facts,
+      ),
+      omitted: this.#omitted,
+      remarks: this.#remarks,
+    };
+  }
+
+  #items(list: PostmanPart, around: Surroundings): void {
+    for (const item of list.items()) {
+      if (item.part("event").items().some(hasScript)) this.#hasScripts = true;
+      const name = item.part("name").text()?.trim() ?? "";
+      const variables = around.variables.with(item.part("variable"));
+      if (Array.isArray(item.part("item").value)) {
+        const folder = name === "" ? around.folder : name;
+        if (folder !== undefined && !this.#tags.has(folder)) this.#tags.set(folder, item.description());
+        this.#items(item.part("item"), { folder, auth: nearest(item.part("auth"), around.auth), variables });
+      } else this.#request(item, name, { ...around, variables });
+    }
+  }
+
+  #request(item: PostmanPart, name: string, { folder, auth, variables }: Surroundings): void {
+    const request = item.part("request");
+    if (!request.isThere) {
+      const detail = "the item has no request";
+      const key = this.#uniqueKey(name === "" ? "item" : name);
+      this.#omitted.push({ key, reason: "unreadable-operation", detail, evidence: item.evidence });
+      return;
+    }
+    const method = (request.part("method").text() ?? "GET").trim().toUpperCase();
+    const { facts, server, unresolved } = readRequest(item, {
+      method,
+      variables,
+      auth: nearest(request.part("auth"), nearest(item.part("auth"), auth)),
+      known: this.#auth,
+      marksRequired: this.#marksRequired,
+    });
+    const key = this.#uniqueKey(`${method} ${facts.path}`);
+    if (!METHODS.has(method)) {
+      this.#omitted.push({ key, reason: "unsupported-method", detail: method, evidence: item.evidence });
+      return;
+    }
+    if (unresolved !== undefined) {
+      this.#remarks.push({
+        text: `The variable "${unresolved}" has no value, so the host of ${key} is not known.`,
+        evidence: request.evidence,
+      });
+    }
+    const tags = folder === undefined ? [] : [folder];
+    this.#operations.push({ facts: { ...facts, key, tags, ...(name !== "" && { id: name }) }, server });
+  }
+
+  #uniqueKey(key: string): string {
+    const count = (this.#keys.get(key) ?? 0) + 1;
+    this.#keys.set(key, count);
+    return count === 1 ? key : `${key} (${count})`;
+  }
+
+  /** The one that most requests use; the first of them. */
+  #mainServer(): ServerFacts | undefined {
+    const counts = new Map<string, { server: ServerFacts; count: number }>();
+    for (const { server } of this.#operations) {
+      if (!server) continue;
+      const known = counts.get(server.url) ?? { server, count: 0 };
+      counts.set(server.url, { ...known, count: known.count + 1 });
+    }
+    return [...counts.values()].sort((a, b) => b.count - a.count)[0]?.server;
+  }
+}
+
+/** `auth: null` and no `auth` both mean: that of the parent. */
+function nearest(own: PostmanPart, outer: PostmanPart): PostmanPart {
+  return own.isThere ? own : outer;
+}
+
+function hasScript(event: PostmanPart): boolean {
+  const exec = event.part("script").part("exec");
+  return [exec, ...exec.items()].some((line) => (line.text() ?? "").trim() !== "");
+}
