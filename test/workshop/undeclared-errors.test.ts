@@ -80,3 +80,29 @@ test("X3: an answer that cannot be read is shown, too", async () => {
     /^The response of Corner shop cannot be read: .*\nIt said: Please log in\nTry again later/,
   );
 });
+
+test("X3: a time to wait that is given as a date is told in seconds", async () => {
+  const text = await textFor(answer(429, "", { "retry-after": new Date(Date.now() + 3_600_000).toUTCString() }));
+  expect(text).toMatch(/try again in (?:3599|3600) seconds/);
+  expect(await textFor(answer(429, "", { "retry-after": "soon" }))).toContain("try again later");
+});
+
+test("X3: the time to wait is also told where the tool file describes the failure", async () => {
+  await using shop = await openShop({}, (file) =>
+    file.replace("status: 401, say", "status: [401, 429], say").replace(", try: Set them again.", ""),
+  );
+  shop.replies["find"] = [answer(429, "", { "retry-after": "90" })];
+  const { content } = await shop.runner.call("find_items", { text: "tea" });
+  expect(content).toMatchObject([{ text: expect.stringContaining("Try again in 90 seconds.") }]);
+});
+
+test("X3: of a problem (RFC 9457) the title, the details and the single errors are told", async () => {
+  const body = {
+    title: "Invalid values",
+    detail: "One value is wrong",
+    status: 422,
+    errors: [{ pointer: "#/text", detail: "too short" }],
+  };
+  const text = await textFor(answer(422, JSON.stringify(body), { "content-type": "application/problem+json" }));
+  expect(text).toContain("It said: Invalid values: One value is wrong (#/text: too short)\n");
+});

@@ -141,17 +141,10 @@ function placeholderKind(text: string): Pick<SchemaFacts, "types" | "format"> | 
 }
 
 function kindOf(sample: unknown): Pick<SchemaFacts, "types" | "format"> {
-  switch (typeof sample) {
-    case "string":
-      return placeholderKind(sample) ?? { types: ["string"] };
-    case "number":
-      return { types: ["number"] };
-    case "bigint":
-      return { types: ["integer"], format: "int64" };
-    case "boolean":
-      return { types: ["boolean"] };
-    default:
-      if (Array.isArray(sample)) return { types: ["array"] };
-      return { types: isRecord(sample) ? ["object"] : [] };
-  }
+  if (typeof sample === "string") return placeholderKind(sample) ?? { types: ["string"] };
+  if (typeof sample === "bigint") return { types: ["integer"], format: "int64" };
+  if (typeof sample === "number") return { types: ["number"] };
+  if (typeof sample === "boolean") return { types: ["boolean"] };
+  if (Array.isArray(sample)) return { types: ["array"] };
+  return { types: isRecord(sample) ? ["object"] : [] };
 }

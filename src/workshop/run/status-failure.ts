@@ -1,14 +1,18 @@
+import { retryAfterMs } from "../../async/backoff.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { messageIn } from "../../transport/refused-body.ts";
 import { secretNames } from "../file/model/secret-names.ts";
 import type { ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 import { Failure, type FailureOptions } from "./failure.ts";
+import { isProblem, problemText } from "./problem-details.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 /** A larger body is not a message. */
 const MAX_BYTES = 256 * 1024;
 /** A JSON answer up to this size is shown completely; of a larger one only its message. */
 const MAX_WHOLE = 300;
+/** A longer wait is not one that a caller can wait for. */
+const LONGEST_WAIT_S = 999_999;
 
 /** The failure for a status that the tool file does not mention, with advice and the API's own message. */
 export function statusFailure(file: ToolFile, tool: RequestToolSpec, answer: UpstreamResponse): Failure {
@@ -66,8 +70,22 @@ function credentialsAdvice({ secrets }: ToolFile, name: string | undefined): str
 
 const NO_SECRETS = { query: {}, headers: {}, public: [] };
 
+/** "in 30 seconds", from a header with seconds or a date; "later" if it says nothing useful. */
 function waitFrom(header: string | string[] | undefined): string {
-  return typeof header === "string" && /^\d{1,6}$/.test(header) ? `in ${header} seconds` : "later";
+  const waitMs = retryAfterMs(header);
+  const seconds = waitMs === undefined ? Infinity : Math.ceil(waitMs / 1_000);
+  if (seconds > LONGEST_WAIT_S) return "later";
+  return seconds === 1 ? "in 1 second" : `in ${seconds} seconds`;
+}
+
+/** With the time that the API asks to wait, if nothing else says what to do: an entry of the tool file may not. */
+export function withWait(failure: Failure, { status, headers }: UpstreamResponse): Failure {
+  const isBusy = status === 429 || status === 503;
+  if (!isBusy || failure.hint !== undefined || failure.again !== undefined) return failure;
+  const wait = waitFrom(headers["retry-after"]);
+  if (wait === "later") return failure;
+  const { text, said, outcome } = failure;
+  return new Failure(text, { again: `Try again ${wait}.`, said, outcome });
 }
 
 /** The message of an answer, or all of it; undefined if it is empty or not text. It may contain secrets and be long. */
@@ -76,18 +94,20 @@ export function wordsIn({ headers, body }: UpstreamResponse): string | undefined
   if (typeof type === "string" && !/text|json|xml|html/i.test(type)) return undefined;
   if (body.length > MAX_BYTES) return undefined;
   const text = new TextDecoder().decode(body);
-  const words = /^\s*</.test(text) ? wordsInMarkup(text) : wordsInJson(text);
+  const words = /^\s*</.test(text) ? wordsInMarkup(text) : wordsInJson(text, typeof type === "string" ? type : "");
   const shown = words.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
   return shown === "" ? undefined : shown;
 }
 
-function wordsInJson(text: string): string {
+function wordsInJson(text: string, contentType: string): string {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return text;
   }
+  const problem = isProblem(value, contentType) ? problemText(value) : undefined;
+  if (problem !== undefined) return problem;
   const whole = JSON.stringify(value);
   if (whole.length <= MAX_WHOLE && isRecord(value)) return whole;
   return messageIn(value) ?? whole;

@@ -9,6 +9,7 @@ import { Failure, failureOf } from "./failure.ts";
 import { signerFor } from "./request-signer.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
+import { withWait } from "./status-failure.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 
@@ -95,7 +96,8 @@ export async function callUpstream(
   trace.reached(0.9, "Reading the answer");
   trace.note("info", "The request was answered", { status: answer.status, bytes: answer.body.length });
   try {
-    return { reading: plan.read(answer, input, show), answer };
+    const reading = plan.read(answer, input, show);
+    return { reading: reading.kind === "failure" ? withWait(reading, answer) : reading, answer };
   } catch (error) {
     // The request was sent: the outcome must not be reported as not sent.
     trace.note("error", "The answer could not be understood", { reason: asNexusError(error).message });
