@@ -1,0 +1,135 @@
+import { parseBoundedYaml } from "../../../source/bounded-yaml.ts";
+import { isRecord } from "../../../json/is-record.ts";
+import { editToolFile } from "../../file/edit-tool-file.ts";
+import { chunkKey, chunksOf, indented, indentOf, type FileChunk } from "./file-chunks.ts";
+import { mergeValues, type Conflict } from "./merge-values.ts";
+
+/** Something that the document changed and that was taken over into the file. */
+export interface TakenChange {
+  /** `tools.find_pets` or, inside of an edited entry, `tools.find_pets.description`. */
+  path: string;
+  what: "added" | "changed" | "removed";
+}
+
+/** Something that the document changed and a person had edited: the file was left as it is. */
+export interface Proposal extends Conflict {
+  /** In words: `tools.find_pets.title`. */
+  where: string;
+}
+
+export interface MergedDraft {
+  text: string;
+  taken: TakenChange[];
+  proposals: Proposal[];
+}
+
+/**
+ * Brings a tool file up to date with a new version of its document. `base` is the draft of the old document, `theirs`
+ * that of the new one, `mine` the file. What a person edited stays, with comments, order and layout.
+ */
+export function mergeDraft(texts: { base: string; mine: string; theirs: string }): MergedDraft {
+  const [base, mine, theirs] = [texts.base, texts.mine, texts.theirs].map((text) => new Chunks(text)) as [
+    Chunks,
+    Chunks,
+    Chunks,
+  ];
+  const result: MergedDraft = { text: "", taken: [], proposals: [] };
+  const kept = mine.list.flatMap((chunk) => {
+    const merged = mergeChunk({ base: base.find(chunk.path), mine: chunk, theirs: theirs.find(chunk.path) }, result);
+    return merged === undefined ? [] : [{ ...chunk, text: merged }];
+  });
+  result.text = withAdded(kept, { base, mine, theirs }, result)
+    .map(({ text }) => text)
+    .join("");
+  return result;
+}
+
+class Chunks {
+  readonly list: FileChunk[];
+  readonly #byKey: Map<string, FileChunk>;
+
+  constructor(text: string) {
+    this.list = chunksOf(text);
+    this.#byKey = new Map(this.list.map((chunk) => [chunkKey(chunk.path), chunk]));
+  }
+
+  find(path: FileChunk["path"]): FileChunk | undefined {
+    return this.#byKey.get(chunkKey(path));
+  }
+}
+
+/** The text of an entry after the merge; undefined if it is removed. */
+function mergeChunk(
+  { base, mine, theirs }: { base: FileChunk | undefined; mine: FileChunk; theirs: FileChunk | undefined },
+  result: MergedDraft,
+): string | undefined {
+  const where = mine.path.filter((step) => step !== "").join(".");
+  const isLine = mine.path[1] === "" || mine.path[0] === "";
+  if (isLine || base?.text === theirs?.text || mine.text === theirs?.text) return mine.text;
+  if (base && mine.text === base.text) {
+    result.taken.push({ path: where, what: theirs ? "changed" : "removed" });
+    return theirs?.text;
+  }
+  const values = { base: valueOf(base), mine: valueOf(mine), theirs: valueOf(theirs) };
+  const { changes, conflicts } = mergeValues(values);
+  const [section, entry] = mine.path;
+  const within = entry === undefined ? [] : [section];
+  for (const conflict of conflicts) {
+    const inner = conflict.path.length === 0 ? [entry ?? section] : conflict.path;
+    const path = [...within, ...inner];
+    result.proposals.push({ ...conflict, path, where: path.join(".") });
+  }
+  const [first] = changes;
+  // The whole entry: only its layout or its comments were edited, and the document does not have it any more.
+  if (first && "remove" in first && first.path.length <= 1) {
+    result.taken.push({ path: where, what: "removed" });
+    return undefined;
+  }
+  for (const change of changes) {
+    const path = [...within, ...change.path].join(".");
+    result.taken.push({ path, what: "remove" in change ? "removed" : "changed" });
+  }
+  const spaces = indentOf(mine.text);
+  return indented(editToolFile(indented(mine.text, 0), changes), spaces);
+}
+
+/** The entry as a map of its own name; undefined if there is none. */
+function valueOf(chunk: FileChunk | undefined): Record<string, unknown> | undefined {
+  if (!chunk) return undefined;
+  const document = parseBoundedYaml(chunk.text);
+  const [error] = document.errors;
+  if (error) throw error;
+  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  return isRecord(value) ? value : undefined;
+}
+
+/** New entries follow the ones that they follow in the new draft. */
+function withAdded(
+  kept: readonly FileChunk[],
+  { base, mine, theirs }: { base: Chunks; mine: Chunks; theirs: Chunks },
+  result: MergedDraft,
+): FileChunk[] {
+  const after = new Map<string, FileChunk[]>();
+  const present = new Set(kept.map(({ path }) => chunkKey(path)));
+  let previous = "";
+  for (const chunk of theirs.list) {
+    const key = chunkKey(chunk.path);
+    if (present.has(key)) {
+      previous = key;
+      continue;
+    }
+    // What the old draft also had was removed by the person, or by this merge.
+    if (base.find(chunk.path) || mine.find(chunk.path)) continue;
+    after.set(previous, [...(after.get(previous) ?? []), chunk]);
+    if (chunk.path[1] !== "") result.taken.push({ path: chunk.path.join("."), what: "added" });
+  }
+  const spaces = new Map(kept.filter(({ path }) => path[1]).map(({ path, text }) => [path[0], indentOf(text)]));
+  const place = (chunk: FileChunk): FileChunk => {
+    const wanted = chunk.path[1] === undefined || chunk.path[1] === "" ? 0 : (spaces.get(chunk.path[0]) ?? 2);
+    return { ...chunk, text: indented(chunk.text, wanted) };
+  };
+  const list = kept.flatMap((chunk) => [chunk, ...(after.get(chunkKey(chunk.path)) ?? []).map(place)]);
+  return [...(after.get("") ?? []).map(place), ...list].map((chunk, index, all) =>
+    index < all.length - 1 && !chunk.text.endsWith("\n") ? { ...chunk, text: `${chunk.text}\n` } : chunk,
+  );
+}
