@@ -42,7 +42,7 @@ if (!upstreams) fail(`unknown upstream "${options.upstream}": ${Object.keys(UPST
 if (options.crossed && role !== "gateway") fail("--crossed is about the gateway");
 
 needFile("dist/index.js");
-if (role !== "client") needFile("build/fixtures/everything.js");
+if (role !== "client") needFile("build/fixtures/everything.cjs");
 installTools();
 const suiteNode = findSuiteNode();
 if (!suiteNode) {
@@ -207,7 +207,7 @@ function reportMistake(leg, scenario, reason, { exitCode, seconds }) {
 }
 
 function startServer(...flags) {
-  return startListening("the test server", [join(root, "build/fixtures/everything.js"), "--http", ...flags]);
+  return startListening("the test server", [join(root, "build/fixtures/everything.cjs"), "--http", ...flags]);
 }
 
 /** The gateway as its users start it, with a configuration of its own and nobody's home. */
@@ -215,7 +215,7 @@ async function startGateway(upstream, revision) {
   const server = upstream === "http" ? await startServer("--revision", revision) : undefined;
   const stdio = {
     command: process.execPath,
-    args: [join(root, "build/fixtures/everything.js"), "--revision", revision],
+    args: [join(root, "build/fixtures/everything.cjs"), "--revision", revision],
   };
   const home = await mkdtemp(join(results, "home-"));
   const config = join(home, "servers.json");

@@ -15,7 +15,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const built = [
     "dist/index.js",
     "dist/demo/main.js",
-    "build/fixtures/everything.js",
+    "build/fixtures/everything.cjs",
     "build/fixtures/store-writer.js",
   ];
   if (!built.every((file) => existsSync(file))) execFileSync("npm", ["run", "build"], { stdio: "inherit" });

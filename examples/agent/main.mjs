@@ -12,7 +12,7 @@ const stateFolder = await mkdtemp(join(tmpdir(), "nexus-example-"));
 const host = await Host.open({
   servers: {
     demo: { command: "node", args: ["dist/demo/main.js"] },
-    kit: { command: "node", args: ["build/fixtures/everything.js", "--revision", "2025-11-25"] },
+    kit: { command: "node", args: ["build/fixtures/everything.cjs", "--revision", "2025-11-25"] },
   },
   policy: { readOnly: true }, // this agent may look, not touch
   stateFolder,

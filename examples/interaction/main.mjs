@@ -24,7 +24,7 @@ for (const era of ["modern", "legacy"]) {
     {
       id: "curious",
       command: process.execPath,
-      args: ["build/fixtures/everything.js"],
+      args: ["build/fixtures/everything.cjs"],
       roots: [{ uri: "file:///srv/project", name: "project" }],
     },
     { era, input },

@@ -11,7 +11,7 @@ const input = {
 
 for (const era of ["modern", "legacy"]) {
   console.log(`A ${era} server:`);
-  const client = await connect({ command: process.execPath, args: ["build/fixtures/everything.js"] }, { era, input });
+  const client = await connect({ command: process.execPath, args: ["build/fixtures/everything.cjs"] }, { era, input });
   try {
     // As any call: waits until the task is over.
     const seen = [];

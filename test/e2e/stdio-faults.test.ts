@@ -128,7 +128,7 @@ test("a server that dies during the start is reported with its exit code and las
       stderr: ["everything: cannot open the database", "everything: giving up"],
     },
   });
-  expect(error.details.command).toContain("everything.js --misbehave die-at-start");
+  expect(error.details.command).toContain("everything.cjs --misbehave die-at-start");
 });
 
 test.each([

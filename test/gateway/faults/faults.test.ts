@@ -287,5 +287,5 @@ async function freePort(): Promise<number> {
 }
 
 function fixturesOf(parent: number): number[] {
-  return childrenOf(parent).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("everything.js"));
+  return childrenOf(parent).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("everything.cjs"));
 }
