@@ -20,7 +20,7 @@ import {
   readTypes,
   saysOnly,
 } from "./schema-keywords.ts";
-import { SchemaWriter } from "./schema-writer.ts";
+import { JsonSchemaWriter } from "./json-schema-writer.ts";
 
 type Lazy = () => SchemaFacts;
 
@@ -30,11 +30,11 @@ const MAX_HOPS = 100;
 export class ApiSchemas {
   readonly #document: ApiDocument;
   readonly #read = new Map<string, SchemaFacts>();
-  readonly #writer: SchemaWriter;
+  readonly #writer: JsonSchemaWriter;
 
   constructor(document: ApiDocument) {
     this.#document = document;
-    this.#writer = new SchemaWriter(document);
+    this.#writer = new JsonSchemaWriter(document);
   }
 
   /** The schema at a place; what it refers to, if it only refers. */

@@ -34,7 +34,7 @@ const INNER = [
 const LISTS = ["allOf", "oneOf", "anyOf"] as const;
 
 /** Writes schemas of a document as JSON Schema 2020-12; what they refer to is in `$defs`. */
-export class SchemaWriter {
+export class JsonSchemaWriter {
   readonly #document: ApiDocument;
 
   constructor(document: ApiDocument) {
