@@ -51,6 +51,7 @@ export const LAYERS = [
   ["workshop/codec/xml"],
   ["workshop/codec/form"],
   ["workshop/codec"],
+  ["workshop/documents/text"],
   ["workshop/documents"],
   ["workshop/compile"],
   ["workshop/file/read"],

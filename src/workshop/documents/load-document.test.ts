@@ -1,9 +1,11 @@
 import { createServer, type RequestListener } from "node:http";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { sha256 } from "../../text/digest.ts";
 import { loadDocument } from "./load-document.ts";
+import { readOpenApi } from "./openapi/read-openapi.ts";
 import { parseDocument } from "./parse-document.ts";
 
 const MINIMAL = `openapi: 3.1.0\ninfo: { title: Shop, version: "1" }\npaths: {}\n`;
@@ -133,6 +135,40 @@ describe("loading a description", () => {
     expect(await loadDocument(path)).toMatchObject({ name: "shop-api-v1", format: "openapi-3.1", source: path });
     await expect(loadDocument(`${path}.none`)).rejects.toThrow("does not exist");
     await expect(loadDocument(tmpdir())).rejects.toThrow("is a folder");
+  });
+
+  test("files beside the document that it refers to become a part of it; others stay unresolved", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "nexus-document-"));
+    const outside = `${folder}-outside.yaml`;
+    writeFileSync(outside, "type: boolean");
+    mkdirSync(join(folder, "schemas"));
+    symlinkSync(outside, join(folder, "schemas", "link.yaml"));
+    writeFileSync(
+      join(folder, "schemas", "pet.yaml"),
+      "Pet:\n  properties:\n    next: { $ref: '#/Pet' }\n    tag: { $ref: '../tag.json' }\n",
+    );
+    writeFileSync(join(folder, "tag.json"), '{"type":"string"}');
+    writeFileSync(
+      join(folder, "api.yaml"),
+      `openapi: 3.0.0
+paths:
+  /a:
+    get:
+      parameters:
+        - { name: p, in: query, schema: { $ref: 'schemas/pet.yaml#/Pet' } }
+        - { name: o, in: query, schema: { $ref: '../${basename(outside)}' } }
+        - { name: l, in: query, schema: { $ref: 'schemas/link.yaml' } }
+`,
+    );
+    const document = await loadDocument(join(folder, "api.yaml"));
+    const facts = readOpenApi(document);
+    const [pet, other, link] = facts.operations[0]?.parameters.map(({ schema }) => schema) ?? [];
+    expect(pet).toMatchObject({ name: "Pet", evidence: "api#/x-nexus-files/schemas~1pet.yaml/Pet" });
+    expect(pet?.properties.get("next")?.()).toBe(pet);
+    expect(pet?.properties.get("tag")?.()).toMatchObject({ name: "tag", types: ["string"] });
+    expect([other?.types, link?.types]).toEqual([[], []]);
+    expect(facts.remarks).toHaveLength(2);
+    expect(document.sha256).toBe(sha256(document.text));
   });
 
   test("an address is read only if its host is public or allowed", async () => {

@@ -4,8 +4,9 @@ import { parseExactJson, withoutBigints } from "../../json/exact-json.ts";
 import { sha256 } from "../../text/digest.ts";
 import { visible } from "../../text/visible.ts";
 import { formatOf, looksOfText, type DocumentFormat, type Looks } from "./document-format.ts";
-import { scanJson, type RepeatedKey } from "./json-scan.ts";
-import { readYamlValue } from "./yaml-value.ts";
+import { scanJson, type RepeatedKey } from "./text/json-scan.ts";
+import { readLibraryYaml } from "./text/library-yaml.ts";
+import { readSimpleYaml } from "./text/simple-yaml.ts";
 
 /** An API description that was read, whatever its format. */
 export interface LoadedDocument {
@@ -50,7 +51,7 @@ export function parseText(lines: string, name: string): { value: unknown; repeat
   if (looks) throw notADescription(name, looks);
   const isJson = /^\s*[[{]/.test(text);
   try {
-    return isJson ? jsonValue(text) : readYamlValue(text, LIMITS);
+    return isJson ? jsonValue(text) : yamlValue(text);
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(name, error.message, error);
     const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
@@ -70,11 +71,15 @@ function jsonValue(text: string): { value: unknown; repeated: RepeatedKey[] } {
   } catch (error) {
     // YAML also allows braces and brackets, with comments and without quotes.
     try {
-      return readYamlValue(text, LIMITS);
+      return yamlValue(text);
     } catch {
       throw error;
     }
   }
+}
+
+function yamlValue(text: string): { value: unknown; repeated: RepeatedKey[] } {
+  return readSimpleYaml(text, LIMITS) ?? readLibraryYaml(text, LIMITS);
 }
 
 function notADescription(name: string, { like, fix }: Looks): NexusError {

@@ -261,7 +261,7 @@ export function randomDocument(random: Random): string {
   const root = structuredClone(random.below(20) === 0 ? randomTree(random, 5) : random.of(VALID)) as unknown;
   for (let changes = random.below(6); changes > 0; changes--) change(root, random);
   const text = random.below(8) === 0 ? stringify(root, { aliasDuplicateObjects: false }) : JSON.stringify(root);
-  return random.below(10) === 0 ? scrambled(text, random) : text;
+  return random.below(30) === 0 ? scrambled(text, random) : text;
 }
 
 function randomTree(random: Random, depth: number): unknown {

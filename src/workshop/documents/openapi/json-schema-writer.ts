@@ -59,6 +59,7 @@ export class JsonSchemaWriter {
 class Writing {
   readonly #document: ApiDocument;
   readonly #names = new Map<string, string>();
+  readonly #taken = new Set<string>();
   readonly #waiting: { name: string; part: DocumentPart }[] = [];
   #count = 0;
 
@@ -103,9 +104,9 @@ class Writing {
   /** Names need no escaping in pointers. */
   #freeName(wanted: string): string {
     const base = wanted.replaceAll(/[^\w.-]/g, "_");
-    const taken = new Set(this.#names.values());
     let name = base;
-    for (let number = 2; taken.has(name) || name === "__proto__"; number++) name = `${base}_${number}`;
+    for (let number = 2; this.#taken.has(name) || name === "__proto__"; number++) name = `${base}_${number}`;
+    this.#taken.add(name);
     return name;
   }
 

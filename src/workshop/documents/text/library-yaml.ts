@@ -1,8 +1,9 @@
 import { isAlias, isMap, isScalar, isSeq, type Alias, type Document, type Node, type Pair } from "yaml";
-import { isExact } from "../../json/exact-number.ts";
-import { aliasTargets, parseBoundedYaml } from "../../source/bounded-yaml.ts";
-import { keyOf } from "../../source/yaml-source.ts";
+import { isExact } from "../../../json/exact-number.ts";
+import { aliasTargets, parseBoundedYaml } from "../../../source/bounded-yaml.ts";
+import { keyOf } from "../../../source/yaml-source.ts";
 import type { JsonLimits, RepeatedKey } from "./json-scan.ts";
+import { setMember } from "./yaml-scalars.ts";
 
 export interface YamlValue {
   value: unknown;
@@ -10,14 +11,14 @@ export interface YamlValue {
 }
 
 /** Each takes about three microseconds and half a kilobyte while the text is read. */
-const MAX_LEXEMES = 700_000;
+const MAX_LEXEMES = 300_000;
 const MOST_REPORTED = 20;
 
 /**
  * The value of YAML 1.2 (core schema: no timestamps, `off` is text) with merged maps, as JSON would hold it. Aliases
  * share one value, but each use counts. Throws YAMLParseError or TypeError for mistakes, RangeError beyond the limits.
  */
-export function readYamlValue(text: string, limits: JsonLimits): YamlValue {
+export function readLibraryYaml(text: string, limits: JsonLimits): YamlValue {
   const document = parseBoundedYaml(text, {
     schema: "core",
     merge: true,
@@ -130,10 +131,4 @@ function mergeInto(target: Record<string, unknown>, merged: unknown): void {
       if (!Object.hasOwn(target, key)) setMember(target, key, value);
     }
   }
-}
-
-function setMember(target: Record<string, unknown>, key: string, value: unknown): void {
-  // Assigning to this name would change the prototype.
-  if (key !== "__proto__") target[key] = value;
-  else Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
 }
