@@ -27,6 +27,7 @@ export interface Garden extends AsyncDisposable {
   onMoment: (moment: Moment, request: GardenRequest) => boolean | Promise<boolean>;
   /** Statuses instead of carrying out, by request. */
   refuse: Map<string, number>;
+  customers: { id: string; email: string }[];
   /** How often an order is still being processed. */
   processing: number;
   open(options?: Partial<ApiRunnerOptions>): ApiRunner;
@@ -49,6 +50,7 @@ export async function openGarden(api = gardenApi()): Promise<Garden> {
     written: [],
     onMoment: () => true,
     refuse: new Map(),
+    customers: [],
     processing: 1,
     open(options = {}) {
       const runner = new ApiRunner(api, {
@@ -91,7 +93,7 @@ async function answer(garden: Garden, request: IncomingMessage, response: Server
 }
 
 function valueFor(garden: Garden, { what, body }: GardenRequest): unknown {
-  if (what === "GET customers") return { items: [] };
+  if (what === "GET customers") return { items: garden.customers };
   if (what === "POST customers") return { id: "C-9", email: body["email"] };
   if (what === "POST orders") return { id: "O-7" };
   if (what === "POST orders/O-7/lines") return { line: String(body["sku"]) === "RO101" ? 1 : 2, price: 12 };
