@@ -12,7 +12,7 @@ const EXAMPLE = new URL("../../examples/workshop/steps.nexus.yaml", import.meta.
 export interface GardenRequest {
   /** `POST orders/O-1/lines` */
   what: string;
-  body: Record<string, unknown>;
+  body: Record<string, string | number>;
 }
 
 /** `arrived`: nothing happened yet. `done`: it was carried out, and not answered yet. */
@@ -78,7 +78,7 @@ async function answer(garden: Garden, request: IncomingMessage, response: Server
   let text = "";
   for await (const chunk of request.setEncoding("utf8")) text += String(chunk);
   const { pathname } = new URL(request.url ?? "", "http://garden");
-  const body = text === "" ? {} : (JSON.parse(text) as Record<string, unknown>);
+  const body = text === "" ? {} : (JSON.parse(text) as GardenRequest["body"]);
   const one = { what: `${request.method} ${pathname.replace("/v1/", "")}`, body };
   garden.asked.push(one);
   if (!(await garden.onMoment("arrived", one))) return;
