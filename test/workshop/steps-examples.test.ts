@@ -4,7 +4,7 @@ import { compileApi } from "../../src/workshop/compile/compile.ts";
 import { readToolFile } from "../../src/workshop/file/read-tool-file.ts";
 import { runChecks } from "../../src/workshop/run-checks.ts";
 
-test.each(["steps"])("the checks of examples/workshop/%s.nexus.yaml pass against its fake", async (name) => {
+test.each(["steps", "paging"])("the checks of examples/workshop/%s.nexus.yaml pass against its fake", async (name) => {
   const text = await readFile(new URL(`../../examples/workshop/${name}.nexus.yaml`, import.meta.url), "utf8");
   const { file, problems } = readToolFile(text, name);
   expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
