@@ -1,4 +1,5 @@
 import { nearestName } from "../../text/nearest-name.ts";
+import { joinFirst } from "../../text/shorten.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
@@ -73,11 +74,14 @@ function settingLines({ settings = {} }: ToolFile): string[] {
   });
 }
 
+const OFFERED = { search: "found with search_tools, not in the list", none: "only as a step of other tools" };
+
 function factsOf(spec: ToolSpec): Fact[] {
   const { timeoutMs, retries, resultBytes } = spec.limits;
   const tries = spec.effect === "read" ? `${retries} retries` : "no retries";
   return [
     ["effect", [spec.effect]],
+    ["offered", spec.offer === undefined ? [] : [OFFERED[spec.offer]]],
     spec.request ? ["request", [requestText(spec.request)]] : ["steps", stepLines(spec.steps)],
     ["limits", [`${timeoutMs / 1_000} s, ${tries}, results of ${limitText(resultBytes)}`]],
     ["checked", spec.confirm ? [`${spec.confirm.field} against a fresh ${spec.confirm.call}`] : []],
@@ -110,11 +114,11 @@ function showTool(
   { api, documents }: { api: CompiledApi; documents: Readonly<Record<string, string>> },
   name: string,
 ): void {
-  const { file, tools } = api;
-  if (!Object.hasOwn(tools, name)) {
-    const near = nearestName(name, Object.keys(tools));
+  const { file } = api;
+  if (!Object.hasOwn(file.tools, name)) {
+    const near = nearestName(name, Object.keys(file.tools));
     throw new NexusError("NAME_UNKNOWN", `${file.title} has no tool "${name}"`, {
-      hint: `${near === undefined ? "" : `Did you mean "${near}"? `}It has: ${Object.keys(tools).join(", ")}.`,
+      hint: `${near === undefined ? "" : `Did you mean "${near}"? `}It has: ${joinFirst(Object.keys(file.tools), 20)}.`,
       mayHaveReached: false,
     });
   }

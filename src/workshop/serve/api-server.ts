@@ -5,9 +5,11 @@ import { McpServer } from "../../server/features/mcp-server.ts";
 import { serveMemory } from "../../server/memory/serve-memory.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
 import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 import { resultUri } from "../run/call-result.ts";
 import { LOCAL_CALLER } from "../run/writes/request-key.ts";
 import { DocumentResources } from "./document-resources.ts";
+import { addSearchTools } from "./search-tools.ts";
 
 const REVISIONS: readonly Revision[] = ["2026-07-28"];
 
@@ -19,7 +21,7 @@ export interface ApiServerOptions {
   stateKey?: Uint8Array | undefined;
 }
 
-/** A compiled API as an MCP server: its tools and its source documents. */
+/** A compiled API as an MCP server: its tools, those that are found by searching, and its source documents. */
 export function apiServer(
   runner: ApiRunner,
   { documents, revisions = REVISIONS, stateKey }: ApiServerOptions,
@@ -30,7 +32,7 @@ export function apiServer(
     name: file.api,
     title: file.title,
     version: file.version,
-    instructions: [file.title, file.description].filter((part) => part !== undefined).join(": "),
+    instructions: instructionsOf(file),
     revisions,
     stateKey,
     capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
@@ -38,12 +40,19 @@ export function apiServer(
   for (const [name, tool] of runner.tools()) {
     server.tool({ ...tool, name }, (args, context) => runner.call(name, args, optionsFrom(context)));
   }
+  addSearchTools(server, runner, optionsFrom);
   const texts = new DocumentResources(api, documents, (text) => runner.redacted(text));
   for (const { resource, read } of texts.listed()) server.resource(resource, read);
   const places = texts.places();
   server.template(places.template, places.read);
   addWholeResults(server, runner);
   return server;
+}
+
+function instructionsOf({ title, description, tools }: ToolFile): string {
+  const about = description === undefined ? title : `${title}: ${description}`;
+  const count = Object.values(tools).filter(({ offer }) => offer === "search").length;
+  return count === 0 ? about : `${about}\n${count} more tools are not in the list: find them with search_tools.`;
 }
 
 /** A transport to the server in this process. */

@@ -1,0 +1,192 @@
+import { isRecord } from "../../json/is-record.ts";
+import { nearNames } from "../../text/nearest-name.ts";
+import { shorten } from "../../text/shorten.ts";
+import type { CallToolResult, Tool, ToolAnnotations } from "../../protocol/mcp.ts";
+import type { CallContext } from "../../server/features/call-context.ts";
+import type { McpServer } from "../../server/features/mcp-server.ts";
+import { servedTool } from "../check/served-tool.ts";
+import { fullInputSchema, fullOutputSchema } from "../compile/json-schema.ts";
+import { fittedDefinition } from "../compile/tool-definition.ts";
+import type { ToolSpec } from "../file/model/tool-file.ts";
+import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
+import { ToolIndex } from "./tool-index.ts";
+
+const MOST = 50;
+const USUAL = 10;
+const SHOWN = 200;
+/** The tool that a call was made of; the call itself is named call_tool in the records of gateways. */
+const CALLED = "dev.nexus/tool";
+
+type Named = readonly [name: string, spec: ToolSpec];
+
+/** How a call of a client becomes one of the runner. */
+export type RunOptionsFrom = (context: CallContext) => RunOptions;
+
+/**
+ * Offers tools that are not listed: they are searched for, described with their complete schemas, and called by name.
+ * Listed tools are found and described as well, but called directly, so that rules about their names apply.
+ */
+export function addSearchTools(server: McpServer, runner: ApiRunner, optionsFrom: RunOptionsFrom): void {
+  const { file } = runner.api;
+  const offered = Object.entries(file.tools).filter(([, { offer }]) => offer !== "none");
+  const searchable = offered.filter(([, { offer }]) => offer === "search");
+  const isNeeded = searchable.length > 0 || offered.some(([name, spec]) => isCut(runner, name, spec));
+  if (!isNeeded || (searchable.length === 0 && Object.hasOwn(file.tools, "describe_tool"))) return;
+  const catalog = new Catalog(runner, offered);
+  server.tool(describeTool(), ({ name }) => catalog.describe(textOf(name)));
+  if (searchable.length === 0) return;
+  server.tool(searchTools(searchable.length), (args) => catalog.search(textOf(args["query"]), args["limit"]));
+  server.tool(callTool(searchable), ({ name, arguments: given = {} }, context) =>
+    catalog.call(textOf(name), given, optionsFrom(context)),
+  );
+}
+
+function isCut({ api }: ApiRunner, name: string, spec: ToolSpec): boolean {
+  const { cut } = fittedDefinition(api.file, name, spec);
+  return cut.input.length + cut.output.length > 0;
+}
+
+/** The tools that callers may know of. */
+class Catalog {
+  readonly #runner: ApiRunner;
+  readonly #tools: ReadonlyMap<string, ToolSpec>;
+  #index: ToolIndex | undefined;
+
+  constructor(runner: ApiRunner, tools: readonly Named[]) {
+    this.#runner = runner;
+    this.#tools = new Map(tools);
+  }
+
+  search(query: string, limit: unknown): CallToolResult {
+    this.#index ??= new ToolIndex([...this.#tools]);
+    const found = this.#index.search(query);
+    const most = typeof limit === "number" ? Math.min(MOST, Math.max(1, Math.trunc(limit))) : USUAL;
+    const tools = found.slice(0, most).map((name) => {
+      const spec = this.#tools.get(name);
+      const { title = name, description = "", effect = "read", offer } = spec ?? {};
+      return {
+        name,
+        title,
+        description: shorten(description, SHOWN),
+        effect,
+        call: offer === "search" ? "call_tool" : name,
+      };
+    });
+    const more = found.length - tools.length;
+    const lines = tools.map((tool) => `${tool.name} (${tool.effect}): ${tool.title}. ${tool.description}`);
+    const text =
+      tools.length === 0 ? this.#nothing(query) : [...lines, ...(more > 0 ? [`${more} more match.`] : [])].join("\n");
+    return { content: [{ type: "text", text }], structuredContent: { tools, more } };
+  }
+
+  describe(name: string): CallToolResult {
+    const spec = this.#tools.get(name);
+    if (!spec) return this.#unknown(name);
+    const { api } = this.#runner;
+    const served = servedTool(api, name);
+    const examples = served.inputSchema["examples"];
+    const definition = {
+      ...served,
+      inputSchema: { ...fullInputSchema(api.file, spec), ...(examples === undefined ? {} : { examples }) },
+      outputSchema: fullOutputSchema(api.file, spec),
+    };
+    return {
+      content: [{ type: "text", text: JSON.stringify(definition) }],
+      structuredContent: { ...definition, call: spec.offer === "search" ? "call_tool" : name },
+    };
+  }
+
+  async call(name: string, args: unknown, options: RunOptions): Promise<CallToolResult> {
+    const spec = this.#tools.get(name);
+    if (!spec) return this.#unknown(name);
+    if (spec.offer !== "search")
+      return failure(`"${name}" is in the list of tools. Call it directly. Nothing was sent.`);
+    if (!isRecord(args)) return failure(`The arguments of ${name} must be an object. Nothing was sent.`);
+    const result = await this.#runner.call(name, args, options);
+    return { ...result, _meta: { ...result._meta, [CALLED]: name } };
+  }
+
+  #nothing(query: string): string {
+    const categories = new Set([...this.#tools.values()].flatMap(({ meta }) => meta.category ?? []));
+    const known = categories.size === 0 ? "" : ` Categories: ${[...categories].toSorted().slice(0, MOST).join(", ")}.`;
+    return `No tool matches ${JSON.stringify(query)}. Use other words.${known}`;
+  }
+
+  #unknown(name: string): CallToolResult {
+    const near = nearNames(name, [...this.#tools.keys()], 3);
+    const hint = near.length === 0 ? "Find its name with search_tools." : `Did you mean ${near.join(", ")}?`;
+    return failure(`There is no tool ${JSON.stringify(shorten(name, SHOWN))}. ${hint}`);
+  }
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+const READ: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
+const NAME = { type: "string", description: "The name of the tool, as search_tools gives it." };
+
+function searchTools(count: number): Tool {
+  return {
+    name: "search_tools",
+    title: "Search tools",
+    description: `Finds tools of this API by words such as "create invoice"; ${count} tools are not in the list and found only here. Next, read the arguments of a tool with describe_tool, and call it with call_tool.`,
+    inputSchema: {
+      type: "object",
+      properties: {
+        query: { type: "string", description: "Words about what the tool does." },
+        limit: { type: "integer", minimum: 1, maximum: MOST, default: USUAL, description: "How many at most." },
+      },
+      required: ["query"],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: "object",
+      properties: {
+        tools: { type: "array", items: { type: "object" } },
+        more: { type: "integer", description: "How many more match." },
+      },
+      required: ["tools", "more"],
+    },
+    annotations: { title: "Search tools", ...READ },
+  };
+}
+
+function describeTool(): Tool {
+  return {
+    name: "describe_tool",
+    title: "Describe a tool",
+    description:
+      "Gives the complete definition of a tool: description, effect, and the whole schemas of arguments and result.",
+    inputSchema: { type: "object", properties: { name: NAME }, required: ["name"], additionalProperties: false },
+    annotations: { title: "Describe a tool", ...READ },
+  };
+}
+
+/** Its hints are those of the gravest tool that it can call. */
+function callTool(searchable: readonly Named[]): Tool {
+  const effects = new Set(searchable.map(([, { effect }]) => effect));
+  const isRead = effects.size === 1 && effects.has("read");
+  return {
+    name: "call_tool",
+    title: "Call a tool",
+    description:
+      "Calls a tool that search_tools found and that is not in the list. Arguments are checked as describe_tool shows them before anything is sent.",
+    inputSchema: {
+      type: "object",
+      properties: { name: NAME, arguments: { type: "object", description: "The arguments of that tool." } },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    annotations: {
+      title: "Call a tool",
+      readOnlyHint: isRead,
+      ...(isRead ? {} : { destructiveHint: effects.has("destructive"), idempotentHint: false }),
+      openWorldHint: true,
+    },
+  };
+}

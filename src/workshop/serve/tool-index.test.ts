@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { smallFile } from "../../../test/fixtures/workshop/small-file.ts";
+import type { ToolSpec } from "../file/model/tool-file.ts";
+import { ToolIndex } from "./tool-index.ts";
+
+const [spec] = Object.values(smallFile().tools) as [ToolSpec];
+
+function tool(name: string, description: string, category?: string): [string, ToolSpec] {
+  const title = name.replaceAll("_", " ");
+  return [name, { ...spec, title, description, meta: category === undefined ? {} : { category } }];
+}
+
+const INDEX = new ToolIndex([
+  tool("list_pets", "Lists all animals of the shop.", "animals"),
+  tool("create_pet", "Adds an animal. Use list_pets to see all.", "animals"),
+  tool("create_invoice", "Writes an invoice for an order.", "billing"),
+  tool("get_order", "Returns one order with its invoices."),
+]);
+
+test("the tool with all the words in its name comes first", () => {
+  expect(INDEX.search("create invoice")[0]).toBe("create_invoice");
+  expect(INDEX.search("create a pet")[0]).toBe("create_pet");
+});
+
+test("words are found in descriptions and categories, in any case, and at their beginning", () => {
+  expect(INDEX.search("BILLING")).toEqual(["create_invoice"]);
+  expect(INDEX.search("animal")).toEqual(["create_pet", "list_pets"]);
+  expect(INDEX.search("inv")).toEqual(["create_invoice", "get_order"]);
+  expect(INDEX.search("orders")).toEqual(["get_order", "create_invoice"]);
+});
+
+test("words that nothing has find nothing", () => {
+  expect(INDEX.search("zebra")).toEqual([]);
+  expect(INDEX.search("the of")).toEqual([]);
+  expect(INDEX.search("")).toEqual([]);
+});
