@@ -132,3 +132,12 @@ test("20,000 citations of lines are made in well under two seconds", () => {
 test("a document counts its lines from 1", () => {
   expect(new CitedDocument("a\nb\r\nc", "x").quote({ from: 2, to: 3 })).toBe("b\nc");
 });
+
+test("a part of a text that is JSON itself can be cited, such as a member of a saved body", () => {
+  const raw = '{"tags": [{"a": {{value}}}]}';
+  const document = new CitedDocument(JSON.stringify({ item: [{ body: { raw } }] }), "postman");
+  expect(document.findPart("/item/0/body/raw/tags/0")).toEqual({ value: { a: null } });
+  expect(document.findPart("/item/0/body/raw")).toEqual({ value: raw });
+  expect(document.findPart("/item/0/body/raw/other")).toBeUndefined();
+  expect(new CitedDocument('{"a": "text"}', "postman").findPart("/a/b")).toBeUndefined();
+});

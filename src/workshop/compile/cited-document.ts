@@ -1,6 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../text/digest.ts";
+import { jsonSample } from "../documents/json-sample.ts";
 import { parseText } from "../documents/parse-document.ts";
 
 /** A part of a JSON or YAML document; its value may be null. */
@@ -61,6 +62,8 @@ export class CitedDocument {
     let { value } = root.part;
     for (const step of pointer.split("/").slice(1)) {
       const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+      // The bodies in a collection are texts of JSON, and have parts as well.
+      if (typeof value === "string") value = jsonSample(value)?.value;
       if (Array.isArray(value)) {
         if (!/^(?:0|[1-9]\d{0,8})$/.test(key) || Number(key) >= value.length) return undefined;
         value = (value as unknown[])[Number(key)];

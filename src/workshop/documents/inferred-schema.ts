@@ -33,31 +33,55 @@ const PLACEHOLDERS: Readonly<Record<string, Pick<SchemaFacts, "types" | "format"
   password: { types: ["string"], format: "password" },
 };
 
+/** A value that occurs, and where. */
+export interface Sample {
+  value: unknown;
+  evidence: Evidence;
+}
+
 /**
  * The schema of values of which only examples are known. Nothing is required, and every number may have decimals:
- * another value may differ from the examples. `<integer>` and the like say more.
+ * another value may differ from the examples. `<integer>` and the like say more. Its evidence is that of the first.
  */
-export function inferSchema(samples: readonly unknown[], evidence: Evidence, depth = 0): SchemaFacts {
-  const kinds = samples.map(kindOf);
+export function inferSchema(samples: readonly [Sample, ...Sample[]], depth = 0): SchemaFacts {
+  const values = samples.map(({ value }) => value);
+  const kinds = values.map(kindOf);
   const types = [...new Set(kinds.flatMap(({ types: each }) => each))];
   const formats = new Set(kinds.map(({ format }) => format));
   const [format] = formats;
-  const records = depth < MAX_DEPTH ? samples.filter(isRecord) : [];
-  const lists = depth < MAX_DEPTH ? samples.filter((sample) => Array.isArray(sample)) : [];
-  const items = lists.flatMap((list) => (list as unknown[]).slice(0, MAX_ITEMS));
-  const names = [...new Set(records.flatMap((record) => Object.keys(record)))].slice(0, MAX_MEMBERS);
-  const properties = names.map((name) => {
-    const values = records.filter((record) => Object.hasOwn(record, name)).map((record) => record[name]);
-    return [name, () => inferSchema(values, `${evidence}/${pointerStep(name)}`, depth + 1)] as const;
-  });
-  const has = (type: SchemaFacts["types"][number]) => types.includes(type);
+  const isOpen = depth < MAX_DEPTH;
+  const members = isOpen ? membersOf(samples) : new Map<string, [Sample, ...Sample[]]>();
+  const [first, ...others] = isOpen ? itemsOf(samples) : [];
+  const inner = [...members].map(([name, found]) => [name, () => inferSchema(found, depth + 1)] as const);
   return complete({
-    ...plainSchema(evidence, has("number") ? types.filter((type) => type !== "integer") : types),
-    nullable: samples.includes(null),
+    ...plainSchema(samples[0].evidence, types.includes("number") ? types.filter((type) => type !== "integer") : types),
+    nullable: values.includes(null),
     ...(formats.size === 1 && format !== undefined && { format }),
-    properties: new Map(properties),
-    ...(items.length > 0 && { items: () => inferSchema(items, `${evidence}/0`, depth + 1) }),
+    properties: new Map(inner),
+    ...(first && { items: () => inferSchema([first, ...others], depth + 1) }),
   });
+}
+
+function membersOf(samples: readonly Sample[]): Map<string, [Sample, ...Sample[]]> {
+  const members = new Map<string, [Sample, ...Sample[]]>();
+  for (const { value, evidence } of samples) {
+    if (!isRecord(value)) continue;
+    for (const [name, member] of Object.entries(value)) {
+      const sample = { value: member, evidence: `${evidence}/${pointerStep(name)}` };
+      const known = members.get(name);
+      if (known) known.push(sample);
+      else if (members.size < MAX_MEMBERS) members.set(name, [sample]);
+    }
+  }
+  return members;
+}
+
+function itemsOf(samples: readonly Sample[]): Sample[] {
+  return samples.flatMap(({ value, evidence }) =>
+    Array.isArray(value)
+      ? value.slice(0, MAX_ITEMS).map((item: unknown, index) => ({ value: item, evidence: `${evidence}/${index}` }))
+      : [],
+  );
 }
 
 /** A name as a step of a JSON pointer. */

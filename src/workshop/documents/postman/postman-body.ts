@@ -1,5 +1,3 @@
-import { parseExactJson } from "../../../json/exact-json.ts";
-import { isNestedDeeper } from "../../../json/nesting.ts";
 import type { BodyFacts, ContentFacts, Evidence, SchemaFacts } from "../api-facts.ts";
 import {
   hasPlaceholder,
@@ -9,11 +7,10 @@ import {
   placeholderSchema,
   plainSchema,
 } from "../inferred-schema.ts";
+import { jsonSample } from "../json-sample.ts";
 import type { PostmanPart } from "./postman-part.ts";
 import type { PostmanVariables } from "./postman-variables.ts";
 
-const MAX_LENGTH = 4 * 1024 * 1024;
-const MAX_NESTING = 60;
 const LANGUAGES: Readonly<Record<string, string>> = {
   json: "application/json",
   xml: "application/xml",
@@ -74,27 +71,9 @@ function rawContent(
   if (!sample) return content(mediaType, plainSchema(raw.evidence), raw.evidence);
   const { value } = sample;
   return {
-    ...content(mediaType, inferSchema([value], raw.evidence), raw.evidence),
+    ...content(mediaType, inferSchema([{ value, evidence: raw.evidence }]), raw.evidence),
     examples: hasPlaceholder(value) || isBig(text) ? [] : [value],
   };
-}
-
-/** JSON in which variables may be written without quotes. */
-export function jsonSample(text: string): { value: unknown } | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
-  for (const each of [text, text.replaceAll(/(?<!["\w])\{\{[^{}]*\}\}(?!["\w])/g, "null"), withoutComments(text)]) {
-    try {
-      const value = parseExactJson(each);
-      return isNestedDeeper(value, MAX_NESTING) ? undefined : { value };
-    } catch {
-      // The next form is tried.
-    }
-  }
-  return undefined;
-}
-
-function withoutComments(text: string): string {
-  return text.replaceAll(/^\s*\/\/.*$/gm, "");
 }
 
 /** A long number is read as a bigint, which an example in JSON cannot have. */
@@ -146,7 +125,7 @@ function graphqlContent(graphql: PostmanPart, variables: PostmanVariables): Cont
   ];
   const hasVariables = sample && typeof sample.value === "object" && sample.value !== null;
   if (hasVariables && Object.keys(sample.value as object).length > 0) {
-    members.push(["variables", inferSchema([sample.value], given.evidence)]);
+    members.push(["variables", inferSchema([{ value: sample.value, evidence: given.evidence }])]);
   }
   return content("application/json", objectSchema(evidence, members, ["query"]), evidence);
 }

@@ -1,6 +1,6 @@
 import type { ContentFacts, ResponseFacts } from "../api-facts.ts";
-import { inferSchema, plainSchema } from "../inferred-schema.ts";
-import { jsonSample } from "./postman-body.ts";
+import { inferSchema, plainSchema, type Sample } from "../inferred-schema.ts";
+import { jsonSample } from "../json-sample.ts";
 import { headersOf } from "./postman-headers.ts";
 import type { PostmanPart } from "./postman-part.ts";
 
@@ -26,7 +26,7 @@ export function readResponses(list: PostmanPart): ResponseFacts[] {
 }
 
 function contentsOf(responses: readonly PostmanPart[]): ContentFacts[] {
-  const byType = new Map<string, { samples: unknown[]; isJson: boolean; evidence: string }>();
+  const byType = new Map<string, { samples: Sample[]; evidence: string }>();
   for (const response of responses) {
     const body = response.part("body");
     const text = body.text() ?? "";
@@ -36,15 +36,23 @@ function contentsOf(responses: readonly PostmanPart[]): ContentFacts[] {
     const named = header?.value.split(";", 1)[0]?.trim().toLowerCase();
     const type = named !== undefined && named !== "" ? named : sample ? "application/json" : "text/plain";
     const isJson = sample !== undefined && /json/.test(type);
-    const known = byType.get(type) ?? { samples: [], isJson, evidence: body.evidence };
-    if (isJson) known.samples.push(sample.value);
+    const known = byType.get(type) ?? { samples: [], evidence: body.evidence };
+    if (isJson) known.samples.push({ value: sample.value, evidence: body.evidence });
     byType.set(type, known);
   }
-  return [...byType].map(([mediaType, { samples, evidence }]) => ({
-    mediaType,
-    schema: samples.length > 0 ? inferSchema(samples, evidence) : plainSchema(evidence),
-    examples: [],
-    encoding: {},
-    evidence,
-  }));
+  return [...byType].map(
+    ([
+      mediaType,
+      {
+        samples: [first, ...others],
+        evidence,
+      },
+    ]) => ({
+      mediaType,
+      schema: first ? inferSchema([first, ...others]) : plainSchema(evidence),
+      examples: [],
+      encoding: {},
+      evidence,
+    }),
+  );
 }

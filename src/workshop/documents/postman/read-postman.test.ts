@@ -202,7 +202,7 @@ describe("the body of a Postman request", () => {
     expect(property(tag, "a")).toMatchObject({ types: ["boolean"] });
     expect(property(tag, "b")).toMatchObject({ types: [], nullable: true });
     expect(content?.examples).toEqual([]);
-    expect(property(tag, "a")?.evidence).toBe("postman#/item/0/request/body/raw/tags/0/a");
+    expect(property(tag, "b")?.evidence).toBe("postman#/item/0/request/body/raw/tags/1/b");
     expect(content?.schema?.asJsonSchema()).toMatchObject({ type: "object", properties: { id: { type: "integer" } } });
   });
 
