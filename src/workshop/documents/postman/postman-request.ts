@@ -135,6 +135,7 @@ function headerParameters(
   const byName = new Map<string, ParameterFacts>();
   for (const entry of headers) {
     const lower = entry.name.toLowerCase();
+    if (lower === "cookie" && !entry.isOff) found.push(...cookiesIn(entry));
     if (OWN_HEADERS.has(lower) || byName.has(lower)) continue;
     const credential = credentialInHeader(entry.name, entry.value, entry.evidence);
     if (credential) {
@@ -150,6 +151,14 @@ function headerParameters(
     byName.set(lower, { ...own, schema, required: isRequired, style: "simple", explode: false });
   }
   return [...byName.values()];
+}
+
+/** Cookies are the credentials of a session. */
+function cookiesIn({ value, evidence }: HeaderEntry): SecuritySchemeFacts[] {
+  return value.split(/;\s*/).flatMap((pair) => {
+    const [name = ""] = pair.split("=", 1);
+    return /^[\w!#$%&'*+.^`|~-]+$/.test(name) ? [{ kind: "apiKey", in: "cookie", name, evidence }] : [];
+  });
 }
 
 function parameter(

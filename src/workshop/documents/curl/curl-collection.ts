@@ -1,0 +1,158 @@
+import { isRecord } from "../../../json/is-record.ts";
+import { jsonSample } from "../json-sample.ts";
+import { isSecretName } from "../postman/postman-variables.ts";
+import type { CurlRequest } from "./curl-request.ts";
+import { looksSecret } from "./looks-secret.ts";
+
+/** What browsers add to every request. */
+const OF_BROWSERS =
+  /^(?:sec-.*|accept-language|origin|referer|priority|dnt|pragma|upgrade-insecure-requests|if-none-match|if-modified-since|x-requested-with)$/i;
+
+/**
+ * A command as a collection with one request. Credentials are replaced by variables, so that no value of one is in it:
+ * it is kept beside the tool file.
+ */
+export function curlCollection(request: CurlRequest, name: string): Record<string, unknown> {
+  const { url, user } = withoutUser(request.url);
+  const auth = authOf(request, user);
+  return {
+    info: { name, schema: "https://schema.getpostman.com/json/collection/v2.1.0/collection.json" },
+    item: [
+      {
+        name,
+        request: {
+          method: request.method,
+          url: urlOf(url),
+          header: headersOf(request),
+          ...(auth && { auth }),
+          ...bodyOf(request),
+        },
+      },
+    ],
+  };
+}
+
+function authOf({ headers, hasUser, bearer, awsSigning }: CurlRequest, user: boolean): object | undefined {
+  if (awsSigning) return { type: "awsv4" };
+  const [, value = ""] = headers.find(([name]) => name.toLowerCase() === "authorization") ?? [];
+  if (bearer || /^bearer\s/i.test(value)) return { type: "bearer", bearer: [{ key: "token", value: "{{token}}" }] };
+  return hasUser || user || /^basic\s/i.test(value) ? { type: "basic" } : undefined;
+}
+
+function headersOf({ headers, cookies, body }: CurlRequest): unknown[] {
+  const kept = headers.flatMap(([key, value]) => {
+    const lower = key.toLowerCase();
+    if (OF_BROWSERS.test(key) || (lower === "authorization" && /^(?:bearer|basic)\s/i.test(value))) return [];
+    const isSecret = lower === "authorization" || isSecretName(key) || looksSecret(value);
+    return [{ key, value: isSecret ? `{{${variableName(key)}}}` : value }];
+  });
+  const hasType = headers.some(([name]) => name.toLowerCase() === "content-type");
+  const isJson = body.kind === "text" && body.isJson;
+  if (isJson && !hasType) kept.push({ key: "Content-Type", value: "application/json" });
+  const jar = cookies.map(([name]) => `${name}={{${variableName(name)}}}`).join("; ");
+  return jar === "" ? kept : [...kept, { key: "Cookie", value: jar }];
+}
+
+function bodyOf({ body }: CurlRequest): Record<string, unknown> {
+  switch (body.kind) {
+    case "none":
+      return {};
+    case "file":
+      return { body: { mode: "file" } };
+    case "form": {
+      const urlencoded = [...new URLSearchParams(body.text)].map(([key, value]) => ({ key, value: shown(key, value) }));
+      return { body: { mode: "urlencoded", urlencoded } };
+    }
+    case "parts": {
+      const formdata = body.parts.map(({ name, value, isFile, contentType }) => ({
+        key: name,
+        ...(isFile ? { type: "file" } : { type: "text", value: shown(name, value) }),
+        ...(contentType !== undefined && { contentType }),
+      }));
+      return { body: { mode: "formdata", formdata } };
+    }
+    case "text": {
+      const sample = body.isJson ? jsonSample(body.text) : undefined;
+      const raw = sample ? jsonText(withoutSecrets(sample.value)) : body.text;
+      return { body: { mode: "raw", raw, ...(body.isJson && { options: { raw: { language: "json" } } }) } };
+    }
+  }
+}
+
+function jsonText(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) => (typeof member === "bigint" ? String(member) : member), 2);
+}
+
+/** The same value without the credentials in it. */
+function withoutSecrets(value: unknown, name = ""): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name));
+  if (isRecord(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutSecrets(member, key)]));
+  }
+  return typeof value === "string" ? shown(name, value) : value;
+}
+
+function shown(name: string, value: string): string {
+  return isSecretName(name) || looksSecret(value) ? "<string>" : value;
+}
+
+/** `https://user:password@api.example/` has credentials for Basic authentication. */
+function withoutUser(url: string): { url: string; user: boolean } {
+  const bare = url.replace(/^((?:[a-z][\w+.-]*:)?\/\/)[^/?#@]*@/i, "$1");
+  return { url: bare, user: bare !== url };
+}
+
+/** With variables in place of ids: `orders/17` is `orders/:orderId`. */
+function urlOf(url: string): Record<string, unknown> {
+  const [, start = "", path = "", query = ""] =
+    /^((?:[a-z][\w+.-]*:\/\/)?[^/?#]*)([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
+  const [, protocol = "https", host = ""] = /^(?:([a-z][\w+.-]*):\/\/)?(.*)$/i.exec(start) ?? [];
+  const variable: { key: string; value: string }[] = [];
+  let before = "";
+  const segments = path
+    .split("/")
+    .slice(1)
+    .map((segment) => {
+      const text = decoded(segment);
+      if (!/^\d+$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) && !looksSecret(text)) {
+        before = text;
+        return segment;
+      }
+      const base = `${singular(before)}Id`;
+      let key = base;
+      for (let count = 2; variable.some((one) => one.key === key); count++) key = `${base}${count}`;
+      variable.push({ key, value: looksSecret(text) ? "" : text });
+      return `:${key}`;
+    });
+  const pairs = [...new URLSearchParams(query)].filter(([key]) => key !== "");
+  return {
+    protocol,
+    host: host.split("."),
+    path: segments,
+    query: pairs.map(([key, value]) => {
+      const isSecret = isSecretName(key) || looksSecret(value);
+      return { key, value: isSecret ? `{{${variableName(key)}}}` : value };
+    }),
+    variable,
+  };
+}
+
+/** The name of the variable for a credential; it says that it is one. */
+function variableName(name: string): string {
+  const word = name.replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "");
+  return isSecretName(word) ? word : `${word}_secret`;
+}
+
+function singular(word: string): string {
+  const name = word.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, sign: string) => sign.toUpperCase()).replaceAll(/\W/g, "");
+  const one = /[^s]s$/.test(name) ? name.slice(0, -1) : name;
+  return one === "" || /^\d/.test(one) ? "item" : one.charAt(0).toLowerCase() + one.slice(1);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,219 @@
+import { NexusError } from "../../../errors/nexus-error.ts";
+import { shellWords } from "./shell-words.ts";
+
+/** What a curl command sends. */
+export interface CurlRequest {
+  method: string;
+  url: string;
+  headers: [name: string, value: string][];
+  cookies: [name: string, value: string][];
+  /** `-u`: for Basic authentication. */
+  hasUser: boolean;
+  bearer: boolean;
+  awsSigning: boolean;
+  body:
+    | { kind: "none" }
+    | { kind: "text"; text: string; isJson: boolean }
+    | { kind: "form"; text: string }
+    | { kind: "parts"; parts: FormPart[] }
+    | { kind: "file" };
+}
+
+export interface FormPart {
+  name: string;
+  value: string;
+  isFile: boolean;
+  contentType: string | undefined;
+}
+
+/** Short options with a value. */
+const WITH_VALUE = "XHdFubAeoTmxcCDEKPQrtUwyYz";
+const SHORT: Readonly<Record<string, string>> = {
+  X: "request",
+  H: "header",
+  d: "data",
+  F: "form",
+  u: "user",
+  b: "cookie",
+  A: "user-agent",
+  e: "referer",
+  T: "upload-file",
+  G: "get",
+  I: "head",
+};
+/** Long options without a value; all others have one. */
+const FLAGS = new Set(
+  `anyauth append basic compressed crlf digest disable fail fail-early fail-with-body false-start ftp-pasv get globoff
+  haproxy-protocol head http0.9 http1.0 http1.1 http2 http2-prior-knowledge http3 include insecure ipv4 ipv6 junk-session-cookies
+  list-only location location-trusted negotiate netrc netrc-optional next no-buffer no-keepalive no-progress-meter no-sessionid ntlm
+  parallel path-as-is post301 post302 post303 progress-bar proxy-basic raw remote-header-name remote-name remote-name-all
+  remote-time retry-all-errors retry-connrefused show-error silent ssl ssl-reqd sslv2 sslv3 styled-output suppress-connect-headers
+  tcp-nodelay tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace-time use-ascii verbose xattr`.split(/\s+/),
+);
+const MAX_LENGTH = 1024 * 1024;
+
+/** Reads a curl command as it is copied from documentation or a browser. */
+export function readCurlCommand(command: string): CurlRequest {
+  if (command.length > MAX_LENGTH) throw unusable("The command is longer than 1 MB", "Shorten its body.");
+  const [program = "", ...words] = shellWords(command.replace(/^\s*\$\s+/, ""));
+  if (!/^(?:.*[\\/])?curl(?:\.exe)?$/i.test(program)) {
+    throw unusable("This is not a curl command", "It begins with curl, like: curl https://api.example/orders");
+  }
+  const given = new Given();
+  for (let at = 0; at < words.length; at++) {
+    const { name, value, used } = optionAt(words, at);
+    given.take(name, value);
+    at += used;
+  }
+  return given.request();
+}
+
+/** The option at a place; "url" for a word that is none. `used`: how many further words belong to it. */
+function optionAt(words: readonly string[], at: number): { name: string; value: string; used: number } {
+  const word = words[at] ?? "";
+  const next = words[at + 1] ?? "";
+  if (word.startsWith("--")) {
+    const [name = "", inline] = word.slice(2).split(/=(.*)/s);
+    if (inline !== undefined) return { name, value: inline, used: 0 };
+    const isFlag = FLAGS.has(name) || name.startsWith("no-");
+    return isFlag ? { name, value: "", used: 0 } : { name, value: next, used: 1 };
+  }
+  if (!/^-./.test(word)) return { name: "url", value: word, used: 0 };
+  // Several in one word: -sSL, -XPOST, -sXPOST.
+  for (let index = 1; index < word.length; index++) {
+    const sign = word[index] ?? "";
+    if (!WITH_VALUE.includes(sign)) {
+      if (sign === "G" || sign === "I") return { name: SHORT[sign] ?? "", value: "", used: 0 };
+      continue;
+    }
+    const rest = word.slice(index + 1);
+    const name = SHORT[sign] ?? "other";
+    return rest === "" ? { name, value: next, used: 1 } : { name, value: rest, used: 0 };
+  }
+  return { name: "other", value: "", used: 0 };
+}
+
+/** The options so far. */
+class Given {
+  #url: string | undefined;
+  #method: string | undefined;
+  readonly #headers: CurlRequest["headers"] = [];
+  readonly #cookies: CurlRequest["cookies"] = [];
+  readonly #data: string[] = [];
+  readonly #parts: FormPart[] = [];
+  readonly #flags = new Set<string>();
+
+  take(name: string, value: string): void {
+    switch (name) {
+      case "url":
+        this.#url ??= value;
+        break;
+      case "request":
+        this.#method = value.toUpperCase();
+        break;
+      case "header":
+        this.#header(value);
+        break;
+      case "data":
+      case "data-ascii":
+      case "data-binary":
+      case "data-raw":
+      case "data-urlencode":
+      case "json":
+        this.#flags.add(name === "json" ? "json" : "data");
+        this.#addData(name, value);
+        break;
+      case "form":
+      case "form-string":
+        this.#parts.push(formPart(value, name === "form-string"));
+        break;
+      case "cookie":
+        this.#addCookies(value);
+        break;
+      case "user":
+      case "oauth2-bearer":
+      case "aws-sigv4":
+      case "upload-file":
+      case "get":
+      case "head":
+        this.#flags.add(name);
+        break;
+      default:
+    }
+  }
+
+  request(): CurlRequest {
+    if (this.#url === undefined) {
+      throw unusable("The command names no address", "Write it like: curl https://api.example/orders");
+    }
+    const isGet = this.#flags.has("get");
+    const body = isGet ? { kind: "none" as const } : this.#body();
+    const query = isGet ? this.#data.join("&") : "";
+    const url = query === "" ? this.#url : `${this.#url}${this.#url.includes("?") ? "&" : "?"}${query}`;
+    const implied = this.#flags.has("upload-file") ? "PUT" : body.kind === "none" ? "GET" : "POST";
+    return {
+      method: this.#method ?? (this.#flags.has("head") ? "HEAD" : implied),
+      url,
+      headers: this.#headers,
+      cookies: this.#cookies,
+      hasUser: this.#flags.has("user"),
+      bearer: this.#flags.has("oauth2-bearer"),
+      awsSigning: this.#flags.has("aws-sigv4"),
+      body,
+    };
+  }
+
+  #body(): CurlRequest["body"] {
+    if (this.#parts.length > 0) return { kind: "parts", parts: this.#parts };
+    if (this.#flags.has("upload-file")) return { kind: "file" };
+    if (this.#data.length === 0) return { kind: "none" };
+    const text = this.#data.join(this.#flags.has("json") ? "" : "&");
+    if (text.startsWith("@")) return { kind: "file" };
+    const type = this.#headers.find(([name]) => name.toLowerCase() === "content-type")?.[1].toLowerCase();
+    const looksLikeJson = /^\s*[[{]/.test(text);
+    const isJson = this.#flags.has("json") || (type === undefined ? looksLikeJson : type.includes("json"));
+    if (isJson || (type !== undefined && !type.includes("x-www-form-urlencoded")))
+      return { kind: "text", text, isJson };
+    return { kind: "form", text };
+  }
+
+  #addData(name: string, value: string): void {
+    if (name !== "data-urlencode") this.#data.push(value);
+    else {
+      const [, field = "", content = ""] = /^([^=@]*)[=@]?(.*)$/s.exec(value) ?? [];
+      const isNamed = /^[^=@]+[=@]/.test(value);
+      this.#data.push(
+        isNamed ? `${field}=${encodeURIComponent(content)}` : encodeURIComponent(value.replace(/^=/, "")),
+      );
+    }
+  }
+
+  #header(text: string): void {
+    const [, name, value = ""] = /^\s*([^:;\s]+)\s*[:;]\s*(.*?)\s*$/s.exec(text) ?? [];
+    if (name === undefined) return;
+    if (name.toLowerCase() === "cookie") this.#addCookies(value);
+    else this.#headers.push([name, value]);
+  }
+
+  /** Text without a sign of equality is the name of a file with cookies. */
+  #addCookies(text: string): void {
+    for (const pair of text.split(/;\s*/)) {
+      const at = pair.indexOf("=");
+      if (at > 0) this.#cookies.push([pair.slice(0, at).trim(), pair.slice(at + 1)]);
+    }
+  }
+}
+
+/** `name=value`, `name=@file;type=image/png` or `name=<file`. */
+function formPart(text: string, isPlain: boolean): FormPart {
+  const [, name = "", rest = ""] = /^([^=]*)=?(.*)$/s.exec(text) ?? [];
+  if (isPlain) return { name, value: rest, isFile: false, contentType: undefined };
+  const [value = "", ...settings] = rest.split(";");
+  const contentType = settings.find((each) => each.startsWith("type="))?.slice("type=".length);
+  const isFile = value.startsWith("@");
+  return { name, value: isFile || value.startsWith("<") ? "" : value, isFile, contentType };
+}
+
+function unusable(message: string, hint: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", message, { hint, mayHaveReached: false });
+}

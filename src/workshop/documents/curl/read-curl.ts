@@ -1,0 +1,22 @@
+import type { ApiFacts } from "../api-facts.ts";
+import { parseDocument, type LoadedDocument } from "../parse-document.ts";
+import { readPostman } from "../postman/read-postman.ts";
+import { curlCollection } from "./curl-collection.ts";
+import { readCurlCommand } from "./curl-request.ts";
+
+/** What one curl command says, and the document that is kept of it: without the values of its credentials. */
+export interface CurlFacts {
+  facts: ApiFacts;
+  document: LoadedDocument;
+}
+
+/** Reads a curl command. `title`: the name of the API, which a command does not say. */
+export function readCurl(command: string, title: string): CurlFacts {
+  const request = readCurlCommand(command);
+  const text = JSON.stringify(curlCollection(request, title), undefined, 2);
+  const document = parseDocument(`${text}\n`, "request");
+  const facts = readPostman(document);
+  // The name of the only request would be that of the API, which says nothing about it.
+  for (const operation of facts.operations) delete operation.id;
+  return { facts: { ...facts, format: "curl" }, document };
+}
