@@ -25,3 +25,19 @@ export function reachedTypes(file: ToolFile, root: string, side: "input" | "outp
   }
   return reached;
 }
+
+/** The tools that have a type in their arguments or results, by the name of the type. */
+export function toolsByType(file: ToolFile): Map<string, Set<string>> {
+  const users = new Map<string, Set<string>>();
+  const use = (tool: string, root: string | undefined, side: "input" | "output") => {
+    for (const type of root === undefined ? [] : reachedTypes(file, root, side).keys()) {
+      const known = users.get(type) ?? new Set();
+      users.set(type, known.add(tool));
+    }
+  };
+  for (const [name, { input, response }] of Object.entries(file.tools)) {
+    use(name, input, "input");
+    use(name, response.type, "output");
+  }
+  return users;
+}

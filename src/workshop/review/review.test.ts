@@ -243,3 +243,19 @@ describe("an approval", () => {
     await expect(readLock(path)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 });
+
+test("a change of a tool that is found by searching is reported by what it means for callers", () => {
+  const hidden = (change: (file: ToolFile) => void) => {
+    const file = smallFile();
+    find(file).offer = "search";
+    change(file);
+    return compiled(file);
+  };
+  const narrower = hidden((file) => Object.assign(query(file)["q"]!.shape, { maxLength: 10 }));
+  expect(
+    differences(
+      hidden(() => {}),
+      narrower,
+    ),
+  ).toEqual([expect.objectContaining({ kind: "input narrowed", path: "find.q", message: "maxLength 20 → 10" })]);
+});

@@ -1,6 +1,8 @@
 import { isRecord } from "../../json/is-record.ts";
+import { fullInputSchema, fullOutputSchema, type JsonSchema } from "../compile/json-schema.ts";
 import { toolDefinition } from "../compile/tool-definition.ts";
-import type { ToolFile } from "../file/model/tool-file.ts";
+import { toolsByType } from "../compile/type-reach.ts";
+import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import type { Leaf, PathStep } from "./leaves.ts";
 
 /**
@@ -8,20 +10,31 @@ import type { Leaf, PathStep } from "./leaves.ts";
  * computed fields and wire paths are not visible there, nor are changes that are invalid alone.
  */
 export function seenAlone(file: ToolFile): (leaf: Leaf) => boolean {
-  let before: string | undefined;
+  let users: Map<string, Set<string>> | undefined;
   return ({ path, after }) => {
+    users ??= toolsByType(file);
+    const [section, type] = path;
+    // A change inside of a type is seen only by the tools that have it.
+    const tools = section === "types" ? (users.get(String(type)) ?? []) : Object.keys(file.tools);
     try {
-      before ??= schemasOf(file);
-      return schemasOf(replaced(file, path, after) as ToolFile) !== before;
+      const changed = replaced(file, path, after) as ToolFile;
+      return [...tools].some((tool) => schemaTextOf(file, tool) !== schemaTextOf(changed, tool));
     } catch {
       return false;
     }
   };
 }
 
-function schemasOf(file: ToolFile): string {
-  const tools = Object.entries(file.tools).map(([name, spec]) => toolDefinition(file, name, spec));
-  return JSON.stringify(tools.map(({ inputSchema, outputSchema }) => [inputSchema, outputSchema]));
+function schemaTextOf(file: ToolFile, name: string): string {
+  const spec = file.tools[name];
+  return spec ? JSON.stringify(schemasOf(file, name, spec)) : "";
+}
+
+/** The arguments and the result of a tool, as its definition shows them; complete if it is described on request. */
+export function schemasOf(file: ToolFile, name: string, spec: ToolSpec): [input: JsonSchema, output: JsonSchema] {
+  if (spec.offer !== undefined) return [fullInputSchema(file, spec), fullOutputSchema(file, spec)];
+  const { inputSchema, outputSchema } = toolDefinition(file, name, spec);
+  return [inputSchema, outputSchema ?? {}];
 }
 
 /** A copy with one value replaced, or removed if it is undefined. */

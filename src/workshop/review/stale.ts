@@ -1,7 +1,7 @@
 import { sha256 } from "../../text/digest.ts";
 import { evidencedPlaces, isLines, partsOfEvidence, type Citation } from "../compile/citations.ts";
 import { CitedDocument, partText } from "../compile/cited-document.ts";
-import { reachedTypes } from "../compile/type-reach.ts";
+import { toolsByType } from "../compile/type-reach.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 
 /** A statement of a tool file whose evidence is not what it was. */
@@ -122,19 +122,4 @@ function usersOf(file: ToolFile): (path: string) => string[] {
     byType ??= toolsByType(file);
     return [...(byType.get(name) ?? [])];
   };
-}
-
-function toolsByType(file: ToolFile): Map<string, Set<string>> {
-  const users = new Map<string, Set<string>>();
-  const use = (tool: string, root: string | undefined, side: "input" | "output") => {
-    for (const type of root === undefined ? [] : reachedTypes(file, root, side).keys()) {
-      const known = users.get(type) ?? new Set();
-      users.set(type, known.add(tool));
-    }
-  };
-  for (const [name, { input, response }] of Object.entries(file.tools)) {
-    use(name, input, "input");
-    use(name, response.type, "output");
-  }
-  return users;
 }
