@@ -38,14 +38,22 @@ export function parseYaml(content: string, file: string, words: KnownWords): Sou
  * Reads YAML 1.2, in which `no` and `on` are strings, with all its mistakes. Tags and merged maps are refused. Throws a
  * RangeError if it is too large.
  */
-export function readStrictYaml(content: string): { node: SourceNode | undefined; mistakes: YamlMistake[] } {
+export function readStrictYaml(
+  content: string,
+  { maxLexemes, maxValues }: { maxLexemes?: number; maxValues?: number } = {},
+): { node: SourceNode | undefined; mistakes: YamlMistake[] } {
   const text = new SourceText(content);
-  const document = parseBoundedYaml(content, { uniqueKeys: false, merge: false, schema: "core" });
+  const document = parseBoundedYaml(content, {
+    uniqueKeys: false,
+    merge: false,
+    schema: "core",
+    ...(maxLexemes === undefined ? {} : { maxLexemes }),
+  });
   const mistake = syntaxMistake(document, text);
   if (mistake) return { node: undefined, mistakes: [mistake] };
   const mistakes: YamlMistake[] = [];
   const report = (found: YamlMistake): void => void mistakes.push(found);
-  const node = new YamlReader(document, text, { report, isStrict: true }).node(document.contents, START);
+  const node = new YamlReader(document, text, { report, isStrict: true, maxValues }).node(document.contents, START);
   return { node, mistakes };
 }
 
@@ -76,6 +84,8 @@ interface YamlRules {
   report: (mistake: YamlMistake) => void;
   /** Whether tags, merged maps, repeated keys and keys that are not strings are mistakes. */
   isStrict: boolean;
+  /** Default: MAX_SOURCE_VALUES. */
+  maxValues?: number | undefined;
 }
 
 class YamlReader {
@@ -96,7 +106,7 @@ class YamlReader {
   node(given: unknown, fallback: Place): SourceNode {
     const place = this.#placeOf(given) ?? fallback;
     // Each use of an alias counts, because a few lines could expand to millions of values.
-    if (++this.#nodes > MAX_SOURCE_VALUES) throw new RangeError("too many values");
+    if (++this.#nodes > (this.#rules.maxValues ?? MAX_SOURCE_VALUES)) throw new RangeError("too many values");
     // Aliases of aliases can be nested deeper than the text.
     if (++this.#depth > MAX_SOURCE_DEPTH) throw new RangeError("nested too deeply");
     const node = this.#content(given, place);

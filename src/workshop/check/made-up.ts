@@ -2,8 +2,10 @@ import { scalarOf } from "../codec/record/scalar.ts";
 import { sampleText } from "../pattern/sample-text.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
 import type { FieldSpec, ScalarShape, ToolFile } from "../file/model/tool-file.ts";
+import { isForCallers } from "./completion.ts";
 import { ValueMaker } from "./value-maker.ts";
 
+const DAY_MS = 86_400_000;
 /** Tried in order for a text that has to match a pattern. */
 const TEXTS = ["example", "AB", "A1", "1", "10:00", "T-1", "12345", "AT", "de", "2026-01-01", "a@example.com"];
 const OF_FORMATS: Readonly<Record<string, string>> = {
@@ -38,6 +40,26 @@ export function madeUp(file: ToolFile, type: string, input: Record<string, unkno
  */
 function isMadeUp({ wire, value, const: constant, hidden, optional }: FieldSpec): boolean {
   return wire !== false && value === undefined && constant === undefined && !(hidden && optional);
+}
+
+/** Generates arguments: the smallest valid value of each field, and each date one day later than the one before. */
+export function madeUpCall(
+  file: ToolFile,
+  type: string,
+  { from, all }: { from: number; all: boolean },
+): Record<string, unknown> {
+  let day = from;
+  const nextDay = () => {
+    const text = new Date(day).toISOString().slice(0, 10);
+    day += DAY_MS;
+    return text;
+  };
+  const isNeeded = (field: FieldSpec) => !field.optional && field.default === undefined;
+  return new ValueMaker(file, {
+    side: "input",
+    isGiven: (field, isDeep) => isForCallers(field) && (isNeeded(field) || (all && !isDeep)),
+    single: (shape) => (shape.type === "date" && !shape.enum && !shape.codes ? nextDay() : madeUpValue(shape)),
+  }).value(type);
 }
 
 /** The requested value if it is valid, otherwise the smallest valid one; undefined if none is found. */

@@ -1,12 +1,10 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isForCallers } from "./completion.ts";
 import { checkerFor } from "./checker.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { DEFINITION_BYTES, toolDefinition } from "../compile/tool-definition.ts";
 import type { Tool } from "../../protocol/mcp.ts";
-import { madeUpValue } from "./made-up.ts";
-import { ValueMaker } from "./value-maker.ts";
-import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
+import { madeUpCall } from "./made-up.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 
 type Value = Record<string, unknown>;
 
@@ -47,20 +45,4 @@ function madeUpCalls(file: ToolFile, tool: string): Value[] {
     madeUpCall(file, type, { from: soon, all: false }),
     madeUpCall(file, type, { from: soon, all: true }),
   ];
-}
-
-/** Generates arguments: the smallest valid value of each field, and each date one day later than the one before. */
-function madeUpCall(file: ToolFile, type: string, { from, all }: { from: number; all: boolean }): Value {
-  let day = from;
-  const nextDay = () => {
-    const text = new Date(day).toISOString().slice(0, 10);
-    day += DAY_MS;
-    return text;
-  };
-  const isNeeded = (field: FieldSpec) => !field.optional && field.default === undefined;
-  return new ValueMaker(file, {
-    side: "input",
-    isGiven: (field, isDeep) => isForCallers(field) && (isNeeded(field) || (all && !isDeep)),
-    single: (shape) => (shape.type === "date" && !shape.enum && !shape.codes ? nextDay() : madeUpValue(shape)),
-  }).value(type);
 }

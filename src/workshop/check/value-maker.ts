@@ -43,7 +43,9 @@ export class ValueMaker {
     const members: (readonly [string, unknown])[] = [];
     for (const [name, field] of Object.entries(findType(this.#file, type)?.fields ?? {})) {
       if (name === tag?.field) members.push([name, tag.values[0]]);
-      else if (isOnSide(field, this.#making.side) && this.#making.isGiven(field, depth >= DEEP)) {
+      else if (field.const !== undefined) {
+        if (this.#making.isGiven(field, depth >= DEEP)) members.push([name, field.const]);
+      } else if (isOnSide(field, this.#making.side) && this.#making.isGiven(field, depth >= DEEP)) {
         members.push([name, this.#ofField(field, name, depth)]);
       }
     }
@@ -87,6 +89,7 @@ export class ValueMaker {
 
   #entries(shape: MapShape, name: string, depth: number): Value {
     const { minEntries = 0, maxEntries = Infinity } = shape;
+    if (depth >= DEEP && this.#making.side === "output") return {};
     const length = Math.max(minEntries, Math.min(depth >= DEEP ? 0 : 1, maxEntries));
     const keys = Array.from({ length }, (_, index) => (index === 0 ? "key" : `key${index + 1}`));
     const values = keys.map((key) => [key, this.#ofShape(shape.of, `${name}.*`, depth + 1)] as const);

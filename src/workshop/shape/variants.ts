@@ -111,7 +111,7 @@ function rankOfType(
   if (!type) return NO_MATCH;
   const tag = tagOf(file, union, name);
   if (tag) return tag.values.includes(value[tag.field] as string) ? EXACTLY : NO_MATCH;
-  let rank = 1_000;
+  let rank = SAME_KIND + 5;
   for (const member of Object.keys(value)) {
     const field = Object.hasOwn(type.fields, member) ? type.fields[member] : undefined;
     if (field && isOnSide(field, side)) rank += fits(file, field, value[member]) ? 2 : -20;

@@ -1,0 +1,144 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { stringify } from "yaml";
+import { examples } from "../../../test/fixtures/depth.ts";
+import { fullInputSchema, fullOutputSchema } from "../compile/json-schema.ts";
+import { fittedDefinition } from "../compile/tool-definition.ts";
+import { readToolFile } from "../file/read-tool-file.ts";
+import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
+import { checkerFor } from "./checker.ts";
+import { madeUpCall, madeUpValue } from "./made-up.ts";
+import { ValueMaker } from "./value-maker.ts";
+
+type Part = Record<string, unknown>;
+
+const scalar: fc.Arbitrary<Part> = fc.oneof(
+  fc.record({ type: fc.constant("string"), minLength: fc.nat(3), maxLength: fc.integer({ min: 8, max: 20 }) }),
+  fc.constantFrom<Part>(
+    { type: "string" },
+    { type: "string", format: "uuid" },
+    { type: "string", pattern: "^[A-Z]{2}$" },
+    { enum: ["red", "green"] },
+    { codes: { 1: "one", 2: "two" } },
+    { type: "boolean" },
+    { type: "date" },
+    { type: "datetime" },
+    { type: "binary" },
+    { type: "integer", exact: true },
+    { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 },
+    { type: "number", minimum: 0, multipleOf: 0.5 },
+    { type: "integer", exclusiveMinimum: 3, multipleOf: 4 },
+    { type: "any" },
+    { type: "object" },
+    { type: "any", schema: { type: "array", items: { type: "integer" }, minItems: 2 } },
+  ),
+);
+
+const { shape } = fc.letrec<{ shape: Part }>((tie) => ({
+  shape: fc.oneof(
+    { maxDepth: 3, depthIdentifier: "shape" },
+    scalar,
+    fc.constantFrom<Part>({ type: "Cat" }, { type: "Leaf" }, { type: "Either" }),
+    fc.record({ list: tie("shape"), minItems: fc.nat(2) }),
+    fc.record({
+      list: fc.constant({ type: "integer", minimum: 1 }),
+      minItems: fc.nat(3),
+      uniqueItems: fc.constant(true),
+    }),
+    fc.record({ map: tie("shape"), minEntries: fc.nat(2) }),
+    fc.record({ oneOf: fc.array(tie("shape"), { minLength: 1, maxLength: 3 }) }).map(withoutTwins),
+    fc.constant<Part>({ oneOf: ["Cat", "Dog"], discriminator: { member: "kind", values: { c: "Cat", d: "Dog" } } }),
+    fc.constant<Part>({ oneOf: ["Cat", "Dog"], discriminator: { member: "species" } }),
+  ),
+}));
+
+/** A union names each type once, and has no alternative that takes everything. */
+function withoutTwins({ oneOf }: { oneOf: Part[] }): Part {
+  const isFree = (part: Part) => /"any"|"type":"object"/.test(JSON.stringify(part));
+  const kept = oneOf.filter((part, index) => {
+    return !isFree(part) && oneOf.findIndex(({ type }) => type === part["type"]) === index;
+  });
+  return { oneOf: kept.length === 0 ? [{ type: "boolean" }] : kept };
+}
+
+/** Types are finite because fields that refer to types are optional, or lists and maps that may be empty. */
+const field = fc
+  .record({ shape, optional: fc.boolean(), nullable: fc.boolean(), side: fc.constantFrom("", "readOnly", "writeOnly") })
+  .map(({ shape: form, optional, nullable, side }): Part => {
+    const isEndless = /"(?:Cat|Dog|Either|Leaf)"/.test(JSON.stringify(form));
+    const more = { ...(nullable ? { nullable } : {}), ...(side === "" ? {} : { [side]: true }) };
+    const bounds = isEndless ? { ...form, ...("minItems" in form ? { minItems: 0 } : {}) } : form;
+    return { ...bounds, optional: optional || isEndless, ...more };
+  });
+
+const fields = fc.array(field, { minLength: 1, maxLength: 4 }).map((each) => {
+  return Object.fromEntries(each.map((part, index) => [`f${index}`, part]));
+});
+
+const types = fc
+  .record({ Root: fields, Cat: fields, Dog: fields, Leaf: fields, additional: fc.option(shape, { nil: undefined }) })
+  .map(({ Root, Cat, Dog, Leaf, additional }) => ({
+    Root: { fields: { ...Root, either: { type: "Either", optional: true }, mode: { const: "fixed" } } },
+    Cat: { fields: { kind: { const: "c" }, ...Cat } },
+    Dog: { include: ["Leaf"], fields: { kind: { type: "string" }, ...Dog } },
+    Leaf: { fields: Leaf, ...(additional ? { additional } : {}) },
+    Either: { oneOf: ["Leaf", { type: "string", maxLength: 5 }] },
+  }));
+
+function fileWith(given: unknown): ToolFile {
+  const tool = {
+    title: "Try",
+    description: "Tries all shapes.",
+    effect: "read",
+    input: "Root",
+    request: { method: "POST", path: "x", body: "json" },
+    response: { as: "json", type: "Root", text: "Done." },
+  };
+  const text = stringify(
+    {
+      nexus: 1,
+      api: "random",
+      title: "Random",
+      version: "1",
+      upstream: { base: "https://api.example/" },
+      types: given,
+      tools: { try: tool },
+    },
+    { aliasDuplicateObjects: false },
+  );
+  const { file, problems } = readToolFile(text, "random.nexus.yaml");
+  const errors = problems.filter(({ severity }) => severity === "error");
+  expect(errors).toEqual([]);
+  return file ?? expect.fail("no file");
+}
+
+function accepting(schema: object): ReturnType<Ajv2020["compile"]> {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, validateFormats: false });
+  return ajv.compile(schema);
+}
+
+test("X2, X6: schemas of random types are valid, and made-up values are valid for them and for the checker", () => {
+  fc.assert(
+    fc.property(types, (given) => {
+      const file = fileWith(given);
+      const spec = file.tools["try"] ?? expect.fail("no tool");
+      const { tool } = fittedDefinition(file, "try", spec);
+      expect(Buffer.byteLength(JSON.stringify(tool))).toBeLessThanOrEqual(12 * 1024);
+      const inputs = [fullInputSchema(file, spec), tool.inputSchema].map(accepting);
+      const outputs = [fullOutputSchema(file, spec), tool.outputSchema ?? {}].map(accepting);
+      const check = checkerFor(file, "try");
+      for (const all of [false, true]) {
+        const call = madeUpCall(file, "Root", { from: 0, all });
+        expect(check(call).problems, JSON.stringify(call)).toEqual([]);
+        for (const accepts of inputs) expect(accepts(call), JSON.stringify([accepts.errors, call])).toBe(true);
+      }
+      const isGiven = ({ hidden }: FieldSpec) => !hidden;
+      const answer = new ValueMaker(file, { side: "output", isGiven, single: (shape) => madeUpValue(shape) }).value(
+        "Root",
+      );
+      for (const accepts of outputs) expect(accepts(answer), JSON.stringify([accepts.errors, answer])).toBe(true);
+    }),
+    { numRuns: examples(40) },
+  );
+});
