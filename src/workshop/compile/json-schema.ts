@@ -1,6 +1,6 @@
 import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { CHECKED_ID, SchemaTooLarge, SchemaWriter, type SchemaStyle } from "./schema-writer.ts";
-import { reachedTypes } from "./type-reach.ts";
+import { type Reached, reachedTypes } from "./type-reach.ts";
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -36,28 +36,57 @@ export function checkedSchema(file: ToolFile, spec: ToolSpec): JsonSchema {
 
 /** Every type in its own place, which is the easiest to read; undefined if it is too large for that. */
 export function inlineSchema(file: ToolFile, spec: ToolSpec, side: "input" | "output"): WrittenSchema | undefined {
-  try {
+  return unlessTooLarge(() => {
     const written = writtenAs(file, spec, { ...styleOf(spec, side), maxProperties: MAX_INLINE_PROPERTIES });
     return bytesOf(written.schema) <= MAX_INLINE_BYTES ? written : undefined;
+  });
+}
+
+function unlessTooLarge<T>(write: () => T): T | undefined {
+  try {
+    return write();
   } catch (error) {
     if (error instanceof SchemaTooLarge) return undefined;
     throw error;
   }
 }
 
-/** Types that are used several times are written once. `depth`: types that are deeper inside are left out. */
+interface SharedOptions {
+  /** Types that are deeper inside are left out. */
+  depth?: number;
+  reached?: ReadonlyMap<string, Reached>;
+  /** More throw SchemaTooLarge. */
+  maxProperties?: number;
+}
+
+/** The types that callers see in the arguments or in the result of a tool. */
+export function reachedIn(file: ToolFile, spec: ToolSpec, side: "input" | "output"): Map<string, Reached> {
+  const root = side === "input" ? spec.input : spec.response.type;
+  return root === undefined ? new Map<string, Reached>() : reachedTypes(file, root, side);
+}
+
+/** The same, if it may fit into a definition. */
+export function smallSharedSchema(
+  file: ToolFile,
+  spec: ToolSpec,
+  side: "input" | "output",
+  options: SharedOptions,
+): WrittenSchema | undefined {
+  return unlessTooLarge(() => sharedSchema(file, spec, side, { ...options, maxProperties: MAX_INLINE_PROPERTIES }));
+}
+
+/** Types that are used several times are written once. */
 export function sharedSchema(
   file: ToolFile,
   spec: ToolSpec,
   side: "input" | "output",
-  depth = Infinity,
+  { depth = Infinity, reached = reachedIn(file, spec, side), maxProperties = Infinity }: SharedOptions = {},
 ): WrittenSchema {
-  const root = side === "input" ? spec.input : spec.response.type;
-  const reached = root === undefined ? undefined : reachedTypes(file, root, side);
   return writtenAs(file, spec, {
     ...styleOf(spec, side),
-    isInline: (type) => (reached?.get(type)?.uses ?? 0) < 2,
-    isCut: (type) => (reached?.get(type)?.depth ?? 0) > depth,
+    isInline: (type) => (reached.get(type)?.uses ?? 0) < 2,
+    isCut: (type) => (reached.get(type)?.depth ?? 0) > depth,
+    maxProperties,
   });
 }
 

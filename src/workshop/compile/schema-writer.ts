@@ -45,6 +45,7 @@ export class SchemaWriter {
   /** By key, in the order in which they were finished. */
   readonly #written = new Map<string, JsonSchema>();
   readonly #names = new Map<string, string>();
+  readonly #taken = new Set<string>();
   readonly #cut: string[] = [];
   #properties = 0;
 
@@ -220,12 +221,12 @@ export class SchemaWriter {
     if (known !== undefined) return known;
     const value = target.tag?.values.join("_").replaceAll(/\W/g, "_");
     const wanted = value === undefined || value === target.type ? target.type : `${target.type}_${value}`.slice(0, 100);
-    const taken = new Set(this.#names.values());
     let name = wanted;
-    for (let count = 2; taken.has(name) || (name !== target.type && findType(this.#file, name)); count++) {
+    for (let count = 2; this.#taken.has(name) || (name !== target.type && findType(this.#file, name)); count++) {
       name = `${wanted}_${count}`;
     }
     this.#names.set(key, name);
+    this.#taken.add(name);
     return name;
   }
 

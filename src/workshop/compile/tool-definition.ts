@@ -1,8 +1,15 @@
 import { isRecord } from "../../json/is-record.ts";
 import type { Tool, ToolAnnotations } from "../../protocol/mcp.ts";
 import type { Effect, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
-import { bytesOf, inlineSchema, type JsonSchema, sharedSchema, type WrittenSchema } from "./json-schema.ts";
-import { reachedTypes } from "./type-reach.ts";
+import {
+  bytesOf,
+  inlineSchema,
+  reachedIn,
+  smallSharedSchema,
+  type JsonSchema,
+  sharedSchema,
+  type WrittenSchema,
+} from "./json-schema.ts";
 import { CUT_NOTE } from "./schema-writer.ts";
 
 /** Maximum size of a definition, which a model has to read before it can call anything. */
@@ -34,19 +41,20 @@ export function fittedDefinition(file: ToolFile, name: string, spec: ToolSpec): 
     // Its own description is too long, which is reported; cutting would not help.
     return made(plainInput ?? nothing, plainOutput ?? nothing);
   }
-  const input = smallest(plainInput, sharedSchema(file, spec, "input"));
-  const output = smallest(plainOutput, sharedSchema(file, spec, "output"));
-  if (fits(input, output)) return made(input, output);
-  const cutOutput = deepest(file, spec, "output", (candidate) => fits(input, candidate)) ?? ANY_RESULT;
-  if (fits(input, cutOutput)) return made(input, cutOutput);
+  const input = smallest(plainInput, smallSharedSchema(file, spec, "input", {}));
+  const output = smallest(plainOutput, smallSharedSchema(file, spec, "output", {}));
+  if (input && output && fits(input, output)) return made(input, output);
+  const cutOutput = (input && deepest(file, spec, "output", (candidate) => fits(input, candidate))) ?? ANY_RESULT;
+  if (input && fits(input, cutOutput)) return made(input, cutOutput);
   const cutInput = deepest(file, spec, "input", (candidate) => fits(candidate, ANY_RESULT));
   return made(cutInput ?? shortest(file, spec, (candidate) => fits(candidate, ANY_RESULT)), ANY_RESULT);
 }
 
 const ANY_RESULT: WrittenSchema = { schema: { type: "object" }, cut: [""] };
 
-function smallest(plain: WrittenSchema | undefined, shared: WrittenSchema): WrittenSchema {
-  return plain && bytesOf(plain.schema) <= bytesOf(shared.schema) ? plain : shared;
+function smallest(plain: WrittenSchema | undefined, shared: WrittenSchema | undefined): WrittenSchema | undefined {
+  if (!plain || !shared) return plain ?? shared;
+  return bytesOf(plain.schema) <= bytesOf(shared.schema) ? plain : shared;
 }
 
 function deepest(
@@ -55,14 +63,13 @@ function deepest(
   side: "input" | "output",
   fits: (candidate: WrittenSchema) => boolean,
 ): WrittenSchema | undefined {
-  const root = side === "input" ? spec.input : spec.response.type;
-  if (root === undefined) return undefined;
-  const depths = [...reachedTypes(file, root, side).values()].map(({ depth }) => depth);
+  const reached = reachedIn(file, spec, side);
+  const depths = [...reached.values()].map(({ depth }) => depth);
   const most = depths.reduce((a, b) => Math.max(a, b), 0);
   let best: WrittenSchema | undefined;
   for (let depth = 0; depth < most; depth++) {
-    const candidate = sharedSchema(file, spec, side, depth);
-    if (!fits(candidate)) break;
+    const candidate = smallSharedSchema(file, spec, side, { depth, reached });
+    if (!candidate || !fits(candidate)) break;
     best = candidate;
   }
   return best;
@@ -72,7 +79,7 @@ const SHORT = 80;
 
 /** Arguments that are too many even without what is inside them: shorter descriptions, none, then only required ones. */
 function shortest(file: ToolFile, spec: ToolSpec, fits: (candidate: WrittenSchema) => boolean): WrittenSchema {
-  const { schema, cut } = sharedSchema(file, spec, "input", 0);
+  const { schema, cut } = sharedSchema(file, spec, "input", { depth: 0 });
   const properties = Object.entries(isRecord(schema["properties"]) ? schema["properties"] : {});
   const required = new Set(Array.isArray(schema["required"]) ? (schema["required"] as unknown[]) : []);
   const withProperties = (each: readonly (readonly [string, unknown])[]): JsonSchema => ({

@@ -393,7 +393,7 @@ describe("mistakes of YAML itself", () => {
     ["text", "small.nexus.yaml is not a tool file"],
     [`a: ${"[".repeat(100_000)}`, "cannot be read as YAML"],
     [`a: ${"[".repeat(200)}${"]".repeat(200)}`, "nested too deeply"],
-    [`a: ${"x".repeat(1024 * 1024)}`, "the file is larger than 1 MB"],
+    [`a: ${"x".repeat(16 * 1024 * 1024)}`, "the file is larger than 16 MB"],
   ])("%#", (text, expected) => {
     expect(problemsOf(text).join("\n")).toContain(expected);
   });

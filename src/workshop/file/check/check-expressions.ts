@@ -81,6 +81,7 @@ function checkTypes(file: ToolFile, problems: Problems): void {
       const rule = checkExpression(that, { scope: own, by: "rule" }, at, problems);
       checkKind(rule, { wanted: "truth", consequence: "it would never refuse anything" }, at, problems);
     });
+    if (Object.values(fields).every(({ value }) => value === undefined)) continue;
     const isOutput = uses.get(name)?.sides.has("output") === true;
     // Computed fields of an answer also see the arguments, which depend on the tool.
     const inputs = isOutput ? Object.values(file.tools).map((tool) => knownType(file, tool.input)) : [];

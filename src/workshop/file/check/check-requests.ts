@@ -2,7 +2,7 @@ import { nearestName } from "../../../text/nearest-name.ts";
 import { oneOf } from "../read/part.ts";
 import type { Path, Problems } from "../model/problem.ts";
 import { fieldsInPath } from "../read/read-request.ts";
-import { findRequestTool, requestTools } from "../model/request-tools.ts";
+import { findRequestTool } from "../model/request-tools.ts";
 import { fieldsInName, secretNames } from "../model/secret-names.ts";
 import type { FieldSpec, RequestToolSpec, SecretsSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
 import { fieldsOfParameter, fieldsTaken } from "../read/uses.ts";
@@ -81,7 +81,11 @@ function checkRequest(file: ToolFile, tool: RequestToolSpec, tools: Path, proble
 /** A field that one tool takes out of the body is not in the body of the others either. */
 function checkShared(file: ToolFile, tools: Path, problems: Problems): void {
   const tool = findRequestTool(file, String(tools.at(-1)));
-  const others = requestTools(file).filter(([, { input, request }]) => input === tool?.input && request.body);
+  const sharing = Object.keys(file.tools).filter((name) => file.tools[name]?.input === tool?.input);
+  const others = sharing.flatMap((name) => {
+    const other = findRequestTool(file, name);
+    return other?.request.body === undefined ? [] : [[name, other] as const];
+  });
   if (!tool || others.length < 2) return;
   const own = fieldsTaken(tool.request);
   for (const field of new Set(others.flatMap(([, { request }]) => fieldsTaken(request)))) {

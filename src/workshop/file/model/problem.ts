@@ -16,6 +16,7 @@ export type Path = readonly (string | number)[];
 export class Problems {
   readonly #root: SourceNode;
   readonly #found: Problem[] = [];
+  readonly #known = new Set<string>();
 
   constructor(root: SourceNode) {
     this.#root = root;
@@ -48,8 +49,10 @@ export class Problems {
   }
 
   #add(problem: Problem): void {
-    const same = (other: Problem) => other.path === problem.path && other.message === problem.message;
-    if (!this.#found.some(same)) this.#found.push(problem);
+    const key = `${problem.path}\n${problem.message}`;
+    if (this.#known.has(key)) return;
+    this.#known.add(key);
+    this.#found.push(problem);
   }
 
   #placeOf(path: Path): Place {

@@ -73,7 +73,8 @@ export class Part {
       this.#wrongKind("a map of names and values");
       return [];
     }
-    return this.node.members.map(({ key }) => [key, this.part(key)]);
+    // Not by `part`, which searches: a file may have thousands of types.
+    return this.node.members.map(({ key, node }) => [key, new Part(node, [...this.path, key], this.#problems)]);
   }
 
   items(): Part[] {
