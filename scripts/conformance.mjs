@@ -5,7 +5,7 @@
 // A scenario passes when the suite exits with 0 and at least the checks of test/conformance/expected.json succeed:
 // several scenarios also exit with 0 when nothing happened at all. A scenario that is listed there under "mistakes" is
 // one that only a wrong client passes: it has to fail, and does not count.
-import { spawn, spawnSync } from "node:child_process";
+import { fork, spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
@@ -139,14 +139,16 @@ async function runLeg({ leg, suite, version, subject, mistakes, scenarios }) {
   let passed = 0;
   const lane = async () => {
     const server = await subject?.();
+    const runner = server ? keptSuite(suite) : suiteProcesses(suite);
     try {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         const [scenario, needed] = next;
-        const outcome = await runScenario({ suite, version, scenario, serverUrl: server?.url });
+        const outcome = await runScenario({ runner, version, scenario, serverUrl: server?.url });
         if (mistakes[scenario]) passed -= reportMistake(leg, scenario, mistakes[scenario], outcome) ? 0 : 1;
         else if (report(leg, scenario, needed, outcome)) passed++;
       }
     } finally {
+      runner.close();
       await server?.stop();
     }
   };
@@ -154,11 +156,10 @@ async function runLeg({ leg, suite, version, subject, mistakes, scenarios }) {
   return passed;
 }
 
-async function runScenario({ suite, version, scenario, serverUrl }) {
+async function runScenario({ runner, version, scenario, serverUrl }) {
   const output = await mkdtemp(join(results, "run-"));
   const started = performance.now();
-  const { exitCode, text } = await run(suiteNode, [
-    join(tools, "node_modules", suite, "dist/index.js"),
+  const { exitCode, text } = await runner.run([
     ...(serverUrl
       ? ["server", "--url", serverUrl]
       : ["client", "--command", `"${process.execPath}" test/conformance/client.mjs`]),
@@ -257,19 +258,53 @@ async function startListening(what, args, surroundings = {}) {
   return { url, stop };
 }
 
-function run(command, args) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-    let text = "";
-    child.stdout.on("data", (chunk) => (text += chunk));
-    child.stderr.on("data", (chunk) => (text += chunk));
-    const timer = setTimeout(() => child.kill("SIGKILL"), SCENARIO_TIMEOUT_MS);
-    child.once("error", reject);
-    child.once("close", (code, signal) => {
-      clearTimeout(timer);
-      resolve({ exitCode: code ?? signal, text });
+/** A process of the suite for each scenario: the clients that it starts end with it. */
+function suiteProcesses(suite) {
+  const run = (args) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(suiteNode, [mainOf(suite), ...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+      let text = "";
+      child.stdout.on("data", (chunk) => (text += chunk));
+      child.stderr.on("data", (chunk) => (text += chunk));
+      const timer = setTimeout(() => child.kill("SIGKILL"), SCENARIO_TIMEOUT_MS);
+      child.once("error", reject);
+      child.once("close", (code, signal) => {
+        clearTimeout(timer);
+        resolve({ exitCode: code ?? signal, text });
+      });
     });
-  });
+  return { run, close() {} };
+}
+
+/** One process of the suite for many scenarios: to load the suite takes longer than most of them. */
+function keptSuite(suite) {
+  let kept;
+  const start = () => {
+    const runner = fileURLToPath(new URL("conformance-suite.mjs", import.meta.url));
+    const stdio = ["ignore", "ignore", "inherit", "ipc"];
+    return fork(runner, [mainOf(suite)], { cwd: root, execPath: suiteNode, execArgv: [], stdio });
+  };
+  const run = (args) => {
+    const child = (kept ??= start());
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => child.kill("SIGKILL"), SCENARIO_TIMEOUT_MS);
+      const settle = (outcome) => {
+        clearTimeout(timer);
+        child.off("message", settle).off("exit", onExit);
+        resolve(outcome);
+      };
+      const onExit = (code, signal) => {
+        kept = undefined;
+        settle({ exitCode: code ?? signal, text: "the process of the suite ended" });
+      };
+      child.on("message", settle).on("exit", onExit).send(args);
+    });
+  };
+  return { run, close: () => kept?.disconnect() };
+}
+
+function mainOf(suite) {
+  return join(tools, "node_modules", suite, "dist/index.js");
 }
 
 function installTools() {
