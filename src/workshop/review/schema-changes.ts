@@ -14,9 +14,9 @@ export function outputChanges(before: JsonSchema, after: JsonSchema, path: strin
 }
 
 /** Limits for which a larger value allows fewer values. */
-const LOWER_LIMITS = ["minimum", "minLength", "minItems"];
-const UPPER_LIMITS = ["maximum", "maxLength", "maxItems"];
-const EXACT = ["type", "format", "pattern", "const", "$ref", "additionalProperties"];
+const LOWER_LIMITS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
+const UPPER_LIMITS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
+const EXACT = ["type", "format", "pattern", "const", "$ref", "multipleOf", "uniqueItems"];
 
 class SchemaComparison {
   readonly #side: "input" | "output";
@@ -45,6 +45,8 @@ class SchemaComparison {
       const values = [before["description"], after["description"]] as const;
       this.#say("description changed", path, fromTo(...values), values);
     }
+    this.#further(before["additionalProperties"], after["additionalProperties"], path);
+    this.#variants(before, after, path);
     for (const part of ["items", "$defs"]) {
       const [old, now] = [before[part], after[part]];
       if (!isRecord(old) || !isRecord(now)) {
@@ -78,6 +80,25 @@ class SchemaComparison {
         `${path}.${name}`,
         narrows ? "is new and required" : "is new",
       );
+    }
+  }
+
+  /** Members with free names: whether they are allowed, and what they are. */
+  #further(before: unknown, after: unknown, path: string): void {
+    if (isRecord(before) && isRecord(after)) this.#schema(before, after, `${path}.*`);
+    else this.#exact(before, after, { path, limit: "additionalProperties" });
+  }
+
+  /** Alternatives by their names, or by what they are. */
+  #variants(before: JsonSchema, after: JsonSchema, path: string): void {
+    const [old, now] = [variantsOf(before), variantsOf(after)];
+    for (const [name, schema] of old) {
+      const next = now.get(name);
+      if (next) this.#schema(schema, next, `${path}|${name}`);
+      else this.#say(this.#kind(true), path, `is no longer one of ${name}`, [schema, undefined]);
+    }
+    for (const [name, schema] of now) {
+      if (!old.has(name)) this.#say(this.#kind(false), path, `may also be ${name}`, [undefined, schema]);
     }
   }
 
@@ -117,6 +138,18 @@ class SchemaComparison {
 
 function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
   return isRecord(schema["properties"]) ? (schema["properties"] as Record<string, JsonSchema>) : {};
+}
+
+function variantsOf(schema: JsonSchema): Map<string, JsonSchema> {
+  const all = [schema["anyOf"], schema["oneOf"]].flatMap((each) => listOf(each) ?? []).filter(isRecord);
+  return new Map(all.map((variant) => [variantName(variant), variant]));
+}
+
+function variantName({ $ref, type, properties, ...rest }: JsonSchema): string {
+  if (typeof $ref === "string") return $ref.replace("#/$defs/", "");
+  if (!isRecord(properties)) return valueText({ type, ...rest });
+  const tag = Object.values(properties).find((member) => isRecord(member) && "const" in member);
+  return isRecord(tag) ? valueText(tag["const"]) : `{ ${Object.keys(properties).join(", ")} }`;
 }
 
 function namesOf(value: unknown): Set<string> {
