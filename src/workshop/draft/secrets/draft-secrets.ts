@@ -1,0 +1,214 @@
+import type { ApiFacts, OperationFacts, ParameterFacts, SecuritySchemeFacts } from "../../documents/api-facts.ts";
+import { secretNames } from "../../file/model/secret-names.ts";
+import type { SecretsSpec } from "../../file/model/tool-file.ts";
+import { wordsOf } from "../names/words.ts";
+import type { QuestionList } from "../questions.ts";
+import type { YamlMap } from "../yaml/write-yaml.ts";
+
+type Alternative = OperationFacts["security"][number];
+
+/** Finds out which credentials each operation needs, and collects the sets of secrets for them. */
+export class SecretsDrafter {
+  readonly #schemes: ApiFacts["security"];
+  readonly #questions: QuestionList;
+  /** By the content of the set. */
+  readonly #sets = new Map<string, { name: string; set: SecretsSpec }>();
+  readonly #needed: ReadonlySet<string>;
+
+  constructor({ security, operations }: ApiFacts, questions: QuestionList) {
+    this.#schemes = security;
+    this.#questions = questions;
+    // Schemes that some operation cannot do without: others, to which they are optional, use them as well.
+    const demanding = operations.filter((operation) => !operation.security.some((each) => each.length === 0));
+    this.#needed = new Set(demanding.flatMap((operation) => operation.security.flat().map(({ scheme }) => scheme)));
+  }
+
+  /** The name of the set for an operation and for parameters that carry credentials; undefined if it needs none. */
+  setFor(operation: OperationFacts, parameters: readonly ParameterFacts[], tool: string): string | undefined {
+    const chosen = this.#choose(operation, tool);
+    const set: SecretsSpec = { query: {}, headers: {}, public: [] };
+    for (const { scheme, scopes } of chosen) this.#addScheme(set, scheme, scopes, tool);
+    const [shared] = secretNames(set);
+    for (const parameter of parameters) this.#addParameter(set, parameter, shared);
+    if (secretNames(set).length === 0) return undefined;
+    // One token serves all tools, with the scopes of all of them.
+    const key = JSON.stringify(set.oauth ? { ...set, oauth: { ...set.oauth, scope: [] } } : set);
+    const known = this.#sets.get(key);
+    if (known) {
+      const scope = new Set([...(known.set.oauth?.scope ?? []), ...(set.oauth?.scope ?? [])]);
+      if (known.set.oauth && scope.size > 0) known.set.oauth.scope = [...scope];
+      return known.name;
+    }
+    const name = this.#nameOf(chosen, parameters);
+    this.#sets.set(key, { name, set });
+    return name;
+  }
+
+  /** Addresses beside the base that have to be reached for credentials. */
+  tokenUrls(): string[] {
+    return [...new Set([...this.#sets.values()].flatMap(({ set }) => set.oauth?.tokenUrl ?? []))];
+  }
+
+  /** All sets by name, and placeholders for the fake. */
+  sets(): { secrets: YamlMap; placeholders: Record<string, string> } {
+    const sets = [...this.#sets.values()];
+    const names = [...new Set(sets.flatMap(({ set }) => secretNames(set)))];
+    return {
+      secrets: Object.fromEntries(sets.map(({ name, set }) => [name, setYaml(set)])),
+      placeholders: Object.fromEntries(names.map((name) => [name, `demo-${name}`])),
+    };
+  }
+
+  #choose({ security, evidence }: OperationFacts, tool: string): Alternative {
+    const usable = security.filter((each) => each.every(({ scheme }) => Object.hasOwn(this.#schemes, scheme)));
+    const real = usable.filter((each) => each.length > 0);
+    const [best, ...others] = real.toSorted((a, b) => this.#cost(a) - this.#cost(b));
+    if (!best) return [];
+    const isOptional = security.some((each) => each.length === 0);
+    if (isOptional && !best.every(({ scheme }) => this.#needed.has(scheme))) {
+      const ask = `Credentials are optional (${schemeNames(best)}); the tool sends none. Does it need them?`;
+      this.#questions.add(ask, `tools.${tool}.request.secrets`, evidence);
+      return [];
+    }
+    if (others.length > 0) {
+      const ask = `${schemeNames(best)} was chosen; the document also allows ${others.map(schemeNames).join(" or ")}. Is it the one that you have?`;
+      this.#questions.add(ask, `tools.${tool}.request.secrets`, evidence);
+    }
+    return best;
+  }
+
+  /** The simplest that works without a person first. */
+  #cost(alternative: Alternative): number {
+    return alternative.reduce((sum, { scheme }) => {
+      const facts = this.#schemes[scheme];
+      return sum + (facts ? costOf(facts) : 100);
+    }, 0);
+  }
+
+  #addScheme(set: SecretsSpec, scheme: string, scopes: readonly string[], tool: string): void {
+    const facts = Object.hasOwn(this.#schemes, scheme) ? this.#schemes[scheme] : undefined;
+    if (!facts) return;
+    const name = secretName(scheme);
+    const about = `tools.${tool}.request.secrets`;
+    switch (facts.kind) {
+      case "apiKey":
+        if (facts.in === "query") set.query[facts.name] = name;
+        else if (facts.in === "cookie") set.cookies = { ...set.cookies, [facts.name]: name };
+        else if (/^authorization$/i.test(facts.name) && isBearerText(facts.description)) this.#bearer(set, name);
+        else set.headers[facts.name] = name;
+        return;
+      case "bearer":
+        return this.#bearer(set, name);
+      case "basic":
+        if (set.bearer === undefined && !set.oauth) set.basic = { user: `${name}-user`, password: `${name}-password` };
+        return;
+      case "oauth2": {
+        const { clientCredentials } = facts;
+        if (clientCredentials && URL.canParse(clientCredentials.tokenUrl)) {
+          const { tokenUrl } = clientCredentials;
+          const scope = scopes.length > 0 ? [...scopes] : clientCredentials.scopes.slice(0, 20);
+          if (set.bearer !== undefined || set.basic) return;
+          set.oauth = {
+            grant: "client_credentials",
+            tokenUrl,
+            clientId: `${name}-id`,
+            clientSecret: `${name}-secret`,
+            ...(scope.length === 0 ? {} : { scope }),
+          };
+          return;
+        }
+        const ask = `${scheme} needs a login by a person. Store an access token as the secret "${name}", or use a refresh token?`;
+        this.#questions.add(ask, about, facts.evidence);
+        return this.#bearer(set, name);
+      }
+      case "other": {
+        const ask = `${scheme} (${facts.type}) is sent as a bearer token, because the document does not say more. Is that right?`;
+        this.#questions.add(ask, about, facts.evidence);
+        return this.#bearer(set, name);
+      }
+    }
+  }
+
+  #bearer(set: SecretsSpec, name: string): void {
+    if (set.bearer === undefined && !set.basic && !set.oauth) set.bearer = name;
+  }
+
+  /** A parameter that carries the same token as the scheme uses the same secret. */
+  #addParameter(set: SecretsSpec, parameter: ParameterFacts, shared: string | undefined): void {
+    const { name, in: place } = parameter;
+    const isTaken = set.bearer !== undefined || set.basic !== undefined || set.oauth !== undefined;
+    if (place === "header" && /^authorization$/i.test(name)) {
+      if (isTaken || Object.keys(set.headers).some((header) => /^authorization$/i.test(header))) return;
+      if (isBearerText(parameter.description)) set.bearer = secretName(name);
+      else set.headers[name] = secretName(name);
+      return;
+    }
+    const secret = shared !== undefined && /token/i.test(name) && set.bearer === shared ? shared : secretName(name);
+    if (place === "query") set.query[name] ??= secret;
+    else if (place === "header") set.headers[name] ??= secret;
+    else if (place === "cookie") set.cookies = { ...set.cookies, [name]: secret };
+  }
+
+  #nameOf(chosen: Alternative, parameters: readonly ParameterFacts[]): string {
+    const parts = chosen.length > 0 ? chosen.map(({ scheme }) => scheme) : parameters.map(({ name }) => name);
+    const base = parts.map(secretName).join("-and-").slice(0, 60);
+    const taken = new Set([...this.#sets.values()].map(({ name }) => name));
+    if (!taken.has(base)) return base;
+    const places = [...new Set(parameters.map((parameter) => parameter.in))].join("-and-");
+    const scopes = chosen.flatMap((each) => each.scopes.map(secretName)).join("-");
+    const longer = [base, places === "" ? "" : `in-${places}`, scopes]
+      .filter((part) => part !== "")
+      .join("-")
+      .slice(0, 100);
+    let name = longer;
+    for (let more = 2; taken.has(name); more++) name = `${longer}-${more}`;
+    return name;
+  }
+}
+
+const CREDENTIAL =
+  /^(?:authorization|proxy-authorization|token|api[-_]?(?:key|token)|x[-_]?api[-_]?(?:key|token)|x[-_]?(?:auth|access)[-_]?token|(?:auth|access)[-_]?token|client[-_]?secret|apikey|secret[-_]?key)$/i;
+
+/** Whether a parameter carries credentials, by its name; outside of headers its description has to say so as well. */
+export function isCredential({ name, in: place, description = "" }: ParameterFacts): boolean {
+  if (place === "path" || !CREDENTIAL.test(name)) return false;
+  if (place === "header") return true;
+  return /authenticat|authoriz|api[ -]?key|access token|credential|oauth/i.test(description);
+}
+
+function isBearerText(description = ""): boolean {
+  return /\bbearer\b/i.test(description);
+}
+
+function costOf(facts: SecuritySchemeFacts): number {
+  switch (facts.kind) {
+    case "apiKey":
+      return { header: 1, query: 4, cookie: 6 }[facts.in];
+    case "bearer":
+      return 2;
+    case "basic":
+      return 3;
+    case "oauth2":
+      return facts.clientCredentials ? 5 : 8;
+    case "other":
+      return 9;
+  }
+}
+
+function schemeNames(alternative: Alternative): string {
+  return alternative.map(({ scheme }) => scheme).join(" with ");
+}
+
+/** `petstore_auth` is petstore-auth: names of secrets are part of commands. */
+function secretName(name: string): string {
+  const joined = wordsOf(name).join("-").slice(0, 48);
+  return joined === "" ? "key" : joined;
+}
+
+function setYaml({ query, headers, public: _public, ...others }: SecretsSpec): YamlMap {
+  return {
+    ...(Object.keys(query).length === 0 ? {} : { query }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...others,
+  };
+}

@@ -1,0 +1,206 @@
+import type { BodyFacts, OperationFacts } from "../../documents/api-facts.ts";
+import type { FieldSpec, RequestSpec, Shape } from "../../file/model/tool-file.ts";
+import { pascalCase, shortHash } from "../names/words.ts";
+import { allFields, ANY_SHAPE, TEXT_SHAPE, type DraftType } from "../types/draft-type.ts";
+import type { YamlMap } from "../yaml/write-yaml.ts";
+import { draftParameters, type DraftedParameters, type ToolPlace } from "./draft-parameters.ts";
+import { chooseMedia, type BodyKind, type MediaChoice } from "./media-type.ts";
+import { isWritable, parameterStyle } from "./parameter-style.ts";
+
+/** The input of a tool: parameters and the members of the body in one type. */
+export interface DraftedInput {
+  type: DraftType;
+  parameters: DraftedParameters;
+  /** What the request says about the body. */
+  request: YamlMap;
+  /** The content that the body is made of, and its fields by the names upstream; `.`: one field is the whole body. */
+  body?: { choice: MediaChoice; fields: ReadonlyMap<string, FieldSpec> };
+}
+
+interface DraftedBody {
+  kind: BodyKind;
+  contentType?: string | undefined;
+  /** A type whose fields are those of the body. */
+  type?: DraftType;
+  fields: Map<string, FieldSpec>;
+  parts: NonNullable<RequestSpec["parts"]>;
+  additional?: Shape;
+}
+
+export function draftInput(operation: OperationFacts, place: ToolPlace): DraftedInput {
+  const { tool, types, questions } = place;
+  const name = `${pascalCase(tool.split("_"))}Input`;
+  const parameters = draftParameters(operation, place);
+  const choice = operation.body && chooseMedia(operation.body.contents);
+  if (choice && choice.others.length > 0) {
+    const ask = `The body is sent as ${choice.content.mediaType}; the document also allows ${choice.others.join(", ")}. Is it the right one?`;
+    questions.add(ask, `tools.${tool}.request.body`, choice.content.evidence);
+  }
+  const body = operation.body && choice ? draftBody(operation.body, choice, place) : undefined;
+  if (!body || !choice || !operation.body) {
+    const fields = parameters.fields;
+    const type = types.add(name, operation.evidence, { evidence: [operation.evidence], xml: {}, include: [], fields });
+    return { type, parameters, request: {} };
+  }
+  const isWhole = body.type !== undefined && body.kind === "json" && parameters.fields.size === 0;
+  const fields = new Map(parameters.fields);
+  const renamed = new Map<string, FieldSpec>();
+  const canInclude = body.type && ![...body.fields.keys()].some((field) => fields.has(field)) && body.kind !== "xml";
+  for (const [field, spec] of body.fields) {
+    const free = fields.has(field) ? freeName(field, fields) : field;
+    renamed.set(free, spec);
+    if (!canInclude || !body.type) fields.set(free, spec);
+  }
+  const include = canInclude && body.type ? [body.type] : [];
+  const type =
+    isWhole && body.type
+      ? body.type
+      : types.add(name, operation.evidence, {
+          evidence: [operation.evidence],
+          xml: body.kind === "xml" ? (body.type?.xml ?? {}) : {},
+          include,
+          fields,
+          ...(body.additional === undefined || include.length > 0 ? {} : { additional: body.additional }),
+        });
+  return {
+    type,
+    parameters,
+    request: bodyYaml(body, operation.body, renamed, place),
+    body: { choice, fields: renamed },
+  };
+}
+
+function bodyYaml(
+  body: DraftedBody,
+  { required, evidence }: BodyFacts,
+  fields: ReadonlyMap<string, FieldSpec>,
+  { tool, questions }: ToolPlace,
+): YamlMap {
+  const isOptional =
+    !required &&
+    [...fields.values()].every((field) => field.optional || field.default !== undefined || field.side === "output");
+  if (!required && !isOptional) {
+    const ask =
+      "The document does not require the body, but members of it: the tool requires them. Can it be left out?";
+    questions.add(ask, `tools.${tool}.request.body`, evidence);
+  }
+  return {
+    body: body.kind,
+    contentType: body.contentType,
+    ...(isOptional ? { bodyOptional: true } : {}),
+    ...(Object.keys(body.parts).length === 0 ? {} : { parts: body.parts }),
+  };
+}
+
+function draftBody(body: BodyFacts, choice: MediaChoice, place: ToolPlace): DraftedBody {
+  const { tool, types, questions } = place;
+  const { kind, contentType, content } = choice;
+  const { schema } = content;
+  const name = pascalCase(tool.split("_"));
+  const about = `tools.${tool}.request.body`;
+  if (schema && (kind === "json" || kind === "form" || kind === "multipart" || kind === "xml")) {
+    const form = kind === "json" ? "json" : kind === "xml" ? "xml" : "flat";
+    const { shape } = types.shapeOf(schema, { form, name: `${name}Body`, about });
+    const type = shape.kind === "object" ? types.types.get(shape.type) : undefined;
+    if (type && !type.union && allFields(type).size > 0) {
+      const parts = kind === "form" || kind === "multipart" ? partsOf(type, choice, place) : {};
+      return {
+        kind,
+        contentType,
+        type,
+        fields: allFields(type),
+        parts,
+        ...(type.additional ? { additional: type.additional } : {}),
+      };
+    }
+    if (kind === "json") return wholeBody(body, { kind, contentType, shape }, place);
+  }
+  if (kind === "json") return wholeBody(body, { kind, contentType, shape: ANY_SHAPE }, place);
+  if (kind === "binary") {
+    return wholeBody(body, { kind, contentType, shape: { kind: "scalar", type: "binary", whitespace: "keep" } }, place);
+  }
+  if (kind !== "text") {
+    questions.add(
+      `The document does not describe the members of the body (${content.mediaType}): callers write it as text.`,
+      about,
+      content.evidence,
+    );
+  }
+  const { mediaType } = content;
+  return wholeBody(
+    body,
+    { kind: "text", contentType: kind === "text" ? contentType : mediaType, shape: TEXT_SHAPE },
+    place,
+  );
+}
+
+function wholeBody(
+  { required, description, evidence }: BodyFacts,
+  { kind, contentType, shape }: { kind: BodyKind; contentType: string | undefined; shape: Shape },
+  _place: ToolPlace,
+): DraftedBody {
+  const field: FieldSpec = {
+    description:
+      description === undefined || description.length > 200
+        ? "The body of the request."
+        : description.trim() || "The body of the request.",
+    wire: ".",
+    shape,
+    optional: !required,
+    hidden: false,
+    evidence: [evidence],
+  };
+  return { kind, contentType, fields: new Map([["body", field]]), parts: {} };
+}
+
+/** How the fields of a form are written that are not single values. Changes fields that can only be sent as JSON. */
+function partsOf(
+  type: DraftType,
+  { content, kind }: MediaChoice,
+  { types, tool, questions }: ToolPlace,
+): DraftedBody["parts"] {
+  const parts: DraftedBody["parts"] = {};
+  for (const [name, field] of allFields(type)) {
+    const wire = field.wire === false ? name : field.wire;
+    const encoding = Object.hasOwn(content.encoding, wire) ? content.encoding[wire] : undefined;
+    const { contentType } = encoding ?? {};
+    const isJson = contentType !== undefined && /json/i.test(contentType);
+    const usual = kind === "multipart" && field.shape.kind !== "list" ? "json" : "form";
+    const written = {
+      style: isJson ? ("json" as const) : (encoding?.style ?? usual),
+      explode: encoding?.explode ?? true,
+    };
+    let style = parameterStyle(field.shape, written);
+    if (field.shape.kind === "scalar" && style === "json") style = undefined;
+    if (!isWritable(field.shape, style, types.types)) {
+      questions.add(
+        "The document does not say how this nested value is written in a form; it is sent as JSON.",
+        `types.${type.name}.fields.${name}`,
+        content.evidence,
+      );
+      style = "json";
+    }
+    const isNested = field.shape.kind !== "scalar" && style === "json";
+    const schema = isNested ? content.schema?.properties.get(wire)?.() : undefined;
+    if (schema) {
+      const about = `types.${type.name}.fields.${name}`;
+      field.shape = types.shapeOf(schema, { form: "json", name: pascalCase([tool, name]), about }).shape;
+    }
+    const media =
+      kind === "multipart" && contentType !== undefined && /^[\w.+-]+\/[\w.+*-]+$/.test(contentType)
+        ? contentType
+        : undefined;
+    if (style !== undefined || media !== undefined) {
+      parts[name] = {
+        ...(style === undefined ? {} : { style }),
+        ...(media === undefined || isJson ? {} : { contentType: media }),
+      };
+    }
+  }
+  return parts;
+}
+
+function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
+  const placed = name === "body" ? "bodyContent" : `body${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  return taken.has(placed) ? `${placed}_${shortHash(name, 4)}` : placed;
+}

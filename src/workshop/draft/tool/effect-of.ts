@@ -1,0 +1,59 @@
+import type { OperationFacts } from "../../documents/api-facts.ts";
+import type { Effect } from "../../file/model/tool-file.ts";
+import { wordsOf } from "../names/words.ts";
+
+/** Methods that change nothing, by the definition of HTTP. */
+const SAFE = new Set(["GET", "HEAD", "OPTIONS", "QUERY"]);
+
+/** Words that say that something is lost. */
+const DESTRUCTIVE = words("delete remove cancel purge revoke terminate destroy wipe erase drop");
+
+/** Words that say that something is only looked up. */
+const READING = words("search query list lookup validate preview find get fetch count check");
+
+/** Words that say that something is made or changed, whatever else the name says. */
+const WRITING = words("create update add set save put post insert upload send start replace patch edit import");
+
+/** The rules in the order in which they are applied, as docs/reference/import.md lists them. */
+export const EFFECT_RULES: readonly { effect: Effect; when: string; is: (operation: Named) => boolean }[] = [
+  { effect: "destructive", when: "the method is DELETE", is: ({ method }) => method === "DELETE" },
+  {
+    effect: "destructive",
+    when: `the name begins with, or the path ends with, ${[...DESTRUCTIVE].join(", ")}`,
+    is: ({ verbs }) => verbs.some((verb) => DESTRUCTIVE.has(verb)),
+  },
+  { effect: "read", when: `the method is ${[...SAFE].join(", ")}`, is: ({ method }) => SAFE.has(method) },
+  {
+    effect: "write",
+    when: `the name begins with ${[...WRITING].join(", ")}`,
+    is: ({ verbs: [first = ""] }) => WRITING.has(first),
+  },
+  {
+    effect: "read",
+    when: `the method is POST, and the name begins or ends with, or the path ends with, ${[...READING].join(", ")}`,
+    is: ({ method, verbs, last }) => method === "POST" && [...verbs, last].some((verb) => READING.has(verb)),
+  },
+  { effect: "write", when: "none of these applies", is: () => true },
+];
+
+interface Named {
+  method: string;
+  /** The first word of the name, and the last step of the path if it is one word. */
+  verbs: string[];
+  /** The last word of the name. */
+  last: string;
+}
+
+/** The effect of an operation by its method and its name. */
+export function effectOf({ method, id, path }: OperationFacts): Effect {
+  const named = id === undefined ? [] : wordsOf(id.replace(/^.*[.:/#](?=[A-Za-z])/, ""));
+  const step = wordsOf(path.replace(/^.*[/.:]/, ""));
+  const isParameter = /\{[^{}]*\}$/.test(path);
+  const verbs = [...named.slice(0, 1), ...(step.length === 1 && !isParameter ? step : [])];
+  const facts = { method: method.toUpperCase(), verbs, last: named.at(-1) ?? "" };
+  return EFFECT_RULES.find(({ is }) => is(facts))?.effect ?? "write";
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}

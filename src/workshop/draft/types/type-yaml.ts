@@ -1,0 +1,82 @@
+import { memberPath } from "../../codec/json/member-path.ts";
+import type { FieldSpec, ScalarShape, Shape } from "../../file/model/tool-file.ts";
+import type { YamlMap } from "../yaml/write-yaml.ts";
+import type { DraftType } from "./draft-type.ts";
+
+/** A type as the tool file has it. Defaults are left out, also evidence that the type already gives. */
+export function typeYaml(type: DraftType): YamlMap {
+  const { description, evidence, xml, include, fields, additional, union } = type;
+  return {
+    description,
+    ...(Object.keys(xml).length === 0 ? {} : { xml }),
+    ...(include.length === 0 ? {} : { include: include.map(({ name }) => name) }),
+    evidence: evidenceYaml(evidence),
+    ...(union ? shapeYaml(union) : {}),
+    ...(union || (fields.size === 0 && include.length > 0) ? {} : { fields: fieldsYaml(type) }),
+    ...(additional === undefined ? {} : { additional: innerYaml(additional) }),
+  };
+}
+
+function fieldsYaml({ fields, evidence, xml }: DraftType): YamlMap {
+  const isXml = xml.element !== undefined;
+  return Object.fromEntries([...fields].map(([name, field]) => [name, fieldYaml(name, field, { evidence, isXml })]));
+}
+
+function fieldYaml(name: string, field: FieldSpec, type: { evidence: readonly string[]; isXml: boolean }): YamlMap {
+  const { description, shape, nullable, side, optional, default: usual, evidence } = field;
+  const own = evidence.filter(
+    (place) => !type.evidence.some((whole) => place === whole || place.startsWith(`${whole}/`)),
+  );
+  return {
+    description,
+    wire: wireYaml(name, field, type.isXml),
+    ...shapeYaml(shape),
+    nullable,
+    ...(side === undefined ? {} : { [side === "output" ? "readOnly" : "writeOnly"]: true }),
+    ...(optional && usual === undefined ? { optional } : {}),
+    default: usual,
+    ...(own.length === 0 ? {} : { evidence: evidenceYaml(own) }),
+  };
+}
+
+function wireYaml(name: string, { wire, shape }: FieldSpec, isXml: boolean): string | false | undefined {
+  if (wire === false || wire === ".") return wire;
+  if (isXml) return wire === name || (shape.kind === "list" && wire === `${name}[]`) ? undefined : wire;
+  return wire === name ? undefined : memberPath(wire);
+}
+
+/** The members of a field that say its form. */
+export function shapeYaml(shape: Shape): YamlMap {
+  switch (shape.kind) {
+    case "scalar":
+      return scalarYaml(shape);
+    case "object":
+      return { type: shape.type };
+    case "list": {
+      const { minItems, maxItems, uniqueItems } = shape;
+      return { list: innerYaml(shape.of), minItems, maxItems, uniqueItems };
+    }
+    case "map":
+      return { map: innerYaml(shape.of), minEntries: shape.minEntries, maxEntries: shape.maxEntries };
+    case "union":
+      return { oneOf: shape.of.map(innerYaml), discriminator: shape.discriminator };
+    case "any":
+      return { type: shape.only ?? "any", schema: shape.schema };
+  }
+}
+
+function scalarYaml({ kind: _kind, whitespace: _whitespace, type, ...limits }: ScalarShape): YamlMap {
+  const isImplied = limits.enum !== undefined && type !== "number";
+  return { ...(isImplied ? {} : { type }), ...limits };
+}
+
+/** A shape inside of another: a name, if there is nothing more to say. */
+function innerYaml(shape: Shape): unknown {
+  const map = shapeYaml(shape);
+  const given = Object.entries(map).filter(([, value]) => value !== undefined);
+  return given.length === 1 && given[0]?.[0] === "type" ? given[0][1] : map;
+}
+
+export function evidenceYaml(evidence: readonly string[]): string | readonly string[] | undefined {
+  return evidence.length > 1 ? evidence : evidence[0];
+}
