@@ -1,5 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
-import { DATETIME } from "../../compile/json-schema.ts";
+import { DATETIME } from "../../compile/scalar-schema.ts";
 import type { FieldSpec, ScalarShape, Shape, UnionShape } from "../../file/model/tool-file.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
@@ -139,7 +139,7 @@ function fitsNumber(value: number, shape: ScalarShape): boolean {
 }
 
 function fitsText(value: string, { minLength = 0, maxLength = Infinity, pattern }: ScalarShape): boolean {
-  const { length } = [...value];
+  const { length } = Array.from(value);
   if (length < minLength || length > maxLength || /\p{Cs}/u.test(value)) return false;
   return pattern === undefined || (value.length < 1_000 && linearPattern(pattern).test(value, new StepBudget()));
 }

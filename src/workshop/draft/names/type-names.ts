@@ -7,6 +7,12 @@ const MOST = 64;
 export class TypeNames {
   readonly #taken = new Map<string, string>();
 
+  /** The first name that is free; otherwise the last one, with a hash. */
+  claimOneOf(wanted: readonly string[], whole: string): string {
+    const free = wanted.find((name) => (this.#taken.get(within(name, whole).toLowerCase()) ?? whole) === whole);
+    return this.claim(free ?? wanted.at(-1) ?? "Type", whole);
+  }
+
   /** `whole`: what the name stands for, such as a pointer; it decides between two of the same name. */
   claim(wanted: string, whole: string): string {
     const name = within(wanted, whole);

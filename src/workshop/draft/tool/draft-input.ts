@@ -38,7 +38,14 @@ export function draftInput(operation: OperationFacts, place: ToolPlace): Drafted
   }
   const body = operation.body && choice ? draftBody(operation.body, choice, place) : undefined;
   if (!body || !choice || !operation.body) {
-    const fields = parameters.fields;
+    const { fields } = parameters;
+    if (fields.size === 0) {
+      return {
+        type: types.add("NoArguments", "no arguments", { evidence: [], xml: {}, include: [], fields }),
+        parameters,
+        request: {},
+      };
+    }
     const type = types.add(name, operation.evidence, { evidence: [operation.evidence], xml: {}, include: [], fields });
     return { type, parameters, request: {} };
   }

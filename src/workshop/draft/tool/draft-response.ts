@@ -10,6 +10,8 @@ import { shownHeaders } from "./response-headers.ts";
 
 export interface DraftedResponse {
   response: YamlMap;
+  /** The Accept header of the request, if it is not the usual one. */
+  accept?: string | undefined;
   status: number;
   type?: DraftType;
   content?: MediaChoice["content"];
@@ -38,7 +40,8 @@ export function draftResponse(operation: OperationFacts, title: string, place: T
   if (choice.kind === "json") {
     const type = answerType(operation, found, choice, place);
     return {
-      response: { as: "json", type: type.type.name, ...type.headers, text: type.text ?? done, unknown: "keep", accept },
+      response: { as: "json", type: type.type.name, ...type.headers, text: type.text ?? done, unknown: "keep" },
+      accept,
       status,
       type: type.type,
       content: choice.content,
@@ -48,12 +51,12 @@ export function draftResponse(operation: OperationFacts, title: string, place: T
     const about = `tools.${place.tool}.response`;
     const type = place.types.typeOf(schema, { form: "xml", name: `${pascalCase(place.tool.split("_"))}Answer`, about });
     if (type && type.xml.element !== undefined && allFields(type).size > 0) {
-      return { response: { as: "xml", type: type.name, text: done, accept }, status, type };
+      return { response: { as: "xml", type: type.name, text: done }, accept, status, type };
     }
   }
   const as: ResponseSpec["as"] =
     choice.kind === "text" || choice.kind === "xml" ? "text" : choice.kind === "binary" ? "binary" : "auto";
-  return { response: { as, text: done, accept }, status };
+  return { response: { as, text: done }, accept, status };
 }
 
 /** The first 2xx that is described, with JSON before others; otherwise what stands for every status. */

@@ -8,7 +8,7 @@ export function requestPath(
   undeclared: (name: string) => string,
 ): { path: string; query: Record<string, string> } {
   const [whole = ""] = path.split("#", 1);
-  const [before = "", after = ""] = splitOnce(whole, "?");
+  const [before, after] = splitOnce(whole, "?");
   const own = new Map(places);
   const placed = before.replaceAll(/\{([^{}]*)\}|[^{}]+|[{}]/g, (text, name: string | undefined) => {
     if (name === undefined) return fixedText(text);

@@ -21,7 +21,7 @@ export function shownHeaders(
     if (shape.kind !== "scalar") continue;
     const { enum: _enum, pattern: _pattern, ...rest } = shape;
     const field = `${fieldNameFor(name.replace(/^x-/i, "").toLowerCase())}Header`;
-    const text = fieldText({ ...(description === undefined ? {} : { description }) });
+    const text = fieldText(description === undefined ? {} : { description });
     shown.set(name, {
       field,
       spec: {

@@ -37,12 +37,9 @@ export class TypeDrafter {
   readonly #made = new Map<string, DraftType>();
   readonly #inline = new Map<string, DraftType>();
   readonly #open: string[] = [];
-  readonly #named: ReadonlyMap<string, string>;
   readonly #questions: QuestionList;
 
-  /** `schemaNames`: the names of all named schemas, so that short names are unique. */
-  constructor(schemaNames: Iterable<string>, questions: QuestionList) {
-    this.#named = shortNames(schemaNames);
+  constructor(questions: QuestionList) {
     this.#questions = questions;
   }
 
@@ -51,6 +48,8 @@ export class TypeDrafter {
     const flat = flattenSchema(schema);
     const nulls = flat.facts.nullable || flat.facts.enum?.includes(null) === true;
     const key = `${place.form} ${flat.facts.evidence}`;
+    const known = this.#made.get(key);
+    if (known) return { shape: { kind: "object", type: known.name }, nullable: nulls, flat };
     if (this.#open.length > MAX_DEPTH || this.#open.includes(key)) {
       const ask =
         "This refers to itself without being an object, or is nested too deep: it is any value here. Name its parts?";
@@ -116,7 +115,7 @@ export class TypeDrafter {
   #untyped(facts: SchemaFacts, place: ShapePlace): Shape {
     const values = facts.enum ?? (facts.const === undefined ? [] : [facts.const]);
     const simple = values.filter((value) => typeof value === "string" || (typeof value === "number" && isExact(value)));
-    if (values.length > 0 && simple.length === values.filter((value) => value !== null).length)
+    if (simple.length > 0 && simple.length === values.filter((value) => value !== null).length)
       return enumShape(simple as (string | number)[]);
     return place.form === "json" ? this.#kept(facts, ANY_SHAPE, place) : TEXT_SHAPE;
   }
@@ -209,8 +208,6 @@ export class TypeDrafter {
 
   /** A union with a name is a type of its own, if objects are among its alternatives: it may refer to itself. */
   #namedUnion(facts: SchemaFacts, list: readonly (() => SchemaFacts)[], place: ShapePlace): Shape {
-    const known = this.#made.get(`${place.form} ${facts.evidence}`);
-    if (known) return { kind: "object", type: known.name };
     if (list.every((read) => givenTypes(read()).every((type) => type !== "object" && type !== "array"))) {
       return this.#union(this.#optionsOf(facts, list, place), place, facts);
     }
@@ -256,12 +253,15 @@ export class TypeDrafter {
   }
 
   #begin(facts: SchemaFacts, place: ShapePlace): DraftType {
-    const wanted = facts.name === undefined ? place.name : (this.#named.get(facts.name) ?? typeNameFor(facts.name));
+    const wanted = facts.name === undefined ? [typeNameFor(place.name)] : namesByLength(facts.name);
     const key = `${place.form} ${facts.evidence}`;
     const variant = place.form === "json" ? "" : place.form === "xml" ? "Xml" : "Form";
-    const name = this.#names.claim(typeNameFor(wanted) + variant, key);
+    const name = this.#names.claimOneOf(
+      wanted.map((each) => each + variant),
+      key,
+    );
     const description = fieldText(facts);
-    const element = place.form === "xml" ? elementName(facts, facts.name ?? wanted) : undefined;
+    const element = place.form === "xml" ? elementName(facts, facts.name ?? name) : undefined;
     const type: DraftType = {
       name,
       ...(description === undefined ? {} : { description }),
@@ -276,8 +276,6 @@ export class TypeDrafter {
   }
 
   #type({ facts, parts, conflicts }: FlatSchema, place: ShapePlace): DraftType {
-    const known = this.#made.get(`${place.form} ${facts.evidence}`);
-    if (known) return known;
     const type = this.#begin(facts, place);
     const about = `types.${type.name}`;
     for (const member of conflicts) {
@@ -365,16 +363,6 @@ export class TypeDrafter {
     for (const [made, owner] of this.#made) if (owner === type) this.#made.set(made, same);
     return same;
   }
-}
-
-/** The shortest name of each schema that no other one has: `Pod`, but `CoreV1Event` and `EventsV1Event`. */
-function shortNames(schemas: Iterable<string>): Map<string, string> {
-  const candidates = [...new Set(schemas)].map((name) => ({ name, names: namesByLength(name) }));
-  const uses = new Map<string, number>();
-  for (const { names } of candidates) for (const name of names) uses.set(name, (uses.get(name) ?? 0) + 1);
-  return new Map(
-    candidates.map(({ name, names }) => [name, names.find((each) => uses.get(each) === 1) ?? names.at(-1) ?? name]),
-  );
 }
 
 function includes(type: DraftType, other: DraftType): boolean {

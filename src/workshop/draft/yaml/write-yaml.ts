@@ -39,7 +39,7 @@ interface Member {
 }
 
 function writeMember(lines: string[], { head, indent, value, levels, apart }: Member): void {
-  const flow = levels > 0 && isFilled(value) ? undefined : flowText(value, WIDTH - head.length - 1, false);
+  const flow = levels > 0 && isFilledMap(value) ? undefined : flowText(value, WIDTH - head.length - 1, false);
   if (flow !== undefined) {
     lines.push(`${head} ${flow}`);
   } else if (typeof value === "string") {
@@ -84,8 +84,8 @@ function writeItem(lines: string[], item: unknown, indent: string): void {
   }
 }
 
-function isFilled(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
+function isFilledMap(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0;
 }
 
 /** The value on one line, or undefined if it does not fit or has several lines. */

@@ -1,3 +1,4 @@
+import { memberNames } from "../../codec/json/member-path.ts";
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
 import { parseWirePath, type WireStep } from "../../codec/record/wire-path.ts";
 import type { Path, Problems } from "../model/problem.ts";
@@ -85,10 +86,11 @@ function readSteps(wire: string, at: Path, problems: Problems): WireStep[] {
 /** JSON and forms: names separated by dots, of which one may repeat; `.` is the whole value. */
 function checkMember({ shape }: FieldSpec, wire: string, at: Path, problems: Problems): void {
   if (wire === ".") return;
-  const names = wire.split(".");
-  const repeats = names.filter((name) => name.endsWith("[]")).length;
-  if (names.some((name) => /^$|[[\]]/.test(name.replace(/\[\]$/, "")))) {
-    problems.error(at, `"${wire}" is not a path of names with dots`, "Write member, or outer.member.");
+  const names = memberNames(wire);
+  const repeats = names?.filter((name) => name.repeats).length ?? 0;
+  if (!names) {
+    const hint = "Write member, or outer.member. A dot that is part of a name is written with a backslash before it.";
+    problems.error(at, `"${wire}" is not a path of names with dots`, hint);
   } else if (repeats > 1) {
     problems.error(at, "only one step of a path can repeat", "Give the inner list a type of its own.");
   } else if (repeats === 1 && shape.kind !== "list") {

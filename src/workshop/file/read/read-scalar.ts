@@ -139,11 +139,15 @@ function readEnum(part: Part, type: ScalarType): (string | number)[] {
   const items = part.items();
   if (items.length === 0) part.error("names no value, so nothing fits");
   const values = items.flatMap((item) => {
-    const value = type === "string" ? item.text() : item.number();
+    // Some APIs have the empty text for "none of these".
+    const text = type === "string" && item.isText && item.value() === "" ? "" : undefined;
+    const value = text ?? (type === "string" ? item.text() : item.number());
     return value === undefined ? [] : [value];
   });
+  const seen = new Set<string | number>();
   values.forEach((value, index) => {
-    if (values.indexOf(value) !== index) items[index]?.error(`${JSON.stringify(value)} is named twice`);
+    if (seen.has(value)) items[index]?.error(`${JSON.stringify(value)} is named twice`);
+    seen.add(value);
   });
   return values;
 }

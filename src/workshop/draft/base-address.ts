@@ -1,0 +1,70 @@
+import type { ServerFacts } from "../documents/api-facts.ts";
+import type { QuestionList } from "./questions.ts";
+
+const UNKNOWN = "https://api.example.invalid/";
+
+export interface BaseOptions {
+  /** Given by the person; it wins. */
+  base?: string | undefined;
+  /** Where the document was loaded from, if that was an address. */
+  documentUrl?: string | undefined;
+}
+
+/** The base address: the first https server, made absolute with the address of the document. */
+export function baseAddress(servers: readonly ServerFacts[], options: BaseOptions, questions: QuestionList): string {
+  if (options.base !== undefined) return withSlash(options.base);
+  const known = servers.map((server) => ({ server, url: absolute(server.url, options.documentUrl) }));
+  const usable = known.filter(({ url }) => url !== undefined);
+  const chosen = usable.find(({ url }) => url?.startsWith("https:")) ?? usable[0];
+  const about = "upstream.base";
+  if (!chosen?.url) {
+    questions.add("The document names no server. What is the address of the API?", about, servers[0]?.evidence);
+    const [first] = servers;
+    return first?.url.startsWith("/") ? (absolute(first.url, UNKNOWN) ?? UNKNOWN) : UNKNOWN;
+  }
+  const others = [...new Set(usable.map(({ url = "" }) => url))].filter((url) => url !== chosen.url);
+  if (others.length > 0) {
+    questions.add(
+      `The document also names ${others.slice(0, 5).join(", ")}. Is this the server that you use?`,
+      about,
+      chosen.server.evidence,
+    );
+  }
+  const variables = chosen.server.variables.map(({ name, value }) => `${name} = ${value}`);
+  if (variables.length > 0) {
+    questions.add(
+      `The address has variables, which got their defaults: ${variables.join(", ")}. Are they right?`,
+      about,
+      chosen.server.evidence,
+    );
+  }
+  return chosen.url;
+}
+
+/** The address of a server as a base: absolute, with a slash at its end, without query. */
+function absolute(url: string, documentUrl: string | undefined): string | undefined {
+  // A variable without a value still shows where something has to be filled in.
+  const plain = url.trim().replaceAll(/\{([^{}]*)\}/g, (_, name: string) => name.replaceAll(/[^A-Za-z0-9-]/g, "-"));
+  const whole = /^[a-z][a-z0-9+.-]*:\/\//i.test(plain) ? plain : plain.startsWith("//") ? `https:${plain}` : undefined;
+  if (whole !== undefined) return URL.canParse(whole) ? withSlash(whole) : undefined;
+  if (documentUrl === undefined || !URL.canParse(plain, documentUrl)) return undefined;
+  return withSlash(new URL(plain, documentUrl).href);
+}
+
+function withSlash(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const { origin, pathname, protocol } = new URL(address);
+  if (protocol !== "https:" && protocol !== "http:") return UNKNOWN;
+  return `${origin}${pathname.replace(/\/*$/, "").replaceAll(/\/\/+/g, "/")}/`;
+}
+
+/** The base of an operation that has servers of its own; undefined if it is the same. */
+export function ownBase(
+  servers: readonly ServerFacts[] | undefined,
+  base: string,
+  documentUrl: string | undefined,
+): string | undefined {
+  const urls = (servers ?? []).map(({ url }) => absolute(url, documentUrl ?? base)).filter((url) => url !== undefined);
+  const chosen = urls.find((url) => url.startsWith("https:")) ?? urls[0];
+  return chosen === undefined || chosen === base || urls.includes(base) ? undefined : chosen;
+}

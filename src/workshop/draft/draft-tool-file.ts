@@ -1,0 +1,237 @@
+import { OMISSION_REASONS, type ApiFacts, type OmittedOperation, type OperationFacts } from "../documents/api-facts.ts";
+import type { Problem } from "../file/model/problem.ts";
+import { readToolFile } from "../file/read-tool-file.ts";
+import type { Effect, QuestionSpec, ToolFile } from "../file/model/tool-file.ts";
+import { baseAddress, ownBase } from "./base-address.ts";
+import { toolNames } from "./names/tool-names.ts";
+import { QuestionList } from "./questions.ts";
+import { SecretsDrafter } from "./secrets/draft-secrets.ts";
+import { fittingTools } from "./select/fit-list.ts";
+import { byImportance, MOST_LISTED } from "./select/proposed-list.ts";
+import { selected } from "./select/selectors.ts";
+import { cleanText } from "./texts.ts";
+import { draftTool, type DraftedTool } from "./tool/draft-tool.ts";
+import { effectOf } from "./tool/effect-of.ts";
+import { makeSound, reachedFrom } from "./types/sound-types.ts";
+import { shareParameters } from "./types/share-parameters.ts";
+import { TypeDrafter } from "./types/type-drafter.ts";
+import { typeYaml } from "./types/type-yaml.ts";
+import { writeYaml, type YamlMap, type YamlSection } from "./yaml/write-yaml.ts";
+
+export interface DraftOptions {
+  /** The id of the API. */
+  api: string;
+  /** The documents beside the file, by the names that evidence uses. */
+  documents: Record<string, { file: string; sha256: string; title?: string; source?: string }>;
+  /** See `selected`. */
+  select?: readonly string[];
+  /** What becomes of operations that are not selected; default: they are left out. */
+  rest?: "leave" | "search";
+  base?: string | undefined;
+  documentUrl?: string | undefined;
+}
+
+/** A tool file made of a description, without a model. */
+export interface Draft {
+  text: string;
+  /** The file as it is read; undefined if it has errors, which then are defects of the draft. */
+  file?: ToolFile;
+  problems: Problem[];
+  tools: { name: string; operation: string; effect: Effect; offer: "list" | "search" }[];
+  /** Operations without a tool, and why. */
+  omitted: OmittedOperation[];
+  questions: QuestionSpec[];
+}
+
+/** Drafts the tool file of an API. The same description gives the same file. */
+export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
+  const questions = new QuestionList();
+  const names = toolNames(facts.operations);
+  const items = facts.operations.map((operation) => ({
+    operation,
+    name: names.get(operation.key) ?? "",
+    effect: effectOf(operation),
+  }));
+  const select = options.select ?? [];
+  const chosen = selected(items, select);
+  const kept = options.rest === "search" ? items : items.filter((item) => chosen.has(item));
+  const omitted = [
+    ...facts.omitted,
+    ...items.filter((item) => !kept.includes(item)).map(({ operation }) => notSelected(operation)),
+  ];
+  const base = baseAddress(facts.servers, options, questions);
+  const types = new TypeDrafter(questions);
+  const secrets = new SecretsDrafter(facts, questions);
+  const readers = readersByPath(kept);
+  const bases = new Set<string>();
+  const drafted = kept.map(({ operation, name }) => {
+    const own = ownBase(operation.servers, base, options.documentUrl);
+    if (own !== undefined) bases.add(own);
+    const reader = readers.get(operation.path);
+    return draftTool(operation, { tool: name, types, questions, secrets, base: own, reader });
+  });
+  shareParameters(
+    drafted.flatMap(({ types: [input = ""] }) => types.types.get(input) ?? []),
+    types,
+  );
+  makeSound(types.types, questions);
+  askAboutWhole(facts, questions);
+  const parts: FileParts = {
+    facts,
+    options,
+    base,
+    bases: [...bases, ...secrets.tokenUrls()],
+    types,
+    secrets,
+    questions,
+    drafted,
+  };
+  const searchable = new Set(
+    options.rest === "search" ? kept.filter((item) => !chosen.has(item)).map(({ name }) => name) : [],
+  );
+  const listable = byImportance(kept.filter(({ name }) => !searchable.has(name))).map(({ name }) => name);
+  return fitted(parts, { listable, searchable, omitted, isSelected: select.length > 0 });
+}
+
+interface FileParts {
+  facts: ApiFacts;
+  options: DraftOptions;
+  base: string;
+  /** Other addresses that requests reach. */
+  bases: readonly string[];
+  types: TypeDrafter;
+  secrets: SecretsDrafter;
+  questions: QuestionList;
+  drafted: readonly DraftedTool[];
+}
+
+/** Lists as many tools as a list can have; the others are found by searching. */
+function fitted(
+  parts: FileParts,
+  given: { listable: readonly string[]; searchable: Set<string>; omitted: OmittedOperation[]; isSelected: boolean },
+): Draft {
+  const { listable, searchable, omitted, isSelected } = given;
+  const first = fileText(parts, searchable);
+  const { file, problems } = readToolFile(first.text, "the draft");
+  const most = isSelected ? Infinity : MOST_LISTED;
+  if (file) {
+    const listed = fittingTools(file, listable, most);
+    for (const name of listable) if (!listed.has(name)) searchable.add(name);
+  }
+  if (searchable.size > 0) {
+    const ask = `${searchable.size} tools are not in the list of tools, which would be too long; they are found by searching. Are the listed ones those that are needed most?`;
+    parts.questions.add(ask, "tools");
+  }
+  const { text, questions } = fileText(parts, searchable);
+  for (const name of searchable) {
+    const tool = file?.tools[name];
+    if (tool) tool.offer = "search";
+  }
+  if (file && questions.length > 0) file.questions = questions;
+  return {
+    text,
+    ...(file ? { file } : {}),
+    problems,
+    tools: parts.drafted.map(({ name, operation, effect }) => ({
+      name,
+      operation,
+      effect,
+      offer: searchable.has(name) ? "search" : "list",
+    })),
+    omitted,
+    questions,
+  };
+}
+
+function fileText(parts: FileParts, searchable: ReadonlySet<string>): { text: string; questions: QuestionSpec[] } {
+  const { facts, options, base, bases, types, secrets, drafted } = parts;
+  const roots = drafted.flatMap(({ types: used }) => used);
+  const reached = reachedFrom(roots, types.types);
+  const { secrets: sets, placeholders } = secrets.sets();
+  const fakes = drafted.flatMap(({ name, fake }) => (fake ? [[name, fake] as const] : []));
+  const exists = (about: string) => !about.startsWith("types.") || reached.has(about.split(".")[1] ?? "");
+  const questions = parts.questions.list(exists);
+  const description = cleanText(facts.description ?? "", 600);
+  const sections: YamlSection[] = [
+    { key: "nexus", value: 1 },
+    { key: "api", value: options.api },
+    { key: "title", value: cleanText(facts.title, 120).replaceAll("\n", " ") || options.api },
+    { key: "description", value: description === "" ? undefined : description },
+    { key: "version", value: cleanText(facts.version, 60).replaceAll("\n", " ") || "1.0.0" },
+    { key: "documents", value: options.documents, levels: 1 },
+    {
+      key: "upstream",
+      value: { base, ...(bases.length === 0 ? {} : { allow: [...new Set([base, ...bases])] }) },
+      levels: 1,
+      apart: true,
+    },
+    { key: "namespaces", value: filled(types.namespaces) },
+    {
+      key: "secrets",
+      value: filled(sets),
+      levels: 1,
+      apart: true,
+      comment: "Names only: store the values with nexus secrets set.",
+    },
+    {
+      key: "types",
+      value: Object.fromEntries([...reached].map(([name, type]) => [name, typeYaml(type)])),
+      levels: 3,
+      apart: true,
+    },
+    {
+      key: "tools",
+      value: Object.fromEntries(drafted.map(({ name, tool }) => [name, searchable.has(name) ? withOffer(tool) : tool])),
+      levels: 2,
+      apart: true,
+    },
+    {
+      key: "fake",
+      value: filled({
+        ...(filled(placeholders) ? { secrets: placeholders } : {}),
+        ...(fakes.length === 0 ? {} : { tools: Object.fromEntries(fakes) }),
+      }),
+      levels: 2,
+      apart: true,
+      comment: "What the fake answers, from the examples of the document.",
+    },
+    {
+      key: "questions",
+      value:
+        questions.length === 0
+          ? undefined
+          : questions.map(({ evidence, ...question }) => ({
+              ...question,
+              ...(evidence.length === 0 ? {} : { evidence }),
+            })),
+      apart: true,
+      comment: "What was decided without the document. Answer them by editing the file, and remove them.",
+    },
+  ];
+  return { text: writeYaml(sections), questions };
+}
+
+function withOffer({ title, description, effect, ...rest }: YamlMap): YamlMap {
+  return { title, description, effect, offer: "search", ...rest };
+}
+
+function filled(map: YamlMap): YamlMap | undefined {
+  return Object.keys(map).length === 0 ? undefined : map;
+}
+
+function notSelected({ key, evidence }: OperationFacts): OmittedOperation {
+  return { key, reason: "not-selected", detail: OMISSION_REASONS["not-selected"], evidence };
+}
+
+/** The tool that reads a path, for callers who have to look what became of a write. */
+function readersByPath(items: readonly { operation: OperationFacts; name: string }[]): Map<string, string> {
+  const readers = items.filter(({ operation }) => operation.method.toUpperCase() === "GET");
+  return new Map(readers.map(({ operation, name }) => [operation.path, name]));
+}
+
+function askAboutWhole({ security, operations, remarks }: ApiFacts, questions: QuestionList): void {
+  if (Object.keys(security).length === 0 && operations.length > 0) {
+    questions.add("The document describes no credentials. Does the API need any?", "secrets");
+  }
+  for (const { text, evidence } of remarks.slice(0, 50)) questions.add(text, "documents", evidence);
+}
