@@ -183,6 +183,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "run the gateway: all servers at one address, for clients of every revision",
     load: async () => (await import("./serve/serve.ts")).serve,
   },
+  "api import": {
+    section: "Turn APIs into servers",
+    summary: "make a tool file of an OpenAPI or Postman description",
+    load: async () => (await import("./api/api-import.ts")).apiImport,
+  },
   "api check": {
     section: "Turn APIs into servers",
     summary: "check a tool file, with line and column of each problem",

@@ -31,6 +31,9 @@ export interface DraftOptions {
   documentUrl?: string | undefined;
 }
 
+/** Rounds of leaving out tools that cannot be read. */
+const MAX_ROUNDS = 4;
+
 /** A tool file made of a description, without a model. */
 export interface Draft {
   text: string;
@@ -107,17 +110,17 @@ interface FileParts {
 
 /** Lists as many tools as a list can have; the others are found by searching. */
 function fitted(
-  parts: FileParts,
+  all: FileParts,
   given: { listable: readonly string[]; searchable: Set<string>; omitted: OmittedOperation[]; isSelected: boolean },
 ): Draft {
   const { listable, searchable, omitted, isSelected } = given;
-  const first = fileText(parts, searchable);
-  const { file, problems } = readToolFile(first.text, "the draft");
+  const { parts, file, problems, broken } = readable(all, searchable);
   const most = isSelected ? Infinity : MOST_LISTED;
   if (file) {
     const listed = fittingTools(file, listable, most);
     for (const name of listable) if (!listed.has(name)) searchable.add(name);
   }
+  for (const { name } of broken) searchable.delete(name);
   if (searchable.size > 0) {
     const ask = `${searchable.size} tools are not in the list of tools, which would be too long; they are found by searching. Are the listed ones those that are needed most?`;
     parts.questions.add(ask, "tools");
@@ -138,9 +141,55 @@ function fitted(
       effect,
       offer: searchable.has(name) ? "search" : "list",
     })),
-    omitted,
+    omitted: [...omitted, ...broken.map(({ omission }) => omission)],
     questions,
   };
+}
+
+interface Readable {
+  parts: FileParts;
+  file: ToolFile | undefined;
+  problems: Problem[];
+  /** Tools that were left out, because the file could not be read with them. */
+  broken: { name: string; omission: OmittedOperation }[];
+}
+
+/** Leaves out tools that a tool file cannot have, so that the others can be used. */
+function readable(all: FileParts, searchable: ReadonlySet<string>): Readable {
+  let parts = all;
+  const broken: Readable["broken"] = [];
+  for (let round = 0; ; round++) {
+    const { file, problems } = readToolFile(fileText(parts, searchable).text, "the draft");
+    const errors = problems.filter(({ severity }) => severity === "error");
+    const causes = errors.length === 0 || round === MAX_ROUNDS ? undefined : brokenTools(errors, parts);
+    if (!causes || causes.size === 0) return { parts, file, problems, broken };
+    for (const { name, operation, evidence } of parts.drafted) {
+      const detail = causes.get(name);
+      if (detail === undefined) continue;
+      broken.push({ name, omission: { key: operation, reason: "unreadable-operation", detail, evidence } });
+    }
+    parts = { ...parts, drafted: parts.drafted.filter(({ name }) => !causes.has(name)) };
+  }
+}
+
+/** The tools that errors are about, directly or by the types that they use, with the first error of each. */
+function brokenTools(errors: readonly Problem[], { drafted, types }: FileParts): Map<string, string> {
+  const causes = new Map<string, string>();
+  const ofTypes = new Map<string, string>();
+  for (const { path, message } of errors) {
+    const [section, name = ""] = path.split(".");
+    const target = section === "types" ? ofTypes : section === "tools" ? causes : undefined;
+    if (target && !target.has(name)) target.set(name, `${path}: ${message}`);
+    if (section === "fake") causes.set(path.split(".")[2] ?? "", `${path}: ${message}`);
+  }
+  if (ofTypes.size === 0) return causes;
+  for (const tool of drafted) {
+    for (const type of reachedFrom(tool.types, types.types).keys()) {
+      const message = ofTypes.get(type);
+      if (message !== undefined && !causes.has(tool.name)) causes.set(tool.name, message);
+    }
+  }
+  return causes;
 }
 
 function fileText(parts: FileParts, searchable: ReadonlySet<string>): { text: string; questions: QuestionSpec[] } {

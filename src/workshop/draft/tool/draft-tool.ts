@@ -18,6 +18,7 @@ export interface DraftedTool {
   /** `GET /pets/{id}` */
   operation: string;
   effect: Effect;
+  evidence: string;
   tool: YamlMap;
   /** The types of its input and its answer. */
   types: string[];
@@ -70,6 +71,7 @@ export function draftTool(operation: OperationFacts, context: ToolContext): Draf
     name,
     operation: operation.key,
     effect,
+    evidence: operation.evidence,
     tool,
     types: used,
     ...(give ? { fake: { answers: [{ status, give }] } } : {}),

@@ -8,7 +8,7 @@ export function readDocuments(part: Part): Record<string, DocumentSpec> {
     part.entries().map(([name, document]) => {
       if (!NAME.test(name))
         document.keyError(`"${name}" is not a valid name of a document`, "Letters, digits, - and _.");
-      document.members(["file", "sha256", "title"], ["file", "sha256"]);
+      document.members(["file", "sha256", "title", "source"], ["file", "sha256"]);
       const file = document.part("file").text() ?? "";
       if (!isBeside(file)) {
         document
@@ -17,7 +17,12 @@ export function readDocuments(part: Part): Record<string, DocumentSpec> {
       }
       return [
         name,
-        present({ file, sha256: readSha256(document.part("sha256")), title: document.part("title").text() }),
+        present({
+          file,
+          sha256: readSha256(document.part("sha256")),
+          title: document.part("title").text(),
+          source: document.part("source").text(),
+        }),
       ];
     }),
   );

@@ -1,0 +1,74 @@
+import { joinFirst } from "../../text/shorten.ts";
+import { quoteWord } from "../../text/shell-words.ts";
+import { visible } from "../../text/visible.ts";
+import { OMISSION_REASONS } from "../../workshop/documents/api-facts.ts";
+import type { Draft } from "../../workshop/draft/draft-tool-file.ts";
+import { groupedBy } from "../../workshop/draft/names/words.ts";
+import { pluralize } from "../output/amounts.ts";
+import type { Output } from "../output/output.ts";
+
+const SHOWN_QUESTIONS = 8;
+
+export interface ImportSummary {
+  draft: Draft;
+  /** The path of the tool file, for people. */
+  shown: string;
+  api: string;
+  isDry: boolean;
+}
+
+/** What was made, what was not and why, what has to be decided, and what to do next. */
+export function showImport({ draft, shown, isDry }: ImportSummary, out: Output): void {
+  const { tools, omitted, questions, problems } = draft;
+  out.line(`${isDry ? "Would make" : "Made"} ${shown} with ${pluralize(tools.length, "tool")}`);
+  for (const [effect, same] of groupedBy(tools, (tool) => tool.effect)) {
+    out.line(
+      `  ${String(same.length).padStart(4)} ${effect.padEnd(11)}  ${visible(
+        joinFirst(
+          same.map(({ name }) => name),
+          4,
+        ),
+      )}`,
+    );
+  }
+  const searchable = tools.filter(({ offer }) => offer === "search").length;
+  if (searchable > 0) {
+    out.line(
+      `  ${tools.length - searchable} of them are listed; ${searchable} are found with the search tools (offer: search).`,
+    );
+  }
+  if (omitted.length > 0) {
+    out.line("");
+    out.line(`${pluralize(omitted.length, "operation")} did not become tools`);
+    for (const [, same] of groupedBy(omitted, ({ reason }) => reason)) {
+      const reason = same[0] ? OMISSION_REASONS[same[0].reason] : "";
+      out.line(
+        `  ${String(same.length).padStart(4)} ${reason}: ${visible(
+          joinFirst(
+            same.map(({ key }) => key),
+            3,
+          ),
+        )}`,
+      );
+    }
+  }
+  if (questions.length > 0) {
+    out.line("");
+    out.line(`${pluralize(questions.length, "question")} to decide, also under "questions" in the file`);
+    for (const { about, ask } of questions.slice(0, SHOWN_QUESTIONS)) out.line(visible(`  ${about}: ${ask}`));
+    if (questions.length > SHOWN_QUESTIONS) out.line(`  and ${questions.length - SHOWN_QUESTIONS} more`);
+  }
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) {
+    out.line("");
+    out.line(`The draft has ${pluralize(errors.length, "error")}, which "nexus api check" shows. Correct them first.`);
+  }
+  if (isDry) return;
+  const again = quoteWord(shown);
+  out.line("");
+  out.line("Next");
+  out.line(`  nexus api check ${again}      look for mistakes and warnings`);
+  out.line(`  nexus api test ${again}       run its checks against a fake of the API`);
+  out.line(`  nexus api show ${again}       see tools, addresses and secrets`);
+  out.line(`  nexus api approve ${again}    approve it, then serve it with nexus serve`);
+}
