@@ -69,6 +69,7 @@ const KINDS: readonly (readonly [RegExp, Verdict])[] = [
   [/^secrets\b/, ({ after }) => (after === undefined ? "secret dropped" : "secret used")],
   [/^tools\.[^.]+\.effect$/, ({ before, after }) => (rank(after) > rank(before) ? "effect raised" : "effect lowered")],
   [/^tools\.[^.]+\.request\.(method|base|path)$/, "endpoint added"],
+  [/^tools\.[^.]+\.steps\.\(order\)$/, "wire changed"],
   [/^tools\.[^.]+\.(request|steps(\.[^.]+(\.call)?)?)$/, endpointKind],
   [/^tools\.[^.]+\.request\.secrets$/, ({ after }) => (after === undefined ? "secret dropped" : "secret used")],
   [/^tools\.[^.]+\.(request|steps|paging)\b/, "wire changed"],
