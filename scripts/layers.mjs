@@ -65,7 +65,8 @@ export const LAYERS = [
   ["workshop/run/signing"],
   ["workshop/run/secrets"],
   ["workshop/run/writes"],
-  ["workshop/run"],
+  // A call reads pages and makes steps, and both of them make calls.
+  ["workshop/run/pages", "workshop/run/steps", "workshop/run"],
   ["workshop/serve"],
   ["workshop/fake"],
   ["workshop"],
