@@ -9,14 +9,14 @@ import { ApiRunner, type ApiRunnerOptions } from "../../src/workshop/run/api-run
 const EXAMPLE = new URL("../../examples/workshop/steps.nexus.yaml", import.meta.url);
 
 /** A request that the shop got. */
-export interface GardenRequest {
+interface GardenRequest {
   /** `POST orders/O-1/lines` */
   what: string;
   body: Record<string, string | number>;
 }
 
 /** `arrived`: nothing happened yet. `done`: it was carried out, and not answered yet. */
-export type Moment = "arrived" | "done";
+type Moment = "arrived" | "done";
 
 export interface Garden extends AsyncDisposable {
   url: string;
