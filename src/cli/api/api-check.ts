@@ -34,9 +34,10 @@ and statements without evidence. Nothing is sent over the network.
     if (problems.length > 0) out.line();
     const found = [pluralize(errors, "error"), pluralize(warnings, "warning")].join(", ");
     const tools = Object.keys(api?.tools ?? {});
-    out.line(
-      `${shown}: ${found}; ${pluralize(tools.length, "tool")}${tools.length > 0 ? `: ${tools.join(", ")}` : ""}`,
-    );
+    const searched = Object.values(api?.file.tools ?? {}).filter(({ offer }) => offer === "search").length;
+    const names = tools.length > 0 ? `: ${tools.join(", ")}` : "";
+    const more = searched > 0 ? `; ${searched} more by searching` : "";
+    out.line(`${shown}: ${found}; ${pluralize(tools.length, "tool")}${names}${more}`);
     if (api && errors === 0) out.line(approvalText(api, lock, { name: again, isMine }));
     return exit;
   },

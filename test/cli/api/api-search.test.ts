@@ -1,0 +1,37 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { NexusWorld } from "../../fixtures/nexus.ts";
+
+const MUSEUM = fileURLToPath(new URL("../../../api/museum/", import.meta.url));
+const FOLDER = "home/work/project/api/museum";
+
+let world: NexusWorld;
+beforeAll(async () => {
+  world = await NexusWorld.open();
+  const folder = join(world.project, "api", "museum");
+  await mkdir(folder, { recursive: true });
+  for (const name of ["museum.nexus.yaml", "manual.md"]) await copyFile(join(MUSEUM, name), join(folder, name));
+  const text = await world.read(`${FOLDER}/museum.nexus.yaml`);
+  await world.write(`${FOLDER}/museum.nexus.yaml`, text.replaceAll("    effect: ", "    offer: search\n    effect: "));
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test("X6: tools that are searched for work on the command line, with the hints of the gravest", async () => {
+  const checked = await world.run(["api", "check", "museum"]);
+  expect(checked.stdout).toContain("0 tools; 4 more by searching");
+  expect((await world.run(["api", "approve", "museum", "--by", "Ada", "--yes"])).code).toBe(0);
+  await world.run(["mcp", "add", "museum", "--api", "museum", "--upstream", "fake"]);
+  const listed = await world.run(["mcp", "tools", "museum"]);
+  expect(listed.stdout).toMatch(/search_tools.*\[read-only\]/);
+  expect(listed.stdout).toMatch(/call_tool.*\[destructive\]/);
+  expect(listed.stdout).not.toContain("order_tickets(");
+  const found = await world.run(["mcp", "call", "museum.search_tools", "--arg", "query=buy tickets", "--json"]);
+  expect(JSON.parse(found.stdout)).toMatchObject({ structuredContent: { tools: [{ name: "order_tickets" }, {}, {}] } });
+  const call = { name: "find_exhibitions", arguments: { on: "2026-05-02", tags: ["salt"] } };
+  const called = await world.run(["mcp", "call", "museum.call_tool", "--args", JSON.stringify(call)]);
+  expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("Found 1 exhibitions.") });
+  const shown = await world.run(["api", "show", "museum", "--tool", "find_exhibitions"]);
+  expect(shown.stdout).toContain("Documents say");
+});
