@@ -18,7 +18,7 @@ export function exampleArguments({ body }: OperationFacts, input: DraftedInput, 
   const given: YamlMap = {};
   for (const [name, field] of input.parameters.fields) {
     const value = firstFitting(parameterExamples(input.parameters.sources.get(name)), field, place);
-    if (value !== UNFIT) given[name] = value;
+    if (value !== UNFIT && !isDivided(value)) given[name] = value;
     else if (!field.optional && field.default === undefined) return undefined;
   }
   if (input.body) {
@@ -27,6 +27,12 @@ export function exampleArguments({ body }: OperationFacts, input: DraftedInput, 
     else if (body?.required) return undefined;
   }
   return JSON.stringify(given).length <= MAX_LENGTH ? given : undefined;
+}
+
+/** A list in one text cannot have the sign that separates its items in one of them. */
+function isDivided(value: unknown): boolean {
+  const items: unknown[] = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
+  return items.some((item) => typeof item === "string" && /[,|\s]/.test(item));
 }
 
 function parameterExamples(parameter: ParameterFacts | undefined): unknown[] {

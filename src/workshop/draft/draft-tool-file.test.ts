@@ -1,0 +1,160 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parseDocument } from "../documents/parse-document.ts";
+import { draftToolFile, type Draft, type DraftOptions } from "./draft-tool-file.ts";
+import { factsOf } from "./import-documents.ts";
+import { EFFECT_RULES } from "./tool/effect-of.ts";
+
+function draftOf(document: object, options: Partial<DraftOptions> = {}): Draft {
+  const loaded = parseDocument(JSON.stringify(document), "openapi");
+  const documents = { openapi: { file: "openapi.json", sha256: loaded.sha256 } };
+  return draftToolFile(factsOf(loaded), { api: "shop", documents, ...options });
+}
+
+function errorsOf({ problems }: Draft): string[] {
+  return problems.filter(({ severity }) => severity === "error").map(({ path, message }) => `${path}: ${message}`);
+}
+
+const answer = {
+  200: { description: "ok", content: { "application/json": { schema: { $ref: "#/components/schemas/Thing" } } } },
+};
+const Thing = {
+  type: "object",
+  required: ["id", "kind"],
+  properties: {
+    id: { type: "integer", format: "int64", readOnly: true },
+    kind: { type: "string", enum: ["", "no", "on"] },
+    "@odata.type": { type: "string" },
+    parent: { $ref: "#/components/schemas/Thing" },
+    tags: { type: "object", additionalProperties: { type: "string" } },
+    code: { type: "string", pattern: String.raw`^(a)\1$` },
+  },
+};
+
+function documentWith(paths: object, more: object = {}): object {
+  const servers = [{ url: "http://old.example/" }, { url: "https://api.example/v1" }];
+  return {
+    openapi: "3.0.3",
+    info: { title: "Shop", version: "1" },
+    servers,
+    paths,
+    components: { schemas: { Thing }, ...more },
+  };
+}
+
+const thingBody = {
+  required: true,
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Thing" } } },
+};
+
+test("a parameter and a member of the body with one name are both there, each in its place", () => {
+  const parameters = [
+    { name: "id", in: "path", required: true, schema: { type: "string" } },
+    { name: "id", in: "query", schema: { type: "string" } },
+    { name: "kind", in: "header", schema: { type: "string" } },
+  ];
+  const draft = draftOf(
+    documentWith({
+      "/things({id})": { put: { operationId: "Put thing", parameters, requestBody: thingBody, responses: answer } },
+    }),
+  );
+  expect(errorsOf(draft)).toEqual([]);
+  expect(Object.keys(draft.file?.types["PutThingInput"]?.fields ?? {})).toEqual(
+    expect.arrayContaining(["id", "idInQuery", "kind", "bodyKind", "odataType", "parent", "tags", "code"]),
+  );
+  expect(draft.file?.tools["put_thing"]?.request).toMatchObject({
+    path: "things({id})",
+    query: { id: { field: "idInQuery" } },
+    headers: { kind: "kind" },
+    body: "json",
+  });
+  expect(draft.file?.upstream.base).toBe("https://api.example/v1/");
+});
+
+test("a pattern that cannot be checked is left out and asked about, once for all places", () => {
+  const paths = { "/a": { get: { responses: answer } }, "/b": { get: { responses: answer } } };
+  const draft = draftOf(documentWith(paths));
+  expect(errorsOf(draft)).toEqual([]);
+  expect(draft.questions.filter(({ ask }) => ask.includes("linear time"))).toHaveLength(1);
+  expect(draft.file?.types["Thing"]?.fields["parent"]?.shape).toEqual({ kind: "object", type: "Thing" });
+});
+
+test("a header with credentials is a secret, and the simplest scheme is chosen", () => {
+  const security = [{ oauth: [] }, { key: [] }];
+  const securitySchemes = {
+    oauth: {
+      type: "oauth2",
+      flows: {
+        authorizationCode: { authorizationUrl: "https://a.example", tokenUrl: "https://a.example/t", scopes: {} },
+      },
+    },
+    key: { type: "apiKey", in: "header", name: "X-Key" },
+  };
+  const parameters = [{ name: "X-Auth-Token", in: "header", schema: { type: "string" } }];
+  const draft = draftOf(
+    documentWith({ "/a": { get: { security, parameters, responses: answer } } }, { securitySchemes }),
+  );
+  expect(errorsOf(draft)).toEqual([]);
+  expect(draft.file?.secrets["key"]?.headers).toEqual({ "X-Key": "key", "X-Auth-Token": "x-auth-token" });
+  expect(draft.questions.map(({ ask }) => ask).join()).toContain("the document also allows oauth");
+});
+
+test("of many tools at most 40 are listed, the others are searched, and what is not selected is named", () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 60 }, (_, index) => [
+      `/group${index % 6}/item${index}`,
+      { get: { tags: [`g${index % 6}`], responses: answer } },
+    ]),
+  );
+  const draft = draftOf(documentWith(many));
+  expect(errorsOf(draft)).toEqual([]);
+  expect(draft.tools.filter(({ offer }) => offer === "list").length).toBeLessThanOrEqual(40);
+  expect(draft.tools).toHaveLength(60);
+  const some = draftOf(documentWith(many), { select: ["tag:g1", "-path:/group1/item7"] });
+  expect(some.tools).toHaveLength(9);
+  expect(some.omitted).toHaveLength(51);
+  expect(some.omitted[0]).toMatchObject({ reason: "not-selected" });
+});
+
+test("effects follow from methods and names", () => {
+  const paths = {
+    "/a": { get: { operationId: "getA", responses: answer }, delete: { operationId: "dropA", responses: answer } },
+    "/a/search": { post: { operationId: "searchA", responses: answer } },
+    "/a/cancel": { post: { operationId: "stopA", responses: answer } },
+    "/b": { post: { operationId: "createSearch", responses: answer } },
+  };
+  const { tools } = draftOf(documentWith(paths));
+  expect(Object.fromEntries(tools.map(({ name, effect }) => [name, effect]))).toEqual({
+    get_a: "read",
+    drop_a: "destructive",
+    search_a: "read",
+    stop_a: "destructive",
+    create_search: "write",
+  });
+});
+
+test("examples of the document become checks and answers of the fake", () => {
+  const content = {
+    "application/json": {
+      schema: { $ref: "#/components/schemas/Thing" },
+      example: { id: 7, kind: "on", "@odata.type": "x" },
+    },
+  };
+  const parameters = [{ name: "q", in: "query", required: true, schema: { type: "string" }, example: "abc" }];
+  const draft = draftOf(
+    documentWith({
+      "/a": { get: { operationId: "a", parameters, responses: { 200: { description: "ok", content } } } },
+    }),
+  );
+  expect(errorsOf(draft)).toEqual([]);
+  expect(draft.file?.tools["a"]?.checks[0]).toMatchObject({
+    call: { q: "abc" },
+    expect: { structuredContent: { id: 7, kind: "on" } },
+  });
+});
+
+test("the reference lists the rules for effects as they are applied", () => {
+  const page = readFileSync(new URL("../../../docs/reference/import.md", import.meta.url), "utf8");
+  const rows = EFFECT_RULES.map(({ effect, when }) => `| ${when} | ${effect} |`);
+  expect(page).toContain(rows.join("\n"));
+});
