@@ -4,7 +4,7 @@ import { camelCase, groupedBy, shortHash, wordsOf } from "./words.ts";
 const VALID = /^[A-Za-z][A-Za-z0-9_]*$/;
 
 /** Whether a name of the document can be the name of a field as it is. */
-export function isFieldName(name: string): boolean {
+function isFieldName(name: string): boolean {
   return VALID.test(name) && !RESERVED_WORDS.includes(name) && name.length <= 128;
 }
 

@@ -13,7 +13,7 @@ import { joinScalars, realAlternatives } from "./union-shape.ts";
 import { elementName, xmlWire, type Namespaces } from "./xml-wire.ts";
 
 /** How values are written: `json` has all shapes, `flat` (parameters and forms) and `xml` have fewer. */
-export type Form = "json" | "flat" | "xml";
+type Form = "json" | "flat" | "xml";
 
 export interface ShapePlace {
   form: Form;

@@ -46,7 +46,7 @@ function wireYaml(name: string, { wire, shape }: FieldSpec, isXml: boolean): str
 }
 
 /** The members of a field that say its form. */
-export function shapeYaml(shape: Shape): YamlMap {
+function shapeYaml(shape: Shape): YamlMap {
   switch (shape.kind) {
     case "scalar":
       return scalarYaml(shape);
