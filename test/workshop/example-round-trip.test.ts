@@ -82,7 +82,9 @@ test.each(["capcorn", "museum"])(
     const file = await exampleFile(name);
     for (const [, { input, request, response }] of requestTools(file)) {
       const bodies = [
-        ...(request.body === undefined ? [] : [{ type: input, as: request.body }]),
+        ...(request.body === "xml" || request.body === "json" || request.body === "form"
+          ? [{ type: input, as: request.body }]
+          : []),
         ...(response.type !== undefined && (response.as === "xml" || response.as === "json")
           ? [{ type: response.type, as: response.as }]
           : []),

@@ -1,10 +1,10 @@
 import { checkerFor } from "../check/checker.ts";
-import { codecFor } from "../codec/codec-for.ts";
-import { requestPartsFor } from "../codec/form/request-parts.ts";
+import { requestBodyFor } from "../codec/body/request-body.ts";
+import { requestPartsFor } from "../codec/parameter/request-parts.ts";
 import { renderTemplate } from "../expression/template.ts";
 import { requestTools } from "../file/model/request-tools.ts";
+import { standInFor } from "../file/model/stand-in.ts";
 import type { SecretsSpec, ToolFile } from "../file/model/tool-file.ts";
-import { CONTENT_TYPES } from "./received.ts";
 
 /** A valid request for people to try. */
 export interface ExampleRequest {
@@ -23,21 +23,23 @@ export function exampleRequest(
 ): ExampleRequest | undefined {
   const found = requestTools(file).find(([, { effect, examples }]) => effect === "read" && examples.length > 0);
   if (!found) return undefined;
-  const [tool, { input, request, examples }] = found;
+  const [tool, spec] = found;
+  const { request, examples } = spec;
   const checked = checkerFor(file, tool)(examples[0]?.arguments);
   const { path, query, headers } = requestPartsFor(file, tool)(checked.value);
   const credentials = carried(request.secrets === undefined ? undefined : file.secrets[request.secrets], (name) => {
     return secrets[renderTemplate(name, checked.value)] ?? "";
   });
-  const url = new URL(path, base);
+  const url = new URL(path, request.base === undefined ? base : standInFor(base, request.base));
   url.search = [query, new URLSearchParams(credentials.query).toString()].filter((part) => part !== "").join("&");
-  const { body } = request;
+  const written = requestBodyFor(file, spec)?.write(checked.value);
+  const type = written ? { "Content-Type": written.contentType } : {};
   return {
     tool,
     method: request.method,
     url: url.href,
-    headers: { ...headers, ...credentials.headers, ...(body ? { "Content-Type": CONTENT_TYPES[body] } : {}) },
-    ...(body ? { body: codecFor(file, input, body, { side: "input" }).encode(checked.value) } : {}),
+    headers: { ...headers, ...credentials.headers, ...type },
+    ...(written ? { body: Buffer.from(written.body as string).toString("utf8") } : {}),
   };
 }
 

@@ -4,12 +4,15 @@ import { isTrue } from "../expression/arithmetic.ts";
 import { parseExpression } from "../expression/parse.ts";
 import type { Scope } from "../expression/expression.ts";
 import type { FakeAnswer, ToolFile } from "../file/model/tool-file.ts";
-import { madeUp } from "../check/made-up.ts";
+import { madeUp, madeUpValue } from "../check/made-up.ts";
 
 /** An answer before it is encoded. */
 export interface UnencodedResponse {
   status: number;
-  /** A value of the response's type; a text if it has none. */
+  /**
+   * A value of the response's type; a text if it has none. Of a text or binary answer with fields in headers, `content`
+   * is the answer itself.
+   */
   value: unknown;
 }
 
@@ -64,8 +67,19 @@ export class FakeResponses {
 
   #madeUp(tool: string, input: Record<string, unknown>): UnencodedResponse {
     const response = this.#file.tools[tool]?.response;
-    if (response?.type !== undefined) return { status: 200, value: madeUp(this.#file, response.type, input) };
-    return response?.as === "none" ? { status: 204, value: {} } : { status: 200, value: `${tool} was called.` };
+    const text = `${tool} was called.`;
+    const content = response?.as === "binary" ? `data:text/plain;base64,${Buffer.from(text).toString("base64")}` : text;
+    if (response?.type === undefined) {
+      return response?.as === "none" ? { status: 204, value: {} } : { status: 200, value: content };
+    }
+    const value = madeUp(this.#file, response.type, input);
+    for (const field of Object.values(response.headers ?? {})) {
+      const shape = this.#file.types[response.type]?.fields[field]?.shape;
+      const inner = shape?.kind === "list" ? shape.of : shape;
+      if (value[field] === undefined && inner?.kind === "scalar") value[field] = madeUpValue(inner, input[field]);
+    }
+    const isDocument = response.as === "xml" || response.as === "json" || response.as === "auto";
+    return { status: 200, value: isDocument || response.as === "none" ? value : { ...value, content } };
   }
 }
 

@@ -5,12 +5,13 @@ import type { ForeignRequest } from "../../server/http/origin-guard.ts";
 export interface FakeReply {
   status: number;
   type: string;
-  body: string;
+  body: string | Uint8Array;
+  headers?: Record<string, string>;
   /** The format of the body, if it is a document of the file. */
   as?: "xml" | "json";
 }
 
-const MAX_BODY = 1_048_576;
+const MAX_BODY = 32 * 1024 * 1024;
 
 /** The body of a request; the connection ends if it is too long. */
 export async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
@@ -25,11 +26,14 @@ export async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
 }
 
 /** `cut`: the connection ends in the middle of the body. */
-export function send(response: ServerResponse, { status, type, body }: FakeReply, { cut = false } = {}): void {
-  const bytes = Buffer.from(body);
+export function send(response: ServerResponse, { status, type, body, headers }: FakeReply, { cut = false } = {}): void {
+  const bytes = Buffer.from(body as string);
   // Something must also be missing in an empty body.
   const length = cut ? Math.max(bytes.length, 2) : bytes.length;
-  response.writeHead(status, length === 0 ? {} : { "content-type": type, "content-length": length });
+  response.writeHead(status, {
+    ...headers,
+    ...(length === 0 ? {} : { "content-type": type, "content-length": length }),
+  });
   if (!cut) {
     response.end(bytes);
     return;

@@ -1,7 +1,7 @@
-import { messageOf } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { rulesFor } from "../check/rules.ts";
-import { type Codec } from "../codec/record/codec.ts";
-import { codecFor } from "../codec/codec-for.ts";
+import { requestBodyFor } from "../codec/body/request-body.ts";
+import { PartsReader } from "../codec/parameter/parts-reader.ts";
 import { requestTools } from "../file/model/request-tools.ts";
 import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
 import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
@@ -12,6 +12,7 @@ import { receive, type Arrival, type RequestReading } from "./received.ts";
 import type { FakeReply } from "./reply.ts";
 import type { SignableRequest } from "../run/signing/signable-request.ts";
 import { FakeTokens } from "./tokens.ts";
+import { responseWriterFor, type ResponseWriter } from "./response-writer.ts";
 import { Routes, type FakeRoute } from "./routes.ts";
 
 /** A received request without its credentials. */
@@ -76,7 +77,7 @@ export class Responder {
 
   #toTool(route: FakeRoute, arrival: Arrival, failure: FakeFailure | undefined): Replied {
     const { reading } = this.#plan(route);
-    const { input, problems } = receive(this.#file, route, arrival, reading);
+    const { input, problems } = receive(route, arrival, reading);
     if (failure && "status" in failure) return { reply: unreachable(failure.status), input };
     try {
       const answer = this.#answer(route, arrival, { input, problems });
@@ -101,16 +102,14 @@ export class Responder {
   readonly #isIssued = (set: string, authorization: unknown) => this.#tokens.accepts(set, authorization);
 
   #plan({ tool }: FakeRoute): ToolPlan {
-    return this.#plans[tool] ?? { reading: { rules: () => [] } };
+    const plan = this.#plans[tool];
+    if (!plan) throw new NexusError("INTERNAL", `The fake has no plan for ${tool}`);
+    return plan;
   }
 
   #encoded(route: FakeRoute, { status, value }: UnencodedResponse): FakeReply {
-    const { codec } = this.#plan(route);
-    if (typeof value === "string" || !codec) {
-      return { status, type: "text/plain; charset=utf-8", body: typeof value === "string" ? value : "" };
-    }
-    const as = route.spec.response.as === "xml" ? "xml" : "json";
-    return { status, type: TYPES[as], body: codec.encode(value as Record<string, unknown>), as };
+    const { respond } = this.#plan(route);
+    return { ...respond(value, status), status };
   }
 }
 
@@ -120,13 +119,11 @@ function signable(method: string, { url, headers, body }: Arrival): SignableRequ
 }
 
 const MOST_PROBLEMS = 3;
-const TYPES = { xml: "application/xml; charset=utf-8", json: "application/json" } as const;
 
 /** Prepared once for each tool. */
 interface ToolPlan {
   reading: RequestReading;
-  /** For answers; undefined if they are plain text or empty. */
-  codec?: Codec;
+  respond: ResponseWriter;
 }
 
 interface Replied {
@@ -148,24 +145,18 @@ function spoiled(reply: FakeReply, failure: FakeFailure | undefined): FakeReply 
   if (failure && "broken" in failure) {
     return { ...reply, body: reply.body.slice(0, Math.ceil(reply.body.length * 0.7)) };
   }
-  if (failure && "offSchema" in failure && reply.as) return { ...reply, body: offSchema(reply.body, reply.as) };
+  if (failure && "offSchema" in failure && reply.as) return { ...reply, body: offSchema(String(reply.body), reply.as) };
   return reply;
 }
 
 function plansOf(file: ToolFile): Record<string, ToolPlan> {
-  const plans = requestTools(file).map(([tool, { input, request, response }]) => {
-    const { as, type } = response;
-    const rules = rulesFor(file, input);
-    const plan: ToolPlan = {
-      reading:
-        request.body === undefined
-          ? { rules }
-          : { rules, codec: codecFor(file, input, request.body, { side: "input" }) },
-      ...(type !== undefined && (as === "xml" || as === "json")
-        ? { codec: codecFor(file, type, as, { side: "output" }) }
-        : {}),
+  const plans = requestTools(file).map(([tool, spec]) => {
+    const reading: RequestReading = {
+      parts: new PartsReader(file, spec),
+      body: requestBodyFor(file, spec),
+      rules: rulesFor(file, spec.input),
     };
-    return [tool, plan] as const;
+    return [tool, { reading, respond: responseWriterFor(file, spec) }] as const;
   });
   return Object.fromEntries(plans);
 }

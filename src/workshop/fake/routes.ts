@@ -1,14 +1,14 @@
 import { filledPlaces } from "../file/model/filled-template.ts";
 import { requestTools } from "../file/model/request-tools.ts";
-import { fieldsInName } from "../file/model/secret-names.ts";
+import { standInFor } from "../file/model/stand-in.ts";
 import type { ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 
-/** The tool of an address, and the fields in its path. */
+/** The tool of an address, and the texts in the places of its path. */
 export interface FakeRoute {
   tool: string;
   spec: RequestToolSpec;
-  /** Texts by field, decoded. */
-  path: Record<string, string>;
+  /** Still encoded. */
+  places: string[];
 }
 
 interface Template {
@@ -16,7 +16,8 @@ interface Template {
   spec: RequestToolSpec;
   /** The path with its `{field}`s. */
   path: string;
-  fields: string[];
+  /** How many places it has: a path without any is tried before one that could be filled with it. */
+  open: number;
 }
 
 /** Finds the tool of a method and a path. */
@@ -25,30 +26,34 @@ export class Routes {
 
   constructor(file: ToolFile) {
     const base = new URL(file.upstream.base).pathname;
-    this.#templates = requestTools(file).map(([tool, spec]) => {
-      const { path } = spec.request;
-      return { tool, spec, path: base + path, fields: fieldsInName(path).map((field) => field.trim()) };
-    });
+    this.#templates = requestTools(file)
+      .map(([tool, spec]) => {
+        const { path, base: own } = spec.request;
+        const open = path.split("{").length - 1;
+        return { tool, spec, path: (own === undefined ? base : standInFor(base, own)) + path, open };
+      })
+      .sort((a, b) => a.open - b.open);
   }
 
   /** Undefined if no tool has the path; the allowed methods if it has only others. */
   find(method: string, pathname: string): FakeRoute | { methods: string[] } | undefined {
     const others: string[] = [];
-    for (const { tool, spec, path, fields } of this.#templates) {
-      const values = valuesIn(path, pathname);
-      if (!values) continue;
+    for (const { tool, spec, path } of this.#templates) {
+      const places = placesIn(path, pathname);
+      if (!places) continue;
       if (spec.request.method !== method) others.push(spec.request.method);
-      else return { tool, spec, path: Object.fromEntries(fields.map((field, index) => [field, values[index] ?? ""])) };
+      else return { tool, spec, places };
     }
     return others.length === 0 ? undefined : { methods: others };
   }
 }
 
-function valuesIn(path: string, pathname: string): string[] | undefined {
-  const values = filledPlaces(path, pathname);
-  if (!values || values.some((value) => value.includes("/"))) return undefined;
+function placesIn(path: string, pathname: string): string[] | undefined {
+  const places = filledPlaces(path, pathname);
+  if (!places || places.some((place) => place.includes("/"))) return undefined;
   try {
-    return values.map(decodeURIComponent);
+    for (const place of places) decodeURIComponent(place);
+    return places;
   } catch {
     return undefined; // an invalid percent encoding
   }

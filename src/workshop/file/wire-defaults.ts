@@ -3,8 +3,8 @@ import type { FieldSpec, ToolFile } from "./model/tool-file.ts";
 import { fieldsTaken, usesOf, type Use } from "./read/uses.ts";
 
 /**
- * Adds the default wire paths: a field has its own name, except that fields in path, query or headers are not in the
- * body, computed and constant fields of an answer are not read from it, and a list in XML is a repeated element.
+ * Adds the default wire paths: a field has its own name, except that fields in path, query or headers, also of an answer, are
+ * not in the body, computed and constant fields of an answer are not read from it, and a list in XML is a repeated element.
  */
 export function withWires(file: ToolFile, isWritten: (type: string, field: string) => boolean): ToolFile {
   const uses = usesOf(file);
@@ -13,6 +13,9 @@ export function withWires(file: ToolFile, isWritten: (type: string, field: strin
       .filter(([, { request }]) => request.body !== undefined)
       .flatMap(([, { input, request }]) => fieldsTaken(request).map((field) => `${input}.${field}`)),
   );
+  for (const { response } of Object.values(file.tools)) {
+    for (const field of Object.values(response.headers ?? {})) taken.add(`${response.type ?? ""}.${field}`);
+  }
   const types = Object.entries(file.types).map(([name, type]) => {
     const fields = Object.entries(type.fields).map(([field, spec]) => {
       if (isWritten(name, field)) return [field, spec];

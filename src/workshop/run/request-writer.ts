@@ -1,6 +1,7 @@
 import { encodeQuery } from "../codec/form/address.ts";
-import { codecFor } from "../codec/codec-for.ts";
-import { requestPartsFor } from "../codec/form/request-parts.ts";
+import { requestBodyFor } from "../codec/body/request-body.ts";
+import type { Scope } from "../expression/expression.ts";
+import { requestPartsFor } from "../codec/parameter/request-parts.ts";
 import type { ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 import type { Credentials } from "./secrets/credentials.ts";
 import type { OutgoingRequest } from "./upstream.ts";
@@ -9,16 +10,16 @@ import type { OutgoingRequest } from "./upstream.ts";
  * Writes one request with every value encoded for its place. Throws ARGUMENTS_INVALID for a value that is not possible
  * there.
  */
-export type RequestWriter = (base: string, input: Record<string, unknown>, credentials: Credentials) => OutgoingRequest;
+export type RequestWriter = (input: Record<string, unknown>, around: RequestSurroundings) => OutgoingRequest;
 
-const CONTENT_TYPES = {
-  xml: "application/xml; charset=utf-8",
-  json: "application/json",
-  form: "application/x-www-form-urlencoded",
-  multipart: "multipart/form-data",
-  binary: "application/octet-stream",
-  text: "text/plain",
-} as const;
+export interface RequestSurroundings {
+  /** The base address; ends with a slash. */
+  base: string;
+  credentials: Credentials;
+  /** For computed parameters. */
+  scope: Scope;
+}
+
 const ACCEPT = {
   xml: "application/xml, text/xml;q=0.9, */*;q=0.1",
   json: "application/json",
@@ -28,24 +29,20 @@ const ACCEPT = {
   auto: "*/*",
 };
 
-export function requestWriter(
-  file: ToolFile,
-  name: string,
-  { input, request, response }: RequestToolSpec,
-): RequestWriter {
-  const { method, body } = request;
+export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpec): RequestWriter {
+  const { request, response } = spec;
+  const { method } = request;
   const partsOf = requestPartsFor(file, name);
-  const codec = body && codecFor(file, input, body, { side: "input" });
-  const fixed = {
-    accept: ACCEPT[response.as],
-    ...(body === undefined ? {} : { "content-type": CONTENT_TYPES[body] }),
-  };
-  return (base, value, credentials) => {
-    const { path, query, headers } = partsOf(value);
+  const body = requestBodyFor(file, spec);
+  const fixed = { accept: request.accept ?? ACCEPT[response.as] };
+  return (value, { base, credentials, scope }) => {
+    const { path, query, headers } = partsOf(value, scope);
     const search = [query, encodeQuery(Object.entries(credentials.query))].filter((part) => part !== "").join("&");
     const url = `${base}${path}${search === "" ? "" : `?${search}`}`;
-    const all = withCookies(withLowerCase(fixed, headers, credentials.headers), credentials.cookies);
-    return codec ? { method, url, headers: all, body: codec.encode(value) } : { method, url, headers: all };
+    const written = body?.write(value);
+    const type = written ? { "content-type": written.contentType } : undefined;
+    const all = withCookies(withLowerCase(fixed, type ?? {}, headers, credentials.headers), credentials.cookies);
+    return written ? { method, url, headers: all, body: written.body } : { method, url, headers: all };
   };
 }
 

@@ -2,6 +2,7 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import type { Success } from "./response-reader.ts";
 import { accessToken, sendWithToken, withToken } from "./access-token.ts";
+import type { Scope } from "../expression/expression.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
@@ -48,20 +49,25 @@ export async function prepare(
   const input = completed(parts, plan, given, key);
   const { instance, findSecret: find, redaction, upstream } = parts;
   const tokenUrl = (address: string) => upstream.addressOf(address);
-  const options = { server: instance.server, origin: upstream.origin, tokenUrl, find, redaction };
+  const base = upstream.baseOf(plan.spec.request.base);
+  // A secret is for the origin that the request goes to.
+  const options = { server: instance.server, origin: new URL(base).origin, tokenUrl, find, redaction };
   const credentials = plan.secrets ? await credentialsFor(plan.secrets, input, options) : NO_CREDENTIALS;
   const { grant } = credentials;
   const sign = signerFor(parts, plan.secrets?.sign, credentials);
-  const written = plan.write(upstream.base, input, credentials);
+  const written = plan.write(input, { base, credentials, scope: { ...scopeOf(parts, key), input } });
   const request = grant ? withToken(written, await accessToken(parts, plan, grant)) : written;
   return { input, request, ...(sign && { sign }), ...(grant && { grant }) };
 }
 
 /** The input with computed fields. */
 export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Value {
-  const { now, today } = parts.clock;
-  const scope = { now, today, request_key: key, settings: parts.settings };
-  return parts.values.complete(plan.spec.input, given, scope);
+  return parts.values.complete(plan.spec.input, given, scopeOf(parts, key));
+}
+
+function scopeOf({ clock, settings }: RunnerParts, key: () => string): Scope {
+  const { now, today } = clock;
+  return { now, today, request_key: key, settings };
 }
 
 /** Sends a request, repeats it if its tool allows that, and interprets the answer. */

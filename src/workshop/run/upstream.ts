@@ -5,13 +5,14 @@ import { AddressGuard } from "../../net/address-guard.ts";
 import type { PublicOnly } from "../../net/public-only.ts";
 import { guardedRequest } from "../../net/guarded-request.ts";
 import { Network } from "../../net/network.ts";
+import { standInFor } from "../file/model/stand-in.ts";
 import type { RequestSpec, UpstreamSpec } from "../file/model/tool-file.ts";
 
 export interface OutgoingRequest {
   method: RequestSpec["method"];
   url: string;
   headers: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array;
 }
 
 export interface UpstreamResponse {
@@ -38,8 +39,6 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export class Upstream implements AsyncDisposable {
   /** What paths are resolved against; ends with a slash. */
   readonly base: string;
-  /** The base address without its path: all requests go there. */
-  readonly origin: string;
   /** The replacement of the real address, if there is one. */
   readonly standIn: string | undefined;
   readonly #allow: readonly string[];
@@ -52,7 +51,6 @@ export class Upstream implements AsyncDisposable {
     const place = binding === undefined ? undefined : onThisMachine(binding);
     this.standIn = place?.href;
     this.base = place?.href ?? spec.base;
-    this.origin = new URL(this.base).origin;
     this.#allow = place ? [place.href, ...others.map((address) => this.addressOf(address))] : spec.allow;
     const allow = typeof publicOnly === "object" ? publicOnly.allow : [];
     const own = place && !publicOnly ? [place.hostname.replace(/^\[|\]$/g, "")] : [];
@@ -64,6 +62,12 @@ export class Upstream implements AsyncDisposable {
   /** Where another address of the file is reached: with a replacement, at the same path of it. */
   addressOf(address: string): string {
     return this.standIn === undefined ? address : new URL(new URL(address).pathname, this.standIn).href;
+  }
+
+  /** The base of a request that has one of its own. A replacement has them under a path of their own. */
+  baseOf(base: string | undefined): string {
+    if (base === undefined) return this.base;
+    return this.standIn === undefined ? base : standInFor(this.standIn, base);
   }
 
   async send(request: OutgoingRequest, timeoutMs: number, signal?: CancelSignal): Promise<UpstreamResponse> {

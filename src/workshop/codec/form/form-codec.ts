@@ -1,5 +1,5 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
-import type { ToolFile } from "../../file/model/tool-file.ts";
+import type { RequestSpec, ToolFile } from "../../file/model/tool-file.ts";
 import type { Codec } from "../record/codec.ts";
 import { Deviations } from "../record/deviations.ts";
 import { decodePairs, encodePairs, type Pair } from "./form-text.ts";
@@ -8,18 +8,30 @@ import { Planner, type Side } from "../record/planner.ts";
 import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { RecordReading } from "../record/record-reading.ts";
 import { type Fields, RecordSource } from "../record/record-source.ts";
+import { StyledFields } from "./styled-fields.ts";
 import type { Scalar } from "../record/scalar.ts";
 
-/** Nested objects have names with dots; lists repeat their name. */
-export function formCodec(file: ToolFile, type: string, side?: Side): Codec {
-  const plan = new Planner(file, MEMBERS, side).document(type);
+export interface FormOptions {
+  side?: Side;
+  /** How fields that are not single values are written. */
+  parts?: RequestSpec["parts"] | undefined;
+}
+
+/** Nested objects have names with dots, and lists repeat their name, unless `parts` says something else. */
+export function formCodec(file: ToolFile, type: string, { side, parts }: FormOptions = {}): Codec {
+  const styled = new StyledFields(file, type, parts ?? {});
+  const plan = new Planner(styled.fileWithout, MEMBERS, side).document(type);
   requireFlat(plan.root, type);
   return {
-    encode: (value) => encodePairs([...pairsOf(plan.root, "", new RecordSource(plan, value, undefined))]),
+    encode: (value) => {
+      const plain = pairsOf(plan.root, "", new RecordSource(plan, value, undefined));
+      return encodePairs([...plain, ...styled.write(value)]);
+    },
     decode: (body) => {
       const found = new Deviations();
-      const value = decodeForm(plan, decodePairs(body), found);
-      return { value, deviations: found.all() };
+      const { input, rest } = styled.read(decodePairs(body), found);
+      const value = decodeForm(plan, rest, found);
+      return { value: { ...value, ...input }, deviations: found.all() };
     },
   };
 }
@@ -31,6 +43,7 @@ function requireFlat(node: NodePlan, type: string): void {
       throw new NexusError(
         "CONFIG_INVALID",
         `The type ${type} cannot be sent as a form: ${child.path} is not a list of single values`,
+        { hint: "Say in request.parts in which style it is written, such as deep or json." },
       );
     }
     requireFlat(child, type);

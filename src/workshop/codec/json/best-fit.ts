@@ -1,5 +1,7 @@
 import type { FieldSpec, ScalarShape, Shape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
+import { exactText } from "../../../json/exact-json.ts";
 import { isRecord } from "../../../json/is-record.ts";
+import { memberNames } from "./member-path.ts";
 import { type Fields, own } from "../record/record-source.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
 
@@ -18,6 +20,7 @@ export class BestFit {
   readonly #types: ToolFile["types"];
   readonly #side: "names" | "wire";
   readonly #scalars = new Map<ScalarShape, Scalar>();
+  readonly #paths = new Map<string, readonly { name: string }[]>();
   #steps = 0;
 
   constructor(types: ToolFile["types"], side: "names" | "wire") {
@@ -49,7 +52,7 @@ export class BestFit {
 
   #has(type: string, member: string, wanted: string, value: Fields): boolean {
     if (this.#side === "wire") return plainText(own(value, member)) === wanted;
-    const found = Object.entries(this.#types[type]?.fields ?? {}).find(([, { wire }]) => wire === member);
+    const found = Object.entries(this.#types[type]?.fields ?? {}).find(([, spec]) => this.#placeOf(spec) === member);
     const [name, field] = found ?? [member];
     const given = own(value, name);
     const codes = field?.shape.kind === "scalar" ? field.shape.codes : undefined;
@@ -89,7 +92,7 @@ export class BestFit {
     const known = new Set<string>();
     let cost = 0;
     for (const [field, spec] of Object.entries(type?.fields ?? {})) {
-      const at = this.#side === "names" ? field : placeOf(spec);
+      const at = this.#side === "names" ? field : this.#placeOf(spec);
       if (at === undefined) continue;
       known.add(at);
       const given = at === "." ? value : own(value, at);
@@ -101,11 +104,24 @@ export class BestFit {
     return cost;
   }
 
+  /** The first name of a wire path; undefined if the field is not on the wire. */
+  #placeOf({ wire }: FieldSpec): string | undefined {
+    if (wire === false || wire === ".") return wire === "." ? wire : undefined;
+    return this.#names(wire)[0]?.name;
+  }
+
+  #names(wire: string): readonly { name: string }[] {
+    const known = this.#paths.get(wire) ?? memberNames(wire) ?? [];
+    this.#paths.set(wire, known);
+    return known;
+  }
+
   #ofMember(spec: FieldSpec, given: unknown, depth: number): number {
     if (spec.const !== undefined) return this.#isConstant(spec, given) ? 0 : COST.constant;
     if (given === null) return spec.nullable || spec.optional ? 0 : COST.member;
     // The other parts of a path are not looked at.
-    if (this.#side === "wire" && typeof spec.wire === "string" && spec.wire.includes(".")) return 0;
+    if (this.#side === "wire" && spec.wire !== false && spec.wire !== "." && this.#names(spec.wire).length > 1)
+      return 0;
     const cost = this.#cost(spec.shape, given, depth + 1);
     const isChoice = spec.shape.kind === "scalar" && (spec.shape.enum !== undefined || spec.shape.codes !== undefined);
     return isChoice && cost >= COST.member ? COST.constant : Math.min(COST.member, cost);
@@ -131,12 +147,6 @@ export class BestFit {
   }
 }
 
-/** The first name of a wire path; undefined if the field is not on the wire. */
-function placeOf({ wire }: FieldSpec): string | undefined {
-  if (wire === false || wire === ".") return wire === "." ? wire : undefined;
-  return wire.split(/[.[]/)[0];
-}
-
 /** Whether callers give it: constants and computed fields are set automatically. */
 function isAsked({ const: constant, value, hidden, default: standard, side }: FieldSpec): boolean {
   return constant === undefined && value === undefined && !hidden && standard === undefined && side !== "output";
@@ -148,5 +158,5 @@ function usualType({ type, codes }: ScalarShape): string {
 }
 
 function plainText(value: unknown): string | undefined {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" || value === undefined ? value : exactText(value);
 }

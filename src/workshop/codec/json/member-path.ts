@@ -35,6 +35,15 @@ export function memberNames(wire: string): { name: string; repeats: boolean }[] 
   return names.length === 0 || names.some(({ name }) => name === "") ? undefined : names;
 }
 
+/** The name of a member in forms and parameters, where a path is one name with dots. */
+export function flatName(wire: string): string {
+  return (
+    memberNames(wire)
+      ?.map(({ name }) => name)
+      .join(".") ?? wire
+  );
+}
+
 /** The path of one member, whatever its name. */
 export function memberPath(name: string): string {
   return name.replaceAll(/[.\\[\]]/g, String.raw`\$&`);

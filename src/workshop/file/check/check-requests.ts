@@ -1,11 +1,11 @@
-import { nearestName } from "../../../text/nearest-name.ts";
-import { oneOf } from "../read/part.ts";
+import { checkParameters } from "./check-parameters.ts";
+import { refer } from "./refer.ts";
+import { covers } from "../read/read-upstream.ts";
 import type { Path, Problems } from "../model/problem.ts";
-import { fieldsInPath } from "../read/read-request.ts";
 import { findRequestTool } from "../model/request-tools.ts";
 import { fieldsInName, secretNames } from "../model/secret-names.ts";
 import type { FieldSpec, RequestToolSpec, SecretsSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
-import { fieldsOfParameter, fieldsTaken } from "../read/uses.ts";
+import { fieldsTaken } from "../read/uses.ts";
 
 /** Names that tools refer to, and input fields that are used nowhere. */
 export function checkRequests(file: ToolFile, problems: Problems): void {
@@ -29,20 +29,6 @@ export function checkRequests(file: ToolFile, problems: Problems): void {
   }
 }
 
-function refer(
-  name: string | undefined,
-  known: readonly string[],
-  what: string,
-  path: Path,
-  problems: Problems,
-): boolean {
-  if (name === undefined || name === "" || known.includes(name)) return name !== undefined && name !== "";
-  const meant = nearestName(name, known);
-  const others = known.length > 0 ? `There is ${oneOf(known)}.` : undefined;
-  problems.error(path, `there is no ${what} "${name}"`, meant ? `Did you mean "${meant}"?` : others);
-  return false;
-}
-
 function checkRequest(file: ToolFile, tool: RequestToolSpec, tools: Path, problems: Problems): void {
   const path = [...tools, "request"];
   const { request } = tool;
@@ -53,23 +39,28 @@ function checkRequest(file: ToolFile, tool: RequestToolSpec, tools: Path, proble
     request.secrets !== undefined && Object.hasOwn(file.secrets, request.secrets)
       ? file.secrets[request.secrets]
       : undefined;
-  const look = (field: string, at: Path, kind: keyof typeof FITS) => {
-    if (refer(field, names, "field of the input", at, problems)) checkFits(fields[field], kind, field, at, problems);
-  };
-  for (const field of fieldsInPath(request.path)) look(field, [...path, "path"], "path");
-  for (const kind of ["query", "headers"] as const) {
-    for (const [key, parameter] of Object.entries(request[kind])) {
-      for (const field of fieldsOfParameter(parameter)) look(field, [...path, kind, key], kind);
-    }
+  checkParameters(file, tool, path, problems);
+  checkResponse(file, tool, [...tools, "response"], problems);
+  checkWholeBody(tool, fields, path, problems);
+  if (request.base !== undefined && !file.upstream.allow.some((address) => covers(address, request.base ?? ""))) {
+    problems.error([...path, "base"], "is not within upstream.allow", `Add ${request.base} there.`);
   }
   const inSecrets = secrets ? secretNames(secrets).flatMap(fieldsInName) : [];
-  for (const field of inSecrets) look(field, [...path, "secrets"], "path");
+  for (const field of inSecrets) {
+    const at = [...path, "secrets"];
+    if (!refer(field, names, "field of the input", at, problems)) continue;
+    const { shape, optional, default: standard } = fields[field] ?? {};
+    if (shape?.kind !== "scalar") problems.error(at, `"${field}" does not fit into the name of a secret`);
+    else if (optional && standard === undefined)
+      problems.error(at, `"${field}" is optional, but a secret has it in its name`);
+  }
   if (secrets) checkClashes(tool, secrets, path, problems);
   if (request.body !== undefined) return checkShared(file, tools, problems);
   const sent = [...fieldsTaken(request), ...inSecrets];
   for (const [field, spec] of Object.entries(fields)) {
-    if (spec.wire === false || sent.includes(field) || tool.confirm?.field === field) continue;
-    const hint = "Put it into path, query or headers, give a body, or write wire: false.";
+    if (spec.wire === false || spec.side === "output" || sent.includes(field) || tool.confirm?.field === field)
+      continue;
+    const hint = "Put it into path, query, headers or cookies, give a body, or write wire: false.";
     problems.error(
       ["types", tool.input, "fields", field],
       `${tools.at(-1)} has no body, so this field is sent nowhere`,
@@ -99,41 +90,51 @@ function checkShared(file: ToolFile, tools: Path, problems: Problems): void {
   }
 }
 
-/** What a place accepts: text, and lists in the query. */
-const FITS = { path: "a path", query: "a query", headers: "a header" };
+/** Response headers fill single values and lists of them. */
+function checkResponse(file: ToolFile, { response }: RequestToolSpec, path: Path, problems: Problems): void {
+  const fields = response.type === undefined ? undefined : fieldsOf(file, response.type);
+  for (const [header, field] of Object.entries(fields ? (response.headers ?? {}) : {})) {
+    const at = [...path, "headers", header];
+    if (!refer(field, Object.keys(fields ?? {}), "field of the answer", at, problems)) continue;
+    const shape = fields?.[field]?.shape;
+    const inner = shape?.kind === "list" ? shape.of : shape;
+    if (inner?.kind !== "scalar") problems.error(at, `"${field}" is not a single value or a list of them`);
+  }
+}
 
-function checkFits(
-  field: FieldSpec | undefined,
-  kind: keyof typeof FITS,
-  name: string,
-  at: Path,
+/** A body of bytes or text is one field. */
+function checkWholeBody(
+  { request, input }: RequestToolSpec,
+  fields: Record<string, FieldSpec>,
+  path: Path,
   problems: Problems,
 ): void {
-  if (!field) return;
-  const inner = field.shape.kind === "list" ? field.shape.of : field.shape;
-  if (inner.kind !== "scalar" || (field.shape.kind === "list" && kind !== "query")) {
-    problems.error(
-      at,
-      `"${name}" does not fit into ${FITS[kind]}`,
-      kind === "query" ? "Single values and lists of them do." : "Single values do.",
-    );
-  } else if (kind === "path" && field.optional && field.default === undefined) {
-    problems.error(at, `"${name}" is optional, but there is no address without it`);
+  if (request.body !== "binary" && request.body !== "text") return;
+  const sent = Object.entries(fields).filter(([, { wire, side }]) => wire !== false && side !== "output");
+  const [whole, ...others] = sent;
+  const at = [...path, "body"];
+  if (!whole || others.length > 0 || whole[1].wire !== ".") {
+    const hint = `Write wire: "." at the one field of ${input} that is the body.`;
+    problems.error(at, `a ${request.body} body is exactly one field`, hint);
+  } else if (whole[1].shape.kind !== "scalar" || (whole[1].shape.type === "binary") !== (request.body === "binary")) {
+    const type = request.body === "binary" ? "type: binary" : "a single value that is text";
+    problems.error(at, `"${whole[0]}" cannot be a ${request.body} body`, `It must be ${type}.`);
   }
 }
 
 function checkClashes(
   { request }: RequestToolSpec,
-  { query, headers, bearer, basic }: SecretsSpec,
+  { query, headers, bearer, basic, cookies }: SecretsSpec,
   path: Path,
   problems: Problems,
 ): void {
   const places = [
     { key: "query", taken: Object.keys(query) },
+    { key: "cookies", taken: Object.keys(cookies ?? {}) },
     { key: "headers", taken: [...Object.keys(headers), ...(bearer !== undefined || basic ? ["authorization"] : [])] },
   ] as const;
   for (const { key, taken } of places) {
-    for (const name of Object.keys(request[key])) {
+    for (const name of Object.keys(request[key] ?? {})) {
       const clashes = taken.some(
         (other) => other === name || (key === "headers" && other.toLowerCase() === name.toLowerCase()),
       );

@@ -1,5 +1,8 @@
 import type { ConfirmSpec, PagingSpec, StepSpec } from "./call-spec.ts";
 
+/** The limit for binary answers, if a tool has none of its own. */
+export const DEFAULT_DOWNLOAD_BYTES = 5 * 1024 * 1024;
+
 /** The effect of a call: it determines annotations, retries and consent. */
 export type Effect = "read" | "write" | "destructive";
 
@@ -275,7 +278,8 @@ interface ToolBasics {
   errors: ErrorSpec[];
   /** For a write with unknown outcome: how to find out. A template. */
   outcomeUnknown?: string;
-  limits: { timeoutMs: number; retries: number; resultBytes: number };
+  /** `downloadBytes`: the largest binary or text answer; undefined: `DEFAULT_DOWNLOAD_BYTES`. */
+  limits: { timeoutMs: number; retries: number; resultBytes: number; downloadBytes?: number };
   /** Compares the caller's expectation with a new call before anything is sent. */
   confirm?: ConfirmSpec;
   examples: { title?: string; arguments: Record<string, unknown> }[];

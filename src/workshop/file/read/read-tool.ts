@@ -7,7 +7,7 @@ import { readRequest, readResponse } from "./read-request.ts";
 import { readSteps, readStepsResponse } from "./read-steps.ts";
 import { readTimeout } from "./read-upstream.ts";
 import type { ConfirmSpec } from "../model/call-spec.ts";
-import type { Effect, ErrorSpec, ToolSpec } from "../model/tool-file.ts";
+import { DEFAULT_DOWNLOAD_BYTES, type Effect, type ErrorSpec, type ToolSpec } from "../model/tool-file.ts";
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const KEYS = [
@@ -36,6 +36,7 @@ const MAX_RETRIES = 5;
 const DEFAULT_RETRIES = 2;
 const DEFAULT_RESULT_BYTES = 16 * 1024;
 const MAX_RESULT_BYTES = 1024 * 1024;
+const MAX_DOWNLOAD_BYTES = 16 * 1024 * 1024;
 
 /** getMuseumHours and get-museum-hours become get_museum_hours. */
 function snakeCase(name: string): string {
@@ -130,26 +131,29 @@ function readError(part: Part): ErrorSpec {
 }
 
 function readLimits(part: Part, effect: Effect, timeoutMs: number): ToolSpec["limits"] {
-  part.members(["timeout", "retries", "result"]);
+  part.members(["timeout", "retries", "result", "download"]);
   const retries = part.part("retries").integer();
   if (retries !== undefined && retries > MAX_RETRIES) part.part("retries").error(`must be ${MAX_RETRIES} or less`);
   if (retries !== undefined && retries > 0 && effect !== "read") {
     part.part("retries").warning(`a ${effect} call is never repeated by itself`, "Write 0, or leave it out.");
   }
+  const downloadBytes = readBytes(part.part("download"), MAX_DOWNLOAD_BYTES);
   return {
     timeoutMs: readTimeout(part.part("timeout")) ?? timeoutMs,
     retries: effect === "read" ? (retries ?? DEFAULT_RETRIES) : 0,
-    resultBytes: readBytes(part.part("result")) ?? DEFAULT_RESULT_BYTES,
+    resultBytes: readBytes(part.part("result"), MAX_RESULT_BYTES) ?? DEFAULT_RESULT_BYTES,
+    // The default is the same, written or not.
+    ...(downloadBytes === undefined || downloadBytes === DEFAULT_DOWNLOAD_BYTES ? {} : { downloadBytes }),
   };
 }
 
 /** "16kB", "1MB", or a number of bytes. */
-function readBytes(part: Part): number | undefined {
+function readBytes(part: Part, most: number): number | undefined {
   if (!part.isThere) return undefined;
   const [, amount, unit = "B"] = /^(\d+)\s*(B|kB|MB)?$/i.exec(part.source() ?? "") ?? [];
   const bytes = Number(amount) * ({ b: 1, kb: 1024, mb: 1024 * 1024 }[unit.toLowerCase()] ?? 1);
-  if (bytes >= 256 && bytes <= MAX_RESULT_BYTES) return bytes;
-  part.error("must be a size from 256 bytes to 1MB, like 16kB");
+  if (bytes >= 256 && bytes <= most) return bytes;
+  part.error(`must be a size from 256 bytes to ${most / (1024 * 1024)}MB, like 16kB`);
   return undefined;
 }
 

@@ -38,7 +38,13 @@ export function usesOf({ types, tools }: ToolFile): Map<string, Use> {
     const { as, type } = response;
     // The result of steps is made here, so it has no upstream format.
     if (type !== undefined && !request) visit(type, { side: "output", whole: true });
-    if (type !== undefined && (as === "xml" || as === "json")) visit(type, { side: "output", as, whole: true });
+    if (type !== undefined && request) {
+      visit(type, {
+        side: "output",
+        as: as === "auto" ? "json" : as === "xml" || as === "json" ? as : undefined,
+        whole: true,
+      });
+    }
   }
   return uses;
 }

@@ -1,0 +1,200 @@
+import { asNexusError } from "../../../errors/nexus-error.ts";
+import { placesIn } from "../../file/model/path-template.ts";
+import type {
+  FieldSpec,
+  ParameterStyle,
+  RequestSpec,
+  SecretsSpec,
+  Shape,
+  ToolFile,
+  RequestToolSpec,
+} from "../../file/model/tool-file.ts";
+import type { Pair } from "../form/form-text.ts";
+import { flatName } from "../json/member-path.ts";
+import { jsonValue } from "../json/json-codec.ts";
+import type { Fields } from "../record/record-source.ts";
+import { belongsTo, type PairReading, readPairs, splitMember, treeOfLine } from "./pair-styles.ts";
+import { kindOfParameter, type ParameterTree, ParameterTrees } from "./parameter-tree.ts";
+import { parameterOf } from "./parameter.ts";
+import { readPlace } from "./path-styles.ts";
+
+/** The parts of a received request besides its body. */
+export interface ReceivedParts {
+  /** The texts in the places of the path, still encoded. */
+  path: readonly string[];
+  query: readonly Pair[];
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The fields in these parts, and the problems of those that are not as the file says. */
+export interface ReadParts {
+  input: Fields;
+  problems: string[];
+}
+
+/** Reads path, query, headers and cookies of a tool's requests, strictly: the reverse of `requestPartsFor`. */
+export class PartsReader {
+  readonly #file: ToolFile;
+  readonly #request: RequestSpec;
+  readonly #fields: Record<string, FieldSpec>;
+  readonly #secrets: SecretsSpec | undefined;
+  readonly #trees: ParameterTrees;
+
+  constructor(file: ToolFile, { request, input }: Pick<RequestToolSpec, "request" | "input">) {
+    this.#file = file;
+    this.#request = request;
+    this.#fields = file.types[input]?.fields ?? {};
+    this.#secrets = request.secrets === undefined ? undefined : file.secrets[request.secrets];
+    this.#trees = new ParameterTrees(file);
+  }
+
+  read({ path, query, headers }: ReceivedParts): ReadParts {
+    const reading: ReadParts = { input: {}, problems: [] };
+    for (const [index, place] of placesIn(this.#request.path).entries()) {
+      const kind = this.#kind(place.field);
+      this.#take(place.field, kind && readPlace(place, kind, path[index] ?? ""), reading);
+    }
+    this.#readPairs("query", query, reading);
+    this.#readPairs("cookies", cookiesIn(headers["cookie"]), reading);
+    for (const [name, header] of Object.entries(this.#request.headers)) {
+      const given = headers[name.toLowerCase()];
+      const parameter = parameterOf(header, "headers");
+      const line = given === undefined ? undefined : [given].flat().join(",");
+      if (!("field" in parameter)) readFixed(parameter, name, line === undefined ? [] : [line], reading);
+      else this.#takeLine(parameter.field, parameter.style, line, reading);
+    }
+    return reading;
+  }
+
+  #readPairs(place: "query" | "cookies", pairs: readonly Pair[], reading: ReadParts): void {
+    const parameters = Object.entries(this.#request[place] ?? {});
+    const credentials = Object.keys(this.#secrets?.[place] ?? {});
+    const declared = new Set([...parameters.map(([name]) => name), ...credentials]);
+    const used = new Set<Pair>();
+    for (const [name, each] of parameters) {
+      const parameter = parameterOf(each, place);
+      if (!("field" in parameter)) {
+        const own = pairs.filter(([given]) => given === name);
+        for (const pair of own) used.add(pair);
+        readFixed(
+          parameter,
+          name,
+          own.map(([, text]) => text),
+          reading,
+        );
+        continue;
+      }
+      const { field, style } = parameter;
+      const kind = style === "json" ? "single" : (this.#kind(field) ?? "single");
+      const how: PairReading = { name, style, kind, isMember: this.#memberTest(field, name, declared) };
+      const own = pairs.filter((pair) => !used.has(pair) && belongsTo(how, pair[0]));
+      for (const pair of own) used.add(pair);
+      if (style === "json")
+        this.#takeJson(
+          field,
+          own.map(([, text]) => text),
+          reading,
+        );
+      else this.#take(field, readPairs(how, own), reading);
+    }
+    const unknown = pairs.filter((pair) => !used.has(pair) && !credentials.includes(pair[0])).map(([name]) => name);
+    const word = place === "query" ? "parameter" : "cookie";
+    for (const name of new Set(unknown)) reading.problems.push(`${name}: unknown ${word}`);
+  }
+
+  /** Whether a name is one of the members of an object; those of a map are all that nothing else has. */
+  #memberTest(field: string, own: string, declared: ReadonlySet<string>): (name: string) => boolean {
+    const shape = this.#fields[field]?.shape;
+    const type = shape?.kind === "object" ? this.#file.types[shape.type] : undefined;
+    const isFree = shape?.kind === "map" || type?.additional !== undefined;
+    const names = new Set(
+      Object.values(type?.fields ?? {}).map(({ wire }) => (wire === false ? wire : flatName(wire))),
+    );
+    return (name) => names.has(name) || (isFree && (name === own || !declared.has(name)));
+  }
+
+  #takeLine(field: string, style: ParameterStyle, line: string | undefined, reading: ReadParts): void {
+    if (style === "json") return this.#takeJson(field, line === undefined ? [] : [line], reading);
+    const kind = this.#kind(field);
+    this.#take(field, line === undefined || !kind ? undefined : treeOfLine(line, style, kind), reading);
+  }
+
+  #take(field: string, tree: ParameterTree | undefined, { input, problems }: ReadParts): void {
+    const spec = this.#fields[field];
+    if (!spec) return;
+    if (spec.const !== undefined) {
+      const isRight = tree === this.#trees.constant(spec.shape, spec.const);
+      if (isRight) input[field] = spec.const;
+      else problems.push(`${field}: expected ${JSON.stringify(spec.const)}`);
+      return;
+    }
+    const value =
+      tree === undefined ? this.#absent(field, spec, problems) : this.#trees.read(spec.shape, tree, field, problems);
+    if (value !== undefined) input[field] = value;
+  }
+
+  #absent(field: string, { shape, optional, default: standard }: FieldSpec, problems: string[]): unknown {
+    if (standard !== undefined) return standard;
+    if (shape.kind === "list" && (optional || (shape.minItems ?? 0) === 0)) return [];
+    if (optional) return undefined;
+    // An object without members leaves no trace.
+    if (shape.kind === "map" || shape.kind === "object")
+      return this.#trees.read(shape, { members: [] }, field, problems);
+    problems.push(`${field}: missing`);
+    return undefined;
+  }
+
+  #takeJson(field: string, texts: readonly string[], { input, problems }: ReadParts): void {
+    const spec = this.#fields[field];
+    const [text] = texts;
+    if (!spec) return;
+    if (texts.length > 1) problems.push(`${field}: is given more than once`);
+    else if (text === undefined) this.#take(field, undefined, { input, problems });
+    else if (text === "null" && spec.nullable) input[field] = null;
+    else this.#readJson(spec.shape, field, text, { input, problems });
+  }
+
+  #readJson(shape: Shape, field: string, text: string, { input, problems }: ReadParts): void {
+    try {
+      const { value, deviations } = jsonValue(this.#file, shape).decode(text, field);
+      for (const { path, problem } of deviations) problems.push(`${path}: ${problem}`);
+      if (value !== undefined) input[field] = value;
+    } catch (error) {
+      problems.push(`${field}: ${asNexusError(error).message}`);
+    }
+  }
+
+  #kind(field: string): ReturnType<typeof kindOfParameter> {
+    const shape = this.#fields[field]?.shape;
+    return shape && kindOfParameter(this.#file, shape);
+  }
+}
+
+/** A constant must be there; what is computed may be anything. */
+function readFixed(
+  parameter: { const: string } | { value: string },
+  name: string,
+  given: readonly string[],
+  { problems }: ReadParts,
+): void {
+  if (given.length > 1) problems.push(`${name}: is given more than once`);
+  else if ("const" in parameter && given[0] !== parameter.const) {
+    problems.push(`${name}: expected ${JSON.stringify(parameter.const)}`);
+  }
+}
+
+function cookiesIn(header: string | string[] | undefined): Pair[] {
+  const texts = [header ?? []].flat().flatMap((line) => line.split(";"));
+  return texts
+    .map((text) => splitMember(text.trim()))
+    .filter(([name]) => name !== "")
+    .map(decoded);
+}
+
+function decoded([name, value]: Pair): Pair {
+  try {
+    return [decodeURIComponent(name), decodeURIComponent(value)];
+  } catch {
+    return [name, value];
+  }
+}

@@ -1,0 +1,102 @@
+import { PLACE, placesIn, type PathPlace } from "../../file/model/path-template.ts";
+import { unsuitable } from "../form/address.ts";
+import { percentEncoded } from "../form/form-text.ts";
+import { divisible, splitMember, textOf, treeOfPairs } from "./pair-styles.ts";
+import type { ParameterKind, ParameterTree } from "./parameter-tree.ts";
+
+/**
+ * Fills values into `museums/{id}`, as RFC 6570 expands them. A value stays within its segment; slashes are refused
+ * although they could be encoded, because servers disagree about encoded ones.
+ */
+export function fillPath(template: string, treeOf: (field: string) => ParameterTree | undefined): string {
+  const places = placesIn(template);
+  let at = 0;
+  const filled = template.replace(PLACE, () => {
+    const place = places[at++];
+    return place ? expanded(place, treeOf(place.field)) : "";
+  });
+  // A label could make a step of dots, together with the text around it.
+  if (/(?:^|\/)\.{1,2}(?:\/|$)/.test(filled)) {
+    throw unsuitable(places.map(({ field }) => field).join(", "), "must not make a step of dots in the address");
+  }
+  return filled;
+}
+
+function expanded(place: PathPlace, tree: ParameterTree | undefined): string {
+  const { field, operator, explode } = place;
+  const texts = tree === undefined ? [] : textsIn(tree, field);
+  for (const text of texts) checkText(text, field);
+  const isEmpty =
+    tree === undefined || texts.length === 0 || (operator === "" && texts.length === 1 && texts[0] === "");
+  if (isEmpty) throw unsuitable(field, "is missing, and the address needs it");
+  if (operator === "" && (tree === "." || tree === "..")) throw unsuitable(field, `must not be "${tree}"`);
+  if (operator === ";") divisible(texts, ";", field);
+  if (typeof tree === "string") return prefixed(place, percentEncoded(tree, field));
+  divisible(texts, ",", field);
+  if (explode && operator === ".") divisible(texts, ".", field);
+  const encoded = (each: ParameterTree) => percentEncoded(textOf(each, field), field);
+  if (Array.isArray(tree)) {
+    const items = tree.map(encoded);
+    if (!explode || operator === "") return prefixed(place, items.join(","));
+    return items.map((item) => prefixed(place, item)).join("");
+  }
+  const members = tree.members.map(([name, value]) => [percentEncoded(name, field), encoded(value)] as const);
+  if (!explode) return prefixed(place, members.flat().join(","));
+  const pairs = members.map((member) => member.join("="));
+  return operator === "" ? pairs.join(",") : pairs.map((pair) => `${operator}${pair}`).join("");
+}
+
+/** With the operator, and for `;` the name; an empty value has no equals sign there. */
+function prefixed({ operator, field }: PathPlace, text: string): string {
+  if (operator !== ";") return operator + text;
+  return text === "" ? `;${field}` : `;${field}=${text}`;
+}
+
+function textsIn(tree: ParameterTree, field: string): string[] {
+  if (typeof tree === "string") return [tree];
+  if (Array.isArray(tree)) return tree.map((item) => textOf(item, field));
+  return tree.members.flatMap(([name, value]) => {
+    divisible([name], "=", field);
+    return [name, textOf(value, field)];
+  });
+}
+
+function checkText(text: string, field: string): void {
+  // oxlint-disable-next-line no-control-regex
+  if (!/[/\\\u0000-\u001f\u007f]/.test(text)) return;
+  throw unsuitable(field, "must not contain slashes or control characters: it is a part of the address");
+}
+
+/** The value in the text of a place, which is still encoded; undefined if it was not written in this style. */
+export function readPlace(
+  { field, operator, explode }: PathPlace,
+  kind: ParameterKind,
+  text: string,
+): ParameterTree | undefined {
+  if (!text.startsWith(operator)) return undefined;
+  if (operator === "") return decodedTree(text, kind, { explode, delimiter: "," });
+  const inner = text.slice(1);
+  if (operator === ".") return decodedTree(inner, kind, { explode, delimiter: explode ? "." : "," });
+  const pairs = inner.split(";").map(splitMember);
+  if (kind === "object" && explode) return { members: pairs.map(([name, value]) => [plain(name), plain(value)]) };
+  if (pairs.some(([name]) => name !== field)) return undefined;
+  const values = pairs.map(([, value]) => value);
+  if (kind === "list" && explode) return values.map(plain);
+  return values.length === 1 ? decodedTree(values[0] ?? "", kind, { explode: false, delimiter: "," }) : undefined;
+}
+
+function decodedTree(
+  text: string,
+  kind: ParameterKind,
+  { explode, delimiter }: { explode: boolean; delimiter: string },
+): ParameterTree {
+  if (kind === "single") return plain(text);
+  const parts = text.split(delimiter);
+  if (kind === "list") return parts.map(plain);
+  if (!explode) return treeOfPairs(parts.map(plain));
+  return { members: parts.map(splitMember).map(([name, value]) => [plain(name), plain(value)]) };
+}
+
+function plain(text: string): string {
+  return decodeURIComponent(text);
+}
