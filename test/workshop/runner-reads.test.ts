@@ -179,7 +179,7 @@ test("a large result is an excerpt of the same type, and the whole is kept for i
   expect(textOf(result)).toContain(`${items.length} of 500 in items`);
   const link = result.content.find(({ type }) => type === "resource_link");
   const id = link?.uri?.split("/").at(-1) ?? "";
-  expect(JSON.parse(shop.runner.findResult("ann", id) ?? "")).toMatchObject({ count: 500 });
+  expect(JSON.parse(String(shop.runner.findResult("ann", id)?.content))).toMatchObject({ count: 500 });
   expect(shop.runner.findResult("bob", id)).toBeUndefined();
   const tool = shop.runner.api.tools["find_items"];
   expect(tool && (await checkResult(tool, result))).toEqual({ kind: "valid" });

@@ -100,8 +100,13 @@ function writtenAs(file: ToolFile, spec: ToolSpec, style: SchemaStyle): WrittenS
   const { as, type } = spec.response;
   if (type !== undefined) return { schema: withMore(spec, withDeviations(writer.whole(type))), cut: writer.cut };
   if (as === "none") return { schema: { type: "object", properties: {} }, cut: [] };
+  if (as === "auto") return { schema: { type: "object" }, cut: [] };
+  if (as === "binary") return { schema: { type: "object", properties: FILE, required: Object.keys(FILE) }, cut: [] };
   return { schema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] }, cut: [] };
 }
+
+/** What is known about bytes; they are in the content of the result. */
+const FILE: JsonSchema = { contentType: { type: "string" }, size: { type: "integer" } };
 
 function withArguments({ response }: ToolSpec, schema: JsonSchema): JsonSchema {
   if (!response.sourcePayload) return schema;

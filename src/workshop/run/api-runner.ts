@@ -19,7 +19,7 @@ import { Redaction } from "./secrets/redaction.ts";
 import type { FindSecret } from "./secrets/secret-lookup.ts";
 import { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import { LOCAL_CALLER } from "./writes/request-key.ts";
-import { ResultStore } from "./result-store.ts";
+import { type KeptResult, ResultStore } from "./result-store.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import { settingValues, type SettingValues } from "./setting-values.ts";
 import { StepsCall } from "./steps/steps-call.ts";
@@ -157,7 +157,7 @@ export class ApiRunner implements AsyncDisposable {
   }
 
   /** The complete result of an excerpt, for the caller of that result. */
-  findResult(caller: string, id: string): string | undefined {
+  findResult(caller: string, id: string): KeptResult | undefined {
     return this.results.find(instanceKey(this.#parts.instance, caller), id);
   }
 

@@ -26,6 +26,8 @@ export interface ResultParts {
   /** Deviations from the documentation. */
   deviations: readonly Record<string, string>[];
   maxBytes: number;
+  /** A file that the call returned. */
+  blob?: Content[] | undefined;
   /** Pages that were not read. */
   more?: MorePages | undefined;
   /** Keeps the complete result if it does not fit. */
@@ -33,7 +35,14 @@ export interface ResultParts {
 }
 
 /** The result of a call: a line for people, the value for programs and models, and a link to what did not fit. */
-export function successResult({ text: line, more, keep, maxBytes: most, ...parts }: ResultParts): CallToolResult {
+export function successResult({
+  text: line,
+  more,
+  keep,
+  maxBytes: most,
+  blob = [],
+  ...parts
+}: ResultParts): CallToolResult {
   // An excerpt keeps all of what is needed to go on.
   const maxBytes = more ? Math.max(MIN_BYTES, most - bytesOf({ more })) : most;
   // The line may contain upstream text, which is also in the value.
@@ -43,7 +52,7 @@ export function successResult({ text: line, more, keep, maxBytes: most, ...parts
   // A UTF-16 unit takes at most three bytes.
   if (whole.length * 3 <= maxBytes || Buffer.byteLength(whole) <= maxBytes) {
     return {
-      content: [block(text, ["user", "assistant"]), block(whole, ["assistant"])],
+      content: [block(text, ["user", "assistant"]), ...blob, block(whole, ["assistant"])],
       structuredContent: structured,
     };
   }
@@ -54,6 +63,7 @@ export function successResult({ text: line, more, keep, maxBytes: most, ...parts
   return {
     content: [
       block(`${text}\n${excerptLine(omitted, uri)}`, ["user", "assistant"]),
+      ...blob,
       block(JSON.stringify(value), ["assistant"]),
       ...(uri === undefined ? [] : [link(uri, keep.tool, Buffer.byteLength(whole))]),
     ],

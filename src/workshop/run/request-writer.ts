@@ -1,8 +1,8 @@
-import { encodeQuery } from "../codec/form/address.ts";
+import { encodeQuery } from "../codec/parameter/address.ts";
 import { requestBodyFor } from "../codec/body/request-body.ts";
 import type { Scope } from "../expression/expression.ts";
 import { requestPartsFor } from "../codec/parameter/request-parts.ts";
-import type { ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
+import { DEFAULT_DOWNLOAD_BYTES, type ToolFile, type RequestToolSpec } from "../file/model/tool-file.ts";
 import type { Credentials } from "./secrets/credentials.ts";
 import type { OutgoingRequest } from "./upstream.ts";
 
@@ -12,7 +12,7 @@ import type { OutgoingRequest } from "./upstream.ts";
  */
 export type RequestWriter = (input: Record<string, unknown>, around: RequestSurroundings) => OutgoingRequest;
 
-export interface RequestSurroundings {
+interface RequestSurroundings {
   /** The base address; ends with a slash. */
   base: string;
   credentials: Credentials;
@@ -34,6 +34,8 @@ export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpe
   const { method } = request;
   const partsOf = requestPartsFor(file, name);
   const body = requestBodyFor(file, spec);
+  const isDocument = response.as === "xml" || response.as === "json";
+  const maxBytes = isDocument ? undefined : (spec.limits.downloadBytes ?? DEFAULT_DOWNLOAD_BYTES);
   const fixed = { accept: request.accept ?? ACCEPT[response.as] };
   return (value, { base, credentials, scope }) => {
     const { path, query, headers } = partsOf(value, scope);
@@ -42,7 +44,10 @@ export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpe
     const written = body?.write(value);
     const type = written ? { "content-type": written.contentType } : undefined;
     const all = withCookies(withLowerCase(fixed, type ?? {}, headers, credentials.headers), credentials.cookies);
-    return written ? { method, url, headers: all, body: written.body } : { method, url, headers: all };
+    const request: OutgoingRequest = { method, url, headers: all };
+    if (written) request.body = written.body;
+    if (maxBytes !== undefined) request.maxBytes = maxBytes;
+    return request;
   };
 }
 

@@ -1,12 +1,11 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { type Decoded } from "../codec/record/codec.ts";
-import { codecFor } from "../codec/codec-for.ts";
 import type { Deviation } from "../codec/record/deviations.ts";
 import { isTrue } from "../expression/arithmetic.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { parseTemplate, renderTemplate } from "../expression/template.ts";
 import type { ErrorSpec, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
+import { answerDecoder, type AnswerBytes, type DecodedAnswer } from "./answer-decoder.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Failure } from "./failure.ts";
 import type { Show } from "./secrets/redaction.ts";
@@ -23,6 +22,9 @@ export interface Success {
   deviations: Deviation[];
   /** The first line of the result, with secrets masked. */
   text: string;
+  /** Members of the result that are not fields of its type: the text, or what is known about the bytes. */
+  own?: Value;
+  bytes?: AnswerBytes;
   /** There are pages that were not read. */
   more?: MorePages;
 }
@@ -38,40 +40,38 @@ export type ResponseReader = (answer: UpstreamResponse, input: Value, show: Show
 
 export function responseReader(file: ToolFile, tool: RequestToolSpec, values: CompletedValues): ResponseReader {
   const { response } = tool;
-  const decode = decoder(file, tool);
+  const decode = answerDecoder(file, tool);
   const text = parseTemplate(response.text);
   const errors = tool.errors.map(errorRule);
 
   return (answer, input, show) => {
     const isGood = answer.status >= 200 && answer.status < 300;
-    const decoded = decoding(() => decode(answer.body));
+    const decoded = decoding(() => decode(answer));
     const isReadable = !(decoded instanceof NexusError);
     const plain = isReadable ? decoded.value : {};
     const around = { input, status: answer.status };
-    const value = isReadable && response.type !== undefined ? values.complete(response.type, plain, around) : plain;
-    const scope = scopeOf(value, input, answer.status);
+    const own = isReadable ? decoded.own : {};
+    const value = isReadable && response.type !== undefined ? values.complete(response.type, plain, around) : own;
+    const scope = scopeOf(response.type === undefined ? own : { ...own, ...value }, input, answer.status);
     for (const rule of errors) {
       const failure = rule(scope, isReadable, show);
       if (failure) return failure;
     }
     if (!isGood) return statusFailure(file, tool, answer);
     if (!isReadable) return unreadable(file, show(decoded.message), answer);
-    return { kind: "success", value, deviations: decoded.deviations, text: renderTemplate(text, scope, show) };
+    const success: Success = {
+      kind: "success",
+      value,
+      deviations: decoded.deviations,
+      text: renderTemplate(text, scope, show),
+    };
+    if (decoded.bytes) success.bytes = decoded.bytes;
+    if (response.type !== undefined && Object.keys(own).length > 0) success.own = own;
+    return success;
   };
 }
 
-function decoder(file: ToolFile, { response }: RequestToolSpec): (body: Uint8Array) => Decoded {
-  const { as, type, unknown = "ignore" } = response;
-  if (as === "none") return () => ({ value: {}, deviations: [] });
-  if (as === "text" || type === undefined) return (body) => ({ value: { text: textOf(body) }, deviations: [] });
-  if (as === "binary" || as === "auto") {
-    throw new NexusError("CONFIG_INVALID", `An answer cannot be read as ${as} yet`);
-  }
-  const codec = codecFor(file, type, as, { unknown, side: "output" });
-  return (body) => codec.decode(body);
-}
-
-function decoding(decode: () => Decoded): Decoded | NexusError {
+function decoding(decode: () => DecodedAnswer): DecodedAnswer | NexusError {
   try {
     return decode();
   } catch (error) {
@@ -118,13 +118,4 @@ function unreadable(file: ToolFile, why: string, answer: UpstreamResponse): Fail
     said: wordsIn(answer),
     outcome: "unknown",
   });
-}
-
-/** UTF-8; if it is not, the likely encoding. */
-export function textOf(body: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(body);
-  } catch {
-    return new TextDecoder("latin1").decode(body);
-  }
 }

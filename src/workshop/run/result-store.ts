@@ -7,9 +7,14 @@ export interface ResultStoreOptions {
   now?: () => number;
 }
 
-interface Kept {
+/** A kept result: JSON text, or a file. */
+export interface KeptResult {
+  content: string | Uint8Array;
+  mimeType: string;
+}
+
+interface Kept extends KeptResult {
   caller: string;
-  text: string;
   expires: number;
 }
 
@@ -33,11 +38,11 @@ export class ResultStore {
   }
 
   /** The id for reading it; undefined if it is too large to be kept. */
-  keep(caller: string, text: string): string | undefined {
-    if (text.length > this.#maxBytes) return undefined;
+  keep(caller: string, content: string | Uint8Array, mimeType = "application/json"): string | undefined {
+    if (content.length > this.#maxBytes) return undefined;
     const id = randomBytes(16).toString("base64url");
-    this.#kept.set(id, { caller, text, expires: this.#now() + this.#lifetimeMs });
-    this.#bytes += text.length;
+    this.#kept.set(id, { caller, content, mimeType, expires: this.#now() + this.#lifetimeMs });
+    this.#bytes += content.length;
     for (const [oldest, { expires }] of this.#kept) {
       const isOver = this.#kept.size > this.#maxResults || this.#bytes > this.#maxBytes;
       if (!isOver && expires > this.#now()) break;
@@ -46,16 +51,16 @@ export class ResultStore {
     return id;
   }
 
-  find(caller: string, id: string): string | undefined {
+  find(caller: string, id: string): KeptResult | undefined {
     const kept = this.#kept.get(id);
     if (kept && kept.expires <= this.#now()) this.#forget(id);
     // Another caller's result is answered like one that does not exist.
-    else if (kept?.caller === caller) return kept.text;
+    else if (kept?.caller === caller) return kept;
     return undefined;
   }
 
   #forget(id: string): void {
-    this.#bytes -= this.#kept.get(id)?.text.length ?? 0;
+    this.#bytes -= this.#kept.get(id)?.content.length ?? 0;
     this.#kept.delete(id);
   }
 }

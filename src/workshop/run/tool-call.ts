@@ -7,8 +7,10 @@ import type { Checked } from "../check/checker.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { SOURCE_PAYLOAD } from "../compile/json-schema.ts";
 import { servedTool } from "../check/served-tool.ts";
-import { textOf, type Success } from "./response-reader.ts";
-import { failureResult, payloadBlock, repeatedResult, successResult, toldDeviation } from "./call-result.ts";
+import { textOf, type AnswerBytes } from "./answer-decoder.ts";
+import { blobContent, redactedBytes } from "./blob-content.ts";
+import type { Success } from "./response-reader.ts";
+import { failureResult, payloadBlock, repeatedResult, resultUri, successResult, toldDeviation } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
 import { readUpstream } from "./pages/read-upstream.ts";
@@ -188,7 +190,7 @@ export class ToolCall {
     return { ...result, content };
   }
 
-  #succeeded(input: Value, { value, deviations, text, more }: Success): CallToolResult {
+  #succeeded(input: Value, { value, deviations, text, more, own, bytes }: Success): CallToolResult {
     const { values, redaction, results, api, instance } = this.#parts;
     const { response, limits } = this.#plan.spec;
     const show = {
@@ -196,7 +198,7 @@ export class ToolCall {
       unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,
     };
     const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
-    const structured = plain as Value;
+    const structured = { ...(own && (redaction.inAll(own) as Value)), ...(plain as Value) };
     // Two adjacent values may form a secret.
     const lines = [redaction.inOwnWords(text)];
     const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
@@ -205,13 +207,20 @@ export class ToolCall {
       const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
       lines.push(`The answer was not as documented in ${places}: see deviations.`);
     }
-    const keepWhole = (whole: string) => results.keep(instanceKey(instance, this.#facts.caller), whole);
+    const caller = instanceKey(instance, this.#facts.caller);
+    const keepWhole = (whole: string) => results.keep(caller, whole);
+    const keepBlob = ({ bytes: content, contentType }: AnswerBytes) => {
+      const id = results.keep(caller, content, contentType);
+      return id === undefined ? undefined : resultUri(api.file.api, id);
+    };
+    const blob = bytes && redactedBytes(bytes, redaction);
     const keep = { keepWhole, api: api.file.api, tool: this.#plan.name };
     return successResult({
       text: lines.join("\n"),
       structured,
       deviations: told,
       maxBytes: limits.resultBytes,
+      blob: blob && blobContent(blob, { tool: this.#plan.name, maxBytes: limits.resultBytes, keep: keepBlob }),
       more: more && { ...more, why: redaction.inOwnWords(more.why) },
       keep,
     });

@@ -13,6 +13,8 @@ export interface OutgoingRequest {
   url: string;
   headers: Record<string, string>;
   body?: string | Uint8Array;
+  /** The size limit of its answer, if it is smaller than that of all answers. */
+  maxBytes?: number;
 }
 
 export interface UpstreamResponse {
@@ -74,7 +76,8 @@ export class Upstream implements AsyncDisposable {
     // After closing, a repeated request would open new connections that are never closed.
     if (this.#isClosed) throw new NexusError("CLOSED", "This server was closed meanwhile", { mayHaveReached: false });
     const { method, url, headers, body } = request;
-    const [allow, maxBytes] = [this.#allow, this.#maxBytes];
+    const allow = this.#allow;
+    const maxBytes = Math.min(this.#maxBytes, request.maxBytes ?? Infinity);
     return guardedRequest(this.#network, { method, url, headers, body, allow, timeoutMs, maxBytes, signal });
   }
 

@@ -90,7 +90,10 @@ function addWholeResults(server: McpServer, runner: ApiRunner): void {
     mimeType,
   };
   server.template(template, (uri, { id = "" }, context) => {
-    const text = runner.findResult(callerOf(context), id);
-    return text === undefined ? undefined : { contents: [{ uri, mimeType, text }] };
+    const kept = runner.findResult(callerOf(context), id);
+    if (!kept) return undefined;
+    const { content, mimeType: its } = kept;
+    const body = typeof content === "string" ? { text: content } : { blob: Buffer.from(content).toString("base64") };
+    return { contents: [{ uri, mimeType: its, ...body }] };
   });
 }

@@ -5,7 +5,7 @@ import { flatName } from "../json/member-path.ts";
 import { belongsTo, plainPair, readPairs, writePairs, type PairReading } from "../parameter/pair-styles.ts";
 import { kindOfParameter, ParameterTrees } from "../parameter/parameter-tree.ts";
 import { type Fields, own } from "../record/record-source.ts";
-import { unsuitable } from "../form/address.ts";
+import { unsuitable } from "../parameter/address.ts";
 import { bytesIn } from "./data-url.ts";
 import type { MultipartPart } from "./multipart.ts";
 

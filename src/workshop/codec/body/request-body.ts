@@ -1,14 +1,14 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
 import type { FieldSpec, RequestSpec, RequestToolSpec, ToolFile } from "../../file/model/tool-file.ts";
 import { codecFor } from "../codec-for.ts";
-import { unsuitable } from "../form/address.ts";
+import { unsuitable } from "../parameter/address.ts";
 import { type Fields, own } from "../record/record-source.ts";
 import { Mismatch, scalarOf } from "../record/scalar.ts";
 import { bytesIn } from "./data-url.ts";
 import { MultipartFields } from "./multipart-codec.ts";
 import { readMultipart, writeMultipart } from "./multipart.ts";
 
-export interface WrittenBody {
+interface WrittenBody {
   contentType: string;
   body: string | Uint8Array;
 }

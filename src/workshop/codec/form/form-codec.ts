@@ -2,7 +2,7 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import type { RequestSpec, ToolFile } from "../../file/model/tool-file.ts";
 import type { Codec } from "../record/codec.ts";
 import { Deviations } from "../record/deviations.ts";
-import { decodePairs, encodePairs, type Pair } from "./form-text.ts";
+import { decodePairs, encodePairs, type Pair } from "../parameter/form-text.ts";
 import { MEMBERS } from "../json/member-path.ts";
 import { Planner, type Side } from "../record/planner.ts";
 import type { LeafPlan, ListPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
@@ -11,14 +11,14 @@ import { type Fields, RecordSource } from "../record/record-source.ts";
 import { StyledFields } from "./styled-fields.ts";
 import type { Scalar } from "../record/scalar.ts";
 
-export interface FormOptions {
+export interface FormCodecOptions {
   side?: Side;
   /** How fields that are not single values are written. */
   parts?: RequestSpec["parts"] | undefined;
 }
 
 /** Nested objects have names with dots, and lists repeat their name, unless `parts` says something else. */
-export function formCodec(file: ToolFile, type: string, { side, parts }: FormOptions = {}): Codec {
+export function formCodec(file: ToolFile, type: string, { side, parts }: FormCodecOptions = {}): Codec {
   const styled = new StyledFields(file, type, parts ?? {});
   const plan = new Planner(styled.fileWithout, MEMBERS, side).document(type);
   requireFlat(plan.root, type);

@@ -5,7 +5,7 @@ import { belongsTo, plainPair, type PairReading, readPairs, writePairs } from ".
 import { kindOfParameter, ParameterTrees } from "../parameter/parameter-tree.ts";
 import type { Deviations } from "../record/deviations.ts";
 import { type Fields, own } from "../record/record-source.ts";
-import type { Pair } from "./form-text.ts";
+import type { Pair } from "../parameter/form-text.ts";
 
 interface StyledField {
   field: string;

@@ -1,7 +1,7 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
 import type { ParameterStyle } from "../../file/model/tool-file.ts";
-import { unsuitable } from "../form/address.ts";
-import { percentEncoded, type Pair } from "../form/form-text.ts";
+import { unsuitable } from "./address.ts";
+import { percentEncoded, type Pair } from "./form-text.ts";
 import type { ParameterKind, ParameterTree } from "./parameter-tree.ts";
 
 /** A parameter of a query or form, before it is encoded: its texts are joined by the delimiter. */

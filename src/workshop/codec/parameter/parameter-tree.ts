@@ -1,7 +1,7 @@
 import { flatName } from "../json/member-path.ts";
 import type { ScalarShape, Shape, ToolFile, TypeSpec } from "../../file/model/tool-file.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
-import { unsuitable } from "../form/address.ts";
+import { unsuitable } from "./address.ts";
 import { type Fields, own } from "../record/record-source.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
 import { isRecord } from "../../../json/is-record.ts";
@@ -215,7 +215,7 @@ export class ParameterTrees {
   }
 }
 
-export function isMembers(tree: ParameterTree): tree is ParameterMembers {
+function isMembers(tree: ParameterTree): tree is ParameterMembers {
   return typeof tree === "object" && !Array.isArray(tree);
 }
 

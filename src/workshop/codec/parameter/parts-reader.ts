@@ -9,7 +9,7 @@ import type {
   ToolFile,
   RequestToolSpec,
 } from "../../file/model/tool-file.ts";
-import type { Pair } from "../form/form-text.ts";
+import type { Pair } from "./form-text.ts";
 import { flatName } from "../json/member-path.ts";
 import { jsonValue } from "../json/json-codec.ts";
 import type { Fields } from "../record/record-source.ts";

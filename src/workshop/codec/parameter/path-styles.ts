@@ -1,6 +1,6 @@
 import { PLACE, placesIn, type PathPlace } from "../../file/model/path-template.ts";
-import { unsuitable } from "../form/address.ts";
-import { percentEncoded } from "../form/form-text.ts";
+import { unsuitable } from "./address.ts";
+import { percentEncoded } from "./form-text.ts";
 import { divisible, splitMember, textOf, treeOfPairs } from "./pair-styles.ts";
 import type { ParameterKind, ParameterTree } from "./parameter-tree.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fileOf } from "../../../../test/fixtures/tool-file.ts";
 import type { RequestSpec, ToolSpec } from "../../file/model/tool-file.ts";
-import { encodeQuery } from "../form/address.ts";
+import { encodeQuery } from "./address.ts";
 import { requestPartsFor } from "./request-parts.ts";
 import { examples } from "../../../../test/fixtures/depth.ts";
 

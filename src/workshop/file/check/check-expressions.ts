@@ -98,11 +98,23 @@ function checkTypes(file: ToolFile, problems: Problems): void {
   }
 }
 
+/** What an answer has besides the fields of its type. */
+const OWN_MEMBERS: Partial<Record<ToolSpec["response"]["as"], Record<string, KnownValue>>> = {
+  text: { text: SINGLE },
+  binary: { contentType: SINGLE, size: SINGLE },
+  auto: { text: SINGLE, contentType: SINGLE, size: SINGLE },
+};
+
 function checkTool(file: ToolFile, tool: ToolSpec, path: Path, problems: Problems): void {
   const { response, errors, outcomeUnknown, confirm } = tool;
   const input = withMembers({ input: knownType(file, tool.input) });
-  const text: Record<string, KnownValue> = response.as === "text" ? { text: SINGLE } : {};
-  const answer = response.type === undefined ? withMembers(text) : knownType(file, response.type);
+  const own = withMembers(OWN_MEMBERS[response.as] ?? {});
+  const isAnything = response.as === "auto" && response.type === undefined;
+  const answer = isAnything
+    ? ANYTHING
+    : response.type === undefined
+      ? own
+      : joined(own, knownType(file, response.type));
   const place: ExpressionPlace = { scope: joined(answer, input, withMembers({ status: SINGLE })) };
   if (tool.request) checkTemplate(response.text, place, [...path, "response", "text"], problems);
   errors.forEach((error, index) => {

@@ -56,7 +56,11 @@ function checkFake(file: ToolFile, problems: Problems): void {
 }
 
 function answerOf(file: ToolFile, { response }: ToolSpec): KnownValue {
-  return response.type === undefined ? ANYTHING : knownType(file, response.type);
+  if (response.type === undefined) return ANYTHING;
+  const type = knownType(file, response.type);
+  // The file or text itself, beside the fields that stand in headers.
+  const isWhole = response.as === "binary" || response.as === "text";
+  return isWhole ? joined(type, withMembers({ content: SINGLE })) : type;
 }
 
 /** Checks a value with `= expression`s and repetitions against its expected type. */

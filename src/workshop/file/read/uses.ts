@@ -56,7 +56,7 @@ export function fieldsTaken({ path, query, headers, cookies = {} }: RequestSpec)
 }
 
 /** The input field of a parameter; none if its value is fixed. */
-export function fieldsOfParameter(parameter: RequestSpec["headers"][string]): string[] {
+function fieldsOfParameter(parameter: RequestSpec["headers"][string]): string[] {
   if (typeof parameter === "string") return [parameter];
   return "field" in parameter ? [parameter.field] : [];
 }
