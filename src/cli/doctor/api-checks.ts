@@ -2,7 +2,7 @@ import type { SecretStore, StoredSecrets } from "../../auth/secrets.ts";
 import type { ApiReach } from "../../transport/server-entry.ts";
 import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
 import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
-import { fieldsInName, neededSecrets } from "../../workshop/file/model/secret-names.ts";
+import { addressOfSecret, fieldsInName, neededSecrets } from "../../workshop/file/model/secret-names.ts";
 import { joinFirst } from "../../text/shorten.ts";
 import { ok, type CheckId, type Finding } from "./check.ts";
 
@@ -27,37 +27,41 @@ export async function apiFindings(
   const place = upstream === undefined ? ok(file.upstream.base) : ok(`${upstream} instead of ${file.upstream.base}`);
   return [
     ["upstream", place],
-    [
-      "secrets",
-      await secretsFinding({ file, server, origin: new URL(upstream ?? file.upstream.base).origin, store: secrets }),
-    ],
+    ["secrets", await secretsFinding({ file, server, upstream, store: secrets })],
   ];
 }
 
 interface SecretsNeeded {
   file: ToolFile;
   server: string;
-  origin: string;
+  /** An address that replaces the real one. */
+  upstream: string | undefined;
   store: SecretStore;
 }
 
-async function secretsFinding({ file, server, origin, store }: SecretsNeeded): Promise<Finding> {
+async function secretsFinding({ file, server, upstream, store }: SecretsNeeded): Promise<Finding> {
   const needed = neededSecrets(file, server);
   if (needed.length === 0) return ok("no secrets are used");
   const { secrets } = await store.list().catch((): StoredSecrets => ({ secrets: [], unreadable: 0 }));
   const missing = needed.filter((name) => !secrets.some((stored) => filledPlaces(name, stored.name) !== undefined));
   const used = secrets.filter((stored) => needed.some((name) => filledPlaces(name, stored.name) !== undefined));
-  const refused = used.filter(({ origins }) => origins?.includes(origin) === false).map(({ name }) => name);
+  const originOf = (name: string) => new URL(upstream ?? addressOfSecret(file, name.slice(server.length + 1))).origin;
+  const refused = used
+    .filter(({ name, origins }) => origins?.includes(originOf(name)) === false)
+    .map(({ name }) => ({ name, origin: originOf(name) }));
   if (missing.length === 0 && refused.length === 0) return ok(joinFirst(needed, 10));
   return {
     verdict: "warning",
     evidence: [
       ...(missing.length > 0 ? [`not stored: ${joinFirst(missing, 10)}`] : []),
-      ...(refused.length > 0 ? [`not allowed for ${origin}: ${joinFirst(refused, 10)}`] : []),
+      ...[...new Set(refused.map(({ origin }) => origin))].map((origin) => {
+        const names = refused.filter((one) => one.origin === origin).map(({ name }) => name);
+        return `not allowed for ${origin}: ${joinFirst(names, 10)}`;
+      }),
     ],
     advice: [
       ...missing.map((name) => setCommand(name, file)),
-      ...refused.map((name) => `nexus secrets allow ${name} ${origin}`),
+      ...refused.map(({ name, origin }) => `nexus secrets allow ${name} ${origin}`),
     ],
   };
 }

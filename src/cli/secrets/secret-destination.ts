@@ -1,5 +1,5 @@
 import { ownedName } from "../../auth/secret-name.ts";
-import { neededSecrets } from "../../workshop/file/model/secret-names.ts";
+import { addressOfSecret, neededSecrets } from "../../workshop/file/model/secret-names.ts";
 import type { CommandContext } from "../command/command.ts";
 
 /** The configured server of a secret, and the origin of its requests. */
@@ -18,7 +18,8 @@ export async function destinationOf(
   name: string,
   { openServers }: Pick<CommandContext, "openServers">,
 ): Promise<SecretDestination | undefined> {
-  const { server } = ownedName(name).of;
+  const { of, name: own } = ownedName(name);
+  const { server } = of;
   if (server === "") return undefined;
   try {
     await using servers = await openServers();
@@ -28,7 +29,7 @@ export async function destinationOf(
     const { file } = await loadApproved(entry.reach.file, { trust: servers.trust });
     const { upstream } = entry.reach;
     // A fake gets placeholders, never stored secrets.
-    const address = upstream === undefined || upstream === "fake" ? file.upstream.base : upstream;
+    const address = upstream === undefined || upstream === "fake" ? addressOfSecret(file, own) : upstream;
     return { server, origin: new URL(address).origin, used: neededSecrets(file, server) };
   } catch {
     // A problem in the configuration does not prevent storing a secret.

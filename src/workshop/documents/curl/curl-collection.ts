@@ -114,6 +114,10 @@ function urlOf(url: string): Record<string, unknown> {
     .slice(1)
     .map((segment) => {
       const text = decoded(segment);
+      // As documentation writes it: {orderId}, <orderId> or :orderId.
+      const [, written] =
+        /^(?:\{([\w-]+)\}|<([\w -]+)>|:([\w-]+))$/.exec(text)?.filter((part) => part !== undefined) ?? [];
+      if (written !== undefined) return `:${written}`;
       if (!/^\d+$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) && !looksSecret(text)) {
         before = text;
         return segment;

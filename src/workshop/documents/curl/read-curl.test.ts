@@ -108,6 +108,11 @@ test("the credentials of a command become named ones, and none of their values i
   expect(JSON.stringify(login.facts) + login.document.text).not.toContain("s3cr3t");
 });
 
+test("ids in the address that documentation leaves open are parameters", () => {
+  const { facts } = readCurl("curl 'https://shop.example/shops/{shopId}/orders/<order>/:line/7/8'", "Shop");
+  expect(facts.operations).toMatchObject([{ path: "/shops/{shopId}/orders/{order}/{line}/{orderId}/{orderId2}" }]);
+});
+
 test("whatever a command has, it is read or refused", () => {
   const word = fc.oneof(
     fc.string(),

@@ -1,3 +1,4 @@
+import { filledPlaces } from "./filled-template.ts";
 import type { SecretsSpec, SignerSpec, ToolFile } from "./tool-file.ts";
 
 /** The input fields in the name of a secret. */
@@ -29,4 +30,19 @@ export function signingNames(sign: string | SignerSpec | undefined): string[] {
 /** The names under which its secrets have to be stored for a server; default: a server with the name of the API. */
 export function neededSecrets({ api, secrets }: ToolFile, server = api): string[] {
   return [...new Set(Object.values(secrets).flatMap(secretNames))].map((name) => `${server}.${name}`);
+}
+
+/**
+ * The address that a secret is sent to: the token endpoint, or that of the requests. `name`: without the server, with the
+ * values of fields.
+ */
+export function addressOfSecret({ secrets, tools, upstream }: ToolFile, name: string): string {
+  const isAmong = (names: readonly string[]) => names.some((known) => filledPlaces(known, name) !== undefined);
+  for (const [set, spec] of Object.entries(secrets)) {
+    if (spec.oauth && isAmong(tokenSecretNames(spec))) return spec.oauth.tokenUrl;
+    if (!isAmong(secretNames(spec))) continue;
+    const uses = Object.values(tools).flatMap(({ request }) => (request?.secrets === set ? [request] : []));
+    return uses[0]?.base ?? upstream.base;
+  }
+  return upstream.base;
 }
