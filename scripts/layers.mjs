@@ -57,6 +57,7 @@ export const LAYERS = [
   ["workshop/documents"],
   ["workshop/compile"],
   ["workshop/file/read"],
+  ["workshop/file/read/secrets"],
   ["workshop/file/check"],
   ["workshop/file"],
   ["workshop/documents/openapi"],

@@ -13,7 +13,7 @@ import { Part, present } from "./read/part.ts";
 import { Problems, type Problem } from "./model/problem.ts";
 import { readDocuments } from "./read/read-documents.ts";
 import { readFake } from "./read/read-fake.ts";
-import { readSecrets } from "./read/read-secrets.ts";
+import { readSecrets } from "./read/secrets/read-secrets.ts";
 import { readSettings } from "./read/read-settings.ts";
 import { readTools } from "./read/read-tool.ts";
 import { readTypes } from "./read/read-types.ts";

@@ -1,8 +1,7 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { jsonSample } from "../json-sample.ts";
-import { isSecretName } from "../postman/postman-variables.ts";
+import { isSecretName, looksSecret } from "../secret-like.ts";
 import type { CurlRequest } from "./curl-request.ts";
-import { looksSecret } from "./looks-secret.ts";
 
 /** What browsers add to every request. */
 const OF_BROWSERS =

@@ -19,7 +19,7 @@ export interface CurlRequest {
     | { kind: "file" };
 }
 
-export interface FormPart {
+interface FormPart {
   name: string;
   value: string;
   isFile: boolean;

@@ -2,7 +2,7 @@ import type { ApiFacts } from "../api-facts.ts";
 import { parseDocument, type LoadedDocument } from "../parse-document.ts";
 import { readPostman } from "../postman/read-postman.ts";
 import { curlCollection } from "./curl-collection.ts";
-import { readCurlCommand } from "./curl-request.ts";
+import { readCurlCommand, type CurlRequest } from "./curl-request.ts";
 
 /** What one curl command says, and the document that is kept of it: without the values of its credentials. */
 export interface CurlFacts {
@@ -12,7 +12,11 @@ export interface CurlFacts {
 
 /** Reads a curl command. `title`: the name of the API, which a command does not say. */
 export function readCurl(command: string, title: string): CurlFacts {
-  const request = readCurlCommand(command);
+  return requestFacts(readCurlCommand(command), title);
+}
+
+/** The same for a request that was read before. */
+export function requestFacts(request: CurlRequest, title: string): CurlFacts {
   const text = JSON.stringify(curlCollection(request, title), undefined, 2);
   const document = parseDocument(`${text}\n`, "request");
   const facts = readPostman(document);

@@ -1,6 +1,7 @@
 import type { ApiFacts, Evidence, OperationFacts, Remark, SecuritySchemeFacts } from "../api-facts.ts";
 import type { PostmanPart } from "./postman-part.ts";
-import { isSecretName, type PostmanVariables } from "./postman-variables.ts";
+import { isSecretName } from "../secret-like.ts";
+import { onlyVariable, type PostmanVariables } from "./postman-variables.ts";
 
 const NAMES: Readonly<Record<SecuritySchemeFacts["kind"], string>> = {
   apiKey: "apiKey",
@@ -103,12 +104,15 @@ export function credentialInHeader(name: string, value: string, evidence: Eviden
     if (/^basic\b/i.test(value.trim())) return { kind: "basic", evidence };
     return { kind: "apiKey", in: "header", name, evidence };
   }
-  return isSecretName(name) ? { kind: "apiKey", in: "header", name, evidence } : undefined;
+  return isSecret(name, value) ? { kind: "apiKey", in: "header", name, evidence } : undefined;
 }
 
 /** The credential that a query parameter has; undefined if it has none. */
 export function credentialInQuery(name: string, value: string, evidence: Evidence): SecuritySchemeFacts | undefined {
-  const [, variable = ""] = /^\{\{\s*([^{}]*?)\s*\}\}$/.exec(value) ?? [];
-  const isSecret = isSecretName(name) || isSecretName(variable);
-  return isSecret ? { kind: "apiKey", in: "query", name, evidence } : undefined;
+  return isSecret(name, value) ? { kind: "apiKey", in: "query", name, evidence } : undefined;
+}
+
+/** By its name, or by that of the variable that is its value. */
+function isSecret(name: string, value: string): boolean {
+  return isSecretName(name) || isSecretName(onlyVariable(value) ?? "");
 }

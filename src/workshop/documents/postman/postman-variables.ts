@@ -1,3 +1,4 @@
+import { isSecretName } from "../secret-like.ts";
 import type { PostmanPart } from "./postman-part.ts";
 
 const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;
@@ -46,22 +47,4 @@ export function variablesIn(text: string): string[] {
 export function onlyVariable(text: string): string | undefined {
   const [, name] = /^\{\{\s*([^{}]*?)\s*\}\}$/.exec(text) ?? [];
   return name;
-}
-
-/** Whether a variable, header or parameter of this name has a credential. */
-export function isSecretName(name: string): boolean {
-  const words = name
-    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .toLowerCase()
-    .split(/[^a-z0-9]+/);
-  const joined = words.join("");
-  if (/^(?:x?api|access|app|auth|subscription|secret|private|client)key$/.test(joined.replace(/^x/, ""))) return true;
-  if (/apikey|accesstoken|authtoken|bearertoken|clientsecret|secretkey|apisecret|apitoken|privatetoken/.test(joined)) {
-    return true;
-  }
-  // A page token continues a list; a request token and the like are values of their own.
-  if (words.some((word) => ["page", "next", "sync", "continuation", "session", "csrf", "xsrf"].includes(word))) {
-    return words.some((word) => ["secret", "password", "passwd"].includes(word));
-  }
-  return words.some((word) => ["secret", "password", "passwd", "token", "jwt", "apikey"].includes(word));
 }

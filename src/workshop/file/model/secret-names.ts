@@ -15,7 +15,7 @@ export function secretNames(spec: SecretsSpec): string[] {
 }
 
 /** Those that are sent to the token endpoint, and never with a request of a tool. */
-export function tokenSecretNames({ oauth }: Pick<SecretsSpec, "oauth">): string[] {
+function tokenSecretNames({ oauth }: Pick<SecretsSpec, "oauth">): string[] {
   const { clientId, clientSecret, refreshToken } = oauth ?? {};
   return [clientId, clientSecret, refreshToken].filter((name) => name !== undefined);
 }

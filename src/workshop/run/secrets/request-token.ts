@@ -17,7 +17,7 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import type { TokenGrant } from "./upstream-tokens.ts";
 
 /** Sends a form to the token endpoint, through the network of the API. */
-export type PostForm = (
+type PostForm = (
   url: string,
   headers: Record<string, string>,
   body: string,

@@ -22,7 +22,7 @@ export interface TokenGrant {
 }
 
 /** Requests a token; with `refreshToken`, by that one. */
-export type RequestToken = (grant: TokenGrant, refreshToken: string | undefined) => Promise<TokenSet>;
+type RequestToken = (grant: TokenGrant, refreshToken: string | undefined) => Promise<TokenSet>;
 
 /** Called when the authorization server gave a new refresh token in place of the stored one. */
 export type OnRotation = (name: string, token: string) => Promise<void>;

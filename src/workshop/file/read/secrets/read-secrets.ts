@@ -1,9 +1,9 @@
-import { type Part, present } from "./part.ts";
-import { secretNames } from "../model/secret-names.ts";
-import type { SecretsSpec } from "../model/tool-file.ts";
+import { type Part, present } from "../part.ts";
+import { secretNames } from "../../model/secret-names.ts";
+import type { SecretsSpec } from "../../model/tool-file.ts";
 import { readOAuth } from "./read-oauth.ts";
 import { readSigner } from "./read-signer.ts";
-import { checkHeader, readSecretName } from "./secret-name.ts";
+import { checkHeader, readSecretName } from "../secret-name.ts";
 
 const PLACES = ["query", "headers", "bearer", "basic", "cookies", "oauth", "sign"];
 

@@ -1,7 +1,7 @@
-import type { UpstreamOAuthSpec } from "../model/tool-file.ts";
-import { type Part, present } from "./part.ts";
-import { readSecretName } from "./secret-name.ts";
-import { readAddress } from "./read-upstream.ts";
+import type { UpstreamOAuthSpec } from "../../model/tool-file.ts";
+import { type Part, present } from "../part.ts";
+import { readSecretName } from "../secret-name.ts";
+import { readAddress } from "../read-upstream.ts";
 
 const MEMBERS = [
   "grant",

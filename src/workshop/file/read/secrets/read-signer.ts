@@ -1,6 +1,6 @@
-import type { HmacSignerSpec, SignerSpec } from "../model/tool-file.ts";
-import { type Part, present } from "./part.ts";
-import { checkHeader, readSecretName } from "./secret-name.ts";
+import type { HmacSignerSpec, SignerSpec } from "../../model/tool-file.ts";
+import { type Part, present } from "../part.ts";
+import { checkHeader, readSecretName } from "../secret-name.ts";
 
 const KINDS = ["aws-sigv4", "hmac"];
 

@@ -1,0 +1,32 @@
+/** The beginnings of well-known tokens. */
+const KNOWN =
+  /^(?:eyJ[\w-]{8,}\.|sk[-_]|pk_|rk_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|ya29\.|SG\.|shp(?:at|ss)_|npm_|dop_v1_|Bearer\s|Basic\s)/;
+
+/** Whether a value is probably a credential: the token of a known service, or long and random. */
+export function looksSecret(value: string): boolean {
+  const text = value.trim();
+  if (text.includes("{{") || /^<.*>$/.test(text)) return false;
+  if (KNOWN.test(text) && text.length >= 12) return true;
+  if (/^[0-9a-f]{8}-[0-9a-f]{4}-/i.test(text)) return false;
+  if (/^[0-9a-f]{32,}$/i.test(text)) return true;
+  const isRandom = /^[\w+/=.-]{32,}$/.test(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
+  return isRandom && !text.includes("://");
+}
+
+/** Whether a variable, header or parameter of this name has a credential. */
+export function isSecretName(name: string): boolean {
+  const words = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  const joined = words.join("");
+  if (/^(?:x?api|access|app|auth|subscription|secret|private|client)key$/.test(joined.replace(/^x/, ""))) return true;
+  if (/apikey|accesstoken|authtoken|bearertoken|clientsecret|secretkey|apisecret|apitoken|privatetoken/.test(joined)) {
+    return true;
+  }
+  // A page token continues a list; a request token and the like are values of their own.
+  if (words.some((word) => ["page", "next", "sync", "continuation", "session", "csrf", "xsrf"].includes(word))) {
+    return words.some((word) => ["secret", "password", "passwd"].includes(word));
+  }
+  return words.some((word) => ["secret", "password", "passwd", "token", "jwt", "apikey"].includes(word));
+}
