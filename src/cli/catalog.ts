@@ -188,6 +188,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "make a tool file of an OpenAPI or Postman description",
     load: async () => (await import("./api/api-import.ts")).apiImport,
   },
+  "api new": {
+    section: "Turn APIs into servers",
+    summary: "start a tool file from a curl command or from questions",
+    load: async () => (await import("./api/api-new.ts")).apiNew,
+  },
   "api check": {
     section: "Turn APIs into servers",
     summary: "check a tool file, with line and column of each problem",

@@ -1,4 +1,4 @@
-import type { ApiFacts } from "../api-facts.ts";
+import type { ApiFacts, ResponseFacts } from "../api-facts.ts";
 import { parseDocument, type LoadedDocument } from "../parse-document.ts";
 import { readPostman } from "../postman/read-postman.ts";
 import { curlCollection } from "./curl-collection.ts";
@@ -21,6 +21,16 @@ export function requestFacts(request: CurlRequest, title: string): CurlFacts {
   const document = parseDocument(`${text}\n`, "request");
   const facts = readPostman(document);
   // The name of the only request would be that of the API, which says nothing about it.
-  for (const operation of facts.operations) delete operation.id;
-  return { facts: { ...facts, format: "curl" }, document };
+  for (const operation of facts.operations) {
+    delete operation.id;
+    operation.responses = [assumedAnswer(operation.evidence)];
+  }
+  const assumption = "The answer is assumed to be JSON: a command does not say what comes back.";
+  const remarks = [...facts.remarks, { text: assumption, evidence: `${document.name}#/item/0` }];
+  return { facts: { ...facts, format: "curl", remarks }, document };
+}
+
+function assumedAnswer(evidence: string): ResponseFacts {
+  const content = { mediaType: "application/json", examples: [], encoding: {}, evidence };
+  return { status: "200", contents: [content], headers: [], evidence };
 }
