@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { NexusWorld } from "../../fixtures/nexus.ts";
+import { HAS_TERMINAL, NexusWorld } from "../../fixtures/nexus.ts";
 
 let world: NexusWorld;
 
@@ -67,3 +68,30 @@ test.each([
   expect(stderr).toContain(message);
   expect(existsSync(join(world.project, "api", "shop2"))).toBe(false);
 });
+
+test.runIf(HAS_TERMINAL)(
+  "nexus api new asks at a terminal for the address, the request and its credentials",
+  async () => {
+    const { child, output } = world.inTerminal(["api", "new", "asked"]);
+    const answers: [question: string, answer: string][] = [
+      ["Base address", "nowhere"],
+      ["not an http or https address", "https://api.asked.example/v1"],
+      ["Method of the first request", "post"],
+      ["Its path", "orders/{orderId}/notes"],
+      ["query parameters", "draft"],
+      ["fields of its JSON body", "text author"],
+      ["Credentials", "header X-Shop-Code"],
+    ];
+    for (const [question, answer] of answers) {
+      await expect.poll(() => output.stdout).toContain(question);
+      child.stdin?.write(`${answer}\r`);
+    }
+    const [code] = (await once(child, "close")) as [number];
+    expect(code).toBe(0);
+    expect(output.stdout).toContain("nexus secrets set asked.");
+    const file = await world.read("home/work/project/api/asked/asked.nexus.yaml");
+    expect(file).toContain("v1/orders/{orderId}/notes");
+    expect(file).toContain("X-Shop-Code:");
+    expect(await world.run(["api", "check", "asked"])).toMatchObject({ code: 0 });
+  },
+);
