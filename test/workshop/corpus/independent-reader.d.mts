@@ -1,0 +1,7 @@
+/** What one operation takes: `query limit`; and the members at the top of its body, by media type. */
+export interface CountedOperation {
+  parameters: string[];
+  bodies: Map<string, string[]>;
+}
+
+export function countOperations(path: string): Map<string, CountedOperation>;
