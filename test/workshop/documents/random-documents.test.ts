@@ -3,6 +3,7 @@ import { NexusError } from "../../../src/errors/nexus-error.ts";
 import type { ApiFacts, SchemaFacts } from "../../../src/workshop/documents/api-facts.ts";
 import { readOpenApi } from "../../../src/workshop/documents/openapi/read-openapi.ts";
 import { parseDocument } from "../../../src/workshop/documents/parse-document.ts";
+import { readPostman } from "../../../src/workshop/documents/postman/read-postman.ts";
 import { isFull } from "../../fixtures/depth.ts";
 import { Random, randomDocument } from "./random-documents.ts";
 
@@ -40,7 +41,7 @@ test(`${DOCUMENTS} random documents never crash a reader, and each takes a short
     const start = performance.now();
     try {
       const document = parseDocument(text, "random");
-      read += document.format === "postman-2" ? 0 : readAll(readOpenApi(document));
+      read += readAll(document.format === "postman-2" ? readPostman(document) : readOpenApi(document));
     } catch (error) {
       if (!(error instanceof NexusError)) throw new Error(`document ${seed}: ${text}`, { cause: error });
     }

@@ -266,7 +266,7 @@ export function randomDocument(random: Random): string {
 
 function randomTree(random: Random, depth: number): unknown {
   const kind = depth === 0 ? 0 : random.below(4);
-  if (kind === 0) return random.of(ODD);
+  if (kind === 0) return structuredClone(random.of(ODD));
   if (kind === 1) return Array.from({ length: random.below(4) }, () => randomTree(random, depth - 1));
   const entries = Array.from(
     { length: random.below(6) },
