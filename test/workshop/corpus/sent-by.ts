@@ -54,7 +54,9 @@ function topMembers(file: ToolFile, shape: Shape, seen: Set<string>): Set<string
       return new Set(shape.of.flatMap((part) => [...topMembers(file, part, seen)]));
     case "any":
       return schemaMembers(shape.schema, shape.schema, 0);
-    default:
+    case "list":
+    case "map":
+    case "scalar":
       return new Set();
   }
 }

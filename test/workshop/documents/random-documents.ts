@@ -258,7 +258,7 @@ const NAMES = [
 
 /** A valid document with a few random changes, as JSON or YAML text, which may also be changed. */
 export function randomDocument(random: Random): string {
-  const root = structuredClone(random.below(20) === 0 ? randomTree(random, 5) : random.of(VALID)) as unknown;
+  const root = structuredClone(random.below(20) === 0 ? randomTree(random, 5) : random.of(VALID));
   for (let changes = random.below(6); changes > 0; changes--) change(root, random);
   const text = random.below(8) === 0 ? stringify(root, { aliasDuplicateObjects: false }) : JSON.stringify(root);
   return random.below(30) === 0 ? scrambled(text, random) : text;
