@@ -12,6 +12,7 @@ import { hostMany } from "./host/crowd.mjs";
 import { measureOverhead } from "./host/overhead.mjs";
 import { compareVersions } from "./versions/compare.mjs";
 import { compareCalls } from "./workshop/compare.mjs";
+import { measureImports } from "./workshop/import.mjs";
 
 const SUBJECTS = {
   client: {
@@ -25,7 +26,7 @@ const SUBJECTS = {
   cli: { start: measureCommands },
   host: { calls: measureOverhead, many: hostMany },
   gateway: { calls: compareGateways, policy: comparePolicies },
-  workshop: { calls: compareCalls },
+  workshop: { calls: compareCalls, import: measureImports },
   versions: {
     client: compareVersions,
     host: compareVersions,

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** Each makes its call once. `secret` looks one up by its full name. */
-export const BY_HAND = { xml: searchRooms, json: findExhibitions };
+export const BY_HAND = { xml: searchRooms, json: findExhibitions, imported: listItems };
 
 async function searchRooms({ pool, secret }, args) {
   checkSearch(args);
@@ -37,6 +37,17 @@ async function findExhibitions({ pool }, { on, tags }) {
   const { exhibitions, page } = JSON.parse(await send(pool, { path, method: "GET", headers }));
   const value = { exhibitions: exhibitions.map(readExhibition), nextPage: page.next };
   return resultOf(`Found ${value.exhibitions.length} exhibitions.`, value);
+}
+
+async function listItems({ pool, secret }, { warehouse, tags = [], limit = 20 }) {
+  if (typeof warehouse !== "string" || warehouse.length > 12)
+    throw new Error("warehouse must have at most 12 characters");
+  if (!isList(tags, 0, Infinity, (tag) => typeof tag === "string")) throw new Error("tags must be a list of texts");
+  if (!isIn(limit, 1, 100)) throw new Error("limit must be 1 to 100");
+  const query = new URLSearchParams([["warehouse", warehouse], ...tags.map((tag) => ["tags", tag]), ["limit", limit]]);
+  const headers = { accept: "application/json", "x-api-key": await secret("imported.key") };
+  const value = JSON.parse(await send(pool, { path: `/items?${query}`, method: "GET", headers }));
+  return resultOf(`Found ${value.items.length} items.`, value);
 }
 
 async function send(pool, request) {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { Pool } from "undici";
 import { connect } from "../../dist/index.js";
-import { ApiRunner, apiServer, loadApproved, transportTo } from "../../dist/workshop/index.js";
+import { ApiRunner, apiServer, transportTo } from "../../dist/workshop/index.js";
 import { BY_HAND, openPool } from "./by-hand.mjs";
-import { CASES, pathOf } from "./cases.mjs";
+import { CASES, openCase } from "./cases.mjs";
 
 /** Ways to make the same request; each gives a function that makes it once. */
 export const VARIANTS = {
@@ -52,7 +52,7 @@ async function assertSame(name, url, call) {
 }
 
 async function openRunner(name, upstream) {
-  const { api, documents } = await loadApproved(pathOf(name));
+  const { api, documents } = await openCase(name);
   const settings = Object.fromEntries(
     Object.entries(api.file.settings ?? {}).map(([name, { example, default: standard }]) => [
       name,

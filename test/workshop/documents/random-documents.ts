@@ -92,7 +92,7 @@ const three = (openapi: string) => ({
 });
 
 /** Small valid documents of each version. */
-export const VALID: readonly Record<string, unknown>[] = [
+const VALID: readonly Record<string, unknown>[] = [
   {
     swagger: "2.0",
     info,

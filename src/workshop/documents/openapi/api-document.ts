@@ -168,7 +168,7 @@ export function referenceOf(value: unknown): string | undefined {
   return typeof ref === "string" ? ref : undefined;
 }
 
-export function escapeStep(name: string): string {
+function escapeStep(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 

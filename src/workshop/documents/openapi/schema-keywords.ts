@@ -1,7 +1,7 @@
 import { isRecord } from "../../../json/is-record.ts";
 import type { SchemaFacts } from "../api-facts.ts";
 
-export type JsonType = SchemaFacts["types"][number];
+type JsonType = SchemaFacts["types"][number];
 
 const TYPES: readonly JsonType[] = ["string", "integer", "number", "boolean", "object", "array"];
 

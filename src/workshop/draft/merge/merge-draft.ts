@@ -5,7 +5,7 @@ import { chunkKey, chunksOf, indented, indentOf, type FileChunk } from "./file-c
 import { mergeValues, type Conflict } from "./merge-values.ts";
 
 /** Something that the document changed and that was taken over into the file. */
-export interface TakenChange {
+interface TakenChange {
   /** `tools.find_pets` or, inside of an edited entry, `tools.find_pets.description`. */
   path: string;
   what: "added" | "changed" | "removed";
