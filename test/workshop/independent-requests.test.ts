@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importedRunner } from "../fixtures/workshop/imported-runner.ts";
-import { OPENAPI_CASES, SWAGGER_CASES, type RequestCase } from "../fixtures/workshop/request-cases.ts";
+import { OPENAPI_CASES, SWAGGER_CASES } from "../fixtures/workshop/request-cases.ts";
 import { hasSwaggerClient, sendWithSwaggerClient } from "../fixtures/workshop/swagger-client.ts";
 
 interface Seen {

@@ -117,7 +117,7 @@ function shortest(file: ToolFile, spec: ToolSpec, fits: (candidate: WrittenSchem
 function redescribed(member: unknown, shorten: (text: string) => string | undefined): unknown {
   if (!isRecord(member) || typeof member["description"] !== "string") return member;
   const { description, ...rest } = member;
-  const short = shorten(String(description));
+  const short = shorten(description);
   return short === undefined ? rest : { ...rest, description: short };
 }
 
