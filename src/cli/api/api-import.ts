@@ -5,6 +5,7 @@ import { writeAtomic } from "../../files/atomic-write.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { toolDefinition } from "../../workshop/compile/tool-definition.ts";
+import type { ApiFacts } from "../../workshop/documents/api-facts.ts";
 import { loadDocument } from "../../workshop/documents/load-document.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
@@ -13,6 +14,7 @@ import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import { nearPath } from "../output/short-path.ts";
 import type { Output } from "../output/output.ts";
+import { importAgain, showMerge, type ImportAgain } from "./import-again.ts";
 import { showImport } from "./import-summary.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -61,24 +63,33 @@ repeatable; -… excludes. Of more than 40 tools, the most central ones are list
     const api = options.name ?? apiIdFrom(facts.title, basename(words[0] ?? "").replace(/\.[^.]*$/, ""));
     checkOptions(api, options);
     const path = join(folder, `${api}.nexus.yaml`);
-    if (existsSync(path)) throw alreadyThere(nearPath(path, { cwd: process.cwd(), home: surroundings.home }));
+    const isDry = options["dry-run"] === true;
+    const shown = nearPath(path, { cwd: process.cwd(), home: surroundings.home });
+    const draftOf = (facts: ApiFacts, specs: DraftOptions["documents"]) =>
+      draftToolFile(facts, {
+        api,
+        documents: specs,
+        select: options.select ?? [],
+        ...(options.rest === undefined ? {} : { rest: "search" as const }),
+        base: options.base,
+        documentUrl: addressOf(named[0]),
+      });
+    if (existsSync(path)) {
+      const draft: ImportAgain["draft"] = (all, specs) => draftOf(joinFacts(all.map(factsOf)) ?? facts, specs).text;
+      const { merged, consequences } = await importAgain({ path, folder, documents: named, draft, isDry });
+      progress.end();
+      if (out.json) out.value({ file: path, taken: merged.taken, proposals: consequences });
+      else showMerge(out, { merged, consequences, shown, isDry });
+      return;
+    }
     const files = named.map((document) => fileFor(document, folder, api));
     progress.show(`Drafting ${facts.operations.length} tools`);
-    const draft = draftToolFile(facts, {
-      api,
-      documents: documentSpecs(named, files),
-      select: options.select ?? [],
-      ...(options.rest === undefined ? {} : { rest: "search" as const }),
-      base: options.base,
-      documentUrl: addressOf(named[0]),
-    });
-    const isDry = options["dry-run"] === true;
+    const draft = draftOf(facts, documentSpecs(named, files));
     if (!isDry) {
       progress.show("Writing");
       await write({ path, folder, draft, files });
     }
     progress.end();
-    const shown = nearPath(path, { cwd: process.cwd(), home: surroundings.home });
     if (out.json) out.value(asJson(path, draft));
     else showImport({ draft, shown, api, isDry }, out);
   },
@@ -190,14 +201,6 @@ async function write({
   await mkdir(folder, { recursive: true });
   for (const { name, text, isThere } of files) if (!isThere) await writeAtomic(join(folder, name), text, 0o644);
   await writeAtomic(path, draft.text, 0o644);
-}
-
-function alreadyThere(shown: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `${shown} already exists`, {
-    phase: "config",
-    hint: "Use another --name or --out, or move the file away. nexus api stale shows what changed in its documents.",
-    mayHaveReached: false,
-  });
 }
 
 function asJson(path: string, { file, tools, omitted, questions, problems }: Draft): unknown {
