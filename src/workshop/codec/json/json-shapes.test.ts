@@ -56,7 +56,10 @@ const decode = (value: unknown) => codec.decode(JSON.stringify(value));
 describe("an encoded value of every shape is decoded to the same value", () => {
   const text = fc.string({ unit: "binary", maxLength: 8 });
   const name = text.filter((each) => each !== "__proto__");
-  const anything = fc.jsonValue({ maxDepth: 3 }).map((each) => JSON.parse(JSON.stringify(each)) as unknown);
+  // Whole numbers beyond the exact range are text in free values, as everywhere without `exact`.
+  const exactly = (_: string, member: unknown) =>
+    typeof member === "number" && Math.abs(member) > Number.MAX_SAFE_INTEGER ? 0 : member;
+  const anything = fc.jsonValue({ maxDepth: 3 }).map((each) => JSON.parse(JSON.stringify(each), exactly) as unknown);
   const whole = fc.maxSafeInteger().map((each) => each + 0);
   const pet = fc.record({ id: whole, name: text }, { requiredKeys: ["id"], noNullPrototype: true });
   const person = fc.record({ sort: fc.constant("p"), first: text }, { noNullPrototype: true });

@@ -121,6 +121,9 @@ describe("the table of styles in the OpenAPI specification", () => {
 });
 
 describe("what was written is read as the same value", () => {
+  // Whole numbers beyond the exact range are text in free values.
+  const exactly = (_: string, member: unknown) =>
+    typeof member === "number" && Math.abs(member) > Number.MAX_SAFE_INTEGER ? 0 : member;
   const text = fc.string({ unit: "grapheme", maxLength: 8 });
   const without = (pattern: RegExp) => text.map((each) => each.replaceAll(pattern, "")).filter((each) => each !== "");
   const numbers = fc.record({ R: fc.integer(), G: fc.integer(), B: fc.integer() }, { noNullPrototype: true });
@@ -158,7 +161,7 @@ describe("what was written is read as the same value", () => {
       "json",
       { query: { c: { field: "color", style: "json" } } },
       { kind: "any" },
-      fc.jsonValue().map((each) => JSON.parse(JSON.stringify(each ?? 1)) as unknown),
+      fc.jsonValue().map((each) => JSON.parse(JSON.stringify(each ?? 1), exactly) as unknown),
     ],
     ["cookies", { cookies: { c: { field: "color", style: "repeat" } } }, LIST, list(text)],
   ])("%s", (_, request, shape, values) => {
