@@ -27,7 +27,7 @@ export interface LoadedDocument {
 
 /** In UTF-16 units; the largest known descriptions have 30 million. */
 export const MAX_DOCUMENT_LENGTH = 32 * 1024 * 1024;
-const LIMITS = { values: 2_000_000, depth: 200 };
+const LIMITS = { values: 1_500_000, depth: 200 };
 
 /** Reads a description from text. `name` is for evidence and messages. */
 export function parseDocument(text: string, name: string): LoadedDocument {

@@ -1,6 +1,8 @@
 // What openapi-mcp-generator makes of a document, in the form of `import-one.ts`: other-generator.mjs <file>
 import { readFileSync } from "node:fs";
-import { getToolsFromOpenApi } from "../../tools/node_modules/openapi-mcp-generator/dist/api.js";
+
+const place = new URL("../../tools/node_modules/openapi-mcp-generator/dist/api.js", import.meta.url);
+const { getToolsFromOpenApi } = await import(place.href);
 
 const start = process.cpuUsage();
 const log = console.log;

@@ -19,17 +19,23 @@ const MOST_REPORTED = 20;
  * share one value, but each use counts. Throws YAMLParseError or TypeError for mistakes, RangeError beyond the limits.
  */
 export function readLibraryYaml(text: string, limits: JsonLimits): YamlValue {
-  const document = parseBoundedYaml(text, {
-    schema: "core",
-    merge: true,
-    uniqueKeys: false,
-    maxLexemes: MAX_LEXEMES,
-  });
+  const document = parsed(text);
   const [error] = document.errors;
   if (error?.code === "RESOURCE_EXHAUSTION") throw new RangeError("is too large to be read as YAML", { cause: error });
   if (error) throw error;
   const reader = new ValueReader(document, text, limits);
   return { value: reader.read(document.contents).value, repeated: reader.repeated };
+}
+
+/** With the limits of the library's reader as a predicate, as all others here are. */
+function parsed(text: string): Document.Parsed {
+  try {
+    return parseBoundedYaml(text, { schema: "core", merge: true, uniqueKeys: false, maxLexemes: MAX_LEXEMES });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const { message } = error;
+    throw new RangeError(message.startsWith("nested") ? `is ${message}` : `has ${message}`, { cause: error });
+  }
 }
 
 /** A value with the number of values that it would be without aliases, and its depth. */
