@@ -3,7 +3,7 @@ import type { CallToolOptions } from "../client/client.ts";
 import type { CallOptions } from "../client/conversation/call-scope.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../protocol/mcp.ts";
-import { serverTarget, type AccessTarget } from "./directory/access-target.ts";
+import { calledWith, callsOthers, serverTarget, type AccessTarget } from "./directory/access-target.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
 import type { Pins } from "./definitions/pins.ts";
@@ -130,9 +130,15 @@ export class HostCalls {
     const { id } = definition;
     await policy.permit({ agent, target: serverTarget(id), signal });
     if (!lists.findTool(name) && !isKnown(state)) await supervisor.wake(signal);
-    const annotations = lists.findTool(name)?.annotations;
-    const target: AccessTarget = { kind: "tool", server: id, name, annotations };
-    await policy.permit({ agent, target, arguments: args, signal });
+    const tool = lists.findTool(name);
+    const listed: AccessTarget = {
+      kind: "tool",
+      server: id,
+      name,
+      annotations: tool?.annotations,
+      ...callsOthers(tool),
+    };
+    await policy.permit({ agent, target: calledWith(listed, args), arguments: args, signal });
   }
 
   /**

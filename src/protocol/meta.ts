@@ -15,6 +15,9 @@ export const CALLER_META = "dev.nexus/caller";
 /** Identifies a request in logs, in audit records and at other servers. */
 export const CORRELATION_META = "dev.nexus/correlationId";
 
+/** In the definition of a tool that calls others: the argument that has the name of the other tool. */
+export const CALLS_META = "dev.nexus/calls";
+
 /** Extensions that this code knows. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";

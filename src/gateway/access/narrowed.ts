@@ -1,4 +1,4 @@
-import type { AccessTarget } from "../../host/directory/access-target.ts";
+import { callsOthers, type AccessTarget } from "../../host/directory/access-target.ts";
 import { stricter, type Decision } from "../../host/directory/policy.ts";
 import type { ListHashes } from "../../host/definitions/pins.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -84,7 +84,15 @@ export function listedTarget(kind: ListKind, server: string, item: Params, defin
   const name = nameOf(kind, item);
   if (kind !== "tools") return { kind: thingOf(kind), server, name, definition };
   const annotations = isRecord(item["annotations"]) ? item["annotations"] : undefined;
-  return { kind: "tool", server, name, annotations, inputSchema: item["inputSchema"], definition };
+  return {
+    kind: "tool",
+    server,
+    name,
+    annotations,
+    inputSchema: item["inputSchema"],
+    definition,
+    ...callsOthers(item),
+  };
 }
 
 export function nameOf(kind: ListKind, item: Params): string {

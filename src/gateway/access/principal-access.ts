@@ -1,6 +1,7 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import {
+  calledTarget,
   decidedAs,
   serverTarget,
   setTarget,
@@ -132,7 +133,10 @@ export class PrincipalAccess {
     const target = decidedAs(requested);
     const ofServer = target.kind === "server" ? byPolicy : this.#ask(decide, principal, serverTarget(target.server));
     if (ofServer.kind === "denied") return ofServer;
-    return stricter(byPolicy, stricter(ofServer, this.#ask(decide, principal, target)));
+    const called = calledTarget(target);
+    const asked = this.#ask(decide, principal, target);
+    const both = called ? stricter(asked, this.#ask(decide, principal, called)) : asked;
+    return stricter(byPolicy, stricter(ofServer, both));
   }
 
   /** False if consent is denied or there is no consent function. */

@@ -1,6 +1,6 @@
 import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { decidedAs, requestTarget, type AccessTarget } from "../../host/directory/access-target.ts";
+import { calledWith, decidedAs, requestTarget, type AccessTarget } from "../../host/directory/access-target.ts";
 import type { Decision } from "../../host/directory/policy.ts";
 import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/json-rpc.ts";
@@ -145,9 +145,13 @@ export class Permits {
       return { decision: access.decide(principal, requested), target, versions: [] };
     // Who may not see the server has not come this far.
     const versions = listed.find(kind === "tool" ? "tools" : "prompts", server, name, exchange);
-    return versions instanceof Promise
-      ? versions.then((found) => this.#judgeListed(principal, target, found))
-      : this.#judgeListed(principal, target, versions);
+    const judge = (found: readonly AccessTarget[]) =>
+      this.#judgeListed(
+        principal,
+        target,
+        found.map((version) => calledWith(version, params["arguments"])),
+      );
+    return versions instanceof Promise ? versions.then(judge) : judge(versions);
   }
 
   #judgeListed(principal: Principal, target: AccessTarget, versions: readonly AccessTarget[]): JudgedCall {

@@ -1,6 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
+import { CALLS_META } from "../../protocol/meta.ts";
 import { targetKind } from "../../protocol/methods.ts";
 
 /** The target of access rules, with the name that its server uses. */
@@ -18,6 +19,10 @@ export interface AccessTarget {
   definition?: string | undefined;
   /** The set in which it is listed or used; undefined elsewhere. */
   set?: string | undefined;
+  /** For a tool that calls others: its argument with the name of the other tool, as its server lists it. */
+  callsBy?: string | undefined;
+  /** The other tool that a call is for: rules about its name apply as well. */
+  calls?: string | undefined;
 }
 
 /** The target of a request. Subscriptions, completions and tasks use the rules of other kinds: see `decidedAs`. */
@@ -34,6 +39,30 @@ export function decidedAs(target: RequestTarget): AccessTarget {
   if (target.kind === "completion") return target.of;
   if (target.kind === "task") return target.tool ?? serverTarget(target.server);
   return target;
+}
+
+/** The argument of a listed tool that names another tool, which it calls; empty if there is none. */
+export function callsOthers(definition: unknown): Pick<AccessTarget, "callsBy"> {
+  const meta = isRecord(definition) ? definition["_meta"] : undefined;
+  const argument = isRecord(meta) ? meta[CALLS_META] : undefined;
+  return typeof argument === "string" ? { callsBy: argument } : {};
+}
+
+/** The target of a call with these arguments: the same, with the other tool that it calls. */
+export function calledWith(target: AccessTarget, args: unknown): AccessTarget {
+  const { callsBy } = target;
+  if (callsBy === undefined || !isRecord(args) || !Object.hasOwn(args, callsBy)) return target;
+  return { ...target, calls: String(args[callsBy]) };
+}
+
+/** The other tool, decided as if it were called directly. Its effect is not listed: that of the caller counts. */
+export function calledTarget({
+  callsBy: _,
+  calls,
+  inputSchema: _schema,
+  ...rest
+}: AccessTarget): AccessTarget | undefined {
+  return calls === undefined ? undefined : { ...rest, name: calls };
 }
 
 export function serverTarget(server: string): AccessTarget {

@@ -3,7 +3,7 @@ import { serverId } from "../../config/read/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
 import { concerns, covers, matchesName, parsePattern, type AccessPattern } from "./access-pattern.ts";
-import { decidedAs, type AccessTarget, type RequestTarget } from "./access-target.ts";
+import { calledTarget, decidedAs, type AccessTarget, type RequestTarget } from "./access-target.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 
 /** Rules for who may see and use what. They can only narrow what a server's entry allows. */
@@ -90,6 +90,12 @@ export class Policy {
   /** Listing and using have the same decision, so a hidden item cannot be used. */
   decide(agent: string | undefined, requested: RequestTarget): Decision {
     const target = decidedAs(requested);
+    const called = calledTarget(target);
+    const decision = this.#decideOne(agent, target);
+    return called ? stricter(decision, this.#decideOne(agent, called)) : decision;
+  }
+
+  #decideOne(agent: string | undefined, target: AccessTarget): Decision {
     const { kind, server } = target;
     const agents = this.#agents.get(server);
     if (agents && (agent === undefined || !agents.includes(agent))) {

@@ -1,6 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import { nearNames } from "../../text/nearest-name.ts";
 import { shorten } from "../../text/shorten.ts";
+import { CALLS_META } from "../../protocol/meta.ts";
 import type { CallToolResult, Tool, ToolAnnotations } from "../../protocol/mcp.ts";
 import type { CallContext } from "../../server/features/call-context.ts";
 import type { McpServer } from "../../server/features/mcp-server.ts";
@@ -188,5 +189,7 @@ function callTool(searchable: readonly Named[]): Tool {
       ...(isRead ? {} : { destructiveHint: effects.has("destructive"), idempotentHint: false }),
       openWorldHint: true,
     },
+    // Rules of gateways and hosts about names apply to the tool that is called.
+    _meta: { [CALLS_META]: "name" },
   };
 }

@@ -22,6 +22,22 @@ describe("the host's policy", () => {
     expect(calledTools(box)).toEqual(["look"]);
   });
 
+  test("rules about a name also apply to a tool that is called through another tool", async () => {
+    const box = cabinet({
+      tools: { look: () => "looked", call_tool: { _meta: { "dev.nexus/calls": "name" }, run: () => "called" } },
+    });
+    const decide: Decide = (_principal, _operation, { name }) => (name === "erase" ? DENIED : ALLOWED);
+    await using world = await AccessWorld.open({ box }, { policy: { deny: ["box.d*"] }, decide });
+    for (const name of ["box__call_tool", "call_tool"]) {
+      const options = name === "call_tool" ? { server: "box" } : {};
+      for (const inner of ["destroy", "erase"]) {
+        expect((await world.ask("tools/call", call(name, { name: inner }), options)).error).toBeDefined();
+      }
+      expect((await world.ask("tools/call", call(name, { name: "look" }), options)).result).toBeDefined();
+    }
+    expect(calledTools(box)).toEqual(["call_tool", "call_tool"]);
+  });
+
   test("with readOnly, tools without the annotation and unknown methods are refused, resources and prompts are not (R8)", async () => {
     const box = cabinet();
     await using world = await AccessWorld.open({ box }, { policy: { readOnly: true } });
