@@ -56,13 +56,8 @@ export function calledWith(target: AccessTarget, args: unknown): AccessTarget {
 }
 
 /** The other tool, decided as if it were called directly. Its effect is not listed: that of the caller counts. */
-export function calledTarget({
-  callsBy: _,
-  calls,
-  inputSchema: _schema,
-  ...rest
-}: AccessTarget): AccessTarget | undefined {
-  return calls === undefined ? undefined : { ...rest, name: calls };
+export function calledTarget({ kind, server, annotations, set, calls }: AccessTarget): AccessTarget | undefined {
+  return calls === undefined ? undefined : { kind, server, name: calls, annotations, set };
 }
 
 export function serverTarget(server: string): AccessTarget {

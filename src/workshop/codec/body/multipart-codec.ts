@@ -2,7 +2,15 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import type { FieldSpec, RequestSpec, Shape, ToolFile } from "../../file/model/tool-file.ts";
 import { jsonValue, type JsonValue } from "../json/json-codec.ts";
 import { flatName } from "../json/member-path.ts";
-import { belongsTo, plainPair, readPairs, writePairs, type PairReading } from "../parameter/pair-styles.ts";
+import {
+  belongsTo,
+  namesBeside,
+  plainPair,
+  readPairs,
+  requireFreeNames,
+  writePairs,
+  type PairReading,
+} from "../parameter/pair-styles.ts";
 import { kindOfParameter, ParameterTrees } from "../parameter/parameter-tree.ts";
 import { type Fields, own } from "../record/record-source.ts";
 import { unsuitable } from "../parameter/address.ts";
@@ -11,11 +19,16 @@ import type { MultipartPart } from "./multipart.ts";
 
 type PartSpec = NonNullable<RequestSpec["parts"]>[string];
 
-/** How one field is written as parts, and read back. */
-interface FieldParts {
+interface FieldPlace {
   name: string;
   field: string;
   spec: FieldSpec;
+  /** The names of the other fields, in small letters. */
+  taken: ReadonlySet<string>;
+}
+
+/** How one field is written as parts, and read back. */
+interface FieldParts extends FieldPlace {
   write: (value: unknown) => MultipartPart[];
   isOwn: (part: MultipartPart) => boolean;
   read: (parts: readonly MultipartPart[], problems: string[]) => unknown;
@@ -30,11 +43,17 @@ export class MultipartFields {
   constructor(file: ToolFile, type: string, parts: NonNullable<RequestSpec["parts"]>) {
     this.#file = file;
     this.#trees = new ParameterTrees(file);
-    this.#fields = Object.entries(file.types[type]?.fields ?? {}).flatMap(([field, spec]) => {
+    const fields = file.types[type]?.fields ?? {};
+    this.#fields = Object.entries(fields).flatMap(([field, spec]) => {
       if (spec.wire === false || spec.side === "output") return [];
       if (spec.wire === ".")
         throw new NexusError("CONFIG_INVALID", `The field "${field}" needs a name in a multipart body`);
-      return [this.#parts({ name: flatName(spec.wire), field, spec }, parts[field] ?? {})];
+      return [
+        this.#parts(
+          { name: flatName(spec.wire), field, spec, taken: namesBeside(fields, field) },
+          Object.hasOwn(parts, field) ? (parts[field] ?? {}) : {},
+        ),
+      ];
     });
   }
 
@@ -61,7 +80,7 @@ export class MultipartFields {
     return { input, problems };
   }
 
-  #parts(at: { name: string; field: string; spec: FieldSpec }, part: PartSpec): FieldParts {
+  #parts(at: FieldPlace, part: PartSpec): FieldParts {
     const { shape } = at.spec;
     const inner = shape.kind === "list" ? shape.of : shape;
     if (inner.kind === "scalar" && inner.type === "binary") return ofBytes(at, shape.kind === "list", part);
@@ -71,7 +90,7 @@ export class MultipartFields {
     return this.#ofTexts(at, shape, part);
   }
 
-  #ofTexts(at: { name: string; field: string; spec: FieldSpec }, shape: Shape, part: PartSpec): FieldParts {
+  #ofTexts(at: FieldPlace, shape: Shape, part: PartSpec): FieldParts {
     const { name, field } = at;
     const trees = this.#trees;
     const { style = "repeat", contentType } = part;
@@ -88,8 +107,11 @@ export class MultipartFields {
           at.spec.const !== undefined && value === at.spec.const
             ? trees.constant(shape, at.spec.const)
             : trees.write(shape, value, field);
-        const pairs = tree === undefined ? [] : writePairs(name, style, tree, field).map(plainPair);
-        return pairs.map(([partName, text]) => ({ name: partName, contentType, content: Buffer.from(text) }));
+        const written = tree === undefined ? [] : writePairs(name, style, tree, field);
+        const pairs = style === "deep" ? written : requireFreeNames(written, { name, field, taken: at.taken });
+        return pairs
+          .map(plainPair)
+          .map(([partName, text]) => ({ name: partName, contentType, content: Buffer.from(text) }));
       },
       isOwn: (given) => belongsTo(how, given.name),
       read: (parts, problems) => {
@@ -104,7 +126,7 @@ export class MultipartFields {
   }
 }
 
-function ofBytes(at: { name: string; field: string; spec: FieldSpec }, isList: boolean, part: PartSpec): FieldParts {
+function ofBytes(at: FieldPlace, isList: boolean, part: PartSpec): FieldParts {
   const partOf = (value: unknown, field: string): MultipartPart => {
     const given = bytesIn(value);
     if (!given) throw unsuitable(field, "expected base64 or a data URL");
@@ -133,7 +155,7 @@ function ofBytes(at: { name: string; field: string; spec: FieldSpec }, isList: b
   };
 }
 
-function ofJson(at: { name: string; field: string; spec: FieldSpec }, json: JsonValue, part: PartSpec): FieldParts {
+function ofJson(at: FieldPlace, json: JsonValue, part: PartSpec): FieldParts {
   const contentType = part.contentType ?? "application/json";
   return {
     ...at,

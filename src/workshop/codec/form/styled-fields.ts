@@ -1,7 +1,15 @@
 import type { FieldSpec, ParameterStyle, RequestSpec, ToolFile } from "../../file/model/tool-file.ts";
 import { jsonValue, type JsonValue } from "../json/json-codec.ts";
 import { flatName } from "../json/member-path.ts";
-import { belongsTo, plainPair, type PairReading, readPairs, writePairs } from "../parameter/pair-styles.ts";
+import {
+  belongsTo,
+  namesBeside,
+  plainPair,
+  type PairReading,
+  readPairs,
+  requireFreeNames,
+  writePairs,
+} from "../parameter/pair-styles.ts";
 import { kindOfParameter, ParameterTrees } from "../parameter/parameter-tree.ts";
 import type { Deviations } from "../record/deviations.ts";
 import { type Fields, own } from "../record/record-source.ts";
@@ -12,8 +20,12 @@ interface StyledField {
   spec: FieldSpec;
   style: ParameterStyle;
   how: PairReading;
+  /** The names of the other fields, in small letters. */
+  taken: ReadonlySet<string>;
   json: JsonValue | undefined;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** The fields of a form that `parts` gives a style. */
 export class StyledFields {
@@ -28,7 +40,8 @@ export class StyledFields {
     this.#styled = Object.entries(its?.fields ?? {}).flatMap(([field, spec]) => {
       const style = parts[field]?.style;
       if (style === undefined || spec.wire === false || spec.side === "output") return [];
-      return [styledField(file, { field, spec, style, name: flatName(spec.wire) })];
+      const taken = namesBeside(its?.fields ?? {}, field);
+      return [{ ...styledField(file, { field, spec, style, name: flatName(spec.wire) }), taken }];
     });
     this.fileWithout = file;
     if (!its || this.#styled.length === 0) return;
@@ -38,12 +51,14 @@ export class StyledFields {
   }
 
   write(value: Fields): Pair[] {
-    return this.#styled.flatMap(({ field, spec, style, how, json }): Pair[] => {
+    return this.#styled.flatMap(({ field, spec, style, how, taken, json }): Pair[] => {
       const given = own(value, field) ?? spec.const;
       if (given === undefined || given === null) return [];
       if (json) return [[how.name, json.encode(given, field)]];
       const tree = this.#trees.write(spec.shape, given, field);
-      return tree === undefined ? [] : writePairs(how.name, style, tree, field).map(plainPair);
+      if (tree === undefined) return [];
+      const pairs = writePairs(how.name, style, tree, field);
+      return requireFreeNames(pairs, { name: how.name, field, taken: style === "deep" ? NONE : taken }).map(plainPair);
     });
   }
 
@@ -77,7 +92,7 @@ export class StyledFields {
 function styledField(
   file: ToolFile,
   { field, spec, style, name }: { field: string; spec: FieldSpec; style: ParameterStyle; name: string },
-): StyledField {
+): Omit<StyledField, "taken"> {
   const { shape } = spec;
   const type = shape.kind === "object" ? file.types[shape.type] : undefined;
   const members = new Set(

@@ -1,5 +1,6 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
-import type { ParameterStyle } from "../../file/model/tool-file.ts";
+import type { FieldSpec, ParameterStyle } from "../../file/model/tool-file.ts";
+import { flatName } from "../json/member-path.ts";
 import { unsuitable } from "./address.ts";
 import { percentEncoded, type Pair } from "./form-text.ts";
 import type { ParameterKind, ParameterTree } from "./parameter-tree.ts";
@@ -37,6 +38,27 @@ export function writePairs(name: string, style: ParameterStyle, tree: ParameterT
   const members = tree.members.map(([member, value]): Pair => [member, textOf(value, field)]);
   if (style !== "pairs") return members.map(([member, text]) => single(member, text));
   return members.length === 0 ? [] : [joined(name, members.flat(), ",", field)];
+}
+
+/**
+ * Refuses members that callers named like another parameter: one that carries a secret or a constant would be replaced,
+ * or sent twice. Servers differ in whether `KEY` and `key[]` are also `key`. `taken`: in small letters.
+ */
+export function requireFreeNames(
+  pairs: readonly StyledPair[],
+  { name, field, taken }: { name: string; field: string; taken: ReadonlySet<string> },
+): readonly StyledPair[] {
+  const isTaken = (given: string) => taken.has(given) || taken.has(given.replace(/[[.].*$/s, ""));
+  const clash = pairs.find((pair) => pair.name !== name && isTaken(pair.name.trim().toLowerCase()));
+  if (clash) throw unsuitable(field, `must not have the member "${clash.name}": it is another parameter`);
+  return pairs;
+}
+
+/** The names upstream of the other fields of a type, in small letters, of nested ones the first part. */
+export function namesBeside(fields: Readonly<Record<string, FieldSpec>>, field: string): ReadonlySet<string> {
+  const others = Object.entries(fields).filter(([name]) => name !== field);
+  const names = others.flatMap(([, { wire }]) => (wire === false ? [] : flatName(wire)));
+  return new Set(names.map((name) => name.toLowerCase()));
 }
 
 /** Percent-encoded, for an address. */

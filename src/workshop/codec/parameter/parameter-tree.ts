@@ -119,6 +119,9 @@ export class ParameterTrees {
     });
     if (!type.additional) return { members };
     const more = Object.entries(given).filter(([name]) => !Object.hasOwn(type.fields, name));
+    const upstream = new Set(Object.values(type.fields).map(({ wire }) => (wire === false ? wire : flatName(wire))));
+    const clash = more.find(([name]) => upstream.has(name));
+    if (clash) throw unsuitable(`${path}.${clash[0]}`, "is the name that another field has upstream");
     return { members: [...members, ...this.#writeEntries(more, type.additional, path)] };
   }
 

@@ -6,11 +6,11 @@ import { parseExpression } from "../../expression/parse.ts";
 import { PLACE } from "../../file/model/path-template.ts";
 import { findRequestTool } from "../../file/model/request-tools.ts";
 import type { FixedValue, ParameterStyle, RequestToolSpec, ToolFile, TypeSpec } from "../../file/model/tool-file.ts";
-import { headerText, unsuitable } from "./address.ts";
+import { headerText } from "./address.ts";
 import { percentEncoded } from "./form-text.ts";
 import { jsonValue } from "../json/json-codec.ts";
 import { type Fields, own } from "../record/record-source.ts";
-import { encodedPair, lineOf, plainPair, type StyledPair, writePairs } from "./pair-styles.ts";
+import { encodedPair, lineOf, plainPair, requireFreeNames, type StyledPair, writePairs } from "./pair-styles.ts";
 import { type ParameterTree, ParameterTrees } from "./parameter-tree.ts";
 import { fillPath } from "./path-styles.ts";
 import { parameterOf, type FieldParameter } from "./parameter.ts";
@@ -26,7 +26,7 @@ export interface RequestParts {
 }
 
 type TreeOf = (value: Fields) => ParameterTree | undefined;
-type PairsOf = (value: Fields, scope: Scope) => StyledPair[];
+type PairsOf = (value: Fields, scope: Scope) => readonly StyledPair[];
 
 /** Prepares how a tool's arguments go into path, query, headers and cookies. `scope`: for computed parameters. */
 export function requestPartsFor(file: ToolFile, tool: string): (value: Fields, scope?: Scope) => RequestParts {
@@ -102,9 +102,7 @@ class PartsWriter {
       const written = tree(value);
       if (written === undefined) return [];
       const pairs = writePairs(name, style, written, field);
-      const clash = pairs.find((pair) => pair.name !== name && taken.has(pair.name));
-      if (clash) throw unsuitable(field, `must not have the member "${clash.name}": it is another parameter`);
-      return pairs;
+      return style === "members" || style === "repeat" ? requireFreeNames(pairs, { name, field, taken }) : pairs;
     };
   }
 
@@ -153,7 +151,7 @@ class PartsWriter {
     const { request } = this.#spec;
     const secrets = request.secrets === undefined ? undefined : this.#file.secrets[request.secrets];
     const names = [...Object.keys(request[place] ?? {}), ...Object.keys(secrets?.[place] ?? {})];
-    return new Set(names.filter((each) => each !== name));
+    return new Set(names.filter((each) => each !== name).map((each) => each.toLowerCase()));
   }
 
   #field(field: string): TypeSpec["fields"][string] {
