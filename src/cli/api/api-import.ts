@@ -1,35 +1,37 @@
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { basename, join, resolve } from "node:path";
-import { writeAtomic } from "../../files/atomic-write.ts";
+import { basename, dirname, join, resolve } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { toolDefinition } from "../../workshop/compile/tool-definition.ts";
-import type { ApiFacts } from "../../workshop/documents/api-facts.ts";
 import { loadDocument } from "../../workshop/documents/load-document.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
+import { importAgain, readImported, type Imported } from "../../workshop/draft/import-again.ts";
 import { apiIdFrom, factsOf, joinFacts } from "../../workshop/draft/import-documents.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import { nearPath } from "../output/short-path.ts";
 import type { Output } from "../output/output.ts";
-import { importAgain, showMerge, type ImportAgain } from "./import-again.ts";
+import { addressOf, documentSpecs, fileFor, findStored, withNames, writeImport } from "./import-files.ts";
 import { showImport } from "./import-summary.ts";
+import { reimportJson, showReimport } from "./reimport-summary.ts";
 
-const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 /** nexus api import openapi.yaml --select tag:pets */
 export const apiImport = defineCommand({
   usage:
-    "nexus api import <file|url>… [--name ID] [--out DIR] [--select WHAT]… [--rest search] [--base URL] [--dry-run]",
+    "nexus api import <file|url>… [--name ID] [--out DIR] [--select WHAT]… [--rest search] [--base URL]\n    [--allow-host HOST]… [--dry-run]",
   description: `
 Makes a tool file of an API description: OpenAPI 2.0, 3.0, 3.1 or 3.2, or a Postman collection 2.x, from files or addresses.
 No model is used: the same description gives the same file. Every operation becomes a tool, or is listed with the reason why
 it did not. The file is a draft: it is served only after it was approved. What the description does not say is in its
 "questions". The description is copied beside the file, because the evidence in the file refers to it.
 --select takes tag:pets, path:/pets/**, op:listPets, read, write, destructive or a pattern for names such as list_*, and is
-repeatable; -… excludes. Of more than 40 tools, the most central ones are listed and the others are found by searching.`,
+repeatable; -… excludes. Of more than 40 tools, the most central ones are listed and the others are found by searching.
+If the tool file exists, it is brought up to date: what a person edited stays, what only the description changed is taken
+over, and what both changed is proposed with its consequence. The selection of the last import counts unless a new one is given.
+Addresses inside of a private network are refused, unless --allow-host names their host.`,
   words: { min: 1, max: 20 },
   options: {
     name: { type: "string", value: "ID", help: "id of the API and of its server; default: made of the title" },
@@ -37,6 +39,12 @@ repeatable; -… excludes. Of more than 40 tools, the most central ones are list
     select: { type: "string", multiple: true, value: "WHAT", help: "only these operations; repeatable" },
     rest: { type: "string", value: "search", help: "keep what is not selected, but only for searching" },
     base: { type: "string", value: "URL", help: "base address of the API; default: the first https server" },
+    "allow-host": {
+      type: "string",
+      multiple: true,
+      value: "HOST",
+      help: "a host that may be reached although its address is private; repeatable",
+    },
     "dry-run": { type: "boolean", help: "show what would be made, and write nothing" },
   },
   examples: [
@@ -55,45 +63,69 @@ repeatable; -… excludes. Of more than 40 tools, the most central ones are list
     const documents: LoadedDocument[] = [];
     for (const source of words) {
       progress.show(`Reading ${source}`);
-      documents.push(await loadDocument(source, { signal }));
+      documents.push(await loaded(source, options["allow-host"] ?? [], signal));
     }
-    const named = withNames(documents);
-    const facts = joinFacts(named.map(factsOf));
-    if (!facts) throw wrongUsage("No description was given", "Give a file or an address.");
-    const api = options.name ?? apiIdFrom(facts.title, basename(words[0] ?? "").replace(/\.[^.]*$/, ""));
+    const fresh = withNames(documents);
+    const said = joinFacts(fresh.map(factsOf));
+    if (!said) throw wrongUsage("No description was given", "Give a file or an address.");
+    const api = options.name ?? apiIdFrom(said.title, basename(words[0] ?? "").replace(/\.[^.]*$/, ""));
     checkOptions(api, options);
     const path = join(folder, `${api}.nexus.yaml`);
-    const isDry = options["dry-run"] === true;
     const shown = nearPath(path, { cwd: process.cwd(), home: surroundings.home });
-    const draftOf = (facts: ApiFacts, specs: DraftOptions["documents"]) =>
-      draftToolFile(facts, {
-        api,
-        documents: specs,
-        select: options.select ?? [],
-        ...(options.rest === undefined ? {} : { rest: "search" as const }),
-        base: options.base,
-        documentUrl: addressOf(named[0]),
-      });
-    if (existsSync(path)) {
-      const draft: ImportAgain["draft"] = (all, specs) => draftOf(joinFacts(all.map(factsOf)) ?? facts, specs).text;
-      const { merged, consequences } = await importAgain({ path, folder, documents: named, draft, isDry });
-      progress.end();
-      if (out.json) out.value({ file: path, taken: merged.taken, proposals: consequences });
-      else showMerge(out, { merged, consequences, shown, isDry });
-      return;
-    }
-    const files = named.map((document) => fileFor(document, folder, api));
+    const imported = existsSync(path) ? importedBefore(path, shown) : undefined;
+    const named = imported ? withNames(documents, imported) : fresh;
+    const facts = (imported && joinFacts(named.map(factsOf))) ?? said;
+    const files = named.map((document) => fileFor(document, { folder, api, imported }));
     progress.show(`Drafting ${facts.operations.length} tools`);
-    const draft = draftOf(facts, documentSpecs(named, files));
-    if (!isDry) {
+    const wanted: DraftOptions = {
+      api,
+      documents: documentSpecs(named, files),
+      select: options.select ?? [],
+      ...(options.rest === undefined ? {} : { rest: "search" as const }),
+      base: options.base,
+      documentUrl: addressOf(named[0]),
+    };
+    const again = imported ? importAgain(imported, facts, wanted) : undefined;
+    const draft = again?.draft ?? draftToolFile(facts, wanted);
+    const isDry = options["dry-run"] === true;
+    const text = again?.text ?? draft.text;
+    if (!isDry && text !== imported?.text) {
       progress.show("Writing");
-      await write({ path, folder, draft, files });
+      signal.throwIfAborted();
+      await writeImport({ path, folder, text, files, isUpdate: imported !== undefined });
     }
     progress.end();
-    if (out.json) out.value(asJson(path, draft));
+    if (out.json) out.value({ ...asJson(path, draft), ...(again ? reimportJson(again) : {}) });
+    else if (imported && again) showReimport({ again, shown, isDry, isSame: text === imported.text }, out);
     else showImport({ draft, shown, api, isDry }, out);
   },
 });
+
+async function loaded(source: string, allow: readonly string[], signal: AbortSignal): Promise<LoadedDocument> {
+  try {
+    return await loadDocument(source, { allow, signal });
+  } catch (error) {
+    if (!(error instanceof NexusError) || error.code !== "ADDRESS_REFUSED" || !URL.canParse(source)) throw error;
+    const host = new URL(source).hostname.replaceAll(/[[\]]/g, "");
+    throw new NexusError(error.code, error.message, {
+      ...error.details,
+      hint: `If you trust it, add --allow-host ${host}. Or save the description to a file and import that.`,
+      cause: error,
+    });
+  }
+}
+
+function importedBefore(path: string, shown: string): Imported {
+  const text = findRegularText(path, MAX_FILE_BYTES);
+  if (text === undefined) {
+    throw new NexusError("CONFIG_INVALID", `${shown} exists and is not a tool file that can be read`, {
+      phase: "config",
+      hint: "Use another --name or --out, or move it away.",
+      mayHaveReached: false,
+    });
+  }
+  return readImported(text, shown, (name) => findStored(dirname(path), name));
+}
 
 /** What is being done, on a terminal only; the line is overwritten. */
 class Steps {
@@ -112,20 +144,6 @@ class Steps {
   }
 }
 
-/** A single document is called by its format, because its evidence is everywhere in the file. */
-function withNames(documents: readonly LoadedDocument[]): LoadedDocument[] {
-  const [only, ...others] = documents;
-  if (only && others.length === 0)
-    return [{ ...only, name: only.format.startsWith("postman") ? "postman" : "openapi" }];
-  const taken = new Set<string>();
-  return documents.map((document) => {
-    let { name } = document;
-    for (let more = 2; taken.has(name); more++) name = `${document.name}-${more}`;
-    taken.add(name);
-    return { ...document, name };
-  });
-}
-
 function checkOptions(api: string, { rest, base }: { rest?: string | undefined; base?: string | undefined }): void {
   if (!/^[a-z][a-z0-9-]{0,31}$/.test(api)) {
     throw wrongUsage(
@@ -140,70 +158,7 @@ function checkOptions(api: string, { rest, base }: { rest?: string | undefined; 
   }
 }
 
-interface DocumentFile {
-  /** Relative to the tool file. */
-  name: string;
-  text: string;
-  /** Whether it is there already with the same text. */
-  isThere: boolean;
-}
-
-/** The file beside the tool file that keeps the document: the original if it is there already. */
-function fileFor({ name, text, source = "" }: LoadedDocument, folder: string, api: string): DocumentFile {
-  const own = basename(source);
-  const ending = /^\s*[[{]/.test(text) ? "json" : "yaml";
-  const usual = /^[\w.-]+\.(?:json|ya?ml)$/i.test(own) && !own.endsWith(".nexus.yaml") ? own : `${name}.${ending}`;
-  for (const candidate of [usual, `${api}.${name}.${ending}`]) {
-    const found = findRegularText(join(folder, candidate), MAX_BYTES);
-    if (found === undefined && !existsSync(join(folder, candidate))) return { name: candidate, text, isThere: false };
-    if (found?.replaceAll("\r\n", "\n") === text) return { name: candidate, text, isThere: true };
-  }
-  throw new NexusError("CONFIG_INVALID", `${join(folder, usual)} exists and is another document`, {
-    phase: "config",
-    hint: "Move it away, or use --out with another folder.",
-    mayHaveReached: false,
-  });
-}
-
-function documentSpecs(
-  documents: readonly LoadedDocument[],
-  files: readonly DocumentFile[],
-): DraftOptions["documents"] {
-  return Object.fromEntries(
-    documents.map((document, index) => {
-      const source = addressOf(document);
-      const spec = {
-        file: files[index]?.name ?? "",
-        sha256: document.sha256,
-        ...(source === undefined ? {} : { source }),
-      };
-      return [document.name, spec];
-    }),
-  );
-}
-
-function addressOf(document: LoadedDocument | undefined): string | undefined {
-  const { source } = document ?? {};
-  return source !== undefined && /^https?:/i.test(source) ? source : undefined;
-}
-
-async function write({
-  path,
-  folder,
-  draft,
-  files,
-}: {
-  path: string;
-  folder: string;
-  draft: Draft;
-  files: readonly DocumentFile[];
-}): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  for (const { name, text, isThere } of files) if (!isThere) await writeAtomic(join(folder, name), text, 0o644);
-  await writeAtomic(path, draft.text, 0o644);
-}
-
-function asJson(path: string, { file, tools, omitted, questions, problems }: Draft): unknown {
+function asJson(path: string, { file, tools, omitted, questions, problems }: Draft): object {
   return {
     file: path,
     tools: tools.map(({ name, operation, effect, offer }) => {

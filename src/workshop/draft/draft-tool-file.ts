@@ -6,6 +6,7 @@ import { baseAddress, ownBase } from "./base-address.ts";
 import { toolNames } from "./names/tool-names.ts";
 import { QuestionList } from "./questions.ts";
 import { SecretsDrafter } from "./secrets/draft-secrets.ts";
+import { choiceText, type Choice } from "./select/choice.ts";
 import { fittingTools } from "./select/fit-list.ts";
 import { byImportance, MOST_LISTED } from "./select/proposed-list.ts";
 import { selected } from "./select/selectors.ts";
@@ -18,15 +19,11 @@ import { TypeDrafter } from "./types/type-drafter.ts";
 import { typeYaml } from "./types/type-yaml.ts";
 import { writeYaml, type YamlMap, type YamlSection } from "./yaml/write-yaml.ts";
 
-export interface DraftOptions {
+export interface DraftOptions extends Choice {
   /** The id of the API. */
   api: string;
   /** The documents beside the file, by the names that evidence uses. */
   documents: Record<string, { file: string; sha256: string; title?: string; source?: string }>;
-  /** See `selected`. */
-  select?: readonly string[];
-  /** What becomes of operations that are not selected; default: they are left out. */
-  rest?: "leave" | "search";
   base?: string | undefined;
   documentUrl?: string | undefined;
 }
@@ -201,8 +198,9 @@ function fileText(parts: FileParts, searchable: ReadonlySet<string>): { text: st
   const exists = (about: string) => !about.startsWith("types.") || reached.has(about.split(".")[1] ?? "");
   const questions = parts.questions.list(exists);
   const description = cleanText(facts.description ?? "", 600);
+  const chosen = choiceText(options);
   const sections: YamlSection[] = [
-    { key: "nexus", value: 1 },
+    { key: "nexus", value: 1, ...(chosen === undefined ? {} : { comment: chosen }) },
     { key: "api", value: options.api },
     { key: "title", value: cleanText(facts.title, 120).replaceAll("\n", " ") || options.api },
     { key: "description", value: description === "" ? undefined : description },

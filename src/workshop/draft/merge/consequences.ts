@@ -5,7 +5,7 @@ import { readToolFile } from "../../file/read-tool-file.ts";
 import type { ToolFile } from "../../file/model/tool-file.ts";
 import type { ApiChange } from "../../review/api-change.ts";
 import { differences } from "../../review/differences.ts";
-import { chunksOf, type FileChunk } from "./file-chunks.ts";
+import { chunksOf, mentionedTypes, type FileChunk } from "./file-chunks.ts";
 import type { Proposal } from "./merge-draft.ts";
 
 /** What would change for callers if a proposal were taken over. */
@@ -56,10 +56,10 @@ function sliceAround(chunks: readonly FileChunk[], { path }: Proposal): string {
   const types = new Map(entries("types").map((chunk) => [chunk.path[1] ?? "", chunk]));
   const tools = entries("tools").filter(({ path: [, tool = ""], text }) => {
     if (section === "tools") return tool === name;
-    return section !== "types" || mentioned([text], types).has(name);
+    return section !== "types" || mentionedTypes([text], types).has(name);
   });
   const chosen = tools.slice(0, MOST_TOOLS);
-  const needed = mentioned(
+  const needed = mentionedTypes(
     [...chosen.map(({ text }) => text), ...(section === "types" ? [types.get(name)?.text ?? ""] : [])],
     types,
   );
@@ -72,19 +72,4 @@ function sliceAround(chunks: readonly FileChunk[], { path }: Proposal): string {
     .filter(isKept)
     .map(({ text }) => text)
     .join("");
-}
-
-/** The types that texts name, and that those name. */
-function mentioned(texts: readonly string[], types: ReadonlyMap<string, FileChunk>): Set<string> {
-  const found = new Set<string>();
-  const open = [...texts];
-  for (let text = open.pop(); text !== undefined; text = open.pop()) {
-    for (const [word] of text.matchAll(/[A-Za-z]\w*/g)) {
-      const type = types.get(word);
-      if (!type || found.has(word)) continue;
-      found.add(word);
-      open.push(type.text);
-    }
-  }
-  return found;
 }

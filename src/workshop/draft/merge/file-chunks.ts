@@ -79,6 +79,21 @@ export function indentOf(text: string): number {
   return 0;
 }
 
+/** The types that texts name, and that those name. */
+export function mentionedTypes(texts: readonly string[], types: ReadonlyMap<string, FileChunk>): Set<string> {
+  const found = new Set<string>();
+  const open = [...texts];
+  for (let text = open.pop(); text !== undefined; text = open.pop()) {
+    for (const [word] of text.matchAll(/[A-Za-z]\w*/g)) {
+      const type = types.get(word);
+      if (!type || found.has(word)) continue;
+      found.add(word);
+      open.push(type.text);
+    }
+  }
+  return found;
+}
+
 function keyOf(line: string): { indent: number; key: string } | undefined {
   const [, spaces, double, single, plain] = KEY.exec(line) ?? [];
   if (spaces === undefined) return undefined;

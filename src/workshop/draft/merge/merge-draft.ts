@@ -1,11 +1,11 @@
 import { parseBoundedYaml } from "../../../source/bounded-yaml.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { editToolFile } from "../../file/edit-tool-file.ts";
-import { chunkKey, chunksOf, indented, indentOf, type FileChunk } from "./file-chunks.ts";
+import { chunkKey, chunksOf, indented, indentOf, mentionedTypes, type FileChunk } from "./file-chunks.ts";
 import { mergeValues, type Conflict } from "./merge-values.ts";
 
 /** Something that the document changed and that was taken over into the file. */
-interface TakenChange {
+export interface TakenChange {
   /** `tools.find_pets` or, inside of an edited entry, `tools.find_pets.description`. */
   path: string;
   what: "added" | "changed" | "removed";
@@ -20,6 +20,8 @@ export interface Proposal extends Conflict {
 export interface MergedDraft {
   text: string;
   taken: TakenChange[];
+  /** What a person changed, added or removed since the old draft; it stays so. */
+  edited: TakenChange[];
   proposals: Proposal[];
 }
 
@@ -33,15 +35,63 @@ export function mergeDraft(texts: { base: string; mine: string; theirs: string }
     Chunks,
     Chunks,
   ];
-  const result: MergedDraft = { text: "", taken: [], proposals: [] };
-  const kept = mine.list.flatMap((chunk) => {
-    const merged = mergeChunk({ base: base.find(chunk.path), mine: chunk, theirs: theirs.find(chunk.path) }, result);
-    return merged === undefined ? [] : [{ ...chunk, text: merged }];
+  const result: MergedDraft = { text: "", taken: [], edited: editsOf(base, mine), proposals: [] };
+  const merged = mine.list.map((chunk) => {
+    const text = mergeChunk({ base: base.find(chunk.path), mine: chunk, theirs: theirs.find(chunk.path) }, result);
+    return { ...chunk, text };
   });
+  const kept = withNeededTypes(merged, mine, result);
   result.text = withAdded(kept, { base, mine, theirs }, result)
     .map(({ text }) => text)
     .join("");
   return result;
+}
+
+/** A type that the new draft does not have stays if something that stays uses it. */
+function withNeededTypes(
+  merged: readonly { path: FileChunk["path"]; text: string | undefined }[],
+  mine: Chunks,
+  result: MergedDraft,
+): FileChunk[] {
+  const removed = new Map<string, FileChunk>();
+  for (const { path, text } of merged) {
+    const chunk = text === undefined && path[0] === "types" ? mine.find(path) : undefined;
+    if (chunk) removed.set(path[1] ?? "", chunk);
+  }
+  const texts = merged.flatMap(({ path: [section], text }) =>
+    text === undefined || section === "questions" ? [] : [text],
+  );
+  const needed = removed.size === 0 ? new Set<string>() : mentionedTypes(texts, removed);
+  result.taken = result.taken.filter(({ path }) => !(path.startsWith("types.") && needed.has(path.slice(6))));
+  return merged.flatMap(({ path, text }) => {
+    const stays = text ?? (path[0] === "types" && needed.has(path[1] ?? "") ? mine.find(path)?.text : undefined);
+    return stays === undefined ? [] : [{ path, text: stays }];
+  });
+}
+
+/** What the file has otherwise than the old draft. */
+function editsOf(base: Chunks, mine: Chunks): TakenChange[] {
+  if (base.list.length === 0) return [];
+  const edits: TakenChange[] = [];
+  for (const chunk of mine.list) {
+    const old = base.find(chunk.path);
+    if (chunk.path[1] === "" || chunk.path[0] === "" || old?.text === chunk.text) continue;
+    const [section, entry] = chunk.path;
+    if (!old) {
+      edits.push({ path: chunk.path.join("."), what: "added" });
+      continue;
+    }
+    const before = valueOf(old);
+    const { changes } = mergeValues({ base: before, mine: before, theirs: valueOf(chunk) });
+    for (const { path, ...change } of changes) {
+      const where = [...(entry === undefined ? [] : [section]), ...path].join(".");
+      edits.push({ path: where, what: "remove" in change ? "removed" : "changed" });
+    }
+  }
+  for (const { path } of base.list) {
+    if (path[1] !== "" && !mine.find(path)) edits.push({ path: path.join("."), what: "removed" });
+  }
+  return edits;
 }
 
 class Chunks {

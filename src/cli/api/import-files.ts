@@ -1,0 +1,119 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { writeAtomic } from "../../files/atomic-write.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { findRegularText } from "../../files/regular-file.ts";
+import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
+import type { DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
+import type { Imported } from "../../workshop/draft/import-again.ts";
+
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** A file beside the tool file that keeps a document. */
+export interface DocumentFile {
+  /** Relative to the tool file. */
+  name: string;
+  text: string;
+  /** Whether it is there already with the same text. */
+  isThere: boolean;
+}
+
+export function findStored(folder: string, name: string): string | undefined {
+  return findRegularText(join(folder, name), MAX_BYTES);
+}
+
+/** Names for the documents: those of the file that they replace, otherwise names of their own. */
+export function withNames(documents: readonly LoadedDocument[], imported?: Imported): LoadedDocument[] {
+  const [only, ...others] = documents;
+  const known = imported ? [...imported.documents.map(({ name }) => name), ...imported.lost] : [];
+  if (only && others.length === 0) {
+    // A single document is called by its format, because its evidence is everywhere in the file.
+    const name = only.format.startsWith("postman") ? "postman" : "openapi";
+    if (known.length < 2) return [{ ...only, name: known[0] ?? name }];
+  }
+  const taken = new Set<string>();
+  const named = documents.map((document) => {
+    let { name } = document;
+    for (let more = 2; taken.has(name); more++) name = `${document.name}-${more}`;
+    taken.add(name);
+    return { ...document, name };
+  });
+  // Documents of the file that were not given again stay as they are, in their order.
+  const byName = new Map(named.map((document) => [document.name, document]));
+  const stay = (imported?.documents ?? []).map((document) => byName.get(document.name) ?? document);
+  return [...stay, ...named.filter(({ name }) => !stay.some((other) => other.name === name))];
+}
+
+/** The file for a document: the one that it replaces, the original if it is there already, or a new one. */
+export function fileFor(
+  { name, text, source = "" }: LoadedDocument,
+  { folder, api, imported }: { folder: string; api: string; imported?: Imported | undefined },
+): DocumentFile {
+  const old = imported?.file.documents[name]?.file;
+  if (old !== undefined) return { name: old, text, isThere: hasText(join(folder, old), text) };
+  const own = basename(source);
+  const ending = /^\s*[[{]/.test(text) ? "json" : "yaml";
+  const usual = /^[\w.-]+\.(?:json|ya?ml)$/i.test(own) && !own.endsWith(".nexus.yaml") ? own : `${name}.${ending}`;
+  for (const candidate of [usual, `${api}.${name}.${ending}`]) {
+    const path = join(folder, candidate);
+    if (!existsSync(path)) return { name: candidate, text, isThere: false };
+    if (hasText(path, text)) return { name: candidate, text, isThere: true };
+  }
+  throw new NexusError("CONFIG_INVALID", `${join(folder, usual)} exists and is another document`, {
+    phase: "config",
+    hint: "Move it away, or use --out with another folder.",
+    mayHaveReached: false,
+  });
+}
+
+function hasText(path: string, text: string): boolean {
+  return findRegularText(path, MAX_BYTES)?.replaceAll("\r\n", "\n") === text;
+}
+
+/** What the tool file says about its documents. */
+export function documentSpecs(
+  documents: readonly LoadedDocument[],
+  files: readonly DocumentFile[],
+): DraftOptions["documents"] {
+  return Object.fromEntries(
+    documents.map((document, index) => {
+      const source = addressOf(document);
+      const spec = {
+        file: files[index]?.name ?? "",
+        sha256: document.sha256,
+        ...(source === undefined ? {} : { source }),
+      };
+      return [document.name, spec];
+    }),
+  );
+}
+
+/** Where a document was loaded from, if that was an address. */
+export function addressOf(document: LoadedDocument | undefined): string | undefined {
+  const { source } = document ?? {};
+  return source !== undefined && /^https?:/i.test(source) ? source : undefined;
+}
+
+/** Each file is written completely or not at all; between two of them, the tool file is never without its document. */
+export async function writeImport({
+  path,
+  folder,
+  text,
+  files,
+  isUpdate,
+}: {
+  path: string;
+  folder: string;
+  text: string;
+  files: readonly DocumentFile[];
+  isUpdate: boolean;
+}): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  // An old document is needed to merge again, so it is replaced last.
+  if (isUpdate) await writeAtomic(path, text, 0o644);
+  for (const { name, text: document, isThere } of files) {
+    if (!isThere) await writeAtomic(join(folder, name), document, 0o644);
+  }
+  if (!isUpdate) await writeAtomic(path, text, 0o644);
+}
