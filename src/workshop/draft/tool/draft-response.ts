@@ -1,7 +1,7 @@
 import type { OperationFacts, ResponseFacts } from "../../documents/api-facts.ts";
 import type { FieldSpec, ResponseSpec, Shape } from "../../file/model/tool-file.ts";
 import { pascalCase } from "../names/words.ts";
-import { asSentence, asTemplate } from "../texts.ts";
+import { asTemplate } from "../texts.ts";
 import { allFields, type DraftType } from "../types/draft-type.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import type { ToolPlace } from "./draft-parameters.ts";
@@ -21,7 +21,7 @@ export interface DraftedResponse {
 export function draftResponse(operation: OperationFacts, title: string, place: ToolPlace): DraftedResponse {
   const found = successOf(operation.responses);
   const status = Number(/^2\d\d$/.exec(found?.status ?? "")?.[0] ?? 200);
-  const done = asTemplate(asSentence(title));
+  const done = `${asTemplate(title)}: done.`;
   if (operation.method.toUpperCase() === "HEAD") return { response: { as: "none", text: done }, status };
   const choice = found && chooseMedia(found.contents.filter((content) => !isMultipart(content.mediaType)));
   if (!found || !choice) {
@@ -108,9 +108,7 @@ function answerType(
   const named = shape.kind === "object" ? types.types.get(shape.type) : undefined;
   const headers = shownHeaders(found, types, about);
   if (named && !named.union && !allFields(named).has("deviations")) {
-    const text = countText(
-      [...allFields(named)].filter(([, field]) => field.shape.kind === "list" && field.side !== "input"),
-    );
+    const text = isListing(operation) ? countText(allFields(named)) : {};
     if (headers.size === 0 || [...headers.values()].some(({ field }) => allFields(named).has(field)))
       return { type: named, ...text };
     const fields = new Map([...headers.values()].map(({ field, spec }) => [field, spec]));
@@ -148,8 +146,16 @@ function answerType(
   return { type, ...text, ...filled };
 }
 
-/** Counts the only list of an answer. */
-function countText(lists: readonly (readonly [string, FieldSpec])[]): { text?: string } {
+/** Whether it asks for several things: the path of one thing ends with its id. */
+function isListing({ method, path }: OperationFacts): boolean {
+  return method.toUpperCase() === "GET" && !path.endsWith("}");
+}
+
+/** Counts the only list of things in an answer. */
+function countText(fields: ReadonlyMap<string, FieldSpec>): { text?: string } {
+  const lists = [...fields].filter(
+    ([, { shape, side }]) => shape.kind === "list" && shape.of.kind === "object" && side !== "input",
+  );
   const [only] = lists;
   return lists.length === 1 && only
     ? { text: `Found {count(${only[0]})} ${asTemplate(only[0].replaceAll("_", " "))}.` }
