@@ -15,6 +15,9 @@ beforeAll(async () => {
     "here/hotel/hotel.nexus.yaml",
     "here/folder/folder.nexus.yaml",
     "here/plain.nexus.yaml",
+    "here/imports/shop.nexus.yaml",
+    "here/two/a.nexus.yaml",
+    "here/two/b.nexus.yaml",
     "package/hotel/hotel.nexus.yaml",
     "package/museum/museum.nexus.yaml",
   ];
@@ -34,6 +37,8 @@ test.each([
   ["./hotel/hotel.nexus.yaml", "here/hotel/hotel.nexus.yaml"],
   ["plain.nexus.yaml", "here/plain.nexus.yaml"],
   ["./folder", "here/folder/folder.nexus.yaml"],
+  ["./imports", "here/imports/shop.nexus.yaml"],
+  [".", "here/plain.nexus.yaml"],
 ])("%s means %s", async (given, file) => {
   expect(await findToolFile(given, places)).toBe(join(root, file));
 });
@@ -48,4 +53,11 @@ test("an unknown API is reported with the known names", async () => {
 
 test("a path that does not exist is reported", async () => {
   await expect(findToolFile("./nothing.nexus.yaml", places)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+});
+
+test("a folder with several tool files is reported with their names", async () => {
+  await expect(findToolFile("./two", places)).rejects.toMatchObject({
+    message: `The folder "./two" has several tool files`,
+    hint: "Use the path of one of them: a.nexus.yaml, b.nexus.yaml.",
+  });
 });

@@ -21,7 +21,11 @@ export async function findToolFile(given: string, places: ToolFilePlaces): Promi
   const { cwd, examples = packagedExamples() } = places;
   const candidates = isPath(given) ? pathsOf(resolve(cwd, given)) : placesOf(given, { cwd, examples });
   for (const file of candidates) if (await isFile(file)) return file;
-  throw isPath(given) ? noFile(given) : noApi(given, candidates, await namesIn([join(cwd, "api"), cwd, examples]));
+  const inFolder = isPath(given) ? await toolFilesIn(resolve(cwd, given)) : [];
+  if (inFolder.length === 1 && inFolder[0] !== undefined) return join(resolve(cwd, given), inFolder[0]);
+  throw isPath(given)
+    ? noFile(given, inFolder)
+    : noApi(given, candidates, await namesIn([join(cwd, "api"), cwd, examples]));
 }
 
 function isPath(given: string): boolean {
@@ -40,6 +44,11 @@ function placesOf(name: string, { cwd, examples }: Required<ToolFilePlaces>): st
 /** Beside dist/, in which the built program is two folders down. */
 function packagedExamples(): string {
   return fileURLToPath(new URL("../../api", import.meta.url));
+}
+
+async function toolFilesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder).catch(() => []);
+  return entries.filter((entry) => entry.endsWith(ENDING)).toSorted();
 }
 
 async function isFile(path: string): Promise<boolean> {
@@ -66,12 +75,20 @@ async function namesIn(folders: readonly string[]): Promise<string[]> {
   return [...new Set(found.flat())].toSorted();
 }
 
-function noFile(given: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `The tool file ${JSON.stringify(given)} does not exist`, {
-    phase: "config",
-    hint: `Use the path of a file named <api>${ENDING}, or of its folder.`,
-    mayHaveReached: false,
-  });
+function noFile(given: string, inFolder: readonly string[]): NexusError {
+  const isSeveral = inFolder.length > 1;
+  const problem = isSeveral ? "has several tool files" : "does not exist";
+  return new NexusError(
+    "CONFIG_INVALID",
+    `${isSeveral ? "The folder" : "The tool file"} ${JSON.stringify(given)} ${problem}`,
+    {
+      phase: "config",
+      hint: isSeveral
+        ? `Use the path of one of them: ${inFolder.slice(0, 10).join(", ")}.`
+        : `Use the path of a file named <api>${ENDING}, or of its folder.`,
+      mayHaveReached: false,
+    },
+  );
 }
 
 function noApi(name: string, candidates: readonly string[], known: readonly string[]): NexusError {

@@ -118,6 +118,7 @@ describe("the text of an API description", () => {
   test.each([
     ["", "is empty"],
     ["openapi: 3.0.0\n  a: [", "not valid YAML"],
+    ["openapi: 3.0.0\na: { name: b[c] }", "not valid YAML in line 2, column 13"],
     ['{"openapi":', "not valid JSON"],
     ["openapi: 3.0.0\na: &a [*a]", "inside its own anchor"],
     ["openapi: 3.0.0\na: *b", "not valid YAML"],

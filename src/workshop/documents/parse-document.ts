@@ -54,13 +54,21 @@ export function parseText(lines: string, name: string): { value: unknown; repeat
     return isJson ? jsonValue(text) : yamlValue(text);
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(name, error.message, error);
-    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
+    const at = error instanceof YAMLParseError ? ` in ${placeOf(error.pos[0], text)}` : "";
     throw unreadable(
-      `The document ${name} is not valid ${isJson ? "JSON" : "YAML"}: ${visible(messageOf(error).slice(0, 300))}`,
-      "Correct it, or export it again; an editor with support for JSON and YAML shows the place.",
-      { cause: error, ...(line === undefined ? {} : { source: { file: name, line } }) },
+      `The document ${name} is not valid ${isJson ? "JSON" : "YAML"}${at}: ${visible(messageOf(error).slice(0, 300))}`,
+      isJson
+        ? "Correct it, or export it again."
+        : "Correct it, or export it again. Texts with : # [ ] { } or , may need quotes.",
+      { cause: error },
     );
   }
+}
+
+/** `line 12, column 5` of an offset. */
+function placeOf(offset: number, text: string): string {
+  const before = text.slice(0, offset).split("\n");
+  return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
 function jsonValue(text: string): { value: unknown; repeated: RepeatedKey[] } {
