@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { importedRunner } from "../fixtures/workshop/imported-runner.ts";
+import { startFake } from "../../src/workshop/fake/fake.ts";
+import { importedApi, runnerFor } from "../fixtures/workshop/imported-runner.ts";
 import { OPENAPI_CASES, SWAGGER_CASES } from "../fixtures/workshop/request-cases.ts";
 import { hasSwaggerClient, sendWithSwaggerClient } from "../fixtures/workshop/swagger-client.ts";
 
@@ -40,10 +41,20 @@ describe.runIf(hasSwaggerClient).each([
   test.each(cases.map((each) => [each.title, each] as const))("%s", async (_, each) => {
     await sendWithSwaggerClient(each, origin);
     const expected = await comparable(taken());
-    await using runner = importedRunner(JSON.stringify(each.document), origin);
+    const { api, file } = importedApi(each.document);
+    await using runner = runnerFor(api, origin);
     const result = await runner.call(each.tool, each.arguments);
     expect(result.isError, JSON.stringify(result.content)).not.toBe(true);
     expect(await comparable(taken())).toEqual(expected);
+
+    await using fake = await startFake(file);
+    await sendWithSwaggerClient(each, fake.url.replace(/\/$/, ""));
+    await using practising = runnerFor(api, fake.url);
+    await practising.call(each.tool, each.arguments);
+    const [theirs, ours] = fake.requests;
+    expect(theirs).toMatchObject({ tool: each.tool, status: ours?.status });
+    expect(ours?.status).toBeLessThan(300);
+    if (!each.isLibraryWrong) expect(theirs?.input).toEqual(ours?.input);
   });
 });
 
