@@ -30,7 +30,7 @@ export class Routes {
       .map(([tool, spec]) => {
         const { path, base: own } = spec.request;
         const open = path.split("{").length - 1;
-        return { tool, spec, path: (own === undefined ? base : standInFor(base, own)) + path, open };
+        return { tool, spec, path: (own === undefined ? base : standInFor(base, own)) + asSent(path), open };
       })
       .sort((a, b) => a.open - b.open);
   }
@@ -46,6 +46,11 @@ export class Routes {
     }
     return others.length === 0 ? undefined : { methods: others };
   }
+}
+
+/** Letters of other scripts arrive encoded. */
+function asSent(path: string): string {
+  return path.replaceAll(/[^\u0021-\u007e\p{Cs}]+/gu, (text) => encodeURIComponent(text));
 }
 
 function placesIn(path: string, pathname: string): string[] | undefined {

@@ -19,14 +19,18 @@ export function exampleArguments({ body }: OperationFacts, input: DraftedInput, 
   for (const [name, field] of input.parameters.fields) {
     const value = firstFitting(parameterExamples(input.parameters.sources.get(name)), field, place);
     if (value !== UNFIT && !isDivided(value)) given[name] = value;
-    else if (!field.optional && field.default === undefined) return undefined;
+    else if (isRequired(field)) return undefined;
   }
   if (input.body) {
     const members = bodyExample(input.body.choice.content, input.body.fields, place);
     if (members) Object.assign(given, members);
-    else if (body?.required) return undefined;
+    else if (body?.required || [...input.body.fields.values()].some(isRequired)) return undefined;
   }
   return JSON.stringify(given).length <= MAX_LENGTH ? given : undefined;
+}
+
+function isRequired({ optional, default: usual, const: only }: FieldSpec): boolean {
+  return !optional && usual === undefined && only === undefined;
 }
 
 /** A list in one text cannot have the sign that separates its items in one of them. */

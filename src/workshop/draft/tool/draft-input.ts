@@ -172,14 +172,17 @@ function partsOf(
     const encoding = Object.hasOwn(content.encoding, wire) ? content.encoding[wire] : undefined;
     const { contentType } = encoding ?? {};
     const isJson = contentType !== undefined && /json/i.test(contentType);
-    const usual = kind === "multipart" && field.shape.kind !== "list" ? "json" : "form";
+    // OpenAPI 3.0.4, Encoding Object: an object is sent as JSON unless a style is given.
+    const isStyled = kind === "form" && (encoding?.style ?? encoding?.explode) !== undefined;
+    const usual = field.shape.kind === "list" || isStyled ? "form" : "json";
     const written = {
       style: isJson ? ("json" as const) : (encoding?.style ?? usual),
       explode: encoding?.explode ?? true,
     };
     let style = parameterStyle(field.shape, written);
     if (field.shape.kind === "scalar" && style === "json") style = undefined;
-    if (!isWritable(field.shape, style, types.types)) {
+    const isGuessed = kind === "form" && style === "json" && !isJson;
+    if (isGuessed || !isWritable(field.shape, style, types.types)) {
       questions.add(
         "The document does not say how this nested value is written in a form; it is sent as JSON.",
         `types.${type.name}.fields.${name}`,
