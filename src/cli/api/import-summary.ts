@@ -33,13 +33,11 @@ export function showImport({ draft, shown, isDry }: ImportSummary, out: Output):
   }
   const searchable = tools.filter(({ offer }) => offer === "search").length;
   if (searchable > 0) {
-    out.line(
-      `  ${tools.length - searchable} of them are listed; ${searchable} are found with the search tools (offer: search).`,
-    );
+    out.line(`  Listed: ${tools.length - searchable}. Found with the search tools (offer: search): ${searchable}.`);
   }
   if (omitted.length > 0) {
     out.line("");
-    out.line(`${pluralize(omitted.length, "operation")} did not become tools`);
+    out.line(`${pluralize(omitted.length, "operation")} did not become ${omitted.length === 1 ? "a tool" : "tools"}`);
     for (const [, same] of groupedBy(omitted, ({ reason }) => reason)) {
       const reason = same[0] ? OMISSION_REASONS[same[0].reason] : "";
       out.line(

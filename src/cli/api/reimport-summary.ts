@@ -71,7 +71,7 @@ function showPlaces(out: Output, title: string, all: readonly TakenChange[]): vo
 function showProposals(out: Output, consequences: readonly Consequence[]): void {
   out.line();
   out.line(
-    `Proposed: ${pluralize(consequences.length, "place")} that were edited and that the description changed. The file keeps the edit; change it by hand if the description is right.`,
+    `Proposed: ${pluralize(consequences.length, "place")}, changed both in the file and in the description. The file keeps the edit; change it by hand if the description is right.`,
   );
   for (const { proposal, changes, problem } of consequences) {
     out.line(`  ${visible(proposal.where)}`);

@@ -158,3 +158,27 @@ test("the reference lists the rules for effects as they are applied", () => {
   const rows = EFFECT_RULES.map(({ effect, when }) => `| ${when} | ${effect} |`);
   expect(page).toContain(rows.join("\n"));
 });
+
+test("parts that a definition does not show are questions", () => {
+  const long = "A long text about this member that explains it in many words. ".repeat(4);
+  const wide = (depth: number): object => ({
+    type: "object",
+    properties: Object.fromEntries(
+      Array.from({ length: 8 }, (_, at) => [
+        `m${at}`,
+        depth === 0 ? { type: "string", description: long } : { ...wide(depth - 1), description: `${depth}.${at}` },
+      ]),
+    ),
+  });
+  const body = { required: true, content: { "application/json": { schema: wide(2) } } };
+  const { questions, problems } = draftOf(
+    documentWith({ "/wide": { post: { operationId: "wide", requestBody: body, responses: answer } } }),
+  );
+  expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
+  expect(questions).toContainEqual(
+    expect.objectContaining({
+      about: "tools.wide.input",
+      ask: expect.stringMatching(/^Too large for the list: m0\S*, .* shown as any object there/) as string,
+    }),
+  );
+});

@@ -7,7 +7,7 @@ import { toolNames } from "./names/tool-names.ts";
 import { QuestionList } from "./questions.ts";
 import { SecretsDrafter } from "./secrets/draft-secrets.ts";
 import { choiceText, type Choice } from "./select/choice.ts";
-import { fittingTools } from "./select/fit-list.ts";
+import { cutQuestions, fittingTools } from "./select/fit-list.ts";
 import { byImportance, MOST_LISTED } from "./select/proposed-list.ts";
 import { selected } from "./select/selectors.ts";
 import { cleanText } from "./texts.ts";
@@ -116,10 +116,14 @@ function fitted(
   if (file) {
     const listed = fittingTools(file, listable, most);
     for (const name of listable) if (!listed.has(name)) searchable.add(name);
+    for (const [name, cut] of listed) {
+      for (const { about, ask } of cutQuestions(name, cut)) parts.questions.add(ask, about);
+    }
   }
   for (const { name } of broken) searchable.delete(name);
   if (searchable.size > 0) {
-    const ask = `${searchable.size} tools are not in the list of tools, which would be too long; they are found by searching. Are the listed ones those that are needed most?`;
+    const left = searchable.size === 1 ? "1 tool is" : `${searchable.size} tools are`;
+    const ask = `${left} not in the list of tools, which would be too long, but found by searching. Are the listed ones those that are needed most?`;
     parts.questions.add(ask, "tools");
   }
   const { text, questions } = fileText(parts, searchable);

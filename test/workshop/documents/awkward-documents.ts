@@ -323,31 +323,29 @@ export const AWKWARD: Record<string, object> = {
         query("size", { type: "integer", minimum: 1, default: "ten", example: -4 }),
         query("kind", { type: "string", enum: ["a", "b"], default: "c" }),
       ]),
-      ...{
-        post: {
-          requestBody: {
-            content: {
-              "application/json": {
-                schema: {
-                  type: "object",
-                  required: ["n"],
-                  properties: {
-                    n: { type: "integer", default: null },
-                    when: { type: "string", format: "date", default: "yesterday" },
-                  },
+      post: {
+        requestBody: {
+          content: {
+            "application/json": {
+              schema: {
+                type: "object",
+                required: ["n"],
+                properties: {
+                  n: { type: "integer", default: null },
+                  when: { type: "string", format: "date", default: "yesterday" },
                 },
-                example: { n: "many", other: true },
               },
+              example: { n: "many", other: true },
             },
           },
-          responses: {
-            200: {
-              description: "ok",
-              content: {
-                "application/json": {
-                  schema: { type: "object", properties: { id: { type: "integer" } } },
-                  example: { id: "x" },
-                },
+        },
+        responses: {
+          200: {
+            description: "ok",
+            content: {
+              "application/json": {
+                schema: { type: "object", properties: { id: { type: "integer" } } },
+                example: { id: "x" },
               },
             },
           },
