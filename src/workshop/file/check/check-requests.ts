@@ -2,7 +2,7 @@ import { checkParameters } from "./check-parameters.ts";
 import { refer } from "./refer.ts";
 import { covers } from "../read/read-upstream.ts";
 import type { Path, Problems } from "../model/problem.ts";
-import { findRequestTool } from "../model/request-tools.ts";
+import { requestTools } from "../model/request-tools.ts";
 import { fieldsInName, secretNames } from "../model/secret-names.ts";
 import type { FieldSpec, RequestToolSpec, SecretsSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
 import { fieldsTaken } from "../read/uses.ts";
@@ -10,22 +10,26 @@ import { fieldsTaken } from "../read/uses.ts";
 /** Names that tools refer to, and input fields that are used nowhere. */
 export function checkRequests(file: ToolFile, problems: Problems): void {
   const used = new Set<string>();
+  const types = Object.keys(file.types);
+  const sharing = groupedByInput(file);
   for (const [name, tool] of Object.entries(file.tools)) {
     const path = ["tools", name];
-    refer(tool.input, Object.keys(file.types), "type", [...path, "input"], problems);
-    refer(tool.response.type, Object.keys(file.types), "type", [...path, "response", "type"], problems);
+    refer(tool.input, types, "type", [...path, "input"], problems);
+    refer(tool.response.type, types, "type", [...path, "response", "type"], problems);
     checkConfirmed(file, tool, path, problems);
     if (!tool.request) continue;
     const { secrets } = tool.request;
     refer(secrets, Object.keys(file.secrets), "set of secrets", [...path, "request", "secrets"], problems);
     if (secrets !== undefined) used.add(secrets);
     checkRequest(file, tool, path, problems);
+    if (tool.request.body !== undefined) checkShared(file, tool, { path, sharing: sharing.get(tool.input) }, problems);
   }
   for (const name of Object.keys(file.secrets)) {
     if (!used.has(name)) problems.warning(["secrets", name], "no request uses these secrets");
   }
+  const tools = Object.keys(file.tools);
   for (const name of Object.keys(file.fake.tools)) {
-    refer(name, Object.keys(file.tools), "tool", ["fake", "tools", name], problems);
+    refer(name, tools, "tool", ["fake", "tools", name], problems);
   }
 }
 
@@ -55,7 +59,7 @@ function checkRequest(file: ToolFile, tool: RequestToolSpec, tools: Path, proble
       problems.error(at, `"${field}" is optional, but a secret has it in its name`);
   }
   if (secrets) checkClashes(tool, secrets, path, problems);
-  if (request.body !== undefined) return checkShared(file, tools, problems);
+  if (request.body !== undefined) return;
   const sent = [...fieldsTaken(request), ...inSecrets];
   for (const [field, spec] of Object.entries(fields)) {
     if (spec.wire === false || spec.side === "output" || sent.includes(field) || tool.confirm?.field === field)
@@ -69,21 +73,32 @@ function checkRequest(file: ToolFile, tool: RequestToolSpec, tools: Path, proble
   }
 }
 
+/** The tools with a body by their inputs: files have a thousand tools, so they are not searched for each of them. */
+function groupedByInput(file: ToolFile): Map<string, RequestToolSpec[]> {
+  const groups = new Map<string, RequestToolSpec[]>();
+  for (const [, tool] of requestTools(file)) {
+    if (tool.request.body === undefined) continue;
+    const group = groups.get(tool.input);
+    if (group) group.push(tool);
+    else groups.set(tool.input, [tool]);
+  }
+  return groups;
+}
+
 /** A field that one tool takes out of the body is not in the body of the others either. */
-function checkShared(file: ToolFile, tools: Path, problems: Problems): void {
-  const tool = findRequestTool(file, String(tools.at(-1)));
-  const sharing = Object.keys(file.tools).filter((name) => file.tools[name]?.input === tool?.input);
-  const others = sharing.flatMap((name) => {
-    const other = findRequestTool(file, name);
-    return other?.request.body === undefined ? [] : [[name, other] as const];
-  });
-  if (!tool || others.length < 2) return;
+function checkShared(
+  file: ToolFile,
+  tool: RequestToolSpec,
+  { path, sharing = [] }: { path: Path; sharing: readonly RequestToolSpec[] | undefined },
+  problems: Problems,
+): void {
+  if (sharing.length < 2 || !fieldsOf(file, tool.input)) return;
   const own = fieldsTaken(tool.request);
-  for (const field of new Set(others.flatMap(([, { request }]) => fieldsTaken(request)))) {
+  for (const field of new Set(sharing.flatMap(({ request }) => fieldsTaken(request)))) {
     if (own.includes(field) || file.types[tool.input]?.fields[field]?.wire !== false) continue;
     const message = `"${field}" is not sent: another tool with this input has it outside of the body`;
     problems.warning(
-      [...tools, "input"],
+      [...path, "input"],
       message,
       "Say with wire where it stands, or give the tools inputs of their own.",
     );
