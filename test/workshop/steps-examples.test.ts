@@ -6,7 +6,7 @@ import { compileApi } from "../../src/workshop/compile/compile.ts";
 import { readToolFile } from "../../src/workshop/file/read-tool-file.ts";
 import { runChecks } from "../../src/workshop/run-checks.ts";
 
-const NAMES = ["steps", "paging"];
+const NAMES = ["steps", "paging", "files"];
 const textOf = (name: string) =>
   readFile(new URL(`../../examples/workshop/${name}.nexus.yaml`, import.meta.url), "utf8");
 
