@@ -48,6 +48,7 @@ export const LAYERS = [
   ["workshop/expression"],
   ["workshop/codec/record"],
   ["workshop/codec/json"],
+  ["workshop/shape"],
   ["workshop/codec/xml"],
   ["workshop/codec/parameter"],
   ["workshop/codec/form"],

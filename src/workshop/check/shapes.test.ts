@@ -68,6 +68,20 @@ describe("arguments of all shapes (X3)", () => {
   });
 });
 
+test("the member of a discriminator may have dots in its name", () => {
+  const union = { oneOf: ["Tree", "Bush"], discriminator: { member: "@odata.type", values: { t: "Tree", b: "Bush" } } };
+  const file = fileOf({
+    Root: { fields: { plant: union } },
+    Tree: { fields: { type: { wire: String.raw`@odata\.type`, type: "string" }, height: { type: "number" } } },
+    Bush: { fields: { height: { type: "number" } } },
+  });
+  expect(Object.keys(file.types["Tree"]?.fields ?? {})).toEqual(["type", "height"]);
+  expect(file.types["Bush"]?.fields["odata_type"]?.wire).toBe(String.raw`@odata\.type`);
+  const check = checkerFor(file, "t");
+  expect(check({ plant: { odata_type: "b", height: 1 } }).problems).toEqual([]);
+  expect(check({ plant: { type: "b", height: 1 } }).problems).not.toEqual([]);
+});
+
 test("X2: a definition that is too large is cut where it fits, and arguments are checked in full", () => {
   const fields = Object.fromEntries(
     Array.from({ length: 60 }, (_, at) => [

@@ -1,4 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
+import { memberPath } from "../codec/json/member-path.ts";
 import type { FieldSpec, Shape, ToolFile, UnionShape } from "../file/model/tool-file.ts";
 import { findType, findUnion, isOnSide } from "./shape-parts.ts";
 
@@ -12,7 +13,8 @@ export interface Tag {
 export function tagOf(file: Pick<ToolFile, "types">, { discriminator }: UnionShape, type: string): Tag | undefined {
   if (!discriminator) return undefined;
   const fields = findType(file, type)?.fields ?? {};
-  const found = Object.entries(fields).find(([, { wire }]) => wire === discriminator.member);
+  const place = memberPath(discriminator.member);
+  const found = Object.entries(fields).find(([, { wire }]) => wire === place);
   if (!found) return undefined;
   const [field, spec] = found;
   const values = Object.entries(discriminator.values).filter(([, its]) => its === type);

@@ -1,3 +1,4 @@
+import { memberPath } from "../../codec/json/member-path.ts";
 import { findType, shapesOf } from "../../shape/shape-parts.ts";
 import type { Problems } from "../model/problem.ts";
 import type { FieldSpec, Shape, ToolFile, UnionShape } from "../model/tool-file.ts";
@@ -36,7 +37,7 @@ function problemOf(file: ToolFile, union: UnionShape, value: string, name: strin
   const member = union.discriminator?.member ?? "";
   if (!type) return undefined;
   if (type.union) return `${name} has no member "${member}", because it is one of several types`;
-  const found = Object.entries(type.fields).find(([, { wire }]) => wire === member);
+  const found = Object.entries(type.fields).find(([, { wire }]) => wire === memberPath(member));
   return found && misfitOf(found[1], value) ? `"${value}" cannot be ${name}.${found[0]}` : undefined;
 }
 

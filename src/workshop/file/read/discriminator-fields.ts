@@ -1,3 +1,4 @@
+import { memberPath } from "../../codec/json/member-path.ts";
 import type { FieldSpec, Shape, TypeSpec } from "../model/tool-file.ts";
 import { shapesOf } from "../../shape/shape-parts.ts";
 
@@ -13,9 +14,10 @@ export function withDiscriminatorFields(types: Readonly<Record<string, TypeSpec>
     shape.of.forEach(visit);
     if (!shape.discriminator) return;
     const { member, values } = shape.discriminator;
+    const place = memberPath(member);
     for (const name of new Set(Object.values(values))) {
       const type = Object.hasOwn(types, name) ? types[name] : undefined;
-      if (!type || type.union || Object.values(type.fields).some(({ wire }) => wire === member)) continue;
+      if (!type || type.union || Object.values(type.fields).some(({ wire }) => wire === place)) continue;
       missing.set(name, (missing.get(name) ?? new Set()).add(member));
     }
   };
@@ -31,7 +33,7 @@ function withFields(type: TypeSpec, members: readonly string[]): TypeSpec {
   const fields = new Map<string, FieldSpec>();
   for (const member of members) {
     fields.set(freeName(member, type), {
-      wire: member,
+      wire: memberPath(member),
       shape: { kind: "scalar", type: "string", whitespace: "keep" },
       optional: true,
       hidden: false,
