@@ -17,7 +17,8 @@ export function fragmentParts(fragment: string): string[] {
     .map((part) => unescapePart(percentDecoded(part)));
 }
 
-function unescapePart(part: string): string {
+/** The name that one part of a JSON pointer stands for. */
+export function unescapePart(part: string): string {
   return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 

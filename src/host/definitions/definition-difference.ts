@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../json/is-record.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
+import { escapePart } from "../../schema/pointer.ts";
 
 /** One place where a definition differs from the accepted one. */
 export interface DefinitionDifference {
@@ -112,7 +113,7 @@ function memberPath(path: Path): string {
 }
 
 function pointerOf(path: Path): string {
-  return path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  return path.map((key) => `/${escapePart(key)}`).join("");
 }
 
 const ORDER = [/^title$/, /^description$/, /^argument /, /^inputSchema/, /^outputSchema/, /^annotations/];

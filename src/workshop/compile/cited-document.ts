@@ -1,5 +1,6 @@
 import { isRecord } from "../../json/is-record.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
+import { pointerParts } from "../../schema/pointer.ts";
 import { sha256 } from "../../text/digest.ts";
 import { jsonSample } from "../documents/json-sample.ts";
 import { parseText } from "../documents/parse-document.ts";
@@ -60,8 +61,7 @@ export class CitedDocument {
     const root = this.#parsed();
     if ("problem" in root) return undefined;
     let { value } = root.part;
-    for (const step of pointer.split("/").slice(1)) {
-      const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    for (const key of pointerParts(pointer)) {
       // The bodies in a collection are texts of JSON, and have parts as well.
       if (typeof value === "string") value = jsonSample(value)?.value;
       if (Array.isArray(value)) {

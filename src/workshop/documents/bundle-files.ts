@@ -2,6 +2,7 @@ import { dirname, join, sep } from "node:path";
 import { isRecord } from "../../json/is-record.ts";
 import { pathInside, realPath } from "../../files/paths.ts";
 import { readRegularFile } from "../../files/regular-file.ts";
+import { pointerParts } from "../../schema/pointer.ts";
 import { percentDecoded } from "../../text/percent-decoded.ts";
 import { utf8Text } from "../../text/utf8-text.ts";
 import { MAX_DOCUMENT_LENGTH, parseDocument, parseText, type LoadedDocument } from "./parse-document.ts";
@@ -13,8 +14,8 @@ const MAX_FILES = 500;
 
 /** The file that a pointer of a bundled document is in; undefined for the document itself. */
 export function bundledFile(pointer: string): string | undefined {
-  const [, first, file] = pointer.split("/", 3);
-  return first === BUNDLED_FILES ? file?.replaceAll("~1", "/").replaceAll("~0", "~") : undefined;
+  if (!pointer.startsWith(`/${BUNDLED_FILES}/`)) return undefined;
+  return pointerParts(pointer)[1];
 }
 
 /**
@@ -38,8 +39,12 @@ export function bundleFiles(document: LoadedDocument, path: string): LoadedDocum
       break;
     }
     const text = textInside(folder, file);
-    length += text?.length ?? 0;
-    if (text === undefined || length > MAX_DOCUMENT_LENGTH) continue;
+    if (text === undefined) continue;
+    length += text.length;
+    if (length > MAX_DOCUMENT_LENGTH) {
+      remarks.push(`Its files have more than ${MAX_DOCUMENT_LENGTH} characters; ${file} and others were not read`);
+      break;
+    }
     try {
       const part = parseText(text.replaceAll("\r\n", "\n"), file).value;
       files[file] = part;

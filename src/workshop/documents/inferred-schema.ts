@@ -1,4 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
+import { escapePart } from "../../schema/pointer.ts";
 import type { Evidence, SchemaFacts } from "./api-facts.ts";
 
 /** The most items of a list, and members of an object, that are looked at. */
@@ -67,7 +68,7 @@ function membersOf(samples: readonly Sample[]): Map<string, [Sample, ...Sample[]
   for (const { value, evidence } of samples) {
     if (!isRecord(value)) continue;
     for (const [name, member] of Object.entries(value)) {
-      const sample = { value: member, evidence: `${evidence}/${pointerStep(name)}` };
+      const sample = { value: member, evidence: `${evidence}/${escapePart(name)}` };
       const known = members.get(name);
       if (known) known.push(sample);
       else if (members.size < MAX_MEMBERS) members.set(name, [sample]);
@@ -82,11 +83,6 @@ function itemsOf(samples: readonly Sample[]): Sample[] {
       ? value.slice(0, MAX_ITEMS).map((item: unknown, index) => ({ value: item, evidence: `${evidence}/${index}` }))
       : [],
   );
-}
-
-/** A name as a step of a JSON pointer. */
-export function pointerStep(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 /** A schema that says only the type; no type: any value. */

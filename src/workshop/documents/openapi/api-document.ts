@@ -1,4 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
+import { escapePart, pointerParts } from "../../../schema/pointer.ts";
 import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Evidence, Remark } from "../api-facts.ts";
@@ -111,11 +112,11 @@ export class ApiDocument {
   /** The pointer of the file that a reference is about. */
   #base(file: string, from: string, fragment: string): string | undefined {
     const here = bundledFile(from);
-    if (file === "") return here === undefined ? "" : `/${BUNDLED_FILES}/${escapeStep(here)}`;
+    if (file === "") return here === undefined ? "" : `/${BUNDLED_FILES}/${escapePart(here)}`;
     const files = this.root[BUNDLED_FILES];
     const path = relativePath(percentDecoded(file), here);
     if (isRecord(files) && path !== undefined && Object.hasOwn(files, path)) {
-      return `/${BUNDLED_FILES}/${escapeStep(path)}`;
+      return `/${BUNDLED_FILES}/${escapePart(path)}`;
     }
     return this.#ids.schema(file) ?? (this.#isItself(file) && fragment !== "" ? "" : undefined);
   }
@@ -129,13 +130,12 @@ export class ApiDocument {
   /** `$ref: Pet`, as Swagger 1 wrote it. */
   #byName(name: string): DocumentPart | undefined {
     const base = this.format === "openapi-2.0" ? "/definitions" : "/components/schemas";
-    return /^[\w.-]+$/.test(name) ? this.#walk("", `${base}/${escapeStep(name)}`, 0) : undefined;
+    return /^[\w.-]+$/.test(name) ? this.#walk("", `${base}/${escapePart(name)}`, 0) : undefined;
   }
 
   #walk(base: string, fragment: string, hops: number): DocumentPart | undefined {
     let at: DocumentPart | undefined = { value: this.root, pointer: "" };
-    for (const step of `${base}${fragment}`.split("/").slice(1)) {
-      const name: string = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    for (const name of pointerParts(`${base}${fragment}`)) {
       let next = memberOf(at, name);
       const ref: string | undefined = next ? undefined : referenceOf(at.value);
       if (ref !== undefined && hops < MAX_HOPS) {
@@ -151,9 +151,9 @@ export class ApiDocument {
   /** The objects on the way to a pointer. */
   #chain(pointer: string): DocumentPart[] {
     const parts: DocumentPart[] = [{ value: this.root, pointer: "" }];
-    for (const step of pointer.split("/").slice(1)) {
+    for (const name of pointerParts(pointer)) {
       const [last] = parts.slice(-1);
-      const next = last && memberOf(last, step.replaceAll("~1", "/").replaceAll("~0", "~"));
+      const next = last && memberOf(last, name);
       if (!next) break;
       parts.push(next);
     }
@@ -168,10 +168,6 @@ export function referenceOf(value: unknown): string | undefined {
   return typeof ref === "string" ? ref : undefined;
 }
 
-function escapeStep(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
-}
-
 /** An own member of an object, or an item of a list. */
 export function memberOf({ value, pointer }: DocumentPart, name: string): DocumentPart | undefined {
   if (Array.isArray(value)) {
@@ -181,7 +177,7 @@ export function memberOf({ value, pointer }: DocumentPart, name: string): Docume
       : undefined;
   }
   if (!isRecord(value) || !Object.hasOwn(value, name)) return undefined;
-  return { value: value[name], pointer: `${pointer}/${escapeStep(name)}` };
+  return { value: value[name], pointer: `${pointer}/${escapePart(name)}` };
 }
 
 /** The members of an object with their pointers, without extensions; none if it is not an object. */
@@ -189,7 +185,7 @@ export function membersOf(part: DocumentPart | undefined): [string, DocumentPart
   if (!part || !isRecord(part.value)) return [];
   return Object.entries(part.value)
     .filter(([name]) => !name.startsWith("x-"))
-    .map(([name, value]) => [name, { value, pointer: `${part.pointer}/${escapeStep(name)}` }]);
+    .map(([name, value]) => [name, { value, pointer: `${part.pointer}/${escapePart(name)}` }]);
 }
 
 /** The items of a list with their pointers; none if it is not a list. */

@@ -1,4 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
+import { escapePart } from "../../../schema/pointer.ts";
 import type { DocumentPart } from "./api-document.ts";
 
 /** Where schemas with an `$id` and anchors are. Made on first use, because few documents have any. */
@@ -71,6 +72,6 @@ function children({ value, pointer }: DocumentPart): DocumentPart[] {
     .filter(([, member]) => typeof member === "object" && member !== null)
     .map(([name, member]) => ({
       value: member as unknown,
-      pointer: `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+      pointer: `${pointer}/${escapePart(name)}`,
     }));
 }

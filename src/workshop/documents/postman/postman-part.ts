@@ -1,6 +1,6 @@
 import { isRecord } from "../../../json/is-record.ts";
 import type { Evidence } from "../api-facts.ts";
-import { pointerStep } from "../inferred-schema.ts";
+import { escapePart } from "../../../schema/pointer.ts";
 
 /** A value of a collection and its place. Whatever it is, reading it never fails: what is not there is undefined. */
 export class PostmanPart {
@@ -23,7 +23,7 @@ export class PostmanPart {
       : isRecord(value) && Object.hasOwn(value, key)
         ? value[key]
         : undefined;
-    return new PostmanPart(found, `${this.evidence}/${pointerStep(String(key))}`);
+    return new PostmanPart(found, `${this.evidence}/${escapePart(String(key))}`);
   }
 
   items(): PostmanPart[] {
