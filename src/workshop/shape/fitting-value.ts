@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import type { Shape } from "../file/model/tool-file.ts";
+import type { ScalarShape, Shape } from "../file/model/tool-file.ts";
 
 /** A computed value must match its type, because clients validate results; undefined if it does not. */
 export function fitting(shape: Shape, value: unknown): unknown {
@@ -8,9 +8,9 @@ export function fitting(shape: Shape, value: unknown): unknown {
   if (shape.kind !== "scalar") return value ?? undefined;
   switch (shape.type) {
     case "integer":
-      return Number.isSafeInteger(value) ? value : undefined;
+      return Number.isSafeInteger(value) || isDigits(shape, value) ? value : undefined;
     case "number":
-      return Number.isFinite(value) ? value : undefined;
+      return Number.isFinite(value) || isDigits(shape, value) ? value : undefined;
     case "boolean":
     case "presence":
       return typeof value === "boolean" ? value : undefined;
@@ -20,4 +20,10 @@ export function fitting(shape: Shape, value: unknown): unknown {
     case "binary":
       return typeof value === "string" ? value : undefined;
   }
+}
+
+/** An exact number as text. */
+function isDigits({ type, exact }: ScalarShape, value: unknown): boolean {
+  if (!exact || typeof value !== "string") return false;
+  return type === "integer" ? /^-?\d+$/.test(value) : value.trim() !== "" && Number.isFinite(Number(value));
 }

@@ -3,7 +3,8 @@ import { isRecord } from "../../../json/is-record.ts";
 import type { CallToolResult } from "../../../protocol/mcp.ts";
 import { fillTemplate } from "../../expression/fill.ts";
 import { renderTemplate } from "../../expression/template.ts";
-import type { Shape, ToolFile } from "../../file/model/tool-file.ts";
+import type { FieldSpec, Shape, ToolFile } from "../../file/model/tool-file.ts";
+import { fitting } from "../../shape/fitting-value.ts";
 import { failureResult, META_KEYS, successResult, withMeta } from "../call-result.ts";
 import type { RunnerParts } from "../runner-parts.ts";
 import { changedSomething, reportLine, type StepReport } from "./step-report.ts";
@@ -80,8 +81,13 @@ function fittedTo(file: ToolFile, type: string, value: Value): Value {
   const spec = file.types[type];
   if (!spec || spec.union) return value;
   const fields = Object.entries(spec.fields);
-  const members = fields.map(([name, { shape }]) => [name, fittedShape(file, shape, value[name])] as const);
-  return Object.fromEntries(members.filter(([, member]) => member !== undefined));
+  const members = fields.map(([name, field]) => [name, fittedField(file, field, value[name])] as const);
+  const others = spec.additional ? Object.entries(value).filter(([name]) => !Object.hasOwn(spec.fields, name)) : [];
+  return Object.fromEntries([...members.filter(([, member]) => member !== undefined), ...others]);
+}
+
+function fittedField(file: ToolFile, { shape, nullable }: FieldSpec, value: unknown): unknown {
+  return value === null && nullable ? null : fittedShape(file, shape, value);
 }
 
 function fittedShape(file: ToolFile, shape: Shape, value: unknown): unknown {
@@ -93,26 +99,10 @@ function fittedShape(file: ToolFile, shape: Shape, value: unknown): unknown {
     case "object":
       return isRecord(value) ? fittedTo(file, shape.type, value) : undefined;
     case "scalar":
-      return isOfType(shape, value) ? value : undefined;
+      return fitting(shape, value);
     case "map":
     case "union":
     case "any":
       return value;
-  }
-}
-
-function isOfType({ type, exact }: Extract<Shape, { kind: "scalar" }>, value: unknown): boolean {
-  switch (type) {
-    case "integer":
-    case "number":
-      return typeof value === "number" || (exact === true && typeof value === "string");
-    case "boolean":
-    case "presence":
-      return typeof value === "boolean";
-    case "string":
-    case "date":
-    case "datetime":
-    case "binary":
-      return typeof value === "string";
   }
 }
