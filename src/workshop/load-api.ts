@@ -6,6 +6,7 @@ import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { isAccepted } from "./acceptance.ts";
 import { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
 import { refusedExamples } from "./check/refused-examples.ts";
+import { MAX_DOCUMENT_LENGTH } from "./documents/parse-document.ts";
 import { Problems, type Problem } from "./file/model/problem.ts";
 import { readToolFile } from "./file/read-tool-file.ts";
 import type { ToolFile } from "./file/model/tool-file.ts";
@@ -13,8 +14,7 @@ import { readYaml } from "./file/model/read-yaml.ts";
 import { isApproved, readLock, type Lock } from "./review/lock.ts";
 
 /** The parser reports files that are slightly too large; much larger ones are not read at all. */
-const MAX_BYTES = 4 * 1024 * 1024;
-const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 17 * 1024 * 1024;
 const MAX_DOCUMENTS_LENGTH = 64 * 1024 * 1024;
 
 /** A tool file on disk with its documents and its lock. */
@@ -118,7 +118,7 @@ function loadDocuments(file: ToolFile, folder: string): Record<string, string> {
   for (const [name, { file: written }] of Object.entries(file.documents)) {
     const path = join(folder, written);
     if (isAbsolute(written) || !isInside(path, folder)) continue;
-    const text = findRegularText(path, MAX_DOCUMENT_BYTES);
+    const text = findRegularText(path, MAX_DOCUMENT_LENGTH);
     length += text?.length ?? 0;
     if (length > MAX_DOCUMENTS_LENGTH) {
       throw unreadable(`The documents of a tool file have more than ${MAX_DOCUMENTS_LENGTH} characters, the limit`);

@@ -6,6 +6,7 @@ import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import { citationsOf, type Citation } from "../../workshop/compile/citations.ts";
 import { loadDocument } from "../../workshop/documents/load-document.ts";
+import { MAX_DOCUMENT_LENGTH } from "../../workshop/documents/parse-document.ts";
 import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { staleIn, type StaleOptions, type StalePlace } from "../../workshop/review/stale.ts";
 import { textChanges } from "../../workshop/review/text-changes.ts";
@@ -15,7 +16,6 @@ import { pluralize } from "../output/amounts.ts";
 import type { Output } from "../output/output.ts";
 import { loadNamed, type NamedApi } from "./loaded.ts";
 
-const MAX_BYTES = 32 * 1024 * 1024;
 const SHOWN = 400;
 const SHOWN_CHANGES = 3;
 
@@ -126,9 +126,9 @@ async function newerDocuments(
 
 async function textOf(source: string, name: string, signal: AbortSignal): Promise<string> {
   if (/^https?:\/\//i.test(source)) return (await loadDocument(source, { name, signal })).text;
-  const text = findRegularText(resolve(source), MAX_BYTES);
+  const text = findRegularText(resolve(source), MAX_DOCUMENT_LENGTH);
   if (text === undefined) {
-    throw new NexusError("CONFIG_INVALID", `There is no file ${source} with at most ${MAX_BYTES} bytes`, {
+    throw new NexusError("CONFIG_INVALID", `There is no file ${source} with at most ${MAX_DOCUMENT_LENGTH} bytes`, {
       phase: "config",
       hint: "Give the path of the newer document, or its address (https://…).",
       mayHaveReached: false,
