@@ -34,3 +34,9 @@ test("words that nothing has find nothing", () => {
   expect(INDEX.search("the of")).toEqual([]);
   expect(INDEX.search("")).toEqual([]);
 });
+
+test("a very long query is cut: its first words decide", () => {
+  const many = Array.from({ length: 100_000 }, (_, index) => `w${index}`).join(" ");
+  expect(INDEX.search(`billing ${many}`)).toEqual(["create_invoice"]);
+  expect(INDEX.search(`${many} billing`)).toEqual([]);
+});

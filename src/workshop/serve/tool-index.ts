@@ -6,6 +6,9 @@ const WEIGHTS = { name: 4, title: 3, category: 2, description: 1 } as const;
 /** A word that only begins with the asked one counts less. */
 const PREFIX = 0.4;
 const MIN_PREFIX = 3;
+/** Each word of a query is compared with all words. */
+const MAX_ASKED = 32;
+const MAX_QUERY = 1_000;
 /** Words that nearly every description has. */
 const COMMON: ReadonlySet<string> = new Set([
   "a",
@@ -41,7 +44,7 @@ export class ToolIndex {
   /** All tools that have at least one of the words; those with more and rarer words first. */
   search(query: string): string[] {
     const scores = new Map<string, number>();
-    for (const asked of new Set(wordsOf(query))) {
+    for (const asked of [...new Set(wordsOf(query.slice(0, MAX_QUERY)))].slice(0, MAX_ASKED)) {
       const best = new Map<string, number>();
       for (const [word, tools] of this.#matching(asked)) {
         const share = word === asked ? 1 : PREFIX;
