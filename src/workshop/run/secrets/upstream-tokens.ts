@@ -85,10 +85,14 @@ export class UpstreamTokens {
 
   async #renew(entry: Entry, grant: TokenGrant, { request, onRotation }: TokenOptions): Promise<TokenSet> {
     const { refresh } = grant;
-    const used = entry.refreshToken ?? refresh?.token;
+    let used = entry.refreshToken ?? refresh?.token;
     const tokens = await request(grant, used).catch(async (error: unknown) => {
       const stored = await refresh?.find();
       if (stored === undefined || stored === "" || stored === used) throw error;
+      used = stored;
+      // Not the old one again: a server may take a second use of it for a theft, and revoke all.
+      entry.refreshToken = stored;
+      this.#entries.set(keyOf(grant, stored), entry);
       return request(grant, stored);
     });
     entry.tokens = tokens;
