@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import type { DataValidationCxt, DataValidateFunction } from "ajv/dist/types/index.js";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { canonicalJson } from "../../json/canonical-json.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { VARIANTS } from "../compile/schema-writer.ts";
 import { isDate, isDateTime } from "../expression/calendar.ts";
@@ -59,7 +60,7 @@ export class ArgumentValidator {
       type: "array",
       schemaType: "boolean",
       validate: (isUnique: boolean, items: unknown[]) =>
-        !isUnique || new Set(items.map(canonical)).size === items.length,
+        !isUnique || new Set(items.map(canonicalJson)).size === items.length,
     });
     ajv.addKeyword({
       keyword: VARIANTS,
@@ -100,11 +101,4 @@ export class ArgumentValidator {
     };
     return validate;
   }
-}
-
-/** The same text for equal values, whatever the order of their members. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, member: unknown) =>
-    isRecord(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
-  );
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { canonicalJson } from "../../../json/canonical-json.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import type { ToolFileChange } from "../../file/edit-tool-file.ts";
 
@@ -37,9 +38,12 @@ export function mergeValues(
 
 /** Answered questions stay away, new ones are asked, and those that the document answers now are not. */
 function mergeItems(base: readonly unknown[], mine: readonly unknown[], theirs: readonly unknown[]): unknown[] {
-  const isIn = (list: readonly unknown[], item: unknown) => list.some((other) => isDeepStrictEqual(other, item));
-  const kept = mine.filter((item) => !isIn(base, item) || isIn(theirs, item));
-  return [...kept, ...theirs.filter((item) => !isIn(base, item) && !isIn(mine, item))];
+  const keyed = (list: readonly unknown[]) => list.map((item) => ({ item, key: canonicalJson(item) }));
+  const keysOf = (list: readonly unknown[]) => new Set(keyed(list).map(({ key }) => key));
+  const [inBase, inMine, inTheirs] = [keysOf(base), keysOf(mine), keysOf(theirs)];
+  const kept = keyed(mine).filter(({ key }) => !inBase.has(key) || inTheirs.has(key));
+  const added = keyed(theirs).filter(({ key }) => !inBase.has(key) && !inMine.has(key));
+  return [...kept, ...added].map(({ item }) => item);
 }
 
 function own(record: Record<string, unknown>, name: string): unknown {
