@@ -6,9 +6,7 @@ import { wordsOf } from "./names/words.ts";
 
 /** What a document says, whatever its format. */
 export function factsOf(document: LoadedDocument): ApiFacts {
-  const facts = document.format === "postman-2" ? readPostman(document) : readOpenApi(document);
-  const said = document.remarks.map((text) => ({ text: `${text}.`, evidence: `${document.name}#` }));
-  return said.length === 0 ? facts : { ...facts, remarks: [...said, ...facts.remarks] };
+  return document.format === "postman-2" ? readPostman(document) : readOpenApi(document);
 }
 
 /** The facts of several documents as those of one API; the first one names it. */
