@@ -1,3 +1,4 @@
+import { REQUEST_METHODS } from "../../file/model/tool-file.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { present } from "../../file/read/part.ts";
 import type {
@@ -18,7 +19,7 @@ import { readSecurity } from "./read-security.ts";
 import { readServers } from "./read-servers.ts";
 
 const METHODS = new Set(["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"]);
-const SENT = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"]);
+const SENT: ReadonlySet<string> = new Set(REQUEST_METHODS);
 /** Answers that go on until the client leaves. */
 const ENDLESS = /^(?:text\/event-stream|multipart\/x-mixed-replace)\b/i;
 

@@ -1,3 +1,4 @@
+import { REQUEST_METHODS } from "../../file/model/tool-file.ts";
 import type { ApiFacts, OmittedOperation, OperationFacts, Remark, ServerFacts } from "../api-facts.ts";
 import type { LoadedDocument } from "../parse-document.ts";
 import { PostmanAuth } from "./postman-auth.ts";
@@ -12,7 +13,7 @@ interface Surroundings {
   variables: PostmanVariables;
 }
 
-const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"]);
+const METHODS: ReadonlySet<string> = new Set(REQUEST_METHODS);
 
 /** Reads a Postman collection (2.0 or 2.1). Types are inferred from its examples; values of credentials are not read. */
 export function readPostman(document: LoadedDocument): ApiFacts {

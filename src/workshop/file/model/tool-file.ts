@@ -3,6 +3,9 @@ import type { ConfirmSpec, PagingSpec, StepSpec } from "./call-spec.ts";
 /** The limit for binary answers, if a tool has none of its own. */
 export const DEFAULT_DOWNLOAD_BYTES = 5 * 1024 * 1024;
 
+/** The methods that a request may have. */
+export const REQUEST_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"] as const;
+
 /** The effect of a call: it determines annotations, retries and consent. */
 export type Effect = "read" | "write" | "destructive";
 
@@ -290,7 +293,7 @@ interface ToolBasics {
 }
 
 export interface RequestSpec {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "QUERY";
+  method: (typeof REQUEST_METHODS)[number];
   /** Replaces `upstream.base` for this request; must be within `upstream.allow`. */
   base?: string;
   /**

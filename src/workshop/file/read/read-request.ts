@@ -2,9 +2,8 @@ import { type Part, present } from "./part.ts";
 import { readParameters } from "./read-parameters.ts";
 import { readAddress } from "./read-upstream.ts";
 import { placesIn } from "../model/path-template.ts";
-import type { ParameterStyle, RequestSpec, ResponseSpec } from "../model/tool-file.ts";
+import { REQUEST_METHODS, type ParameterStyle, type RequestSpec, type ResponseSpec } from "../model/tool-file.ts";
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"] as const;
 const KEYS = ["method", "base", "path", "query", "headers", "cookies", "secrets", "body"];
 const BODY_KEYS = ["contentType", "bodyOptional", "parts", "accept"];
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+*-]+(?:\s*;\s*[\w-]+=(?:[\w.+:/-]+|"[\x20-\x21\x23-\x7e]*"))*$/;
@@ -24,7 +23,7 @@ const STYLES: readonly ParameterStyle[] = [
 
 export function readRequest(part: Part): RequestSpec {
   part.members([...KEYS, ...BODY_KEYS], ["method", "path"]);
-  const method = part.part("method").choice(METHODS) ?? "POST";
+  const method = part.part("method").choice(REQUEST_METHODS) ?? "POST";
   const body = part.part("body").choice(["xml", "json", "form", "multipart", "binary", "text"]);
   if (body !== undefined && method === "HEAD")
     part.part("body").error("HEAD has no body", "Put the fields into query.");
