@@ -49,6 +49,15 @@ test("X12: an approval of an earlier version stays valid: new members of the for
   expect((await loadApi(file)).api?.hash).toBe(api?.hash);
 });
 
+test("X2: types that claim the same place upstream are found when the file is checked, not at the first call", async () => {
+  await rewrite("museum.nexus.yaml", (text) =>
+    text.replace("wire: price.adult, type: number", "wire: price, type: object, optional: true"),
+  );
+  expect(await problems()).toEqual([
+    expect.stringContaining('types.Exhibition.fields.reducedPrice: <price> belongs to "adultPrice" alone'),
+  ]);
+});
+
 describe("problems of documents", () => {
   test("a missing document is one problem, no matter what depends on it", async () => {
     await rm(join(folder, "manual.md"));
@@ -63,7 +72,7 @@ describe("problems of documents", () => {
     expect(await problems()).toEqual([
       expect.stringMatching(
         new RegExp(
-          `^${line?.split("\n").length} types\\.ExhibitionQuery\\.fields\\.on\\.evidence: .*manual#L1800 .* \\d+ lines$`,
+          `^${line?.split("\n").length} types\\.ExhibitionQuery\\.fields\\.on\\.evidence: .*manual#L1800 .* \\d+ lines, counted from 1$`,
         ),
       ),
     ]);

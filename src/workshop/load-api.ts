@@ -12,6 +12,7 @@ import { readToolFile } from "./file/read-tool-file.ts";
 import type { ToolFile } from "./file/model/tool-file.ts";
 import { readYaml } from "./file/model/read-yaml.ts";
 import { isApproved, readLock, type Lock } from "./review/lock.ts";
+import { unusableTools } from "./unusable-tools.ts";
 
 /** The parser reports files that are slightly too large; much larger ones are not read at all. */
 const MAX_BYTES = 17 * 1024 * 1024;
@@ -45,7 +46,9 @@ export async function loadApi(path: string): Promise<LoadedApi> {
   const documents = loadDocuments(file, dirname(path));
   const lock = await readLock(path);
   const { api, problems: more } = compileApi(file, documents, lock?.compiled);
-  const all = [...problems, ...placed([...more, ...refusedExamples(api)], text)].sort(byPlace);
+  // What was approved was found to be usable then.
+  const unusable = isApproved(lock, api) ? [] : unusableTools(api);
+  const all = [...problems, ...placed([...more, ...unusable, ...refusedExamples(api)], text)].sort(byPlace);
   return { path, text, file, api, documents, problems: all, ...(lock ? { lock } : {}) };
 }
 

@@ -9,7 +9,8 @@ const ENDPOINTS: Endpoint[] = ["/mcp", "/servers/<id>/mcp"];
 
 let world: ApiWorld;
 beforeAll(async () => {
-  const edit = (text: string) => text.replace("retries: 2, result: 16kB", "retries: 2, result: 1kB");
+  const edit = (text: string) =>
+    text.replace("    input: RoomQuery", "    limits: { result: 1kB }\n    input: RoomQuery");
   world = await ApiWorld.open({ api: "capcorn", secrets: SECRETS, edit });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

@@ -23,8 +23,9 @@ import { type KeptResult, ResultStore } from "./result-store.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import { settingValues, type SettingValues } from "./setting-values.ts";
 import { StepsCall } from "./steps/steps-call.ts";
-import { plansOf } from "./steps/steps-plan.ts";
-import { ToolCall } from "./tool-call.ts";
+import { type StepsPlan, ToolPlans } from "./steps/steps-plan.ts";
+import { type CallFacts, ToolCall } from "./tool-call.ts";
+import type { ToolPlan } from "./tool-plan.ts";
 import { Upstream } from "./upstream.ts";
 import { MemoryWriteLedger, type WriteLedger } from "./writes/write-ledger.ts";
 import { WriteOnce } from "./writes/write-once.ts";
@@ -91,7 +92,7 @@ export class ApiRunner implements AsyncDisposable {
       instance,
       settings: settingValues(file, options.settings ?? {}, instance.server),
       values,
-      plans: plansOf(api, { values, now }),
+      plans: new ToolPlans(api, { values, now }),
       upstream: new Upstream(file.upstream, {
         binding: options.upstream,
         ca: options.ca,
@@ -117,16 +118,14 @@ export class ApiRunner implements AsyncDisposable {
 
   /** Failures are results. It throws only for an unknown tool, a cancelled call or a question to the client. */
   async call(tool: string, args: unknown, options: RunOptions = {}): Promise<CallToolResult> {
-    const plan = this.#parts.plans.get(tool);
-    if (!plan) throw new NexusError("NAME_UNKNOWN", `${this.api.file.api} has no tool ${tool}`);
+    const { tools, api } = this.api.file;
+    if (!Object.hasOwn(tools, tool)) throw new NexusError("NAME_UNKNOWN", `${api} has no tool ${tool}`);
     const { logger, redaction } = this.#parts;
     const { caller = LOCAL_CALLER, correlationId, signal, progress, log, asking } = options;
-    const trace = new CallTrace({ api: this.api.file.api, tool, logger, redaction, correlationId, progress, log });
+    const trace = new CallTrace({ api, tool, logger, redaction, correlationId, progress, log });
     const meta = { [META_KEYS.correlation]: trace.correlation };
     try {
-      const facts = { caller, signal, asking, trace };
-      const call =
-        plan.kind === "steps" ? new StepsCall(this.#parts, plan, facts) : new ToolCall(this.#parts, plan, facts);
+      const call = this.#call(tool, { caller, signal, asking, trace });
       return withMeta(await call.run(args), meta);
     } catch (error) {
       if (isProtocolOutcome(error)) throw error;
@@ -145,8 +144,8 @@ export class ApiRunner implements AsyncDisposable {
 
   /** The listed tools as clients see them, in the order of the compiled file. */
   tools(): [name: string, tool: Tool][] {
-    const listed = [...this.#parts.plans.values()].filter(({ spec }) => spec.offer === undefined);
-    return listed.map(({ name, check }) => [name, servedTool(this.api, name, check)]);
+    const listed = Object.entries(this.api.file.tools).filter(([, { offer }]) => offer === undefined);
+    return listed.map(([name]) => [name, servedTool(this.api, name, (args) => this.#plan(name).check(args))]);
   }
 
   /** Masks the secrets of this API in a text. */
@@ -170,6 +169,17 @@ export class ApiRunner implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  #call(tool: string, facts: CallFacts): StepsCall | ToolCall {
+    const plan = this.#plan(tool);
+    return plan.kind === "steps" ? new StepsCall(this.#parts, plan, facts) : new ToolCall(this.#parts, plan, facts);
+  }
+
+  #plan(tool: string): ToolPlan | StepsPlan {
+    const plan = this.#parts.plans.find(tool);
+    if (!plan) throw new NexusError("NAME_UNKNOWN", `${this.api.file.api} has no tool ${tool}`);
+    return plan;
   }
 
   #needSigners(): void {

@@ -10,8 +10,7 @@ import type { Redaction } from "./secrets/redaction.ts";
 import type { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import type { ResultStore } from "./result-store.ts";
 import type { SettingValues } from "./setting-values.ts";
-import type { StepsPlan } from "./steps/steps-plan.ts";
-import type { ToolPlan } from "./tool-plan.ts";
+import type { ToolPlans } from "./steps/steps-plan.ts";
 import type { OutgoingRequest, Upstream } from "./upstream.ts";
 import type { WriteOnce } from "./writes/write-once.ts";
 
@@ -23,7 +22,7 @@ export interface RunnerParts {
   api: CompiledApi;
   /** The owner of secrets, writes and results. */
   instance: ServerInstance;
-  plans: ReadonlyMap<string, ToolPlan | StepsPlan>;
+  plans: ToolPlans;
   values: CompletedValues;
   upstream: Upstream;
   redaction: Redaction;

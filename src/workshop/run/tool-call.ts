@@ -60,7 +60,7 @@ export class ToolCall {
 
   /** The result of another tool of the same file, before a write. */
   async #look(tool: string, args: Value): Promise<Value | Failure> {
-    const plan = this.#parts.plans.get(tool);
+    const plan = this.#parts.plans.find(tool);
     if (plan?.kind !== "request") throw new NexusError("CONFIG_INVALID", `There is no tool ${tool} to look with`);
     const { value, problems } = plan.check(args);
     if (problems.length > 0) return new Failure(problems.join("; "), { outcome: "refused" });

@@ -7,7 +7,7 @@ import { mentioned } from "../../expression/names.ts";
 import { parseExpression } from "../../expression/parse.ts";
 import { parseTemplate, type Template } from "../../expression/template.ts";
 import type { StepSpec } from "../../file/model/call-spec.ts";
-import { requestTools } from "../../file/model/request-tools.ts";
+import { findRequestTool } from "../../file/model/request-tools.ts";
 import type { StepsToolSpec } from "../../file/model/tool-file.ts";
 import { ToolPlan, type PlanParts } from "../tool-plan.ts";
 
@@ -38,28 +38,58 @@ export class StepsPlan {
     api: CompiledApi,
     name: string,
     spec: StepsToolSpec,
-    { plans, now }: { plans: ReadonlyMap<string, ToolPlan>; now: () => number },
+    { planOf, now }: { planOf: PlanOf; now: () => number },
   ) {
     this.name = name;
     this.spec = spec;
     this.check = checkerFor(api.file, name, now);
     this.text = parseTemplate(spec.response.text);
-    this.steps = Object.entries(spec.steps).map(([step, each]) => plannedStep(step, each, plans));
+    this.steps = Object.entries(spec.steps).map(([step, each]) => plannedStep(step, each, planOf));
   }
 }
 
-/** The plans of all tools, in the order of the file. */
-export function plansOf(api: CompiledApi, parts: PlanParts): Map<string, ToolPlan | StepsPlan> {
-  const requests = new Map(requestTools(api.file).map(([name, spec]) => [name, new ToolPlan(api, name, spec, parts)]));
-  const all = Object.entries(api.file.tools).flatMap(([name, spec]): [string, ToolPlan | StepsPlan][] => {
-    const plan = spec.steps ? new StepsPlan(api, name, spec, { plans: requests, now: parts.now }) : requests.get(name);
-    return plan ? [[name, plan]] : [];
-  });
-  return new Map(all);
+/** The plans of an API's tools. Each is made on first use: an API may have a thousand tools of which few are called. */
+export class ToolPlans {
+  readonly #api: CompiledApi;
+  readonly #parts: PlanParts;
+  readonly #plans = new Map<string, ToolPlan | StepsPlan>();
+
+  constructor(api: CompiledApi, parts: PlanParts) {
+    this.#api = api;
+    this.#parts = parts;
+  }
+
+  /** The tools whose plans were made. */
+  get made(): string[] {
+    return [...this.#plans.keys()];
+  }
+
+  /** Undefined if there is no such tool. */
+  find(name: string): ToolPlan | StepsPlan | undefined {
+    const known = this.#plans.get(name);
+    if (known) return known;
+    const { tools } = this.#api.file;
+    const spec = Object.hasOwn(tools, name) ? tools[name] : undefined;
+    if (!spec) return undefined;
+    const plan = spec.steps
+      ? new StepsPlan(this.#api, name, spec, { planOf: (called) => this.#findRequest(called), now: this.#parts.now })
+      : new ToolPlan(this.#api, name, spec, this.#parts);
+    this.#plans.set(name, plan);
+    return plan;
+  }
+
+  /** Steps call tools with a request only. */
+  #findRequest(name: string): ToolPlan | undefined {
+    if (!findRequestTool(this.#api.file, name)) return undefined;
+    const plan = this.find(name);
+    return plan?.kind === "request" ? plan : undefined;
+  }
 }
 
-function plannedStep(name: string, spec: StepSpec, plans: ReadonlyMap<string, ToolPlan>): PlannedStep {
-  const plan = plans.get(spec.call);
+type PlanOf = (name: string) => ToolPlan | undefined;
+
+function plannedStep(name: string, spec: StepSpec, planOf: PlanOf): PlannedStep {
+  const plan = planOf(spec.call);
   if (!plan) throw new NexusError("CONFIG_INVALID", `The step ${name} calls "${spec.call}", and there is no such tool`);
   const { when, each, until } = spec;
   const list = each && parseExpression(each.list);
