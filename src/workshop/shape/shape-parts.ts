@@ -42,3 +42,12 @@ export function findUnion(file: Pick<ToolFile, "types">, shape: Shape): UnionSha
   if (shape.kind === "union") return shape;
   return shape.kind === "object" ? findType(file, shape.type)?.union : undefined;
 }
+
+/** Whether null is a value of the shape, and not an absent one. */
+export function takesNull(file: Pick<ToolFile, "types">, shape: Shape, seen = new Set<UnionShape>()): boolean {
+  if (shape.kind === "any") return shape.only === undefined;
+  const union = findUnion(file, shape);
+  if (!union || seen.has(union)) return false;
+  seen.add(union);
+  return union.of.some((each) => takesNull(file, each, seen));
+}

@@ -3,43 +3,50 @@ import { exactText } from "../../../json/exact-json.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { memberNames } from "./member-path.ts";
 import { type Fields, own } from "../record/record-source.ts";
+import type { Side } from "../record/planner.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
+import { Acceptance, type Wording } from "./acceptance.ts";
 
 /** Costs of differences between a value and a shape. */
-const COST = { kind: 1_000, constant: 200, member: 20, lenient: 5, unknown: 1, free: 50 };
+const COST = { kind: 1_000, constant: 200, member: 20, lenient: 5, unknown: 1, free: 50, plain: 0.1 };
 /** How far inside values are compared, and how many parts of one value: an answer may hold unions inside of unions. */
 const MAX_DEPTH = 4;
 const MAX_STEPS = 5_000;
 const MAX_ITEMS = 8;
 
-/**
- * Chooses the shape of a union that a value has. `names`: the value has the names of fields, as callers write them;
- * `wire`: it has the names upstream.
- */
+/** Chooses the alternative of a union that a value has. */
 export class BestFit {
   readonly #types: ToolFile["types"];
-  readonly #side: "names" | "wire";
+  readonly #side: Wording;
+  readonly #acceptance: Acceptance;
   readonly #scalars = new Map<ScalarShape, Scalar>();
   readonly #paths = new Map<string, readonly { name: string }[]>();
   #steps = 0;
 
-  constructor(types: ToolFile["types"], side: "names" | "wire") {
+  constructor(types: ToolFile["types"], wording: Wording, side: Side) {
     this.#types = types;
-    this.#side = side;
+    this.#side = wording;
+    const tagged = (union: UnionShape, value: unknown) => this.#named(union, value);
+    this.#acceptance = new Acceptance(types, { wording, side, tagged });
   }
 
-  /** By its discriminator, otherwise the shape with the fewest differences; undefined if no shape has its kind. */
+  /**
+   * By its discriminator, otherwise the most specific alternative that accepts the value. If none does, that with the
+   * fewest differences; undefined if none has its kind.
+   */
   choose(union: UnionShape, value: unknown): Shape | undefined {
     const named = this.#named(union, value);
     if (named) return named;
+    const accepted = this.#acceptance.alternatives(union, value);
+    if (accepted.length === 1) return accepted[0];
     this.#steps = 0;
     let best: { shape: Shape; cost: number } | undefined;
-    for (const shape of union.of) {
+    for (const shape of accepted.length > 0 ? accepted : union.of) {
       const cost = this.#cost(shape, value, 0);
       if (cost < (best?.cost ?? COST.kind)) best = { shape, cost };
       if (cost === 0) break;
     }
-    return best?.shape;
+    return best?.shape ?? accepted[0];
   }
 
   #named({ discriminator }: UnionShape, value: unknown): Shape | undefined {
@@ -72,13 +79,21 @@ export class BestFit {
       case "any":
         return shape.only === "object" && !isRecord(value) ? COST.kind : COST.free;
       case "union":
-        return Math.min(COST.kind, ...shape.of.map((each) => this.#cost(each, value, depth + 1)));
+        return this.#ofUnion(shape, value, depth);
       case "object": {
         const union = this.#types[shape.type]?.union;
         if (union) return this.#cost(union, value, depth + 1);
         return isRecord(value) ? this.#ofObject(shape.type, value, depth) : COST.kind;
       }
     }
+  }
+
+  #ofUnion(union: UnionShape, value: unknown, depth: number): number {
+    if (union.discriminator && isRecord(value)) {
+      const named = this.#named(union, value);
+      return named ? this.#cost(named, value, depth + 1) : COST.constant;
+    }
+    return Math.min(COST.kind, ...union.of.map((each) => this.#cost(each, value, depth + 1)));
   }
 
   #ofItems(of: Shape, items: readonly unknown[], depth: number): number {
@@ -99,9 +114,11 @@ export class BestFit {
       if (given !== undefined) cost += this.#ofMember(spec, given, depth);
       else if (!spec.optional && (this.#side === "wire" || isAsked(spec))) cost += COST.member;
     }
-    if (type?.additional) return cost;
-    for (const member of Object.keys(value)) if (!known.has(member)) cost += COST.unknown;
-    return cost;
+    const further = Object.keys(value).filter((member) => !known.has(member));
+    const { additional } = type ?? {};
+    if (!additional) return cost + further.length * COST.unknown;
+    const members = further.map((member) => value[member]);
+    return cost + this.#ofItems(additional, members, depth);
   }
 
   /** The first name of a wire path; undefined if the field is not on the wire. */
@@ -137,7 +154,10 @@ export class BestFit {
     const scalar = this.#scalar(shape);
     const converted = this.#side === "names" ? scalar.writeJson(value) : scalar.readJson(value);
     if (converted instanceof Mismatch) return typeof value === usualType(shape) ? COST.member : COST.kind;
-    return typeof value === usualType(shape) ? 0 : COST.lenient;
+    if (typeof value !== usualType(shape)) return COST.lenient;
+    // Of several kinds of text, a name of a list or a date says more; the same for whole numbers.
+    if (shape.codes || shape.enum) return 0;
+    return shape.type === "string" || shape.type === "number" || shape.type === "binary" ? COST.plain : COST.plain / 2;
   }
 
   #scalar(shape: ScalarShape): Scalar {

@@ -1,6 +1,7 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { withoutBigints } from "../../../json/exact-json.ts";
 import type { ListShape, MapShape, ScalarShape, Shape, UnionShape } from "../../file/model/tool-file.ts";
+import { takesNull } from "../../shape/shape-parts.ts";
 import type { Deviations } from "../record/deviations.ts";
 import type { Planner } from "../record/planner.ts";
 import { pathOf, type RecordPath, unsuitable } from "../record/record-path.ts";
@@ -48,12 +49,13 @@ function ofScalar(shape: ScalarShape): ValueCodec {
 
 function ofList({ of, minItems = 0, maxItems = Infinity }: ListShape, planner: Planner): ValueCodec {
   const item = lazily(() => planner.value(of));
+  const hasNull = lazily(() => takesNull(planner, of));
   return {
     encode: (value, place) => {
       if (!Array.isArray(value)) throw unsuitable(place, "must be a list");
       return (value as unknown[]).map((each, index) => {
         const at = itemPlace(place, index);
-        if (each === undefined || each === null) throw unsuitable(at, "is missing");
+        if (each === undefined || (each === null && !hasNull())) throw unsuitable(at, "is missing");
         return item().encode(each, at);
       });
     },
@@ -65,7 +67,9 @@ function ofList({ of, minItems = 0, maxItems = Infinity }: ListShape, planner: P
         report(found, place, `expected ${limit} items`, value.length);
       }
       return (value as unknown[])
-        .map((each, index) => (each === null ? undefined : item().decode(each, found, itemPlace(place, index))))
+        .map((each, index) =>
+          each === null && !hasNull() ? undefined : item().decode(each, found, itemPlace(place, index)),
+        )
         .filter((each) => each !== undefined);
     },
   };
@@ -73,6 +77,7 @@ function ofList({ of, minItems = 0, maxItems = Infinity }: ListShape, planner: P
 
 function ofMap({ of, minEntries = 0, maxEntries = Infinity }: MapShape, planner: Planner): ValueCodec {
   const entry = lazily(() => planner.value(of));
+  const hasNull = lazily(() => takesNull(planner, of));
   return {
     encode: (value, place) => {
       if (!isRecord(value)) throw unsuitable(place, "must be an object");
@@ -80,14 +85,16 @@ function ofMap({ of, minEntries = 0, maxEntries = Infinity }: MapShape, planner:
       const object = Object.create(null) as Record<string, unknown>;
       for (const name of Object.keys(value)) {
         const member = value[name];
-        if (member !== undefined && member !== null) object[name] = entry().encode(member, memberPlace(place, name));
+        if (member === undefined || (member === null && !hasNull())) continue;
+        object[name] = entry().encode(member, memberPlace(place, name));
       }
       return object;
     },
     decode: (value, found, place) => {
       if (!isRecord(value)) return report(found, place, "expected an object", value);
       const entries = Object.entries(value).flatMap(([name, member]) => {
-        const read = member === null ? undefined : entry().decode(member, found, memberPlace(place, name));
+        const read =
+          member === null && !hasNull() ? undefined : entry().decode(member, found, memberPlace(place, name));
         return read === undefined ? [] : [[name, read] as const];
       });
       const isFew = entries.length < minEntries;
@@ -102,8 +109,8 @@ function ofMap({ of, minEntries = 0, maxEntries = Infinity }: MapShape, planner:
 }
 
 function ofUnion(union: UnionShape, planner: Planner): ValueCodec {
-  const writing = new BestFit(planner.types, "names");
-  const reading = new BestFit(planner.types, "wire");
+  const writing = new BestFit(planner.types, "names", planner.side);
+  const reading = new BestFit(planner.types, "wire", planner.side);
   const codecs = new Map<string, ValueCodec>();
   const codecOf = (shape: Shape) => {
     const key = shape.kind === "object" ? shape.type : String(union.of.indexOf(shape));

@@ -8,6 +8,7 @@ import type {
   ToolFile,
   TypeSpec,
 } from "../../file/model/tool-file.ts";
+import { takesNull } from "../../shape/shape-parts.ts";
 import { Mismatch, scalarOf, type Scalar } from "./scalar.ts";
 import type { WireStep } from "./wire-path.ts";
 import type { FieldPlace, FieldPlan, LeafPlan, NodePlan, RecordPlan, ScopePlan, ValueCodec } from "./record-plan.ts";
@@ -155,7 +156,8 @@ export class Planner {
       if (step.repeats) throw wrong("[] is for lists of single values and of objects");
       if (!step.text) element = this.#child(element, step, spot.namespace);
     }
-    element.value = { ...addSlot(field, spec, spot, true), codec, isNullable: spec.nullable === true };
+    const isNullable = spec.nullable === true || takesNull(this.#file, spec.shape);
+    element.value = { ...addSlot(field, spec, spot, true), codec, isNullable };
   }
 
   #addAt(start: NodePlan, field: string, owned: Owned, steps: readonly WireStep[], spot: Spot): void {

@@ -1,0 +1,163 @@
+import { isRecord } from "../../../json/is-record.ts";
+import type { FieldSpec, ScalarShape, Shape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
+import { takesNull } from "../../shape/shape-parts.ts";
+import { StepBudget } from "../../pattern/step-budget.ts";
+import type { Side } from "../record/planner.ts";
+import { type Fields, own } from "../record/record-source.ts";
+import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
+import { memberNames } from "./member-path.ts";
+
+/** `names`: a value has the names of fields, as callers write them; `wire`: it has the names upstream. */
+export type Wording = "names" | "wire";
+
+interface AcceptanceOptions {
+  wording: Wording;
+  side: Side;
+  /** The alternative that a discriminator names. */
+  tagged: (union: UnionShape, value: unknown) => Shape | undefined;
+}
+
+/** Deeper values, and larger ones, are not looked at completely. */
+const MAX_DEPTH = 100;
+const MAX_STEPS = 100_000;
+
+/** Decides whether values are valid for shapes in all their parts: by it an alternative of a union is chosen. */
+export class Acceptance {
+  readonly #types: ToolFile["types"];
+  readonly #options: AcceptanceOptions;
+  readonly #scalars = new Map<ScalarShape, Scalar>();
+  readonly #paths = new Map<string, readonly string[]>();
+  readonly #budget = new StepBudget();
+  /** Each object is looked at once for each union, however many unions are inside each other. */
+  readonly #known = new Map<UnionShape, Map<object, boolean>>();
+  #steps = 0;
+
+  constructor(types: ToolFile["types"], options: AcceptanceOptions) {
+    this.#types = types;
+    this.#options = options;
+  }
+
+  /** The alternatives that accept a value, in their order. */
+  alternatives(union: UnionShape, value: unknown): Shape[] {
+    this.#known.clear();
+    this.#budget.renew();
+    this.#steps = 0;
+    return union.of.filter((shape) => this.#accepts(shape, value, 0));
+  }
+
+  #accepts(shape: Shape, value: unknown, depth: number): boolean {
+    if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS) return true;
+    switch (shape.kind) {
+      case "scalar":
+        return this.#isScalar(shape, value);
+      case "list": {
+        const { minItems = 0, maxItems = Infinity, of } = shape;
+        if (!Array.isArray(value) || value.length < minItems || value.length > maxItems) return false;
+        return (value as unknown[]).every((item) => this.#accepts(of, item, depth + 1));
+      }
+      case "map": {
+        if (!isRecord(value)) return false;
+        const members = Object.values(value);
+        const { minEntries = 0, maxEntries = Infinity, of } = shape;
+        if (members.length < minEntries || members.length > maxEntries) return false;
+        return members.every((member) => this.#accepts(of, member, depth + 1));
+      }
+      case "any":
+        return shape.only === undefined || isRecord(value);
+      case "union":
+        return this.#isOneOf(shape, value, depth);
+      case "object": {
+        const union = this.#types[shape.type]?.union;
+        return union ? this.#isOneOf(union, value, depth) : this.#isOfType(shape.type, value, depth);
+      }
+    }
+  }
+
+  #isOneOf(union: UnionShape, value: unknown, depth: number): boolean {
+    if (typeof value !== "object" || value === null) return this.#matchesOne(union, value, depth);
+    const results = this.#known.get(union) ?? new Map<object, boolean>();
+    this.#known.set(union, results);
+    const known = results.get(value);
+    if (known !== undefined) return known;
+    // A union that holds itself adds nothing.
+    results.set(value, false);
+    const isOne = this.#matchesOne(union, value, depth);
+    results.set(value, isOne);
+    return isOne;
+  }
+
+  #matchesOne(union: UnionShape, value: unknown, depth: number): boolean {
+    if (union.discriminator && isRecord(value)) {
+      const tagged = this.#options.tagged(union, value);
+      return tagged !== undefined && this.#accepts(tagged, value, depth + 1);
+    }
+    return union.of.some((shape) => this.#accepts(shape, value, depth + 1));
+  }
+
+  #isOfType(name: string, value: unknown, depth: number): boolean {
+    const { fields = {}, additional } = this.#types[name] ?? {};
+    const isWire = this.#options.wording === "wire";
+    const whole = Object.values(fields).find((field) => field.wire === "." && this.#isHere(field));
+    if (isWire && whole) return this.#accepts(whole.shape, value, depth + 1);
+    if (!isRecord(value)) return false;
+    const known = new Set<string>();
+    for (const [field, spec] of Object.entries(fields)) {
+      const [at = field, ...inner] = isWire ? this.#names(spec) : [field];
+      if (isWire && spec.wire === false) continue;
+      if (!this.#isHere(spec)) {
+        if (isWire) known.add(at);
+        continue;
+      }
+      known.add(at);
+      // Fields that share an object upstream are not looked at.
+      if (inner.length === 0 && !this.#isField(spec, own(value, at), depth)) return false;
+    }
+    return Object.keys(value).every((member) => {
+      return known.has(member) || (additional && this.#accepts(additional, value[member], depth + 1));
+    });
+  }
+
+  #isField(spec: FieldSpec, value: unknown, depth: number): boolean {
+    const { shape, optional, nullable, const: constant } = spec;
+    if (value === undefined) return optional || (this.#options.wording === "names" && isSetLater(spec));
+    if (constant !== undefined) return this.#options.wording === "wire" ? true : value === constant;
+    if (value === null) return nullable === true || takesNull({ types: this.#types }, shape);
+    return this.#accepts(shape, value, depth + 1);
+  }
+
+  #names({ wire }: FieldSpec): readonly string[] {
+    if (wire === false || wire === ".") return [];
+    const known = this.#paths.get(wire) ?? (memberNames(wire) ?? []).map(({ name }) => name);
+    this.#paths.set(wire, known);
+    return known;
+  }
+
+  #isHere({ side }: FieldSpec): boolean {
+    return side === undefined || this.#options.side === undefined || side === this.#options.side;
+  }
+
+  #isScalar(shape: ScalarShape, value: unknown): boolean {
+    const scalar = this.#scalars.get(shape) ?? scalarOf(shape);
+    this.#scalars.set(shape, scalar);
+    if (this.#options.wording === "names")
+      return isWritten(scalar.writeJson(value)) && this.#isWithin(scalar, shape, value);
+    const read = scalar.readJson(value);
+    // Upstream may write values in several ways; this one is how they are written here.
+    return isWritten(read) && this.#isWithin(scalar, shape, read) && scalar.writeJson(read) === value;
+  }
+
+  #isWithin({ limit }: Scalar, { enum: allowed, codes }: ScalarShape, value: unknown): boolean {
+    const values: readonly unknown[] | undefined = codes ? undefined : allowed;
+    if (values && !values.includes(value)) return false;
+    return limit?.(value, this.#budget) === undefined;
+  }
+}
+
+function isWritten(converted: unknown): boolean {
+  return !(converted instanceof Mismatch);
+}
+
+/** Whether a field has a value although callers gave none. */
+function isSetLater({ const: constant, value, hidden, default: standard }: FieldSpec): boolean {
+  return constant !== undefined || value !== undefined || hidden === true || standard !== undefined;
+}
