@@ -3,7 +3,7 @@ import type { FieldSpec, ScalarShape, Shape, ToolFile, UnionShape } from "../../
 import { takesNull } from "../../shape/shape-parts.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
 import type { Side } from "../record/planner.ts";
-import { type Fields, own } from "../record/record-source.ts";
+import { own } from "../record/record-source.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
 import { memberNames } from "./member-path.ts";
 
