@@ -22,11 +22,13 @@ const NOTHING = {
  */
 export function fileChanges(before: ToolFile | undefined, after: ToolFile, schemas: readonly ApiChange[]): ApiChange[] {
   const isSeen = before ? seenAlone(before) : () => false;
+  const told = byLastName(schemas);
   return differingLeaves(before ?? NOTHING, after).flatMap((leaf) => {
     const tool = leaf.path[0] === "tools" && leaf.path.length === 2;
     if (tool) return [toolChange(leaf, after)];
     const verdict = verdictOn(leaf);
-    if (verdict === "seen" && schemas.some((told) => isTold(leaf, told)) && isSeen(leaf)) return [];
+    if (verdict === "seen" && told.get(String(leaf.path[3]))?.some((each) => isTold(leaf, each)) && isSeen(leaf))
+      return [];
     const kind = verdict === "seen" ? kindOfUnseen(leaf) : verdict;
     return [changeOf({ kind, path: pathText(leaf.path), message: wordsFor(leaf) }, [leaf.before, leaf.after])];
   });
@@ -49,10 +51,22 @@ function calledIn(steps: Readonly<Record<string, StepSpec>>): string[] {
   return [...new Set(Object.values(steps).map(({ call }) => call))];
 }
 
-/** Whether a schema change shows the same field and values. */
-function isTold({ path, before, after }: Leaf, told: ApiChange): boolean {
-  const field = `.${String(path[3])}`;
-  return told.path.replace(/\[\]$/, "").endsWith(field) && same(told.before, before) && same(told.after, after);
+/** The changes of schemas by the field that they are about. */
+function byLastName(schemas: readonly ApiChange[]): Map<string, ApiChange[]> {
+  const found = new Map<string, ApiChange[]>();
+  for (const change of schemas) {
+    const path = change.path.replace(/\[\]$/, "");
+    const name = path.slice(path.lastIndexOf(".") + 1);
+    const known = found.get(name);
+    if (known) known.push(change);
+    else found.set(name, [change]);
+  }
+  return found;
+}
+
+/** Whether a schema change of the same field shows the same values. */
+function isTold({ before, after }: Leaf, told: ApiChange): boolean {
+  return same(told.before, before) && same(told.after, after);
 }
 
 type Verdict = ApiChangeKind | "seen" | ((leaf: Leaf) => ApiChangeKind);

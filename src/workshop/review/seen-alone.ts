@@ -1,33 +1,47 @@
 import { isRecord } from "../../json/is-record.ts";
 import { fullInputSchema, fullOutputSchema, type JsonSchema } from "../compile/json-schema.ts";
 import { toolDefinition } from "../compile/tool-definition.ts";
-import { toolsByType } from "../compile/type-reach.ts";
-import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { ToolFile, ToolSpec, TypeSpec } from "../file/model/tool-file.ts";
 import type { Leaf, PathStep } from "./leaves.ts";
 
 /**
- * Decides whether a change alone is visible to callers in the tools' schemas, which then show it. Hidden, constant and
- * computed fields and wire paths are not visible there, nor are changes that are invalid alone.
+ * Decides whether a change inside of a type is visible to callers in its schemas, which then show it. Hidden, constant
+ * and computed fields and wire paths are not visible there, nor are changes that are invalid alone. Only the schema of
+ * the type itself is written: a file may have thousands of changes.
  */
 export function seenAlone(file: ToolFile): (leaf: Leaf) => boolean {
-  let users: Map<string, Set<string>> | undefined;
-  return ({ path, after }) => {
-    users ??= toolsByType(file);
-    const [section, type] = path;
-    // A change inside of a type is seen only by the tools that have it.
-    const tools = section === "types" ? (users.get(String(type)) ?? []) : Object.keys(file.tools);
+  const [spec] = Object.values(file.tools);
+  const bare = Object.fromEntries(Object.entries(file.types).map(([name, type]) => [name, emptied(type)]));
+  const texts = new Map<string, string>();
+  const textOf = (name: string, type: TypeSpec) => {
+    if (!spec) return "";
+    const alone: ToolFile = { ...file, types: { ...bare, [name]: type } };
+    const user = userOf(spec, name);
+    return JSON.stringify([fullInputSchema(alone, user), fullOutputSchema(alone, user)]);
+  };
+  return ({ path: [section, name, ...rest], after }) => {
+    const type = section === "types" && typeof name === "string" ? file.types[name] : undefined;
+    if (!type || typeof name !== "string") return false;
     try {
-      const changed = replaced(file, path, after) as ToolFile;
-      return [...tools].some((tool) => schemaTextOf(file, tool) !== schemaTextOf(changed, tool));
+      const before = texts.get(name) ?? textOf(name, type);
+      texts.set(name, before);
+      return before !== textOf(name, replaced(type, rest, after) as TypeSpec);
     } catch {
       return false;
     }
   };
 }
 
-function schemaTextOf(file: ToolFile, name: string): string {
-  const spec = file.tools[name];
-  return spec ? JSON.stringify(schemasOf(file, name, spec)) : "";
+/** A tool that takes and returns the type. */
+function userOf(spec: ToolSpec, type: string): ToolSpec {
+  return spec.request
+    ? { ...spec, input: type, response: { ...spec.response, type } }
+    : { ...spec, input: type, response: { ...spec.response, type } };
+}
+
+/** A type that is only a name, for the schemas of others. */
+function emptied({ xml }: TypeSpec): TypeSpec {
+  return { xml, fields: {}, rules: [] };
 }
 
 /** The arguments and the result of a tool, as its definition shows them; complete if it is described on request. */
