@@ -68,5 +68,5 @@ export function showImport({ draft, shown, isDry }: ImportSummary, out: Output):
   out.line(`  nexus api check ${again}      look for mistakes and warnings`);
   out.line(`  nexus api test ${again}       run its checks against a fake of the API`);
   out.line(`  nexus api show ${again}       see tools, addresses and secrets`);
-  out.line(`  nexus api approve ${again}    approve it, then serve it with nexus serve`);
+  out.line(`  nexus api approve ${again}    approve it; the output says how to serve it`);
 }

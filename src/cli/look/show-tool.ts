@@ -81,9 +81,11 @@ function unknown(name: string, servers: ServerSet, known: readonly { server: str
   const [only] = new Set(known.map(({ server }) => server));
   const isOne = only !== undefined && known.every(({ server }) => server === only);
   const list = `"nexus mcp tools${isOne ? servers.wordsFor(only) : servers.optionsAgain}" lists ${known.length === 1 ? "it" : `all ${known.length}`}.`;
+  const isSearched = isOne && known.some((tool) => /(?:^|\.)search_tools$/.test(tool.name));
+  const search = isSearched ? " Tools that are not listed are found with search_tools and called with call_tool." : "";
   const meant = near.length === 0 ? "" : `Did you mean ${near.map((one) => `"${one}"`).join(" or ")}? `;
   return unknownName("tool", name, {
     server: isOne ? only : undefined,
-    hint: known.length === 0 ? "There are no tools." : `${meant}${list}`,
+    hint: known.length === 0 ? "There are no tools." : `${meant}${list}${search}`,
   });
 }

@@ -182,3 +182,23 @@ test("parts that a definition does not show are questions", () => {
     }),
   );
 });
+
+test("a list in pages is asked about with the line that would gather them", () => {
+  const list = { type: "array", items: { $ref: "#/components/schemas/Thing" } };
+  const page = { type: "object", properties: { data: list, next_cursor: { type: "string" } } };
+  const responses = (schema: object) => ({ 200: { description: "ok", content: { "application/json": { schema } } } });
+  const query = (...names: string[]) => names.map((name) => ({ name, in: "query", schema: { type: "integer" } }));
+  const { text, questions } = draftOf(
+    documentWith({
+      "/things": { get: { parameters: query("cursor", "limit"), responses: responses(page) } },
+      "/others": { get: { parameters: query("page", "per_page"), responses: responses(list) } },
+    }),
+  );
+  expect(questions.map(({ ask }) => ask.replace(/^.*Then add to it: /, ""))).toEqual(
+    expect.arrayContaining([
+      "paging: { items: data, cursor: { from: next_cursor, to: cursor } }",
+      "paging: { items: items, page: { to: page, size: per_page } }",
+    ]),
+  );
+  expect(text).toContain("Found {count(data)} items.");
+});

@@ -66,13 +66,18 @@ export class FakeResponses {
   }
 
   #madeUp(tool: string, input: Record<string, unknown>): UnencodedResponse {
-    const response = this.#file.tools[tool]?.response;
+    const { response, paging, request } = this.#file.tools[tool] ?? {};
     const text = `${tool} was called.`;
-    const content = response?.as === "binary" ? `data:text/plain;base64,${Buffer.from(text).toString("base64")}` : text;
+    const content =
+      response?.as === "binary"
+        ? `data:${mediaTypeOf(request?.accept)};base64,${Buffer.from(text).toString("base64")}`
+        : text;
     if (response?.type === undefined) {
       return response?.as === "none" ? { status: 204, value: {} } : { status: 200, value: content };
     }
     const value = madeUp(this.#file, response.type, input);
+    // Made-up values name a next page for ever: the first page is the only one.
+    if (paging?.next.kind === "cursor" && !paging.next.from.includes(".")) delete value[paging.next.from];
     for (const field of Object.values(response.headers ?? {})) {
       const shape = this.#file.types[response.type]?.fields[field]?.shape;
       const inner = shape?.kind === "list" ? shape.of : shape;
@@ -81,6 +86,11 @@ export class FakeResponses {
     const isDocument = response.as === "xml" || response.as === "json" || response.as === "auto";
     return { status: 200, value: isDocument || response.as === "none" ? value : { ...value, content } };
   }
+}
+
+/** The one type that the request asks for; bytes of another kind than text are not made up. */
+function mediaTypeOf(accept: string | undefined): string {
+  return accept !== undefined && /^[a-z]+\/[a-z0-9.+-]+$/i.test(accept) ? accept : "text/plain";
 }
 
 function keyOf(value: unknown): string {

@@ -74,7 +74,7 @@ class Catalog {
       };
     });
     const more = found.length - tools.length;
-    const lines = tools.map((tool) => `${tool.name} (${tool.effect}): ${tool.title}. ${tool.description}`);
+    const lines = tools.map((tool) => `${tool.name} (${tool.effect}): ${aboutOf(tool)}`);
     const text =
       tools.length === 0 ? this.#nothing(query) : [...lines, ...(more > 0 ? [`${more} more match.`] : [])].join("\n");
     return { content: [{ type: "text", text }], structuredContent: { tools, more } };
@@ -118,6 +118,11 @@ class Catalog {
     const hint = near.length === 0 ? "Find its name with search_tools." : `Did you mean ${near.join(", ")}?`;
     return failure(`There is no tool ${JSON.stringify(shorten(name, SHOWN))}. ${hint}`);
   }
+}
+
+/** Title and description, of which the description often begins with the title. */
+function aboutOf({ title, description }: { title: string; description: string }): string {
+  return description.toLowerCase().startsWith(title.toLowerCase()) ? description : `${title}. ${description}`;
 }
 
 function failure(text: string): CallToolResult {

@@ -29,6 +29,18 @@ test("words are found in descriptions and categories, in any case, and at their 
   expect(INDEX.search("orders")).toEqual(["get_order", "create_invoice"]);
 });
 
+test("plurals are the same word, and of similar names the one with the fewest other words comes first", () => {
+  const index = new ToolIndex([
+    tool("create_invoice_history", "Creates a history record for an invoice."),
+    tool("create_invoice_attachment_by_file_name", "Creates an attachment for an invoice."),
+    tool("create_invoices", "Creates one or more invoices."),
+    tool("list_companies", "Lists companies with their addresses."),
+  ]);
+  expect(index.search("create invoice")[0]).toBe("create_invoices");
+  expect(index.search("creating invoices")[0]).toBe("create_invoices");
+  expect(index.search("company address")).toEqual(["list_companies"]);
+});
+
 test("words that nothing has find nothing", () => {
   expect(INDEX.search("zebra")).toEqual([]);
   expect(INDEX.search("the of")).toEqual([]);

@@ -9,6 +9,8 @@ const MIN_PREFIX = 3;
 /** Each word of a query is compared with all words. */
 const MAX_ASKED = 32;
 const MAX_QUERY = 1_000;
+/** How much better a tool is whose name has no other words than those asked for. */
+const NAME_SHARE = 0.25;
 /** Words that nearly every description has. */
 const COMMON: ReadonlySet<string> = new Set([
   "a",
@@ -29,10 +31,11 @@ const COMMON: ReadonlySet<string> = new Set([
 export class ToolIndex {
   /** By word: the weight of the word in each tool that has it. */
   readonly #words = new Map<string, Map<string, number>>();
-  readonly #names: readonly string[];
+  /** The number of different words in the name of each tool. */
+  readonly #lengths: ReadonlyMap<string, number>;
 
   constructor(tools: readonly (readonly [name: string, spec: ToolSpec])[]) {
-    this.#names = tools.map(([name]) => name);
+    this.#lengths = new Map(tools.map(([name]) => [name, new Set(wordsOf(name)).size]));
     for (const [name, { title, description, meta }] of tools) {
       this.#add(name, name, WEIGHTS.name);
       this.#add(name, title, WEIGHTS.title);
@@ -41,27 +44,35 @@ export class ToolIndex {
     }
   }
 
-  /** All tools that have at least one of the words; those with more and rarer words first. */
+  /**
+   * All tools that have at least one of the words; those with more and rarer words first. Of similar ones, that whose
+   * name has the fewest other words: "create invoice" means create_invoices before create_invoice_history.
+   */
   search(query: string): string[] {
     const scores = new Map<string, number>();
-    for (const asked of [...new Set(wordsOf(query.slice(0, MAX_QUERY)))].slice(0, MAX_ASKED)) {
+    const words = new Set([...new Set(wordsOf(query.slice(0, MAX_QUERY)))].slice(0, MAX_ASKED));
+    for (const asked of words) {
       const best = new Map<string, number>();
       for (const [word, tools] of this.#matching(asked)) {
         const share = word === asked ? 1 : PREFIX;
-        const rarity = Math.log(1 + this.#names.length / tools.size);
+        const rarity = Math.log(1 + this.#lengths.size / tools.size);
         for (const [tool, weight] of tools) {
           best.set(tool, Math.max(best.get(tool) ?? 0, weight * share * rarity));
         }
       }
       for (const [tool, score] of best) scores.set(tool, (scores.get(tool) ?? 0) + score);
     }
-    return [...scores].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1)).map(([name]) => name);
+    const shareOf = (tool: string) =>
+      wordsOf(tool).filter((word) => words.has(word)).length / (this.#lengths.get(tool) ?? 1);
+    return [...scores]
+      .map(([tool, score]) => [tool, score * (1 + NAME_SHARE * shareOf(tool))] as const)
+      .toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
+      .map(([name]) => name);
   }
 
   *#matching(asked: string): Iterable<[string, Map<string, number>]> {
     for (const [word, tools] of this.#words) {
-      const isNear = asked.length >= MIN_PREFIX && (word.startsWith(asked) || isPlural(asked, word));
-      if (word === asked || isNear) yield [word, tools];
+      if (word === asked || (asked.length >= MIN_PREFIX && word.startsWith(asked))) yield [word, tools];
     }
   }
 
@@ -75,15 +86,18 @@ export class ToolIndex {
   }
 }
 
-function isPlural(asked: string, word: string): boolean {
-  return asked === `${word}s` || asked === `${word}es`;
-}
-
-/** In small letters; `listPets` and `list_pets` are two words. */
+/** In small letters and without the endings of plurals; `listPets` and `list_pets` are two words. */
 function wordsOf(text: string): string[] {
   const parts = text
     .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
     .toLowerCase()
     .match(/[\p{L}\p{N}]+/gu);
-  return (parts ?? []).filter((word) => !COMMON.has(word));
+  return (parts ?? []).filter((word) => !COMMON.has(word)).map(singularOf);
+}
+
+/** `invoices` is invoice, `taxes` tax, `companies` company; `creates` becomes create as well. */
+function singularOf(word: string): string {
+  if (word.length <= 3 || /(?:ss|us|is)$/.test(word)) return word;
+  if (/[^aeiou]ies$/.test(word)) return `${word.slice(0, -3)}y`;
+  return word.replace(/(?<=ss|x|zz|ch|sh)es$|s$/, "");
 }

@@ -151,6 +151,9 @@ function isListing({ method, path }: OperationFacts): boolean {
   return method.toUpperCase() === "GET" && !path.endsWith("}");
 }
 
+/** Names of lists that do not say what is in them, and do not read well after a number. */
+const PLAIN = /^(?:data|value|result|list|content)$/i;
+
 /** Counts the only list of things in an answer. */
 function countText(fields: ReadonlyMap<string, FieldSpec>): { text?: string } {
   const lists = [...fields].filter(
@@ -158,6 +161,6 @@ function countText(fields: ReadonlyMap<string, FieldSpec>): { text?: string } {
   );
   const [only] = lists;
   return lists.length === 1 && only
-    ? { text: `Found {count(${only[0]})} ${asTemplate(only[0].replaceAll("_", " "))}.` }
+    ? { text: `Found {count(${only[0]})} ${PLAIN.test(only[0]) ? "items" : asTemplate(only[0].replaceAll("_", " "))}.` }
     : {};
 }

@@ -11,6 +11,12 @@ const PAGES = [
   { kind: "offset", is: /^(?:offset|skip|start|start_?at|start_?index)$/i },
 ] as const;
 
+/** Members of answers that name the next page. */
+const NEXT = /^(?:next|next_?(?:page_?)?(?:cursor|token)|cursor|end_?cursor)$/i;
+
+/** Parameters with the number of items of a page. */
+const SIZE = /^(?:limit|size|count|top|per_?page|page_?size|max_?results)$/i;
+
 /** Proposes to gather pages, where parameters and the answer look like a list in pages. */
 export function askAboutPaging(
   { query, fields }: DraftedParameters,
@@ -23,7 +29,14 @@ export function askAboutPaging(
   for (const { kind, is } of PAGES) {
     const names = Object.keys(query).filter((name) => is.test(name));
     if (names.length !== 1 || fields.size === 0) continue;
-    const ask = `The answer seems to come in pages (by ${kind}). Should the tool gather them? See "paging" in the reference.`;
+    const [to] = names.map((name) => query[name]);
+    const next = type && [...allFields(type).keys()].find((name) => NEXT.test(name));
+    const from = kind === "cursor" ? `from: ${next ?? "…"}, ` : "";
+    const size = Object.keys(query).find((name) => kind !== "cursor" && SIZE.test(name));
+    const [field, sized] = [to, size && query[size]].map((value) => (typeof value === "string" ? value : undefined));
+    const rest = sized === undefined ? "" : `, size: ${sized}`;
+    const line = `paging: { items: ${lists[0]?.[0]}, ${kind}: { ${from}to: ${field ?? "…"}${rest} } }`;
+    const ask = `The answer seems to come in pages (by ${kind}). Should the tool gather them? Then add to it: ${line}`;
     questions.add(ask, `tools.${tool}`, evidence);
     return;
   }
