@@ -202,3 +202,13 @@ test("a list in pages is asked about with the line that would gather them", () =
   );
   expect(text).toContain("Found {count(data)} items.");
 });
+
+test("a selection of nothing is refused, with the tags of the document", () => {
+  const document = documentWith({ "/things": { get: { tags: ["Things"], responses: answer } } });
+  expect(() => draftOf(document, { select: ["tag:Thingz"] })).toThrow(
+    expect.objectContaining({
+      message: 'None of 1 operations is selected by --select "tag:Thingz"',
+      hint: expect.stringContaining("the tags Things.") as string,
+    }),
+  );
+});

@@ -1,3 +1,5 @@
+import { joinFirst } from "../../../text/shorten.ts";
+import { visible } from "../../../text/visible.ts";
 import type { OperationFacts } from "../../documents/api-facts.ts";
 import type { Effect } from "../../file/model/tool-file.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
@@ -19,6 +21,7 @@ const EFFECTS: readonly string[] = ["read", "write", "destructive"];
 /**
  * `tag:pets`, `path:/pets/**`, `op:listPets`, `tool:list_*`, `read`, `write`, `destructive`, or a pattern for any of
  * names, ids and tags; `-` before it excludes. Everything is selected that one selector includes and none excludes.
+ * Throws if nothing is.
  */
 export function selected<T extends Selectable>(items: readonly T[], texts: readonly string[]): Set<T> {
   const selectors = texts.map(parseSelector);
@@ -29,7 +32,18 @@ export function selected<T extends Selectable>(items: readonly T[], texts: reado
       (including.length === 0 || including.some(({ matches }) => matches(item))) &&
       !excluding.some(({ matches }) => matches(item)),
   );
+  if (chosen.length === 0 && items.length > 0) throw nothingSelected(items, texts);
   return new Set(chosen);
+}
+
+function nothingSelected(items: readonly Selectable[], texts: readonly string[]): NexusError {
+  const tags = [...new Set(items.flatMap(({ operation }) => operation.tags))];
+  const known = tags.length === 0 ? "" : ` The document has the tags ${visible(joinFirst(tags, 10))}.`;
+  const given = visible(texts.map((text) => `--select ${JSON.stringify(text)}`).join(" "));
+  return new NexusError("ARGUMENTS_INVALID", `None of ${items.length} operations is selected by ${given}`, {
+    hint: `Use tag:NAME, path:/pets/**, op:ID, or a pattern for names such as list_*.${known}`,
+    mayHaveReached: false,
+  });
 }
 
 function parseSelector(text: string): Selector {
