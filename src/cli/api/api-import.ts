@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { findRegularText } from "../../files/regular-file.ts";
-import { toolDefinition } from "../../workshop/compile/tool-definition.ts";
+import { fittedInputSchema, toolDefinition } from "../../workshop/compile/tool-definition.ts";
 import { loadDocument } from "../../workshop/documents/load-document.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
@@ -163,8 +163,10 @@ function asJson(path: string, { file, tools, omitted, questions, problems }: Dra
     file: path,
     tools: tools.map(({ name, operation, effect, offer }) => {
       const spec = file?.tools[name];
-      const schema = file && spec ? { inputSchema: toolDefinition(file, name, spec).inputSchema } : {};
-      return { name, operation, effect, offer, ...schema };
+      if (!file || !spec) return { name, operation, effect, offer };
+      const inputSchema =
+        offer === "list" ? toolDefinition(file, name, spec).inputSchema : fittedInputSchema(file, name, spec);
+      return { name, operation, effect, offer, inputSchema };
     }),
     skipped: omitted.map(({ key, reason, detail }) => ({
       operation: key,
