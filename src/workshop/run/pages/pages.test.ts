@@ -168,6 +168,16 @@ describe("the pages of a list", () => {
     expect((await things.call()).isError).toBe(true);
   });
 
+  test("that were read stay if the API names a next one that no request can hold", async () => {
+    await using things = await openThings("{ items: things, cursor: { from: next, to: after } }");
+    things.answer = () => ({ body: { data: [1], next: "\ud800" } });
+    const result = await things.call();
+    expect(result).toMatchObject({
+      structuredContent: { count: 1, more: { why: expect.stringContaining("the next page cannot be requested") } },
+    });
+    expect(things.asked).toHaveLength(1);
+  });
+
   test("of which the API names one twice end there", async () => {
     await using things = await openThings("{ items: things, cursor: { from: next, to: after } }");
     things.answer = () => ({ body: { data: [1], next: "again" } });

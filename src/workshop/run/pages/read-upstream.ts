@@ -1,3 +1,4 @@
+import { NexusError } from "../../../errors/nexus-error.ts";
 import { isTrue } from "../../expression/arithmetic.ts";
 import { evaluate } from "../../expression/evaluate.ts";
 import { parseExpression } from "../../expression/parse.ts";
@@ -90,7 +91,7 @@ class PageReading {
       if (bound !== undefined || facts.signal?.aborted) {
         return this.#gathered(first, last, {
           next: this.#argumentsOf(prepared, first),
-          why: `${bound ?? "cancelled"} is reached`,
+          why: bound === undefined ? "the call was cancelled" : `${bound} is reached`,
         });
       }
       page = prepared;
@@ -130,7 +131,13 @@ class PageReading {
     const { field, value } = following;
     const isText = this.#fieldType(field) === "string";
     const input = { ...page.input, [field]: isText ? String(value) : value };
-    return prepare(this.#parts, this.#plan, input, this.#key);
+    try {
+      return await prepare(this.#parts, this.#plan, input, this.#key);
+    } catch (error) {
+      // What was read stays: the value of the API may be one that a request cannot hold.
+      if (!(error instanceof NexusError)) throw error;
+      return { why: `the next page cannot be requested: ${error.message}` };
+    }
   }
 
   #fieldType(field: string): string | undefined {
