@@ -17,12 +17,12 @@ import { readSecrets } from "./read/secrets/read-secrets.ts";
 import { readSettings } from "./read/read-settings.ts";
 import { readTools } from "./read/read-tool.ts";
 import { readTypes } from "./read/read-types.ts";
-import { readQuestions } from "./read/read-questions.ts";
+import { readEvidence } from "./read/read-evidence.ts";
 import { withDiscriminatorFields } from "./read/discriminator-fields.ts";
 import { withIncluded } from "./read/included-types.ts";
 import { readUpstream } from "./read/read-upstream.ts";
 import { writtenOut } from "./read/short-forms.ts";
-import type { ToolFile } from "./model/tool-file.ts";
+import type { QuestionSpec, ToolFile } from "./model/tool-file.ts";
 import { withWires } from "./wire-defaults.ts";
 import type { SourceNode } from "../../source/source-node.ts";
 import { readYaml } from "./model/read-yaml.ts";
@@ -136,4 +136,17 @@ function readNamespaces(part: Part): Record<string, string> {
       return [prefix, uri.text() ?? ""];
     }),
   );
+}
+
+/** Undefined if there are none. */
+function readQuestions(part: Part, documents: readonly string[]): QuestionSpec[] | undefined {
+  const questions = part.items().map((item): QuestionSpec => {
+    item.members(["about", "ask", "evidence"], ["about", "ask"]);
+    return {
+      about: item.part("about").text() ?? "",
+      ask: item.part("ask").text() ?? "",
+      evidence: readEvidence(item.part("evidence"), documents),
+    };
+  });
+  return questions.length === 0 ? undefined : questions;
 }

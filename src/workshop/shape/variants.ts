@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import { memberPath } from "../codec/json/member-path.ts";
+import { memberPath } from "../file/model/member-names.ts";
 import type { FieldSpec, Shape, ToolFile, UnionShape } from "../file/model/tool-file.ts";
 import { findType, findUnion, isOnSide } from "./shape-parts.ts";
 

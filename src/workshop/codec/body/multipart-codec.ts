@@ -1,7 +1,7 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
 import type { FieldSpec, RequestSpec, Shape, ToolFile } from "../../file/model/tool-file.ts";
 import { jsonValue, type JsonValue } from "../json/json-codec.ts";
-import { flatName } from "../json/member-path.ts";
+import { flatName } from "../../file/model/member-names.ts";
 import {
   belongsTo,
   namesBeside,

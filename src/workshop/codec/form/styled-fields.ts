@@ -1,6 +1,6 @@
 import type { FieldSpec, ParameterStyle, RequestSpec, ToolFile } from "../../file/model/tool-file.ts";
 import { jsonValue, type JsonValue } from "../json/json-codec.ts";
-import { flatName } from "../json/member-path.ts";
+import { flatName } from "../../file/model/member-names.ts";
 import {
   belongsTo,
   namesBeside,

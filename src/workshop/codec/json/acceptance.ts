@@ -5,7 +5,7 @@ import { StepBudget } from "../../pattern/step-budget.ts";
 import type { Side } from "../record/planner.ts";
 import { own } from "../record/record-source.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
-import { memberNames } from "./member-path.ts";
+import { memberNames } from "../../file/model/member-names.ts";
 
 /** `names`: a value has the names of fields, as callers write them; `wire`: it has the names upstream. */
 export type Wording = "names" | "wire";

@@ -1,7 +1,7 @@
 import type { FieldSpec, ScalarShape, Shape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
 import { exactText } from "../../../json/exact-json.ts";
 import { isRecord } from "../../../json/is-record.ts";
-import { memberNames } from "./member-path.ts";
+import { memberNames } from "../../file/model/member-names.ts";
 import { type Fields, own } from "../record/record-source.ts";
 import type { Side } from "../record/planner.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";

@@ -1,6 +1,6 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
 import type { FieldSpec, ParameterStyle } from "../../file/model/tool-file.ts";
-import { flatName } from "../json/member-path.ts";
+import { flatName } from "../../file/model/member-names.ts";
 import { unsuitable } from "./address.ts";
 import { percentEncoded, type Pair } from "./form-text.ts";
 import type { ParameterKind, ParameterTree } from "./parameter-tree.ts";

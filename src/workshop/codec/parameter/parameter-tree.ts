@@ -1,4 +1,4 @@
-import { flatName } from "../json/member-path.ts";
+import { flatName } from "../../file/model/member-names.ts";
 import type { ScalarShape, Shape, ToolFile, TypeSpec } from "../../file/model/tool-file.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
 import { unsuitable } from "./address.ts";

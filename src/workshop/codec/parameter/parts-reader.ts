@@ -10,7 +10,7 @@ import type {
   RequestToolSpec,
 } from "../../file/model/tool-file.ts";
 import type { Pair } from "./form-text.ts";
-import { flatName } from "../json/member-path.ts";
+import { flatName } from "../../file/model/member-names.ts";
 import { jsonValue } from "../json/json-codec.ts";
 import type { Fields } from "../record/record-source.ts";
 import { belongsTo, type PairReading, readPairs, splitMember, treeOfLine } from "./pair-styles.ts";

@@ -1,4 +1,4 @@
-import { memberPath } from "../../codec/json/member-path.ts";
+import { memberPath } from "../../file/model/member-names.ts";
 import type { FieldSpec, ScalarShape, Shape } from "../../file/model/tool-file.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import type { DraftType } from "./draft-type.ts";

@@ -1,4 +1,4 @@
-import { memberPath } from "../../codec/json/member-path.ts";
+import { memberPath } from "../model/member-names.ts";
 import { findType, shapesOf } from "../../shape/shape-parts.ts";
 import type { Problems } from "../model/problem.ts";
 import type { FieldSpec, Shape, ToolFile, UnionShape } from "../model/tool-file.ts";

@@ -1,4 +1,4 @@
-import { memberNames } from "../../codec/json/member-path.ts";
+import { memberNames } from "../model/member-names.ts";
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
 import { parseWirePath, type WireStep } from "../../codec/record/wire-path.ts";
 import type { Path, Problems } from "../model/problem.ts";

@@ -1,4 +1,4 @@
-import { memberPath } from "../../codec/json/member-path.ts";
+import { memberPath } from "../model/member-names.ts";
 import type { FieldSpec, Shape, TypeSpec } from "../model/tool-file.ts";
 import { shapesOf } from "../../shape/shape-parts.ts";
 

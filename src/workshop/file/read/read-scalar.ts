@@ -45,7 +45,7 @@ const FITTING: Record<(typeof SCALAR_KEYS)[number], readonly ScalarType[]> = {
 };
 
 /** Numbers as text, which keeps all their digits. */
-export const DIGITS = { integer: /^-?\d+$/, number: /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/ } as const;
+const DIGITS = { integer: /^-?\d+$/, number: /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/ } as const;
 
 export function isScalarType(name: string): name is ScalarType {
   return (SCALARS as readonly string[]).includes(name);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { memberNames, memberPath } from "./member-path.ts";
+import { memberNames, memberPath } from "./member-names.ts";
 
 test("a path is names with dots, of which one may repeat", () => {
   expect(memberNames("data.items[].id")).toEqual([
