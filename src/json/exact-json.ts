@@ -11,7 +11,7 @@ const MOST_DIGITS = 309;
 /** Parses JSON; whole numbers that a double cannot hold exactly become bigints. */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (!LONG.test(text)) return value;
+  if (!mayHaveLongNumbers(text)) return value;
   // Random, so that nothing in the text can be mistaken for it.
   const mark = randomUUID();
   const marked = outsideOfTexts(text, (numbers) =>
@@ -21,6 +21,11 @@ export function parseExactJson(text: string): unknown {
   return JSON.parse(marked, (_, member: unknown) =>
     typeof member === "string" && member.startsWith(mark) ? BigInt(member.slice(mark.length)) : member,
   );
+}
+
+/** Whether `parseExactJson` may give bigints for this text. */
+export function mayHaveLongNumbers(text: string): boolean {
+  return LONG.test(text);
 }
 
 /** Writes JSON; bigints become numbers with all their digits. */

@@ -4,9 +4,10 @@ import type { Codec } from "../record/codec.ts";
 import { decodeJson, shown } from "./decode-json.ts";
 import { type Deviation, Deviations, type Unknown } from "../record/deviations.ts";
 import { encodeJson } from "./encode-json.ts";
-import { exactJson, parseExactJson } from "../../../json/exact-json.ts";
+import { exactJson, mayHaveLongNumbers, parseExactJson } from "../../../json/exact-json.ts";
 import { MEMBERS } from "./member-path.ts";
 import { type Notation, Planner, type Side } from "../record/planner.ts";
+import { NOT_QUICK, QuickDecoder } from "./quick-decoder.ts";
 import type { RecordPath } from "../record/record-path.ts";
 import type { ValueCodec } from "../record/record-plan.ts";
 import type { Fields } from "../record/record-source.ts";
@@ -25,10 +26,15 @@ export interface JsonOptions {
 export function jsonCodec(file: ToolFile, type: string, { unknown, side }: JsonOptions = {}): Codec {
   const planner = new Planner(file, JSON_NOTATION, side);
   const way = file.types[type]?.union ? wholeUnion(planner.value({ kind: "object", type })) : whole(planner, type);
+  const quick = side === "output" ? new QuickDecoder(file, unknown ?? "report").decoderOf(type) : undefined;
   return {
     encode: (value) => exactJson(way.encode(value)),
     decode: (body) => {
-      const json = parsedJson(body);
+      const text = textOf(body);
+      const isPlain = !mayHaveLongNumbers(text);
+      const json = parsedJson(text, isPlain ? JSON.parse : parseExactJson);
+      const value = quick && isPlain ? quick(json) : NOT_QUICK;
+      if (value !== NOT_QUICK) return { value, deviations: [] };
       const found = new Deviations(unknown);
       try {
         return { value: way.decode(json, found), deviations: found.all() };
@@ -54,7 +60,7 @@ export function jsonValue(file: ToolFile, shape: Shape): JsonValue {
     encode: (value, path) => exactJson(codec.encode(value, placeOf(path))),
     decode: (text, path) => {
       const found = new Deviations();
-      return { value: codec.decode(parsedJson(text), found, placeOf(path)), deviations: found.all() };
+      return { value: codec.decode(parsedJson(textOf(text)), found, placeOf(path)), deviations: found.all() };
     },
   };
 }
@@ -83,11 +89,15 @@ function wholeUnion(codec: ValueCodec): Whole {
   };
 }
 
-function parsedJson(body: Uint8Array | string): unknown {
+function textOf(body: Uint8Array | string): string {
   const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : utf8Text(body);
   if (text === undefined) throw unreadable("its bytes are not UTF-8");
+  return text;
+}
+
+function parsedJson(text: string, parse: (text: string) => unknown = parseExactJson): unknown {
   try {
-    return parseExactJson(text);
+    return parse(text);
   } catch (error) {
     throw unreadable(error instanceof SyntaxError ? `it is not JSON${placeIn(error)}` : "it is nested too deep");
   }

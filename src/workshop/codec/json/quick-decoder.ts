@@ -1,0 +1,254 @@
+import { isRecord } from "../../../json/is-record.ts";
+import type { FieldSpec, ListShape, MapShape, ScalarShape, Shape, ToolFile } from "../../file/model/tool-file.ts";
+import { StepBudget } from "../../pattern/step-budget.ts";
+import { findType } from "../../shape/shape-parts.ts";
+import type { Unknown } from "../record/deviations.ts";
+import { Mismatch, scalarOf } from "../record/scalar.ts";
+import { memberNames } from "./member-path.ts";
+
+/** The value is not quite as documented, or of a kind that only the complete decoder reads. */
+export const NOT_QUICK = Symbol("not quick");
+
+/** Gives the value itself if decoding changes nothing. */
+type Read = (value: unknown, depth: number) => unknown;
+
+interface FieldRead {
+  name: string;
+  wire: string;
+  isList: boolean;
+  isNullable: boolean;
+  mayBeAbsent: boolean;
+  read: Read;
+}
+
+interface TypeRead {
+  fields: FieldRead[];
+  /** By their names upstream. */
+  known: ReadonlySet<string>;
+  /** The names of all fields, and those that members of requests have upstream. */
+  names: ReadonlySet<string>;
+  further: Read | undefined;
+  /** False if a field can only be read by the complete decoder. */
+  isComplete: boolean;
+}
+
+/** Deeper values are left to the complete decoder, which has limits for them. */
+const MAX_DEPTH = 40;
+
+/**
+ * Reads JSON answers without deviations: the same result as the complete decoder, or NOT_QUICK. Most values are
+ * returned as they are, not rebuilt. The numbers of the document must all be exact.
+ */
+export class QuickDecoder {
+  readonly #file: ToolFile;
+  readonly #unknown: Unknown;
+  readonly #types = new Map<string, TypeRead | undefined>();
+  readonly #budget = new StepBudget();
+
+  constructor(file: ToolFile, unknown: Unknown) {
+    this.#file = file;
+    this.#unknown = unknown;
+  }
+
+  /** Undefined for types that only the complete decoder reads. */
+  decoderOf(type: string): ((json: unknown) => Record<string, unknown> | typeof NOT_QUICK) | undefined {
+    const read = this.#ofType(type);
+    if (!read) return undefined;
+    return (json) => {
+      this.#budget.renew();
+      const value = read(json, 0);
+      return isRecord(value) ? value : NOT_QUICK;
+    };
+  }
+
+  #of(shape: Shape): Read | undefined {
+    switch (shape.kind) {
+      case "scalar":
+        return this.#ofScalar(shape);
+      case "list":
+        return this.#ofList(shape);
+      case "map":
+        return this.#ofMap(shape);
+      case "object":
+        return this.#ofType(shape.type);
+      case "any":
+        return shape.only === "object"
+          ? (value, depth) => (isRecord(value) ? anything(value, depth) : NOT_QUICK)
+          : anything;
+      case "union":
+        return undefined;
+    }
+  }
+
+  #ofScalar(shape: ScalarShape): Read | undefined {
+    const { type, codes, enum: choices, whitespace } = shape;
+    if (type === "presence") return undefined;
+    const { readJson, limit } = scalarOf(shape);
+    const isFree = type === "string" && !codes && !choices && !limit && whitespace === "keep";
+    if (isFree) return (value) => (typeof value === "string" ? value : converted(readJson(value)));
+    return (value) => {
+      const read = converted(readJson(value));
+      return read !== NOT_QUICK && limit?.(read, this.#budget) !== undefined ? NOT_QUICK : read;
+    };
+  }
+
+  #ofList({ of, minItems = 0, maxItems = Infinity }: ListShape): Read | undefined {
+    const item = this.#of(of);
+    if (!item) return undefined;
+    return (value, depth) => {
+      if (!Array.isArray(value) || value.length < minItems || value.length > maxItems) return NOT_QUICK;
+      const items = value as unknown[];
+      let copy: unknown[] | undefined;
+      for (let index = 0; index < items.length; index++) {
+        const given = items[index];
+        const read = given === null ? NOT_QUICK : item(given, depth + 1);
+        if (read === NOT_QUICK) return NOT_QUICK;
+        if (!copy && !Object.is(read, given)) copy = items.slice(0, index);
+        copy?.push(read);
+      }
+      return copy ?? items;
+    };
+  }
+
+  #ofMap({ of, minEntries = 0, maxEntries = Infinity }: MapShape): Read | undefined {
+    const entry = this.#of(of);
+    if (!entry) return undefined;
+    return (value, depth) => {
+      if (!isRecord(value) || depth > MAX_DEPTH) return NOT_QUICK;
+      const names = Object.keys(value);
+      if (names.length < minEntries || names.length > maxEntries) return NOT_QUICK;
+      for (const name of names) {
+        const given = value[name];
+        if (given === null || !Object.is(entry(given, depth + 1), given)) return NOT_QUICK;
+      }
+      return value;
+    };
+  }
+
+  #ofType(type: string): Read | undefined {
+    const plan = this.#plan(type);
+    return plan && ((value, depth) => (isRecord(value) ? this.#record(plan, value, depth) : NOT_QUICK));
+  }
+
+  /** The value itself if its members are those of the file, in that order. Each member is read once. */
+  #record(plan: TypeRead, value: Record<string, unknown>, depth: number): unknown {
+    if (depth > MAX_DEPTH || !plan.isComplete) return NOT_QUICK;
+    const names = Object.keys(value);
+    if (!isInOrder(plan.fields, value, names)) return this.#rebuilt(plan, value, depth);
+    let copy: Record<string, unknown> | undefined;
+    let at = 0;
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] ?? "";
+      while (plan.fields[at]?.name !== name) at++;
+      const given = value[name];
+      const read = given === null ? null : plan.fields[at]?.read(given, depth + 1);
+      if (read === NOT_QUICK) return NOT_QUICK;
+      if (!copy && !Object.is(read, given)) {
+        copy = {};
+        for (const before of names.slice(0, index)) copy[before] = value[before];
+      }
+      if (copy) copy[name] = read;
+    }
+    return copy ?? value;
+  }
+
+  #rebuilt({ fields, known, names, further }: TypeRead, value: Record<string, unknown>, depth: number): unknown {
+    const record: Record<string, unknown> = {};
+    for (const { name, wire, isList, isNullable, mayBeAbsent, read } of fields) {
+      const given = Object.hasOwn(value, wire) ? value[wire] : undefined;
+      if (given === null && isNullable) record[name] = null;
+      else if (given === undefined || given === null) {
+        if (!mayBeAbsent) return NOT_QUICK;
+        if (isList) record[name] = [];
+      } else {
+        const member = read(given, depth + 1);
+        if (member === NOT_QUICK) return NOT_QUICK;
+        record[name] = member;
+      }
+    }
+    for (const name of Object.keys(value)) {
+      if (known.has(name)) continue;
+      if (names.has(name) || name === "__proto__") return NOT_QUICK;
+      if (further) {
+        const given = value[name];
+        const member = given === null ? NOT_QUICK : further(given, depth + 1);
+        if (member === NOT_QUICK) return NOT_QUICK;
+        record[name] = member;
+      } else if (this.#unknown === "keep") {
+        if (anything(value[name], depth + 1) === NOT_QUICK) return NOT_QUICK;
+        record[name] = value[name];
+      } else if (this.#unknown === "report") return NOT_QUICK;
+    }
+    return record;
+  }
+
+  #plan(type: string): TypeRead | undefined {
+    if (this.#types.has(type)) return this.#types.get(type);
+    const spec = findType(this.#file, type);
+    if (!spec || spec.union) return undefined;
+    const fields: FieldRead[] = [];
+    const known = new Set<string>();
+    const names = new Set(Object.keys(spec.fields));
+    const plan: TypeRead = { fields, known, names, further: undefined, isComplete: true };
+    // Stored before the fields are looked at: they may contain this type.
+    this.#types.set(type, plan);
+    plan.isComplete = Object.entries(spec.fields).every(([name, field]) => {
+      if (field.wire === false) return field.const === undefined;
+      if (field.side === "input") {
+        for (const step of (memberNames(field.wire) ?? []).slice(0, 1)) names.add(step.name);
+        return true;
+      }
+      const read = this.#field(name, field);
+      if (!read || known.has(read.wire)) return false;
+      fields.push(read);
+      known.add(read.wire);
+      return true;
+    });
+    plan.further = spec.additional && this.#of(spec.additional);
+    plan.isComplete &&= !spec.additional || plan.further !== undefined;
+    if (!plan.isComplete) this.#types.set(type, undefined);
+    return this.#types.get(type);
+  }
+
+  #field(name: string, { wire, shape, optional, nullable, const: constant }: FieldSpec): FieldRead | undefined {
+    const [step, ...more] = (wire !== false && memberNames(wire)) || [];
+    const read = this.#of(shape);
+    if (!read || !step || more.length > 0 || wire === "." || constant !== undefined) return undefined;
+    const isList = shape.kind === "list";
+    const mayBeAbsent = optional || (isList && (shape.minItems ?? 0) === 0);
+    return { name, wire: step.name, isList, isNullable: nullable === true, mayBeAbsent, read };
+  }
+}
+
+/** Whether nothing has to be added, left out or moved. */
+function isInOrder(fields: readonly FieldRead[], value: Record<string, unknown>, names: readonly string[]): boolean {
+  let at = 0;
+  for (const name of names) {
+    let field = fields[at];
+    while (field && field.name !== name) {
+      if (!field.mayBeAbsent || field.isList) return false;
+      field = fields[++at];
+    }
+    if (!field || field.wire !== name || (value[name] === null && !field.isNullable)) return false;
+    at++;
+  }
+  for (; at < fields.length; at++) {
+    const field = fields[at];
+    if (field && (!field.mayBeAbsent || field.isList)) return false;
+  }
+  return true;
+}
+
+function converted(value: unknown): unknown {
+  return value instanceof Mismatch ? NOT_QUICK : value;
+}
+
+/** Any JSON value that is not nested too deep. */
+function anything(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > MAX_DEPTH) return NOT_QUICK;
+  for (const member of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {
+    if (anything(member, depth + 1) === NOT_QUICK) return NOT_QUICK;
+  }
+  return value;
+}
