@@ -23,6 +23,8 @@ const MAX_RECEIVED_CHARACTERS = 200;
 export interface ResultParts {
   text: string;
   structured: Record<string, unknown>;
+  /** `structured` as JSON, if it is known. */
+  json?: string | undefined;
   /** Deviations from the documentation. */
   deviations: readonly Record<string, string>[];
   maxBytes: number;
@@ -41,6 +43,7 @@ export function successResult({
   keep,
   maxBytes: most,
   blob = [],
+  json,
   ...parts
 }: ResultParts): CallToolResult {
   // An excerpt keeps all of what is needed to go on.
@@ -48,7 +51,7 @@ export function successResult({
   // The line may contain upstream text, which is also in the value.
   const text = `${shorten(line, maxBytes)}${more ? `\n${moreLine(more)}` : ""}`;
   const structured = withMore(withDeviations(parts.structured, parts.deviations), more);
-  const whole = JSON.stringify(structured);
+  const whole = json !== undefined && structured === parts.structured ? json : JSON.stringify(structured);
   // A UTF-16 unit takes at most three bytes.
   if (whole.length * 3 <= maxBytes || Buffer.byteLength(whole) <= maxBytes) {
     return {

@@ -3,7 +3,7 @@ import { evaluate } from "../expression/evaluate.ts";
 import type { Expression, Scope } from "../expression/expression.ts";
 import { callsIn } from "../expression/names.ts";
 import { parseExpression } from "../expression/parse.ts";
-import type { FieldSpec, Shape, ToolFile, UnionShape } from "../file/model/tool-file.ts";
+import type { FieldSpec, Shape, ToolFile, TypeSpec, UnionShape } from "../file/model/tool-file.ts";
 import { findType, findUnion, isOnSide, shapesOf, typesIn } from "../shape/shape-parts.ts";
 import { fitting } from "../shape/fitting-value.ts";
 import { likelyVariants } from "../shape/variants.ts";
@@ -25,6 +25,8 @@ interface TypePlan {
   fields: ReadonlySet<string>;
   /** Whether nothing is added to its values or to those inside them. */
   isPlain: boolean;
+  /** Whether all of it is shown in the order of its members, also inside. */
+  isShownWhole: boolean;
   constants: readonly (readonly [string, unknown])[];
   /** Undefined where nothing is added. */
   nested: readonly { field: string; complete: Completing }[];
@@ -92,6 +94,11 @@ export class CompletedValues {
     return seen;
   }
 
+  /** Whether `shown` changes nothing but texts in values of the type. */
+  isShownWhole(type: string): boolean {
+    return this.#plan(type).isShownWhole;
+  }
+
   /** Whether a value of the type, or one inside it, is computed with this function. */
   calls(type: string, name: string, seen = new Set<string>()): boolean {
     if (seen.has(type)) return false;
@@ -115,6 +122,7 @@ export class CompletedValues {
     const plan: TypePlan = {
       fields: new Set(fields.map(([field]) => field)),
       isPlain: false,
+      isShownWhole: false,
       constants: fields.flatMap(([field, { const: constant }]) =>
         constant === undefined ? [] : [[field, constant] as const],
       ),
@@ -137,20 +145,22 @@ export class CompletedValues {
     const additional = spec?.additional;
     plan.further = additional && { write: this.#showing(additional), complete: this.#completing(additional) };
     plan.isPlain = !this.#adds([type]);
+    plan.isShownWhole = plan.isPlain && !this.#some([type], hidesParts);
     return plan;
   }
 
   /** Whether these types, or those inside them, have constants or computed fields. */
   #adds(types: readonly string[]): boolean {
+    return this.#some(types, addsFields);
+  }
+
+  #some(types: readonly string[], is: (type: TypeSpec) => boolean): boolean {
     const seen = new Set(types);
     // The set grows while it is read.
     for (const name of seen) {
       const spec = findType(this.#file, name);
       if (!spec) continue;
-      if (
-        Object.values(spec.fields).some(({ const: constant, value }) => constant !== undefined || value !== undefined)
-      )
-        return true;
+      if (is(spec)) return true;
       for (const inner of shapesOf(spec).flatMap(typesIn)) seen.add(inner);
     }
     return false;
@@ -248,6 +258,19 @@ export class CompletedValues {
       return field !== undefined && !field.hidden && isOnSide(field, "output");
     });
   }
+}
+
+function addsFields({ fields }: TypeSpec): boolean {
+  return Object.values(fields).some(({ const: constant, value }) => constant !== undefined || value !== undefined);
+}
+
+/** Which members of a union are shown depends on the value. */
+function hidesParts(type: TypeSpec): boolean {
+  return shapesOf(type).some(holdsUnion) || Object.values(type.fields).some(({ hidden }) => hidden);
+}
+
+function holdsUnion(shape: Shape): boolean {
+  return shape.kind === "union" || ((shape.kind === "list" || shape.kind === "map") && holdsUnion(shape.of));
 }
 
 /** Member by member: spreading would give each object its own hidden classes. Names are those of fields. */

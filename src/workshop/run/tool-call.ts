@@ -190,15 +190,11 @@ export class ToolCall {
     return { ...result, content };
   }
 
-  #succeeded(input: Value, { value, deviations, text, more, own, bytes }: Success): CallToolResult {
-    const { values, redaction, results, api, instance } = this.#parts;
-    const { response, limits } = this.#plan.spec;
-    const show = {
-      text: redaction.showing(input),
-      unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,
-    };
-    const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
-    const structured = { ...(own && (redaction.inAll(own) as Value)), ...(plain as Value) };
+  #succeeded(input: Value, success: Success): CallToolResult {
+    const { redaction, results, api, instance } = this.#parts;
+    const { deviations, text, more, bytes } = success;
+    const { limits } = this.#plan.spec;
+    const { structured, json } = this.#wholeValue(success) ?? { structured: this.#shownValue(input, success) };
     // Two adjacent values may form a secret.
     const lines = [redaction.inOwnWords(text)];
     const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
@@ -218,12 +214,36 @@ export class ToolCall {
     return successResult({
       text: lines.join("\n"),
       structured,
+      json,
       deviations: told,
       maxBytes: limits.resultBytes,
       blob: blob && blobContent(blob, { tool: this.#plan.name, maxBytes: limits.resultBytes, keep: keepBlob }),
       more: more && { ...more, why: redaction.inOwnWords(more.why) },
       keep,
     });
+  }
+
+  /** The value as it is and its JSON, if all of it is shown and no secret is in it. */
+  #wholeValue({ value, deviations, own, more }: Success): { structured: Value; json: string } | undefined {
+    const { values, redaction } = this.#parts;
+    const { type, headers } = this.#plan.spec.response;
+    // Values of headers are behind the others, and may belong before them.
+    if (type === undefined || headers || own || more || deviations.length > 0) return undefined;
+    if (!values.isShownWhole(type)) return undefined;
+    const json = JSON.stringify(value);
+    return redaction.isAbsentFrom(json) ? { structured: value, json } : undefined;
+  }
+
+  /** The visible fields, with secrets masked. */
+  #shownValue(input: Value, { value, own }: Success): Value {
+    const { values, redaction } = this.#parts;
+    const { response } = this.#plan.spec;
+    const show = {
+      text: redaction.showing(input),
+      unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,
+    };
+    const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
+    return { ...(own && (redaction.inAll(own) as Value)), ...(plain as Value) };
   }
 
   /** `input`: of a request that may have been sent. `id`: under which it is recorded. */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { examples } from "../../../../test/fixtures/depth.ts";
 import { Redaction } from "./redaction.ts";
 
 function hiding(...values: string[]): Redaction {
@@ -71,4 +72,27 @@ test("masked text never contains the secret, and text without it is unchanged", 
       expect(redaction.in("nothing to see")).toBe("nothing to see");
     }),
   );
+});
+
+test("a value is not searched text by text only if its JSON holds no secret in any form", () => {
+  const part = fc.constantFrom("a", "B7", '"', "\\", "/", "\n", "\t", " ", "\u0001", "ö", "😀", "&", "<", "%", "'");
+  const secret = fc.array(part, { minLength: 8, maxLength: 12 }).map((parts) => `k${parts.join("")}k`);
+  const way = fc.constantFrom<(text: string) => string>(
+    (text) => text,
+    encodeURIComponent,
+    (text) => JSON.stringify(text).slice(1, -1),
+    (text) => Buffer.from(text).toString("base64"),
+  );
+  fc.assert(
+    fc.property(secret, way, part, (value, written, around) => {
+      const redaction = hiding(value);
+      const answer = { list: [{ name: `${around}${written(value)}${around}` }] };
+      expect(redaction.isAbsentFrom(JSON.stringify(answer))).toBe(false);
+      expect(redaction.isAbsentFrom(JSON.stringify({ [written(value)]: 1 }))).toBe(false);
+      expect(redaction.isAbsentFrom(JSON.stringify({ list: [value.slice(0, 5)] }))).toBe(true);
+    }),
+    { numRuns: examples(500) },
+  );
+  expect(hiding("675").isAbsentFrom("{}")).toBe(false);
+  expect(hiding().isAbsentFrom("{}")).toBe(true);
 });

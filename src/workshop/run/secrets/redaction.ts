@@ -40,6 +40,17 @@ export class Redaction {
   }
 
   /**
+   * Whether `in` certainly changes no text of the value with this JSON, as JSON.stringify writes it: the escapes there
+   * are among the forms that are searched. A short secret depends on the characters beside it, which escapes change.
+   */
+  isAbsentFrom(json: string): boolean {
+    if (this.#values.size === 0) return true;
+    if (this.#short.size > 0) return false;
+    this.#pattern ??= secretPattern(this.#values);
+    return json.search(this.#pattern) === -1;
+  }
+
+  /**
    * Masks only secrets that cannot occur by chance. For texts of the tool file and of callers: a PIN of 675 is not the
    * 675 in a price, and masking that would spoil the text and reveal the PIN.
    */
