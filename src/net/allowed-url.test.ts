@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { allowedUrl } from "./allowed-url.ts";
+import { examples } from "../../test/fixtures/depth.ts";
+import { AllowedPrefixes, allowedUrl } from "./allowed-url.ts";
 
 const allow = ["https://api.example/v1/", "https://api.example:8443/exact"];
 
@@ -62,6 +64,7 @@ test.each([
   "",
 ])("%j is refused (X8, R8)", (url) => {
   expect(() => allowedUrl(url, allow)).toThrow(expect.objectContaining({ code: "ADDRESS_REFUSED" }));
+  expect(() => new AllowedPrefixes(allow).get(url)).toThrow(expect.objectContaining({ code: "ADDRESS_REFUSED" }));
 });
 
 test("the error for a refused URL contains neither query nor password", () => {
@@ -104,4 +107,33 @@ test("a prefix compared as text allows the same URLs as a parsed prefix (X8)", (
     }
   }
   expect(allowed).toBeGreaterThan(500);
+});
+
+test("an address that is not parsed has the same parts as a parsed one, and the same are refused (X8)", () => {
+  const part = fc.constantFrom(..."a.%/?&=+;@#\\: ~-_", "..", "%2f", "%2e", "//", "ö", "?a=b", "v1/");
+  const prefix = fc.constantFrom(
+    "https://api.example/v1/",
+    "http://127.1/",
+    "https://API.example/",
+    "http://h:80/",
+    "http://h/",
+  );
+  fc.assert(
+    fc.property(prefix, fc.array(part, { maxLength: 6 }), (allowed, parts) => {
+      const text = allowed + parts.join("");
+      const attempt = <T>(get: () => T) => {
+        try {
+          return get();
+        } catch {
+          return undefined;
+        }
+      };
+      const url = attempt(() => allowedUrl(text, [allowed]));
+      const found = attempt(() => new AllowedPrefixes([allowed]).get(text));
+      expect(found && [found.origin, found.path, found.shown, found.url.host]).toEqual(
+        url && [url.origin, url.pathname + url.search, url.origin + url.pathname, url.host],
+      );
+    }),
+    { numRuns: examples(2_000) },
+  );
 });

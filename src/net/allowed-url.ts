@@ -30,6 +30,46 @@ export function allowedUrl(text: string, allow: readonly string[]): URL {
 /** A URL whose path ends with a slash and that needs no normalisation. */
 const PLAIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?\/(?:[\w.~-]+\/)*$/i;
 
+/** Segments that do not begin with a dot, and a query, of characters that every parser leaves as they are. */
+const PLAIN_REST = /^(?:[\w~-][\w.~-]*\/)*(?:[\w~-][\w.~-]*)?(?:\?[\w.~%&=+,-]+)?$/;
+
+/** The parts of an allowed address that a request needs. */
+export interface AllowedAddress {
+  /** An address with the same scheme and host. */
+  url: URL;
+  origin: string;
+  /** With the query. */
+  path: string;
+  /** Without the query. */
+  shown: string;
+}
+
+/** Prefixes of allowed addresses that are parsed once, so that most addresses need not be parsed. */
+export class AllowedPrefixes {
+  readonly #all: readonly string[];
+  readonly #plain: readonly { prefix: string; url: URL; origin: string }[];
+
+  constructor(allow: readonly string[]) {
+    this.#all = allow;
+    this.#plain = allow.flatMap((prefix) => {
+      const url = PLAIN.test(prefix) ? parsed(prefix) : undefined;
+      return url?.href === prefix ? [{ prefix, url, origin: url.origin }] : [];
+    });
+  }
+
+  /** Throws as `allowedUrl` does. */
+  get(text: string): AllowedAddress {
+    for (const { prefix, url, origin } of this.#plain) {
+      if (!text.startsWith(prefix) || !PLAIN_REST.test(text.slice(prefix.length))) continue;
+      const query = text.indexOf("?");
+      return { url, origin, path: text.slice(origin.length), shown: query === -1 ? text : text.slice(0, query) };
+    }
+    const url = allowedUrl(text, this.#all);
+    const { origin, pathname, search } = url;
+    return { url, origin, path: pathname + search, shown: origin + pathname };
+  }
+}
+
 function beginsWith(url: URL, allowed: string): boolean {
   // A parsed URL has one spelling: if it begins with exactly this text, the text need not be parsed.
   if (PLAIN.test(allowed) && url.href.startsWith(allowed)) return true;

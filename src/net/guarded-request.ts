@@ -1,6 +1,6 @@
 import type { CancelSignal } from "../async/cancellation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
-import { allowedUrl } from "./allowed-url.ts";
+import { AllowedPrefixes } from "./allowed-url.ts";
 import { PendingResponse } from "./pending-response.ts";
 import type { DispatchOptions, Network } from "./network.ts";
 
@@ -8,7 +8,7 @@ export interface GuardedRequest {
   method: DispatchOptions["method"];
   url: string;
   /** Prefixes that the URL must begin with one of. */
-  allow: readonly string[];
+  allow: readonly string[] | AllowedPrefixes;
   headers: Record<string, string>;
   body?: string | Uint8Array | undefined;
   /** From the start to the last byte of the answer. */
@@ -43,31 +43,24 @@ const OWN_HEADERS = new Set([
  * request may have reached the server (`mayHaveReached`), and never contain its query.
  */
 export async function guardedRequest(network: Network, request: GuardedRequest): Promise<GuardedResponse> {
-  const url = allowedUrl(request.url, request.allow);
+  const allow = request.allow instanceof AllowedPrefixes ? request.allow : new AllowedPrefixes(request.allow);
+  const { url, origin, path, shown } = allow.get(request.url);
   if (!network.guard) throw new NexusError("INTERNAL", "A guarded request needs a network with an address guard");
   network.guard.check(url);
-  const foreign = Object.keys(request.headers).find((name) => OWN_HEADERS.has(name.toLowerCase()));
-  if (foreign !== undefined) {
-    throw new NexusError("ARGUMENTS_INVALID", `The header ${foreign} cannot be set`, { mayHaveReached: false });
-  }
-  const dispatcher = await network.dispatcher(url.origin, request.credential ?? "");
-  const { method, body, timeoutMs, maxBytes, signal } = request;
-  const options: DispatchOptions = {
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method,
+  const headers: Record<string, string> = {
     // Asks for no compression, so that the size of an answer is limited by what is received.
-    headers: { "accept-encoding": "identity", ...request.headers },
-    headersTimeout: 0,
-    bodyTimeout: 0,
+    "accept-encoding": "identity",
   };
+  for (const name of Object.keys(request.headers)) {
+    if (OWN_HEADERS.has(name) || OWN_HEADERS.has(name.toLowerCase())) {
+      throw new NexusError("ARGUMENTS_INVALID", `The header ${name} cannot be set`, { mayHaveReached: false });
+    }
+    headers[name] = request.headers[name] ?? "";
+  }
+  const { credential = "" } = request;
+  const dispatcher = network.findDispatcher(origin, credential) ?? (await network.dispatcher(origin, credential));
+  const { method, body, timeoutMs, maxBytes, signal } = request;
+  const options: DispatchOptions = { origin, path, method, headers, headersTimeout: 0, bodyTimeout: 0 };
   if (body !== undefined) options.body = body;
-  return new PendingResponse({
-    dispatcher,
-    options,
-    shown: url.origin + url.pathname,
-    timeoutMs,
-    maxBytes,
-    signal,
-  }).answer();
+  return new PendingResponse({ dispatcher, options, shown, timeoutMs, maxBytes, signal }).answer();
 }

@@ -58,6 +58,8 @@ export class Network implements AsyncDisposable {
   readonly guard: AddressGuard | undefined;
   readonly #options: NetworkOptions;
   readonly #pools = new Map<string, Promise<Dispatcher>>();
+  /** Those that are open, for callers that need not wait. */
+  readonly #open = new Map<string, Dispatcher>();
 
   constructor(options: NetworkOptions = {}) {
     this.#options = options;
@@ -69,10 +71,20 @@ export class Network implements AsyncDisposable {
     const key = `${origin}\n${credential}`;
     let pool = this.#pools.get(key);
     if (!pool) {
-      pool = this.#open(origin);
+      const opening = this.#openPool(origin);
+      pool = opening;
       this.#pools.set(key, pool);
+      opening.then(
+        (opened) => this.#pools.get(key) === opening && this.#open.set(key, opened),
+        () => {},
+      );
     }
     return pool;
+  }
+
+  /** The same if it is open. */
+  findDispatcher(origin: string, credential: string): Dispatcher | undefined {
+    return this.#open.get(`${origin}\n${credential}`);
   }
 
   /** The proxy for requests to an origin, without its password. */
@@ -84,6 +96,7 @@ export class Network implements AsyncDisposable {
   async close(): Promise<void> {
     const pools = [...this.#pools.values()];
     this.#pools.clear();
+    this.#open.clear();
     await Promise.all(pools.map(async (pool) => (await pool).destroy()));
   }
 
@@ -91,7 +104,7 @@ export class Network implements AsyncDisposable {
     return this.close();
   }
 
-  async #open(origin: string): Promise<Dispatcher> {
+  async #openPool(origin: string): Promise<Dispatcher> {
     // Loaded on first use: it is large, and programs that use only stdio do not need it.
     const { EnvHttpProxyAgent, Pool } = await import("undici");
     const { proxy, ca, guard, connectTimeoutMs } = this.#options;

@@ -2,6 +2,7 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
+import { AllowedPrefixes } from "../../net/allowed-url.ts";
 import type { PublicOnly } from "../../net/public-only.ts";
 import { guardedRequest } from "../../net/guarded-request.ts";
 import { Network } from "../../net/network.ts";
@@ -43,9 +44,11 @@ export class Upstream implements AsyncDisposable {
   readonly base: string;
   /** The replacement of the real address, if there is one. */
   readonly standIn: string | undefined;
-  readonly #allow: readonly string[];
+  readonly #allow: AllowedPrefixes;
   readonly #network: Network;
   readonly #maxBytes: number;
+  /** By base; those of the file. */
+  readonly #origins = new Map<string, string>();
   #isClosed = false;
 
   constructor(spec: UpstreamSpec, options: UpstreamOptions = {}) {
@@ -53,7 +56,9 @@ export class Upstream implements AsyncDisposable {
     const place = binding === undefined ? undefined : onThisMachine(binding);
     this.standIn = place?.href;
     this.base = place?.href ?? spec.base;
-    this.#allow = place ? [place.href, ...others.map((address) => this.addressOf(address))] : spec.allow;
+    this.#allow = new AllowedPrefixes(
+      place ? [place.href, ...others.map((address) => this.addressOf(address))] : spec.allow,
+    );
     const allow = typeof publicOnly === "object" ? publicOnly.allow : [];
     const own = place && !publicOnly ? [place.hostname.replace(/^\[|\]$/g, "")] : [];
     const guard = new AddressGuard({ allow: [...allow, ...own] });
@@ -72,9 +77,20 @@ export class Upstream implements AsyncDisposable {
     return this.standIn === undefined ? base : standInFor(this.standIn, base);
   }
 
-  async send(request: OutgoingRequest, timeoutMs: number, signal?: CancelSignal): Promise<UpstreamResponse> {
+  /** The origin of a base of requests. */
+  originOf(base: string): string {
+    const known = this.#origins.get(base);
+    if (known !== undefined) return known;
+    const { origin } = new URL(base);
+    this.#origins.set(base, origin);
+    return origin;
+  }
+
+  send(request: OutgoingRequest, timeoutMs: number, signal?: CancelSignal): Promise<UpstreamResponse> {
     // After closing, a repeated request would open new connections that are never closed.
-    if (this.#isClosed) throw new NexusError("CLOSED", "This server was closed meanwhile", { mayHaveReached: false });
+    if (this.#isClosed) {
+      return Promise.reject(new NexusError("CLOSED", "This server was closed meanwhile", { mayHaveReached: false }));
+    }
     const { method, url, headers, body } = request;
     const allow = this.#allow;
     const maxBytes = Math.min(this.#maxBytes, request.maxBytes ?? Infinity);
