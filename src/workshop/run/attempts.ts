@@ -42,7 +42,7 @@ export async function attempts(
     trace.reached(0.75 - 0.5 / (tried + 1), tried === 0 ? waiting : `Trying again (${tried})`);
     const started = now();
     const attempted = await once(() => send(Math.max(1, deadline - started)));
-    trace.note("debug", "Upstream answered", { attempt: tried + 1, ms: now() - started, ...gist(attempted) });
+    trace.note("debug", "Upstream answered", gist(attempted, tried + 1, now() - started));
     if (tried >= retries || signal?.aborted || !mayRepeat(attempted, options.effect)) return attempted;
     const waitMs = askedWait(attempted, now()) ?? withJitter(growingPause(tried, PAUSES));
     // If the requested pause exceeds the time limit, no further request is sent.
@@ -75,7 +75,11 @@ function askedWait(attempted: Attempted, now: number): number | undefined {
   return attempted.kind === "answered" ? retryAfterMs(attempted.answer.headers["retry-after"], now) : undefined;
 }
 
-function gist(attempted: Attempted): Record<string, unknown> {
-  if (attempted.kind === "failed") return { error: attempted.error.code, reason: attempted.error.message };
-  return { status: attempted.answer.status, bytes: attempted.answer.body.length };
+function gist(attempted: Attempted, attempt: number, ms: number): Record<string, unknown> {
+  if (attempted.kind === "answered") {
+    const { status, body } = attempted.answer;
+    return { attempt, ms, status, bytes: body.length };
+  }
+  const { code, message } = attempted.error;
+  return { attempt, ms, error: code, reason: message };
 }

@@ -39,7 +39,8 @@ export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpe
   const fixed = { accept: request.accept ?? ACCEPT[response.as] };
   return (value, { base, credentials, scope }) => {
     const { path, query, headers } = partsOf(value, scope);
-    const search = [query, encodeQuery(Object.entries(credentials.query))].filter((part) => part !== "").join("&");
+    const secret = encodeQuery(Object.entries(credentials.query));
+    const search = query === "" || secret === "" ? query + secret : `${query}&${secret}`;
     const url = `${base}${path}${search === "" ? "" : `?${search}`}`;
     const written = body?.write(value);
     const type = written ? { "content-type": written.contentType } : undefined;
@@ -53,8 +54,9 @@ export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpe
 
 /** Cookies of secrets follow those of the request. */
 function withCookies(headers: Record<string, string>, cookies: Record<string, string>): Record<string, string> {
-  const written = Object.entries(cookies).map(([name, value]) => `${name}=${value}`);
-  if (written.length === 0) return headers;
+  const names = Object.keys(cookies);
+  if (names.length === 0) return headers;
+  const written = names.map((name) => `${name}=${cookies[name]}`);
   const { cookie } = headers;
   return { ...headers, cookie: [...(cookie === undefined ? [] : [cookie]), ...written].join("; ") };
 }

@@ -1,11 +1,12 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import type { Success } from "./response-reader.ts";
+import type { SecretsSpec } from "../file/model/tool-file.ts";
 import { accessToken, sendWithToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
-import { credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
+import { type Credentials, credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
 import { signerFor } from "./request-signer.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
@@ -46,18 +47,29 @@ export async function prepare(
   given: Value,
   key: () => string,
 ): Promise<PreparedRequest> {
-  const input = completed(parts, plan, given, key);
-  const { instance, findSecret: find, redaction, upstream } = parts;
-  const tokenUrl = (address: string) => upstream.addressOf(address);
+  const scope = scopeOf(parts, key);
+  const input = parts.values.complete(plan.spec.input, given, scope);
+  const { upstream } = parts;
   const base = upstream.baseOf(plan.spec.request.base);
-  // A secret is for the origin that the request goes to.
-  const options = { server: instance.server, origin: new URL(base).origin, tokenUrl, find, redaction };
-  const credentials = plan.secrets ? await credentialsFor(plan.secrets, input, options) : NO_CREDENTIALS;
+  const credentials = plan.secrets ? await credentialsOf(parts, plan.secrets, input, base) : NO_CREDENTIALS;
   const { grant } = credentials;
   const sign = signerFor(parts, plan.secrets?.sign, credentials);
-  const written = plan.write(input, { base, credentials, scope: { ...scopeOf(parts, key), input } });
+  const written = plan.write(input, { base, credentials, scope: { ...scope, input } });
   const request = grant ? withToken(written, await accessToken(parts, plan, grant)) : written;
-  return { input, request, ...(sign && { sign }), ...(grant && { grant }) };
+  return { input, request, sign, grant };
+}
+
+/** A secret is for the origin that the request goes to. */
+function credentialsOf(parts: RunnerParts, secrets: SecretsSpec, input: Value, base: string): Promise<Credentials> {
+  const { instance, findSecret: find, redaction, upstream } = parts;
+  const tokenUrl = (address: string) => upstream.addressOf(address);
+  return credentialsFor(secrets, input, {
+    server: instance.server,
+    origin: upstream.originOf(base),
+    tokenUrl,
+    find,
+    redaction,
+  });
 }
 
 /** The input with computed fields. */
@@ -88,8 +100,9 @@ export async function callUpstream(
   const waiting =
     effect === "read" ? "Waiting for the answer" : `Sending. If no answer comes: ${plan.outcomeUnknown({ input })}`;
   const show = parts.redaction.showing(input);
-  const deliver = async (outgoing: OutgoingRequest, leftMs: number) =>
-    upstream.send(sign ? await sign(outgoing) : outgoing, leftMs, signal);
+  const deliver = sign
+    ? async (outgoing: OutgoingRequest, leftMs: number) => upstream.send(await sign(outgoing), leftMs, signal)
+    : (outgoing: OutgoingRequest, leftMs: number) => upstream.send(outgoing, leftMs, signal);
   const send = grant
     ? sendWithToken(parts, plan, { request, grant, deliver })
     : (leftMs: number) => deliver(request, leftMs);

@@ -63,7 +63,12 @@ export function namesBeside(fields: Readonly<Record<string, FieldSpec>>, field: 
 
 /** Percent-encoded, for an address. */
 export function encodedPair({ name, texts, delimiter }: StyledPair): string {
-  return `${percentEncoded(name, name)}=${texts.map((text) => percentEncoded(text, name)).join(ENCODED[delimiter])}`;
+  const [first = ""] = texts;
+  const written =
+    texts.length === 1
+      ? percentEncoded(first, name)
+      : texts.map((text) => percentEncoded(text, name)).join(ENCODED[delimiter]);
+  return `${percentEncoded(name, name)}=${written}`;
 }
 
 export function plainPair({ name, texts, delimiter }: StyledPair): Pair {

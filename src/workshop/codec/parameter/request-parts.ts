@@ -45,13 +45,17 @@ export function requestPartsFor(file: ToolFile, tool: string): (value: Fields, s
       const line = write(value, scope);
       if (line !== undefined) written[name] = line;
     }
-    const pairs = inCookies.flatMap((pairsOf) => pairsOf(value, scope)).map(plainPair);
+    const pairs = inCookies.length === 0 ? [] : inCookies.flatMap((pairsOf) => pairsOf(value, scope)).map(plainPair);
     if (pairs.length > 0) {
       written["cookie"] = pairs.map((pair) => pair.map((text) => percentEncoded(text, pair[0])).join("=")).join("; ");
     }
+    let search = "";
+    for (const pairsOf of inQuery) {
+      for (const pair of pairsOf(value, scope)) search += search === "" ? encodedPair(pair) : `&${encodedPair(pair)}`;
+    }
     return {
       path: inPath.size === 0 ? path : fillPath(path, (field) => inPath.get(field)?.(value)),
-      query: inQuery.flatMap((pairsOf) => pairsOf(value, scope).map(encodedPair)).join("&"),
+      query: search,
       headers: written,
     };
   };

@@ -35,27 +35,39 @@ export async function credentialsFor(
   const lookup = new SecretLookup(options, input, spec.public);
   const get = (written: string) => lookup.get(written, origin);
   const forHeader = (written: string) => lookup.getForHeader(written, origin);
-  const all = async (names: Record<string, string>, take: typeof get): Promise<Record<string, string>> => {
-    const entries = Object.entries(names);
-    const values = await Promise.all(entries.map(([, name]) => take(name)));
-    return Object.fromEntries(entries.map(([at], index) => [at, values[index] ?? ""]));
-  };
-  const credentials = {
-    query: await all(spec.query, get),
-    headers: await all(spec.headers, forHeader),
-    cookies: await all(spec.cookies ?? {}, (written) => lookup.getForCookie(written, origin)),
-  };
-  if (spec.bearer !== undefined) credentials.headers["authorization"] = `Bearer ${await forHeader(spec.bearer)}`;
+  const query = await all(spec.query, get);
+  const headers = await all(spec.headers, forHeader);
+  const cookies = spec.cookies
+    ? await all(spec.cookies, (written) => lookup.getForCookie(written, origin))
+    : NO_CREDENTIALS.cookies;
+  if (spec.bearer !== undefined) headers["authorization"] = `Bearer ${await forHeader(spec.bearer)}`;
   if (spec.basic) {
     const pair = Buffer.from(`${await get(spec.basic.user)}:${await get(spec.basic.password)}`).toString("base64");
     redaction.hide(pair);
-    credentials.headers["authorization"] = `Basic ${pair}`;
+    headers["authorization"] = `Basic ${pair}`;
   }
   const signing = new Map<string, string>();
   for (const name of signingNames(spec.sign)) signing.set(name, await get(name));
   const grant = spec.oauth && (await grantFor(spec.oauth, lookup, options));
   lookup.throwIfIncomplete();
-  return { ...credentials, signing, ...(grant && { grant }) };
+  return { query, headers, cookies, signing, grant };
+}
+
+/** Several are looked up at the same time; most requests have one. */
+async function all(
+  names: Record<string, string>,
+  take: (written: string) => Promise<string>,
+): Promise<Record<string, string>> {
+  const places = Object.keys(names);
+  const found: Record<string, string> = {};
+  const [first] = places;
+  if (first === undefined) return found;
+  if (places.length === 1) found[first] = await take(names[first] ?? "");
+  else {
+    const values = await Promise.all(places.map((at) => take(names[at] ?? "")));
+    for (const [index, at] of places.entries()) found[at] = values[index] ?? "";
+  }
+  return found;
 }
 
 /** Its secrets go to the token endpoint only. */
