@@ -110,7 +110,7 @@ test("a prefix compared as text allows the same URLs as a parsed prefix (X8)", (
 });
 
 test("an address that is not parsed has the same parts as a parsed one, and the same are refused (X8)", () => {
-  const part = fc.constantFrom(..."a.%/?&=+;@#\\: ~-_", "..", "%2f", "%2e", "//", "ö", "?a=b", "v1/");
+  const part = fc.constantFrom(...Array.from("a.%/?&=+;@#\\: ~-_"), "..", "%2f", "%2e", "//", "ö", "?a=b", "v1/");
   const prefix = fc.constantFrom(
     "https://api.example/v1/",
     "http://127.1/",

@@ -1,7 +1,6 @@
 import { isRecord } from "../../../json/is-record.ts";
 import type { FieldSpec, ListShape, MapShape, ScalarShape, Shape, ToolFile } from "../../file/model/tool-file.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
-import { findType } from "../../shape/shape-parts.ts";
 import type { Unknown } from "../record/deviations.ts";
 import { Mismatch, scalarOf } from "../record/scalar.ts";
 import { memberNames } from "./member-path.ts";
@@ -83,11 +82,12 @@ export class QuickDecoder {
   #ofScalar(shape: ScalarShape): Read | undefined {
     const { type, codes, enum: choices, whitespace } = shape;
     if (type === "presence") return undefined;
-    const { readJson, limit } = scalarOf(shape);
+    const scalar = scalarOf(shape);
+    const { limit } = scalar;
     const isFree = type === "string" && !codes && !choices && !limit && whitespace === "keep";
-    if (isFree) return (value) => (typeof value === "string" ? value : converted(readJson(value)));
+    if (isFree) return (value) => (typeof value === "string" ? value : converted(scalar.readJson(value)));
     return (value) => {
-      const read = converted(readJson(value));
+      const read = converted(scalar.readJson(value));
       return read !== NOT_QUICK && limit?.(read, this.#budget) !== undefined ? NOT_QUICK : read;
     };
   }
@@ -184,7 +184,7 @@ export class QuickDecoder {
 
   #plan(type: string): TypeRead | undefined {
     if (this.#types.has(type)) return this.#types.get(type);
-    const spec = findType(this.#file, type);
+    const spec = Object.hasOwn(this.#file.types, type) ? this.#file.types[type] : undefined;
     if (!spec || spec.union) return undefined;
     const fields: FieldRead[] = [];
     const known = new Set<string>();
