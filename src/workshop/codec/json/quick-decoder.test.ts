@@ -68,6 +68,8 @@ const rights: Record<string, fc.Arbitrary<unknown>> = {
   kind: fc.constantFrom(1, "2"),
   tags: fc.array(fc.string({ maxLength: 2 }), { maxLength: 2 }),
   some: fc.array(fc.nat(), { maxLength: 2 }),
+  free: fc.constantFrom(null, [null], { a: null }, 1),
+  note: fc.constantFrom(null, "x"),
   labels: fc.dictionary(fc.constantFrom("a", "__proto__", "b"), fc.constantFrom(1, 2, null), { maxKeys: 2 }),
 };
 const { item } = fc.letrec<{ item: unknown; member: [string, unknown] }>((tie) => ({

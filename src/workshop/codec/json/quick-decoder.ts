@@ -216,7 +216,8 @@ export class QuickDecoder {
     if (!read || !step || more.length > 0 || wire === "." || constant !== undefined) return undefined;
     const isList = shape.kind === "list";
     const mayBeAbsent = optional || (isList && (shape.minItems ?? 0) === 0);
-    return { name, wire: step.name, isList, isNullable: nullable === true, mayBeAbsent, read };
+    const isNullable = nullable === true || (shape.kind === "any" && shape.only === undefined);
+    return { name, wire: step.name, isList, isNullable, mayBeAbsent, read };
   }
 }
 
