@@ -1,9 +1,9 @@
 import { isRecord } from "../../../json/is-record.ts";
+import { memberNames } from "../../file/model/member-names.ts";
 import type { FieldSpec, ListShape, MapShape, ScalarShape, Shape, ToolFile } from "../../file/model/tool-file.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
 import type { Unknown } from "../record/deviations.ts";
 import { Mismatch, scalarOf } from "../record/scalar.ts";
-import { memberNames } from "./member-path.ts";
 
 /** The value is not quite as documented, or of a kind that only the complete decoder reads. */
 export const NOT_QUICK = Symbol("not quick");
