@@ -88,8 +88,8 @@ function factsOf(spec: ToolSpec): Fact[] {
   ];
 }
 
-function requestText({ method, path, body }: RequestSpec): string {
-  return `${method} ${path}${body ? ` (${body})` : ""}`;
+function requestText({ method, base = "", path, body }: RequestSpec): string {
+  return `${method} ${base}${path}${body ? ` (${body})` : ""}`;
 }
 
 /** `lines: add_line, for each of input.lines (at most 50)`. */

@@ -8,6 +8,7 @@ import { pluralize } from "../output/amounts.ts";
 import type { Output } from "../output/output.ts";
 
 const SHOWN_QUESTIONS = 8;
+const SHOWN_ADDRESSES = 6;
 
 export interface ImportSummary {
   draft: Draft;
@@ -35,6 +36,8 @@ export function showImport({ draft, shown, isDry }: ImportSummary, out: Output):
   if (searchable > 0) {
     out.line(`  Listed: ${tools.length - searchable}. Found with the search tools (offer: search): ${searchable}.`);
   }
+  const reached = draft.file?.upstream.allow ?? [];
+  if (reached.length > 0) out.line(visible(`  Requests go to ${joinFirst(reached, SHOWN_ADDRESSES)}`));
   if (omitted.length > 0) {
     out.line("");
     out.line(`${pluralize(omitted.length, "operation")} did not become ${omitted.length === 1 ? "a tool" : "tools"}`);

@@ -137,7 +137,7 @@ test("X2, X6: schemas of random types are valid, and made-up values are valid fo
       );
       for (const accepts of outputs) expect(accepts(answer), JSON.stringify([accepts.errors, answer])).toBe(true);
     }),
-    { numRuns: examples(40) },
+    { numRuns: examples(40), seed: 18 },
   );
 });
 
@@ -176,6 +176,6 @@ test("X5: arguments and answers of random types are the same after they were sen
       );
       expect(tidy(value)).toEqual(tidy(answer));
     }),
-    { numRuns: examples(40) },
+    { numRuns: examples(40), seed: 18 },
   );
 });

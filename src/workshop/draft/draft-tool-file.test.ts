@@ -212,3 +212,36 @@ test("a selection of nothing is refused, with the tags of the document", () => {
     }),
   );
 });
+
+test("addresses outside of the base are asked about, and no path of a document leaves the base", () => {
+  const oauth = { type: "oauth2", flows: { clientCredentials: { tokenUrl: "https://login.other/token", scopes: {} } } };
+  const responses = { 204: { description: "ok" } };
+  const paths = {
+    "/a": { get: { operationId: "a", servers: [{ url: "https://elsewhere.example/v1" }], responses } },
+    "/b": { get: { operationId: "b", security: [{ oauth: [] }], responses } },
+    "/x/%2e%2E/%2e%2e/y": { get: { operationId: "dots", responses } },
+  };
+  const draft = draftOf(documentWith(paths, { securitySchemes: { oauth } }));
+  expect(errorsOf(draft)).toEqual([]);
+  for (const origin of ["https://elsewhere.example", "https://login.other"]) {
+    expect(draft.questions).toContainEqual(
+      expect.objectContaining({ about: "upstream.allow", ask: expect.stringContaining(`to ${origin}.`) }),
+    );
+  }
+  expect(draft.file?.tools["dots"]?.request?.path).toBe("x/y");
+});
+
+test("characters that reviewers cannot see are left out of texts, and escaped elsewhere", () => {
+  const hidden = "\u202e\u2066\u200b\u{e0041}";
+  const summary = `Lists${hidden} things`;
+  const parameters = [{ name: "kind", in: "query", schema: { type: "string", enum: [`a${hidden}`, "b"] } }];
+  const draft = draftOf(
+    documentWith({
+      "/a": { get: { operationId: "a", summary, description: summary, parameters, responses: answer } },
+    }),
+  );
+  expect(errorsOf(draft)).toEqual([]);
+  expect(draft.text).not.toMatch(/[\u202e\u2066\u200b\u{e0041}]/u);
+  expect(draft.file?.tools["a"]).toMatchObject({ title: "Lists things", description: "Lists things" });
+  expect(JSON.stringify(draft.file?.types)).toContain(`a${hidden}`);
+});

@@ -76,6 +76,7 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
   );
   makeSound(types.types, questions);
   askAboutWhole(facts, questions);
+  askAboutOrigins(base, [...bases, ...secrets.tokenUrls()], questions);
   const parts: FileParts = {
     facts,
     options,
@@ -286,3 +287,21 @@ function askAboutWhole({ security, operations, remarks }: ApiFacts, questions: Q
   }
   for (const { text, evidence } of remarks.slice(0, 50)) questions.add(text, "documents", evidence);
 }
+
+/** A document can name any address; a person has to know where requests and credentials go. */
+function askAboutOrigins(base: string, others: readonly string[], questions: QuestionList): void {
+  const originOf = (address: string) => (URL.canParse(address) ? new URL(address).origin : address);
+  const foreign = [...new Set(others.map(originOf))].filter((origin) => origin !== originOf(base));
+  for (const origin of foreign.slice(0, MOST_ORIGINS)) {
+    const ask = `The document also sends requests to ${origin}. Does it belong to this API? If not, remove it and what uses it.`;
+    questions.add(ask, "upstream.allow");
+  }
+  if (foreign.length > MOST_ORIGINS) {
+    questions.add(
+      `${foreign.length - MOST_ORIGINS} more origins are reached. Are all of them right?`,
+      "upstream.allow",
+    );
+  }
+}
+
+const MOST_ORIGINS = 10;

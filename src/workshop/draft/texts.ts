@@ -25,6 +25,7 @@ export function cleanText(text: string, most: number): string {
       "",
     )
     .replaceAll(/&(?:nbsp|amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity)
+    .replaceAll(UNSEEN, "")
     .replaceAll(/(?:[^\P{Cc}\n]|\ufeff)+/gu, " ")
     .replaceAll(/[\u2028\u2029]/g, "\n")
     .replaceAll(/ +/g, " ")
@@ -35,6 +36,9 @@ export function cleanText(text: string, most: number): string {
   const joined = /^[#>|*-]|\n\s*[#>|*`0-9-]|```/m.test(plain) ? plain : plain.replaceAll(/(?<!\n)\n(?!\n)/g, " ");
   return cutAtSentence(joined, most);
 }
+
+/** Characters that nobody sees, which hide words from reviewers or change the direction of the text. */
+const UNSEEN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&nbsp;": " ",

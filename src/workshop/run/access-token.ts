@@ -37,13 +37,13 @@ export async function accessToken(
             return upstream.send({ method: "POST", url, headers, body }, timeoutMs);
           },
         });
-        redaction.hide(obtained.refreshToken ?? "");
+        redaction.hideToken(obtained.refreshToken ?? "");
         return obtained;
       },
     },
     refused,
   );
-  redaction.hide(token);
+  redaction.hideToken(token);
   return token;
 }
 
@@ -82,7 +82,7 @@ function keepRotated({ saveSecret, logger, redaction, api }: RunnerParts): OnRot
       `${api.file.title} replaced the refresh token ${name}, but the new one ${why}. It is lost when this server ends; then run: nexus secrets set ${name}`,
     );
   return async (name, token) => {
-    redaction.hide(token);
+    redaction.hideToken(token);
     if (!saveSecret) return warn(name, "cannot be stored here");
     await saveSecret(name, token).catch((error: unknown) =>
       warn(name, `could not be stored (${redaction.in(messageOf(error))})`),

@@ -218,7 +218,10 @@ export class ToolCall {
       deviations: told,
       maxBytes: limits.resultBytes,
       blob: blob && blobContent(blob, { tool: this.#plan.name, maxBytes: limits.resultBytes, keep: keepBlob }),
-      more: more && { ...more, why: redaction.inOwnWords(more.why) },
+      more: more && {
+        next: more.next && shownNext(more.next, redaction),
+        why: redaction.inOwnWords(more.why),
+      },
       keep,
     });
   }
@@ -302,4 +305,10 @@ export function argumentsRefused(
     hint: advice.length === 0 ? undefined : advice.join("\n"),
     outcome: "refused",
   });
+}
+
+/** Arguments that the API named; a short secret is not masked, because a page has a number. */
+function shownNext(next: Value, redaction: RunnerParts["redaction"]): Value {
+  const show = (value: unknown) => (typeof value === "string" ? redaction.inOwnWords(value) : value);
+  return Object.fromEntries(Object.entries(next).map(([name, value]) => [name, show(value)]));
 }

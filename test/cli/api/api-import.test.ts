@@ -84,6 +84,7 @@ describe("nexus api import", () => {
     const { code, stdout } = await run("import", "boats.yaml", "--out", "first");
     expect(code).toBe(0);
     expect(stdout).toContain("Made first/boat-hire.nexus.yaml with 3 tools");
+    expect(stdout).toContain("Requests go to https://");
     expect(stdout).toContain("nexus api approve first/boat-hire.nexus.yaml");
     expect((await readdir(join(world.project, "first"))).toSorted()).toEqual(["boat-hire.nexus.yaml", "boats.yaml"]);
     expect(await world.read(`${PROJECT}/first/boats.yaml`)).toBe(DESCRIPTION);

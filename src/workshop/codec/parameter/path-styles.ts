@@ -16,7 +16,7 @@ export function fillPath(template: string, treeOf: (field: string) => ParameterT
     return place ? expanded(place, treeOf(place.field)) : "";
   });
   // A label could make a step of dots, together with the text around it.
-  if (/(?:^|\/)\.{1,2}(?:\/|$)/.test(filled)) {
+  if (/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(filled)) {
     throw unsuitable(places.map(({ field }) => field).join(", "), "must not make a step of dots in the address");
   }
   return filled;

@@ -31,8 +31,12 @@ function splitOnce(text: string, sign: string): [string, string] {
 
 /** Characters that cannot stand in an address are encoded; what is encoded stays. */
 function fixedText(text: string): string {
-  return text
-    .replaceAll(/[\s\\{}^`|"<>]/g, (sign) => encodeURIComponent(sign))
-    .replaceAll(/\/\.{1,2}(?=\/|$)/g, "")
-    .replaceAll(/%2f|%5c/gi, "-");
+  return (
+    text
+      .replaceAll(/[\s\\{}^`|"<>]/g, (sign) => encodeURIComponent(sign))
+      // An encoded dot is a dot, also in a step that goes up.
+      .replaceAll(/%2e/gi, ".")
+      .replaceAll(/\/\.{1,2}(?=\/|$)/g, "")
+      .replaceAll(/%2f|%5c/gi, "-")
+  );
 }

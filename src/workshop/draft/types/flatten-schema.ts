@@ -10,18 +10,24 @@ export interface FlatSchema {
 }
 
 const MAX_DEPTH = 24;
+/** Parts that name each other twice would otherwise double at each level. */
+const MAX_PARTS = 1_000;
 
 /** Merges `allOf`, and takes the only alternative of a union for the schema itself. */
-export function flattenSchema(schema: SchemaFacts, open: readonly string[] = []): FlatSchema {
-  if (open.length > MAX_DEPTH || open.includes(schema.evidence)) {
+export function flattenSchema(schema: SchemaFacts): FlatSchema {
+  return flatten(schema, [], { parts: MAX_PARTS });
+}
+
+function flatten(schema: SchemaFacts, open: readonly string[], left: { parts: number }): FlatSchema {
+  if (open.length > MAX_DEPTH || open.includes(schema.evidence) || left.parts-- <= 0) {
     return { facts: { ...schema, allOf: [] }, parts: [], conflicts: [] };
   }
   const within = [...open, schema.evidence];
   const only = onlyPart(schema);
   // A wrapper around itself says nothing.
-  if (only && !within.includes(only.evidence)) return flattenSchema(withOuter(only, schema), open);
+  if (only && !within.includes(only.evidence)) return flatten(withOuter(only, schema), open, left);
   if (schema.allOf.length === 0) return { facts: schema, parts: [], conflicts: [] };
-  const inner = schema.allOf.map((part) => flattenSchema(part(), within));
+  const inner = differentParts(schema).map((part) => flatten(part, within, left));
   const conflicts = [...new Set([...inner.flatMap((flat) => flat.conflicts), ...conflictsOf(inner)])];
   const own: SchemaFacts = { ...schema, allOf: [] };
   const facts = inner.reduceRight((merged, { facts: part }) => mergeFacts(merged, part), own);
@@ -29,6 +35,10 @@ export function flattenSchema(schema: SchemaFacts, open: readonly string[] = [])
     isNamedObject(part) ? [{ schema: part, members: new Set(part.properties.keys()) }] : [],
   );
   return { facts, parts, conflicts };
+}
+
+function differentParts({ allOf }: SchemaFacts): SchemaFacts[] {
+  return [...new Map(allOf.map((part) => part()).map((part) => [part.evidence, part])).values()];
 }
 
 /** A wrapper around one other schema, such as `{ allOf: [Pet], nullable: true }`. */

@@ -7,8 +7,12 @@ const PLAIN = /^\p{L}[\p{L}\p{N} _./()+;'=<>$%^~#:@&*!?|…–-]*$/u;
 /** Outside of them, text may also have these. */
 const BLOCK_PLAIN = /^\p{L}[\p{L}\p{N} _./()+;'=<>$%^~#:@&*!?|…–,[\]{}"-]*$/u;
 
-/** Characters that JSON does not escape, and that some readers of YAML take for line breaks or refuse. */
-const ODD = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+/**
+ * Characters that JSON does not escape, and that some readers of YAML take for line breaks or refuse; and those that
+ * nobody sees or that change the direction of the text, so that reviewers would read something else than is there.
+ */
+const ODD =
+  /[\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]/gu;
 
 /** A single value on one line. `flow`: inside of braces or brackets. */
 export function yamlScalar(value: unknown, flow: boolean): string {
@@ -23,12 +27,17 @@ function isPlain(text: string, flow: boolean): boolean {
 }
 
 function quoted(text: string): string {
-  return JSON.stringify(text).replace(ODD, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return JSON.stringify(text).replace(ODD, escaped);
+}
+
+function escaped(sign: string): string {
+  const code = (sign.codePointAt(0) ?? 0).toString(16);
+  return sign.length === 1 ? `\\u${code.padStart(4, "0")}` : `\\U${code.padStart(8, "0")}`;
 }
 
 /** Whether a text can stand in a block of lines as it is. */
 function isBlockText(text: string): boolean {
-  return /^\S/.test(text) && /\S$/.test(text) && !/[^\P{Cc}\n]|[\u2028\u2029\ufeff]/u.test(text);
+  return /^\S/.test(text) && /\S$/.test(text) && !/[^\P{Cc}\n]/u.test(text) && text.search(ODD) === -1;
 }
 
 /**

@@ -108,7 +108,7 @@ function readPath(part: Part): string {
       "has braces that name no field",
       "Write {field}, {.field}, {;field}, or with * to explode it: {;field*}.",
     );
-  } else if (/(^|\/)\.{1,2}(\/|$)|\\|%2f|%5c|\s/i.test(plain)) {
+  } else if (/(^|\/)(\.|%2e){1,2}(\/|$)|\\|%2f|%5c|\s/i.test(plain)) {
     part.error("must not hold blanks, backslashes, encoded slashes, or dots as steps");
   }
   return path;

@@ -49,7 +49,7 @@ export function readAddress(part: Part): string | undefined {
     part.warning("is not encrypted: secrets can be read on the way", "Use https.");
   }
   const path = text.replace(/^[a-z]+:\/\/[^/]*/i, "");
-  if (/(^|\/)\.{1,2}(\/|$)|\\|%2f|%5c/i.test(path))
+  if (/(^|\/)(\.|%2e){1,2}(\/|$)|\\|%2f|%5c/i.test(path))
     part.error("must not hold dots, backslashes or encoded slashes as steps");
   return url.href.replace(/[?#].*$/, "");
 }

@@ -90,7 +90,7 @@ async function grantFor(
     ...(refreshToken !== undefined && {
       refresh: {
         name: lookup.nameOf(refreshToken),
-        token: await lookup.get(refreshToken, origin),
+        token: await lookup.get(refreshToken, origin, { isToken: true }),
         find: () => find(lookup.nameOf(refreshToken), origin),
       },
     }),

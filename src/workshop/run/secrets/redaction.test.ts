@@ -96,3 +96,17 @@ test("a value is not searched text by text only if its JSON holds no secret in a
   expect(hiding("675").isAbsentFrom("{}")).toBe(false);
   expect(hiding().isAbsentFrom("{}")).toBe(true);
 });
+
+test("of tokens that are replaced often, the ones in use are masked, and no more are searched for with time", () => {
+  const redaction = hiding("a-lasting-secret");
+  const token = (index: number) => `token-${index}-${"x".repeat(400)}`;
+  for (let index = 0; index < 2_000; index++) {
+    redaction.hideToken("used-by-every-call");
+    redaction.hideToken(token(index));
+  }
+  expect(redaction.in(`a-lasting-secret used-by-every-call ${token(1_999)} ${token(1_990)}`)).not.toMatch(
+    /lasting|used|token/,
+  );
+  expect(redaction.in(token(0))).toBe(token(0));
+  expect(redaction.isAbsentFrom(JSON.stringify({ id: token(1_999) }))).toBe(false);
+});

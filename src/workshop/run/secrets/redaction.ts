@@ -9,6 +9,8 @@ import { secretPattern } from "./secret-forms.ts";
  */
 export type Show = (text: string, value?: unknown) => string;
 
+const MOST_TOKENS = 16;
+
 /**
  * Masks credentials in everything that leaves: unchanged, and in every form in which they were sent or may come back.
  *
@@ -18,6 +20,8 @@ export type Show = (text: string, value?: unknown) => string;
  */
 export class Redaction {
   readonly #values = new Set<string>();
+  /** Values that are replaced often, such as access tokens: the least recently used comes first. */
+  readonly #passing = new Set<string>();
   #pattern: RegExp | undefined;
   #longPattern: RegExp | undefined;
   /** The short secrets. */
@@ -29,14 +33,40 @@ export class Redaction {
   hide(value: string): void {
     if (value.trim() === "" || this.#values.has(value)) return;
     this.#values.add(value);
-    if (value.trim().length < SHORT_SECRET) this.#short.add(value.trim());
+    this.#passing.delete(value);
+    this.#changed(value);
+  }
+
+  /**
+   * The same for a token: only the most recently used ones are masked. A server that runs for weeks gets thousands of
+   * them, and searching for all would take longer with each.
+   */
+  hideToken(value: string): void {
+    if (value.trim() === "" || this.#values.has(value)) return;
+    const isNew = !this.#passing.delete(value);
+    this.#passing.add(value);
+    if (!isNew) return;
+    const [oldest] = this.#passing;
+    if (this.#passing.size > MOST_TOKENS && oldest !== undefined) this.#passing.delete(oldest);
+    this.#changed(value);
+  }
+
+  #changed(added: string): void {
+    if (added.trim().length < SHORT_SECRET) this.#short.add(added.trim());
     this.#pattern = this.#longPattern = undefined;
   }
 
+  get #isEmpty(): boolean {
+    return this.#values.size === 0 && this.#passing.size === 0;
+  }
+
   in(text: string): string {
-    if (this.#values.size === 0) return text;
-    this.#pattern ??= secretPattern(this.#values);
-    return text.replace(this.#pattern, MASK);
+    if (this.#isEmpty) return text;
+    return text.replace(this.#searched(), MASK);
+  }
+
+  #searched(): RegExp {
+    return (this.#pattern ??= secretPattern([...this.#values, ...this.#passing]));
   }
 
   /**
@@ -44,10 +74,9 @@ export class Redaction {
    * are among the forms that are searched. A short secret depends on the characters beside it, which escapes change.
    */
   isAbsentFrom(json: string): boolean {
-    if (this.#values.size === 0) return true;
+    if (this.#isEmpty) return true;
     if (this.#short.size > 0) return false;
-    this.#pattern ??= secretPattern(this.#values);
-    return json.search(this.#pattern) === -1;
+    return json.search(this.#searched()) === -1;
   }
 
   /**
@@ -55,8 +84,8 @@ export class Redaction {
    * 675 in a price, and masking that would spoil the text and reveal the PIN.
    */
   inOwnWords(text: string): string {
-    if (this.#values.size === 0) return text;
-    this.#longPattern ??= secretPattern(this.#values, { isLong: true });
+    if (this.#isEmpty) return text;
+    this.#longPattern ??= secretPattern([...this.#values, ...this.#passing], { isLong: true });
     return text.replace(this.#longPattern, MASK);
   }
 

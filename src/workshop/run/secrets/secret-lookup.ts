@@ -33,8 +33,8 @@ export class SecretLookup {
     this.#public = publicNames;
   }
 
-  /** The value for a request to an origin, masked from now on; "" if there is none. */
-  async get(written: string, origin: string): Promise<string> {
+  /** The value for a request to an origin, masked from now on; "" if there is none. `isToken`: it is replaced often. */
+  async get(written: string, origin: string, { isToken = false } = {}): Promise<string> {
     const name = this.nameOf(written);
     checkSecretName(name);
     let isRefused = false;
@@ -45,6 +45,7 @@ export class SecretLookup {
     });
     if (isRefused) this.#refused.set(origin, (this.#refused.get(origin) ?? new Set()).add(name));
     else if (value === undefined || value === "") this.#missing.add(name);
+    else if (isToken) this.#source.redaction.hideToken(value);
     else if (!this.#public.includes(written)) this.#source.redaction.hide(value);
     return value ?? "";
   }
