@@ -10,7 +10,7 @@ import { responseReader } from "./run/response-reader.ts";
  * several types may claim the same place upstream.
  */
 export function unusableTools({ file }: CompiledApi): CompileProblem[] {
-  const values = new CompletedValues(file);
+  const values = new CompletedValues(file, "output");
   const known = new Set<string>();
   const found = new Map<string, CompileProblem>();
   for (const [name, spec] of requestTools(file)) {

@@ -5,7 +5,7 @@ import { ToolPlans } from "../../src/workshop/run/steps/steps-plan.ts";
 
 test("the plan of a tool is made when it is first needed, with those of the tools that its steps call", () => {
   const api = gardenApi();
-  const plans = new ToolPlans(api, { values: new CompletedValues(api.file), now: Date.now });
+  const plans = new ToolPlans(api, { values: new CompletedValues(api.file, "output"), now: Date.now });
   expect(Object.keys(api.file.tools).length).toBeGreaterThan(3);
   expect(plans.made).toEqual([]);
 

@@ -156,7 +156,7 @@ test("X5: arguments and answers of random types are the same after they were sen
   fc.assert(
     fc.property(types, (given) => {
       const file = fileWith(given);
-      const values = new CompletedValues(file);
+      const values = new CompletedValues(file, "input");
       const check = checkerFor(file, "try");
       const requests = codecFor(file, "Root", "json", { side: "input" });
       const answers = codecFor(file, "Root", "json", { side: "output" });

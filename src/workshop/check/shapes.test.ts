@@ -99,8 +99,21 @@ test("X2: a definition that is too large is cut where it fits, and arguments are
   ]);
 });
 
+test("constants are added to the alternative that an argument is, by the fields that arguments have", () => {
+  const file = fileOf({
+    Root: { fields: { login: { oneOf: ["Password", "Code"] } } },
+    Password: {
+      fields: { way: { const: "p" }, name: { type: "string" }, password: { type: "string", writeOnly: true } },
+    },
+    Code: { fields: { way: { const: "c" }, name: { type: "string" } } },
+  });
+  const login = { name: "Ada", password: "x" };
+  const sent = new CompletedValues(file, "input").complete("Root", { login }, {});
+  expect(sent["login"]).toEqual({ way: "p", ...login });
+});
+
 test("secrets are masked in any values, maps, alternatives and the names of free members", () => {
-  const values = new CompletedValues(fileOf(PETS));
+  const values = new CompletedValues(fileOf(PETS), "output");
   const text = (given: string) => given.replaceAll("s3cret", "***");
   const value = {
     pet: { kind: "cat", name: "s3cret" },

@@ -84,7 +84,7 @@ export class ApiRunner implements AsyncDisposable {
     const { file } = api;
     this.api = api;
     this.results = options.results ?? new ResultStore({ now: options.now ?? Date.now });
-    const values = new CompletedValues(file);
+    const values = new CompletedValues(file, "output");
     const now = options.now ?? Date.now;
     const instance = options.instance ?? defaultInstance(file.api);
     this.#parts = {
@@ -92,6 +92,7 @@ export class ApiRunner implements AsyncDisposable {
       instance,
       settings: settingValues(file, options.settings ?? {}, instance.server),
       values,
+      inputs: new CompletedValues(file, "input"),
       plans: new ToolPlans(api, { values, now }),
       upstream: new Upstream(file.upstream, {
         binding: options.upstream,

@@ -40,10 +40,13 @@ interface TypePlan {
 /** Adds constants and computed fields to values of a file's types. */
 export class CompletedValues {
   readonly #file: ToolFile;
+  readonly #side: "input" | "output";
   readonly #plans = new Map<string, TypePlan>();
 
-  constructor(file: ToolFile) {
+  /** `side`: whether the values are arguments or answers. */
+  constructor(file: ToolFile, side: "input" | "output") {
     this.#file = file;
+    this.#side = side;
   }
 
   /** From the inside out, so that computed fields see those further inside. */
@@ -198,7 +201,7 @@ export class CompletedValues {
     if (!this.#adds(typesIn(union))) return undefined;
     const completings = new Map<Shape, Completing | undefined>();
     return (value, scope) => {
-      const [shape] = likelyVariants(this.#file, union, value, "output");
+      const [shape] = likelyVariants(this.#file, union, value, this.#side);
       if (!shape) return value;
       if (!completings.has(shape)) completings.set(shape, this.#completing(shape));
       return completings.get(shape)?.(value, scope) ?? value;
@@ -235,7 +238,7 @@ export class CompletedValues {
   #showingOneOf(union: UnionShape): Showed {
     const showings = new Map<Shape, Showed | undefined>();
     return (value, show) => {
-      const [shape] = likelyVariants(this.#file, union, value, "output");
+      const [shape] = likelyVariants(this.#file, union, value, this.#side);
       if (!shape) return shownAnything(value, show);
       if (!showings.has(shape)) showings.set(shape, this.#showing(shape));
       const write = showings.get(shape);

@@ -10,7 +10,7 @@ test("in rules and texts, status and input are those of the call, even if the an
     response: { as: "json", type: "Out", text: "{status} {input.id} {name}" },
     errors: [{ status: [], that: "status == 'shipped'", say: "no" }],
   } as unknown as RequestToolSpec;
-  const read = responseReader(file, tool, new CompletedValues(file));
+  const read = responseReader(file, tool, new CompletedValues(file, "output"));
   const fields = { status: "shipped", input: "theirs", name: "box" };
   const answer = { status: 200, headers: {}, body: Buffer.from(JSON.stringify(fields)) };
   expect(read(answer, { id: 7 }, (text) => text)).toMatchObject({ kind: "success", text: "200 7 box", value: fields });

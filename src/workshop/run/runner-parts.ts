@@ -23,7 +23,9 @@ export interface RunnerParts {
   /** The owner of secrets, writes and results. */
   instance: ServerInstance;
   plans: ToolPlans;
+  /** For answers. */
   values: CompletedValues;
+  inputs: CompletedValues;
   upstream: Upstream;
   redaction: Redaction;
   writes: WriteOnce;

@@ -48,7 +48,7 @@ export async function prepare(
   key: () => string,
 ): Promise<PreparedRequest> {
   const scope = scopeOf(parts, key);
-  const input = parts.values.complete(plan.spec.input, given, scope);
+  const input = parts.inputs.complete(plan.spec.input, given, scope);
   const { upstream } = parts;
   const base = upstream.baseOf(plan.spec.request.base);
   const credentials = plan.secrets ? await credentialsOf(parts, plan.secrets, input, base) : NO_CREDENTIALS;
@@ -74,7 +74,7 @@ function credentialsOf(parts: RunnerParts, secrets: SecretsSpec, input: Value, b
 
 /** The input with computed fields. */
 export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key: () => string): Value {
-  return parts.values.complete(plan.spec.input, given, scopeOf(parts, key));
+  return parts.inputs.complete(plan.spec.input, given, scopeOf(parts, key));
 }
 
 function scopeOf({ clock, settings }: RunnerParts, key: () => string): Scope {
