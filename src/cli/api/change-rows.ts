@@ -1,6 +1,7 @@
 import { visible, visibleJson } from "../../text/visible.ts";
 import type { ApiChange } from "../../workshop/review/api-change.ts";
 import { textChanges } from "../../workshop/review/text-changes.ts";
+import { withoutDefaults } from "../../workshop/review/without-defaults.ts";
 import { isLongChange } from "../../workshop/review/value-text.ts";
 import type { Output } from "../output/output.ts";
 import { blockLines } from "./block-lines.ts";
@@ -8,7 +9,7 @@ import { blockLines } from "./block-lines.ts";
 /** Kinds of changes that let a tool do more than was approved. */
 const GRAVE: ReadonlySet<string> = new Set(["effect raised", "endpoint added", "secret used"]);
 
-/** All differences in full: what is not shown must not be approved. */
+/** All differences in full, except defaults: what is not shown must not be approved. */
 export function showChanges(out: Pick<Output, "line" | "style">, changes: readonly ApiChange[]): void {
   const width = Math.max(...changes.map(({ kind }) => kind.length));
   for (const change of changes) {
@@ -36,8 +37,8 @@ function detailsOf({ before, after }: ApiChange, out: Pick<Output, "style">): st
   // If both values exist, the message has both.
   if (before !== undefined && after !== undefined) return [];
   return [
-    ...(isPart(before) ? blockLines(before).map(removed) : []),
-    ...(isPart(after) ? blockLines(after).map(added) : []),
+    ...(isPart(before) ? blockLines(withoutDefaults(before)).map(removed) : []),
+    ...(isPart(after) ? blockLines(withoutDefaults(after)).map(added) : []),
   ];
 }
 
