@@ -1,3 +1,4 @@
+import { plainSchema } from "../inferred-schema.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { present } from "../../file/read/part.ts";
 import type { SchemaFacts } from "../api-facts.ts";
@@ -167,23 +168,8 @@ export class ApiSchemas {
   #nothing(part: DocumentPart): SchemaFacts {
     const name = schemaName(part.pointer);
     return {
-      evidence: this.#document.evidence(part.pointer),
+      ...plainSchema(this.#document.evidence(part.pointer), []),
       ...(name === undefined ? {} : { name }),
-      types: [],
-      nullable: false,
-      examples: [],
-      deprecated: false,
-      readOnly: false,
-      writeOnly: false,
-      uniqueItems: false,
-      prefixItems: [],
-      properties: new Map(),
-      required: new Set(),
-      additional: "undeclared",
-      allOf: [],
-      oneOf: [],
-      anyOf: [],
-      others: [],
       asJsonSchema: () => this.#writer.write(part),
     };
   }

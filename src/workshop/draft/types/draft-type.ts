@@ -22,19 +22,3 @@ export function allFields(type: DraftType): Map<string, FieldSpec> {
 export const ANY_SHAPE: Shape = { kind: "any" };
 export const FREE_OBJECT: Shape = { kind: "any", only: "object" };
 export const TEXT_SHAPE: Shape = { kind: "scalar", type: "string", whitespace: "keep" };
-
-/** The types that a shape names, directly or inside of lists, maps and unions. */
-export function typesIn(shape: Shape): string[] {
-  switch (shape.kind) {
-    case "object":
-      return [shape.type];
-    case "list":
-    case "map":
-      return typesIn(shape.of);
-    case "union":
-      return shape.of.flatMap(typesIn);
-    case "scalar":
-    case "any":
-      return [];
-  }
-}

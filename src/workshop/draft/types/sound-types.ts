@@ -1,6 +1,7 @@
 import type { FieldSpec, Shape, UnionShape } from "../../file/model/tool-file.ts";
 import type { QuestionList } from "../questions.ts";
-import { allFields, typesIn, type DraftType } from "./draft-type.ts";
+import { typesIn } from "../../shape/shape-parts.ts";
+import { allFields, type DraftType } from "./draft-type.ts";
 
 type Types = ReadonlyMap<string, DraftType>;
 
