@@ -1,0 +1,45 @@
+import type { Evidence } from "../../api-facts.ts";
+
+/** A manual as a list of blocks in reading order, whatever its format. */
+export interface Manual {
+  title?: string;
+  blocks: ManualBlock[];
+  /** `doc#L3-L7`, or `doc#P5` for a page of a PDF. */
+  evidence(place: Place): Evidence;
+}
+
+/** Lines of the document's text, counted from 1. */
+export interface Place {
+  from: number;
+  to: number;
+}
+
+/** Plain text; code spans keep their backquotes. */
+export interface Cell {
+  text: string;
+  place: Place;
+}
+
+/** `text` is plain, except that code spans keep their backquotes; it keeps the line breaks of the document. */
+export type ManualBlock =
+  | { kind: "heading"; level: number; text: string; place: Place }
+  | { kind: "paragraph"; text: string; place: Place }
+  /** An item of a list; `level` counts from 1. */
+  | { kind: "item"; level: number; text: string; place: Place }
+  /** All rows have as many cells as the head. */
+  | { kind: "table"; caption?: string; head: Cell[]; rows: Cell[][]; place: Place }
+  | CodeBlock;
+
+/** Code as it is written. Its first line is the line `textFrom` of the document. */
+export interface CodeBlock {
+  kind: "code";
+  language?: string;
+  text: string;
+  textFrom: number;
+  place: Place;
+}
+
+/** Evidence of lines. */
+export function lineEvidence(name: string, { from, to }: Place): Evidence {
+  return from === to ? `${name}#L${from}` : `${name}#L${from}-L${to}`;
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { readMarkdown } from "./read-markdown.ts";
+
+test("Markdown becomes headings, paragraphs, items, tables and code with their lines", () => {
+  const text = [
+    "# Shop *API*",
+    "",
+    "Prices are in `cents`.",
+    "Ask **first**.",
+    "",
+    "- one",
+    "  - two",
+    "",
+    "| Field | Rules |",
+    "|---|---|",
+    "| `id` | a \\| b<br>c |",
+    "| short |",
+    "",
+    "```json",
+    '{"id": 1}',
+    "```",
+    "",
+    "    indented",
+  ].join("\n");
+  const at = (from: number, to = from) => ({ from, to });
+  expect(readMarkdown(text)).toEqual({
+    title: "Shop API",
+    blocks: [
+      { kind: "heading", level: 1, text: "Shop API", place: at(1) },
+      { kind: "paragraph", text: "Prices are in `cents`.\nAsk first.", place: at(3, 4) },
+      { kind: "item", level: 1, text: "one", place: at(6) },
+      { kind: "item", level: 2, text: "two", place: at(7) },
+      {
+        kind: "table",
+        head: [
+          { text: "Field", place: at(9) },
+          { text: "Rules", place: at(9) },
+        ],
+        rows: [
+          [
+            { text: "`id`", place: at(11) },
+            { text: "a | b c", place: at(11) },
+          ],
+          [
+            { text: "short", place: at(12) },
+            { text: "", place: at(12) },
+          ],
+        ],
+        place: at(9, 12),
+      },
+      { kind: "code", language: "json", text: '{"id": 1}', textFrom: 15, place: at(14, 16) },
+      { kind: "code", text: "indented", textFrom: 18, place: at(18) },
+    ],
+  });
+});
+
+test("Front matter gives the title and keeps the numbers of the lines", () => {
+  const { title, blocks } = readMarkdown('---\ntitle: "Orders"\nsidebar: x\n---\n# List\n');
+  expect(title).toBe("Orders");
+  expect(blocks).toEqual([{ kind: "heading", level: 1, text: "List", place: { from: 5, to: 5 } }]);
+});

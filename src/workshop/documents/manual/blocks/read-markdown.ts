@@ -1,0 +1,131 @@
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
+import { gfmTable } from "micromark-extension-gfm-table";
+import type { Nodes, PhrasingContent, Root, RootContent, Table } from "mdast";
+import type { Cell, ManualBlock, Place } from "./manual.ts";
+
+/** The blocks of a Markdown text. */
+export function readMarkdown(text: string): { title?: string; blocks: ManualBlock[] } {
+  const { body, title } = withoutFrontMatter(text);
+  const root: Root = fromMarkdown(body, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
+  const reader = new MarkdownReader(body.split("\n"));
+  reader.readAll(root.children, 1);
+  const top = reader.blocks.find((block) => block.kind === "heading" && block.level === 1);
+  const heading = title ?? (top?.kind === "heading" ? top.text : undefined);
+  return { ...(heading === undefined ? {} : { title: heading }), blocks: reader.blocks };
+}
+
+class MarkdownReader {
+  readonly blocks: ManualBlock[] = [];
+  readonly #lines: readonly string[];
+
+  constructor(lines: readonly string[]) {
+    this.#lines = lines;
+  }
+
+  /** `level`: of the list items in these nodes. */
+  readAll(nodes: readonly RootContent[], level: number): void {
+    for (const node of nodes) this.#read(node, level);
+  }
+
+  #read(node: RootContent, level: number): void {
+    const place = placeOf(node);
+    switch (node.type) {
+      case "heading":
+        this.blocks.push({ kind: "heading", level: node.depth, text: oneLine(plainText(node.children)), place });
+        break;
+      case "paragraph": {
+        const text = plainText(node.children).trim();
+        if (text !== "") this.blocks.push({ kind: "paragraph", text, place });
+        break;
+      }
+      case "code":
+        this.blocks.push(this.#code(node.value, node.lang ?? undefined, place));
+        break;
+      case "table":
+        this.blocks.push(tableBlock(node));
+        break;
+      case "list":
+        for (const item of node.children) this.#item(item.children, { level, place: placeOf(item) });
+        break;
+      case "blockquote":
+        this.readAll(node.children, level);
+        break;
+      default:
+    }
+  }
+
+  /** The first paragraph of an item is its text; what follows are blocks of their own. */
+  #item(nodes: readonly RootContent[], { level, place }: { level: number; place: Place }): void {
+    const [first, ...others] = nodes;
+    if (first?.type === "paragraph") {
+      this.blocks.push({ kind: "item", level, text: plainText(first.children).trim(), place: placeOf(first) });
+      this.readAll(others, level + 1);
+    } else {
+      this.blocks.push({ kind: "item", level, text: "", place: { from: place.from, to: place.from } });
+      this.readAll(nodes, level + 1);
+    }
+  }
+
+  #code(text: string, language: string | undefined, place: Place): ManualBlock {
+    const isFenced = /^[\s>*+\-\d.)]*(?:```|~~~)/.test(this.#lines[place.from - 1] ?? "");
+    const textFrom = isFenced ? place.from + 1 : place.from;
+    return { kind: "code", ...(language === undefined ? {} : { language }), text, textFrom, place };
+  }
+}
+
+function tableBlock(node: Table): ManualBlock {
+  const [head = [], ...rows] = node.children.map((row) =>
+    row.children.map((cell): Cell => ({ text: oneLine(plainText(cell.children)), place: placeOf(cell) })),
+  );
+  const filled = rows.map((row) =>
+    head.map((cell, column) => row[column] ?? { text: "", place: placeOfRow(row, cell) }),
+  );
+  return { kind: "table", head, rows: filled, place: placeOf(node) };
+}
+
+function placeOfRow(row: readonly Cell[], otherwise: Cell): Place {
+  return (row[0] ?? otherwise).place;
+}
+
+function placeOf({ position }: Nodes): Place {
+  return { from: position?.start.line ?? 1, to: position?.end.line ?? 1 };
+}
+
+/** Emphasis and links are left out, their texts stay. Code spans keep backquotes, so that they can be told from words. */
+function plainText(nodes: readonly PhrasingContent[]): string {
+  return nodes.map(textOf).join("");
+}
+
+function textOf(node: PhrasingContent): string {
+  switch (node.type) {
+    case "text":
+      return node.value;
+    case "inlineCode":
+      return node.value === "" ? "" : `\`${node.value}\``;
+    case "break":
+      return "\n";
+    case "html":
+      return /^<br\s*\/?>$/i.test(node.value) ? "\n" : "";
+    case "image":
+    case "imageReference":
+      return node.alt ?? "";
+    case "footnoteReference":
+      return "";
+    default:
+      return plainText(node.children);
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+/** Front matter is left out; its lines stay, so that all others keep their numbers. */
+function withoutFrontMatter(text: string): { body: string; title?: string } {
+  const [front] = /^---[ \t]*\n(?:[^\n]*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\n|$)/.exec(text) ?? [];
+  if (front === undefined || !/^[\w-]+[ \t]*:/m.test(front)) return { body: text };
+  const title = /^title[ \t]*:[ \t]*(["']?)(.+?)\1[ \t]*$/m.exec(front)?.[2];
+  const body = front.replaceAll(/[^\n]/g, "") + text.slice(front.length);
+  return { body, ...(title === undefined ? {} : { title }) };
+}
