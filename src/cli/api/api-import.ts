@@ -5,9 +5,10 @@ import { findRegularText } from "../../files/regular-file.ts";
 import { fittedInputSchema, toolDefinition } from "../../workshop/compile/tool-definition.ts";
 import { loadDocument } from "../../workshop/documents/load-document.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
+import { factsOf } from "../../workshop/draft/read-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
 import { importAgain, readImported, type Imported } from "../../workshop/draft/import-again.ts";
-import { apiIdFrom, factsOf, joinFacts } from "../../workshop/draft/import-documents.ts";
+import { apiIdFrom, joinFacts } from "../../workshop/draft/import-documents.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import { nearPath } from "../output/short-path.ts";
@@ -66,7 +67,7 @@ Addresses inside of a private network are refused, unless --allow-host names the
       documents.push(await loaded(source, options["allow-host"] ?? [], signal));
     }
     const fresh = withNames(documents);
-    const said = joinFacts(fresh.map(factsOf));
+    const said = joinFacts(await Promise.all(fresh.map(factsOf)));
     if (!said) throw wrongUsage("No description was given", "Give a file or an address.");
     const api = options.name ?? apiIdFrom(said.title, basename(words[0] ?? "").replace(/\.[^.]*$/, ""));
     checkOptions(api, options);
@@ -74,7 +75,7 @@ Addresses inside of a private network are refused, unless --allow-host names the
     const shown = nearPath(path, { cwd: process.cwd(), home: surroundings.home });
     const imported = existsSync(path) ? importedBefore(path, shown) : undefined;
     const named = imported ? withNames(documents, imported) : fresh;
-    const facts = (imported && joinFacts(named.map(factsOf))) ?? said;
+    const facts = (imported && joinFacts(await Promise.all(named.map(factsOf)))) ?? said;
     const files = named.map((document) => fileFor(document, { folder, api, imported }));
     progress.show(`Drafting ${facts.operations.length} tools`);
     const wanted: DraftOptions = {
@@ -85,7 +86,7 @@ Addresses inside of a private network are refused, unless --allow-host names the
       base: options.base,
       documentUrl: addressOf(named[0]),
     };
-    const again = imported ? importAgain(imported, facts, wanted) : undefined;
+    const again = imported ? await importAgain(imported, facts, wanted) : undefined;
     const draft = again?.draft ?? draftToolFile(facts, wanted);
     const isDry = options["dry-run"] === true;
     const text = again?.text ?? draft.text;

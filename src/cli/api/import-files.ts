@@ -29,7 +29,7 @@ export function withNames(documents: readonly LoadedDocument[], imported?: Impor
   const known = imported ? [...imported.documents.map(({ name }) => name), ...imported.lost] : [];
   if (only && others.length === 0) {
     // A single document is called by its format, because its evidence is everywhere in the file.
-    const name = only.format.startsWith("postman") ? "postman" : "openapi";
+    const name = usualName(only.format);
     if (known.length < 2) return [{ ...only, name: known[0] ?? name }];
   }
   const taken = new Set<string>();
@@ -47,15 +47,22 @@ export function withNames(documents: readonly LoadedDocument[], imported?: Impor
 
 /** The file for a document: the one that it replaces, the original if it is there already, or a new one. */
 export function fileFor(
-  { name, text, source = "" }: LoadedDocument,
+  { name, text, format, source = "" }: LoadedDocument,
   { folder, api, imported }: { folder: string; api: string; imported?: Imported | undefined },
 ): DocumentFile {
   const old = imported?.file.documents[name]?.file;
   if (old !== undefined) return { name: old, text, isThere: hasText(join(folder, old), text) };
   const own = basename(source);
-  const ending = /^\s*[[{]/.test(text) ? "json" : "yaml";
-  const usual = /^[\w.-]+\.(?:json|ya?ml)$/i.test(own) && !own.endsWith(".nexus.yaml") ? own : `${name}.${ending}`;
-  for (const candidate of [usual, `${api}.${name}.${ending}`]) {
+  const ending = endingOf(format, text);
+  const isUsual =
+    /^[\w-]+(?:\.[\w-]+)*\.\w+$/.test(own) &&
+    own
+      .toLowerCase()
+      .replace(/\.yml$/, ".yaml")
+      .endsWith(ending) &&
+    !own.endsWith(".nexus.yaml");
+  const usual = isUsual ? own : `${name}${ending}`;
+  for (const candidate of [usual, `${api}.${name}${ending}`]) {
     const path = join(folder, candidate);
     if (!existsSync(path)) return { name: candidate, text, isThere: false };
     if (hasText(path, text)) return { name: candidate, text, isThere: true };
@@ -65,6 +72,28 @@ export function fileFor(
     hint: "Move it away, or use --out with another folder.",
     mayHaveReached: false,
   });
+}
+
+/** What a single document is called in evidence. */
+function usualName(format: LoadedDocument["format"]): string {
+  if (format.startsWith("openapi")) return "openapi";
+  const isManual = ["markdown", "html", "text", "pdf"].includes(format);
+  return isManual ? "manual" : format.replace(/-.*$/, "");
+}
+
+const ENDINGS: Partial<Record<LoadedDocument["format"], string>> = {
+  graphql: ".graphql",
+  "wsdl-1.1": ".wsdl",
+  curl: ".sh",
+  har: ".har",
+  markdown: ".md",
+  html: ".html",
+  text: ".txt",
+  pdf: ".pdf.txt",
+};
+
+function endingOf(format: LoadedDocument["format"], text: string): string {
+  return ENDINGS[format] ?? (/^\s*[[{]/.test(text) ? ".json" : ".yaml");
 }
 
 function hasText(path: string, text: string): boolean {

@@ -1,6 +1,25 @@
+import type { Effect } from "../file/model/tool-file.ts";
+
+/** The formats that readers know. A PDF has become text when it was loaded, with form feeds between its pages. */
+export type DocumentFormat =
+  | "openapi-2.0"
+  | "openapi-3.0"
+  | "openapi-3.1"
+  | "openapi-3.2"
+  | "postman-2"
+  | "graphql"
+  | "graphql-introspection"
+  | "wsdl-1.1"
+  | "curl"
+  | "har"
+  | ManualFormat;
+
+/** Documents that were written for people. */
+export type ManualFormat = "markdown" | "html" | "text" | "pdf";
+
 /** What a description of an API says, whatever its format: the readers make it, and drafts are made of it. */
 export interface ApiFacts {
-  format: "openapi-2.0" | "openapi-3.0" | "openapi-3.1" | "openapi-3.2" | "postman-2" | "curl";
+  format: DocumentFormat;
   title: string;
   version: string;
   description?: string;
@@ -13,9 +32,14 @@ export interface ApiFacts {
   omitted: OmittedOperation[];
   /** Parts that were ignored or repaired, for the person who reviews the draft. */
   remarks: Remark[];
+  /** What the document leaves open about the whole API; each becomes a question. */
+  doubts?: Remark[];
 }
 
-/** `<document>#<JSON pointer>`, such as `openapi#/paths/~1pets/get`. */
+/**
+ * `<document>#<place>`: a JSON pointer (`openapi#/paths/~1pets/get`), lines (`manual#L12`, `manual#L12-L14`), or a page
+ * of a PDF (`manual#P5`).
+ */
 export type Evidence = string;
 
 export interface Remark {
@@ -89,6 +113,22 @@ export interface OperationFacts {
   responses: ResponseFacts[];
   /** Alternatives; each needs all of its schemes. Empty: none is needed. */
   security: { scheme: string; scopes: string[] }[][];
+  /** What the document says about it; otherwise it is derived from method and name. */
+  effect?: Effect;
+  timeoutMs?: number;
+  /** Conditions between fields of the input. */
+  rules?: { that: string; say: string; evidence: Evidence }[];
+  /** Failures beside those of `responses`. */
+  errors?: ErrorFacts[];
+  evidence: Evidence;
+}
+
+/** A failure that the document names. `that`: an expression over the decoded answer. */
+export interface ErrorFacts {
+  status?: number[];
+  that?: string;
+  say: string;
+  try?: string;
   evidence: Evidence;
 }
 
@@ -102,6 +142,8 @@ export interface ParameterFacts {
   /** As OpenAPI 3 defines it, with its defaults filled in. `tabs` and `json` (a `content` parameter) are added. */
   style: "simple" | "label" | "matrix" | "form" | "spaceDelimited" | "pipeDelimited" | "deepObject" | "tabs" | "json";
   explode: boolean;
+  /** Always this value, so that callers need not give it. */
+  constant?: string;
   examples: unknown[];
   evidence: Evidence;
 }
@@ -136,10 +178,18 @@ export interface ResponseFacts {
 /**
  * A schema in the words of JSON Schema 2020-12, whatever the version of its document. Shallow: inner schemas are read
  * when they are asked for, so that a document of any size costs only what is used. References are followed; the same
- * schema has the same `evidence`, which is how recursion is recognised.
+ * schema has the same `identity`, or else `evidence`, which is how recursion is recognised.
  */
 export interface SchemaFacts {
   evidence: Evidence;
+  /** Further places that it follows from. */
+  also?: Evidence[];
+  /** Where several schemas have the same evidence. */
+  identity?: string;
+  /** What is not certain about it; becomes a question. */
+  doubt?: string;
+  /** The codes of a table, with readable names. */
+  codes?: { value: string; name: string; description?: string; evidence: Evidence }[];
   /** The name of a named schema: `Pet` of `#/components/schemas/Pet`. */
   name?: string;
   /** Empty: any. `null` is never in it: see `nullable`. */

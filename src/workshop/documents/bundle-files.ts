@@ -24,7 +24,7 @@ export function bundledFile(pointer: string): string | undefined {
  */
 export function bundleFiles(document: LoadedDocument, path: string): LoadedDocument {
   const { value, name } = document;
-  if (!isRecord(value) || document.format === "postman-2") return document;
+  if (!isRecord(value) || !document.format.startsWith("openapi")) return document;
   const folder = realPath(dirname(path));
   const files: Record<string, unknown> = {};
   const remarks: string[] = [];

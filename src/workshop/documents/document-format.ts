@@ -1,7 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import type { ApiFacts } from "./api-facts.ts";
-
-export type DocumentFormat = Exclude<ApiFacts["format"], "curl">;
+import type { DocumentFormat, ManualFormat } from "./api-facts.ts";
 
 /** What a text looks like that is not an API description, and what to do. */
 export interface Looks {
@@ -9,7 +7,8 @@ export interface Looks {
   fix: string;
 }
 
-const DESCRIPTIONS = "Import an OpenAPI description (2.0 to 3.2) or a Postman collection (2.x).";
+const DESCRIPTIONS =
+  "Import an OpenAPI description (2.0 to 3.2), a Postman collection (2.x), a WSDL file, a GraphQL schema, or a manual.";
 
 /** The format of a parsed document, or what it looks like instead. */
 export function formatOf(value: unknown): DocumentFormat | Looks {
@@ -20,6 +19,9 @@ export function formatOf(value: unknown): DocumentFormat | Looks {
   const schema = typeof info["schema"] === "string" ? info["schema"] : "";
   if (/collection\/v2\./.test(schema)) return "postman-2";
   if (Array.isArray(value["item"]) && Object.hasOwn(value, "info")) return "postman-2";
+  const { data, log } = value;
+  if (isRecord(value["__schema"]) || (isRecord(data) && isRecord(data["__schema"]))) return "graphql-introspection";
+  if (isRecord(log) && Array.isArray(log["entries"])) return "har";
   return looksOf(value);
 }
 
@@ -53,7 +55,6 @@ const BY_MEMBER: readonly [string, Looks][] = [
     "_type",
     { like: "an Insomnia export", fix: "Export its OpenAPI design document, or a Postman collection, instead." },
   ],
-  ["__schema", { like: "a GraphQL schema", fix: "GraphQL is not supported. Write the tools by hand: nexus api new" }],
   ["requests", { like: "a Postman collection 1.x", fix: "Open it in Postman and export it as Collection v2.1." }],
   [
     "collection",
@@ -67,11 +68,6 @@ const BY_MEMBER: readonly [string, Looks][] = [
 ];
 
 function looksOf(value: Record<string, unknown>): Looks {
-  const { data, log } = value;
-  if (isRecord(data) && Object.hasOwn(data, "__schema")) return looksOf(data);
-  if (isRecord(log) && Array.isArray(log["entries"])) {
-    return { like: "a HAR recording of a browser", fix: "Copy one of its requests as curl and use: nexus api new" };
-  }
   for (const [member, looks] of BY_MEMBER) if (Object.hasOwn(value, member)) return looks;
   if (isRecord(value["properties"]) || isRecord(value["$defs"]) || isRecord(value["definitions"])) {
     return { like: "a JSON Schema", fix: `A schema has no operations. ${DESCRIPTIONS}` };
@@ -82,39 +78,59 @@ function looksOf(value: Record<string, unknown>): Looks {
 }
 
 /** Formats of text that are recognised by how they begin. Checked on the first 4,000 characters. */
-const BY_TEXT: readonly [RegExp, Looks][] = [
-  [/^%PDF-/, { like: "a PDF", fix: `Look for an OpenAPI file on the pages of the API. ${DESCRIPTIONS}` }],
-  [/^PK[^\w\s]{2}/, { like: "a ZIP archive", fix: "Unpack it and import the description inside." }],
+const BY_TEXT: readonly [RegExp, DocumentFormat | Looks][] = [
+  [/^%PDF-/, { like: "the text of a PDF file", fix: "Import the PDF file itself." }],
+  [/^PK[^\w\s]{2}/, { like: "a ZIP archive", fix: "Unpack it and import the documents inside." }],
   [/^#%RAML/, { like: "RAML", fix: "Convert it to OpenAPI first." }],
   [/^(?:\s*FORMAT:\s*1A)/i, { like: "API Blueprint", fix: "Convert it to OpenAPI first." }],
+  [/^\s*(?:<!--[^]*?-->\s*)*<(?:!doctype html|html|head|body)\b/i, "html"],
   [
-    /^\s*<(?:!doctype html|html|head|body)\b/i,
-    {
-      like: "an HTML page",
-      fix: "Look on the page for the link to the OpenAPI file (often openapi.json), and import that.",
-    },
+    /^\s*<[^]*?<?(?:\w+:)?definitions\b[^>]*\bxmlns(?::\w+)?=["']http:\/\/schemas\.xmlsoap\.org\/wsdl\/?["']/,
+    "wsdl-1.1",
   ],
   [
-    /^\s*<[^]*?<?(?:\w+:)?(?:definitions|description)\b[^>]*\bxmlns(?::\w+)?=["']http:\/\/(?:schemas\.xmlsoap\.org\/wsdl|www\.w3\.org\/ns\/wsdl)/,
-    {
-      like: "a WSDL description of a SOAP service",
-      fix: "WSDL is not supported. Write the tools by hand: nexus api new",
-    },
+    /^\s*<[^]*?<?(?:\w+:)?description\b[^>]*\bxmlns(?::\w+)?=["']http:\/\/www\.w3\.org\/ns\/wsdl/,
+    { like: "WSDL 2.0", fix: "Services that have it offer WSDL 1.1, too: look for an address that ends with ?wsdl." },
   ],
-  [/^\s*</, { like: "XML", fix: DESCRIPTIONS }],
-  [/^\s*(?:\$ )?curl\s/, { like: "a curl command", fix: "Start a tool file from it with: nexus api new" }],
+  [/^\s*(?:#[^\n]*\n\s*)*(?:\$ )?curl\s/, "curl"],
   [
     /^\s*syntax\s*=\s*["']proto/,
     { like: "Protocol Buffers", fix: "gRPC is not supported. Export OpenAPI (gRPC gateway) instead." },
   ],
   [
-    /^(?:\s|#[^\n]*\n|"""[^"]*""")*(?:schema|type|interface|enum|input|scalar|union|directive|extend)\s+[@\w]*\s*(?:\{|implements\b|=|on\b|\()/,
-    { like: "a GraphQL schema", fix: "GraphQL is not supported. Write the tools by hand: nexus api new" },
+    /^(?:\s|#[^\n]*\n|"""[^"]*"""|"[^"\n]*"\n)*(?:schema|type|interface|enum|input|scalar|union|directive|extend)\s+[@\w]+[^\n:]*(?:\{|implements\b|=|on\b|\(|\n|$)/,
+    "graphql",
   ],
+  [/^(?:\s|#[^\n]*\n|"""[^"]*""")*schema\s*(?:@[^{]*)?\{/, "graphql"],
+  [/^\s*</, { like: "XML", fix: DESCRIPTIONS }],
 ];
 
-/** What a text looks like that is not JSON or YAML; undefined if nothing is recognised. */
-export function looksOfText(text: string): Looks | undefined {
+/** The format of a text that is not JSON or YAML, or what it looks like instead; undefined if nothing is recognised. */
+export function textFormatOf(text: string): DocumentFormat | Looks | undefined {
   const start = text.slice(0, 4_000);
   return BY_TEXT.find(([pattern]) => pattern.test(start))?.[1];
+}
+
+const MANUALS: readonly [RegExp, ManualFormat][] = [
+  [/\.(?:md|markdown|mdx)$/i, "markdown"],
+  [/\.x?html?$/i, "html"],
+  [/\.pdf(?:\.txt)?$/i, "pdf"],
+  [/\.(?:txt|text|rst|adoc|asciidoc)$/i, "text"],
+];
+
+/** The format of a document for people, by the name of its file. */
+export function manualByName(file: string): ManualFormat | undefined {
+  return MANUALS.find(([pattern]) => pattern.test(file))?.[1];
+}
+
+/** The format of a text for people, by what is in it. */
+export function manualByText(text: string): ManualFormat {
+  if (text.includes("\f")) return "pdf";
+  return /^(?:#{1,6} +\S|```|~~~|\|.*\|\s*$)/m.test(text) ? "markdown" : "text";
+}
+
+/** Whether a text that is not valid YAML was written for people. */
+export function isForPeople(text: string): boolean {
+  if (/^["']?(?:openapi|swagger|asyncapi|info|paths|components|definitions)["']?\s*:/m.test(text)) return false;
+  return /^#{1,6} +\S/m.test(text) || /^(?!\s*#).*\w+(?: +\w+){5}/m.test(text);
 }

@@ -44,6 +44,21 @@ describe("the text of an API description", () => {
       '{"info":{"schema":"https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},"item":[]}',
       "postman-2",
     ],
+    ['<?xml version="1.0"?>\n<wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/">', "wsdl-1.1"],
+    ['<!-- by hand --><definitions name="a"\n  xmlns="http://schemas.xmlsoap.org/wsdl/">', "wsdl-1.1"],
+    ["type Query {\n  a: Int\n}", "graphql"],
+    ['"""\nAll of it\n"""\nschema { query: Q }', "graphql"],
+    ["# a comment\nenum Size { S M }", "graphql"],
+    ['{"data":{"__schema":{}}}', "graphql-introspection"],
+    ["curl https://api.example/", "curl"],
+    ["# list all\ncurl https://api.example/", "curl"],
+    ['{"log":{"entries":[]}}', "har"],
+    ["<!DOCTYPE html><html></html>", "html"],
+    ["# Shop API\n\nText: with a colon: twice\n", "markdown"],
+    ["# Shop API\n\n| Field | Type |\n|---|---|\n| `a` | int |\n", "markdown"],
+    ["just words", "text"],
+    ["Shop API\n========\n\nPrices: GET https://a.example/prices: all of them are listed here.\n", "text"],
+    ["page one\fpage two", "pdf"],
   ])("%s has the format %s", (text, format) => {
     expect(parseDocument(text, "doc").format).toBe(format);
   });
@@ -91,22 +106,16 @@ describe("the text of an API description", () => {
   });
 
   test.each([
-    ["<!DOCTYPE html><html></html>", "an HTML page"],
-    ['<?xml version="1.0"?>\n<wsdl:definitions xmlns:wsdl="http://schemas.xmlsoap.org/wsdl/">', "a WSDL description"],
     ["<a/>", "XML"],
-    ["%PDF-1.7", "a PDF"],
-    ["type Query {\n  a: Int\n}", "a GraphQL schema"],
-    ['{"data":{"__schema":{}}}', "a GraphQL schema"],
+    ["%PDF-1.7", "the text of a PDF file"],
+    ['<description xmlns="http://www.w3.org/ns/wsdl">', "WSDL 2.0"],
     ["nexus: 1\napi: shop", "a tool file of Nexus"],
     ['{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object"}', "a JSON Schema"],
     ['{"type":"object","properties":{}}', "a JSON Schema"],
     ["asyncapi: 3.0.0", "an AsyncAPI description"],
     ["openapi: 4.0.0", "OpenAPI 4.0.0, a version that is not supported"],
     ['{"swaggerVersion":"1.2"}', "Swagger 1.x"],
-    ["curl https://api.example/", "a curl command"],
-    ['{"log":{"entries":[]}}', "a HAR recording"],
     ["paths: {}", "an OpenAPI description without its version"],
-    ["just words", "plain text"],
     ["[1]", "a list"],
     ["{}", "an object without members"],
   ])("%s is recognised as %s", (text, like) => {

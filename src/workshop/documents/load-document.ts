@@ -32,13 +32,16 @@ export async function loadDocument(source: string, options: LoadDocumentOptions 
   if (text === undefined) {
     throw unreadable(`${from} is not UTF-8 text`, "Save it as UTF-8, or import an OpenAPI or Postman file instead.");
   }
-  const document = parseDocument(text, options.name ?? nameFrom(from));
+  const document = parseDocument(text, options.name ?? nameFrom(from), from);
   return { ...(isAddress ? document : bundleFiles(document, from)), source: from };
 }
 
 /** `openapi` of `https://api.example/openapi.v3.json`. */
 function nameFrom(source: string): string {
-  const file = basename(source.replace(/[/\\]+$/, "")).replace(/\.(?:json|ya?ml|txt)$/i, "");
+  const file = basename(source.replace(/[/\\]+$/, "")).replace(
+    /\.(?:json|ya?ml|txt|md|markdown|x?html?|pdf|wsdl|xml|graphqls?|gql|har|sh)$/i,
+    "",
+  );
   const name = file
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")

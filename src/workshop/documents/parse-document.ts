@@ -3,7 +3,8 @@ import { messageOf, NexusError, type ErrorDetails } from "../../errors/nexus-err
 import { parseExactJson, withoutBigints } from "../../json/exact-json.ts";
 import { sha256 } from "../../text/digest.ts";
 import { visible } from "../../text/visible.ts";
-import { formatOf, looksOfText, type DocumentFormat, type Looks } from "./document-format.ts";
+import type { DocumentFormat } from "./api-facts.ts";
+import { formatOf, isForPeople, manualByName, manualByText, textFormatOf, type Looks } from "./document-format.ts";
 import { scanJson, type RepeatedKey } from "./text/json-scan.ts";
 import { readLibraryYaml } from "./text/library-yaml.ts";
 import { readSimpleYaml } from "./text/simple-yaml.ts";
@@ -14,7 +15,10 @@ export interface LoadedDocument {
   name: string;
   /** With LF line ends, as it is kept beside the tool file. */
   text: string;
-  /** As JSON.parse gives it, but whole numbers that a double cannot hold are texts of their digits. */
+  /**
+   * Of JSON and YAML, as JSON.parse gives it, but whole numbers that a double cannot hold are texts of their digits.
+   * Undefined for other formats.
+   */
   value: unknown;
   /** Of `text`. */
   sha256: string;
@@ -29,11 +33,13 @@ export interface LoadedDocument {
 export const MAX_DOCUMENT_LENGTH = 32 * 1024 * 1024;
 const LIMITS = { values: 1_500_000, depth: 200 };
 
-/** Reads a description from text. `name` is for evidence and messages. */
-export function parseDocument(text: string, name: string): LoadedDocument {
+/** Reads a description from text. `name` is for evidence and messages; `file` may tell the format. */
+export function parseDocument(text: string, name: string, file = ""): LoadedDocument {
   const lines = text.replaceAll("\r\n", "\n");
+  const known = textFormat(lines, name, file);
+  if (known) return { name, text: lines, value: undefined, sha256: sha256(lines), format: known, remarks: [] };
   const { value, repeated } = parseText(lines, name);
-  const format = formatOf(value);
+  const format = typeof value === "string" ? manualByText(lines) : formatOf(value);
   if (typeof format === "object") throw notADescription(name, format);
   const remarks = repeated.map(
     ({ key, line }) =>
@@ -42,13 +48,42 @@ export function parseDocument(text: string, name: string): LoadedDocument {
   return { name, text: lines, value, sha256: sha256(lines), format, remarks };
 }
 
-/** The value of JSON or YAML text from outside, within limits. */
-export function parseText(lines: string, name: string): { value: unknown; repeated: RepeatedKey[] } {
+/** The format of a text that is neither JSON nor YAML; undefined for those. */
+function textFormat(lines: string, name: string, file: string): DocumentFormat | undefined {
+  const text = usable(lines, name);
+  const manual = manualByName(file);
+  // Any text may be in a file for texts.
+  if (manual && manual !== "text") return manual;
+  const found = textFormatOf(text);
+  if (typeof found === "object") throw notADescription(name, found);
+  if (found) return found;
+  if (/^\s*[[{]/.test(text)) return undefined;
+  if (manual) return manualByText(text);
+  return isForPeople(text) && !isYaml(text) ? manualByText(text) : undefined;
+}
+
+function isYaml(text: string): boolean {
+  try {
+    yamlValue(text);
+    return true;
+  } catch (error) {
+    return error instanceof RangeError;
+  }
+}
+
+/** Without a byte order mark; neither empty nor too long. */
+function usable(lines: string, name: string): string {
   const text = lines.charCodeAt(0) === 0xfeff ? lines.slice(1) : lines;
   if (text.length > MAX_DOCUMENT_LENGTH) throw tooLarge(name, `has more than ${MAX_DOCUMENT_LENGTH} characters`);
   if (text.trim() === "") throw unreadable(`The document ${name} is empty`, "Check that it was downloaded completely.");
-  const looks = looksOfText(text);
-  if (looks) throw notADescription(name, looks);
+  return text;
+}
+
+/** The value of JSON or YAML text from outside, within limits. */
+export function parseText(lines: string, name: string): { value: unknown; repeated: RepeatedKey[] } {
+  const text = usable(lines, name);
+  const found = textFormatOf(text);
+  if (found) throw typeof found === "object" ? notADescription(name, found) : notData(name, found);
   const isJson = /^\s*[[{]/.test(text);
   try {
     return isJson ? jsonValue(text) : yamlValue(text);
@@ -92,6 +127,13 @@ function yamlValue(text: string): { value: unknown; repeated: RepeatedKey[] } {
 
 function notADescription(name: string, { like, fix }: Looks): NexusError {
   return unreadable(`The document ${name} is not an API description: it looks like ${visible(like)}`, fix);
+}
+
+function notData(name: string, format: DocumentFormat): NexusError {
+  return unreadable(
+    `The document ${name} is ${format}, which has lines but no JSON pointers`,
+    "Cite its lines: L12-L14.",
+  );
 }
 
 function tooLarge(name: string, problem: string, cause?: unknown): NexusError {

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { readOpenApi } from "../documents/openapi/read-openapi.ts";
 import { parseDocument } from "../documents/parse-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "./draft-tool-file.ts";
-import { factsOf } from "./import-documents.ts";
 import { EFFECT_RULES } from "./tool/effect-of.ts";
 
 function draftOf(document: object, options: Partial<DraftOptions> = {}): Draft {
   const loaded = parseDocument(JSON.stringify(document), "openapi");
   const documents = { openapi: { file: "openapi.json", sha256: loaded.sha256 } };
-  return draftToolFile(factsOf(loaded), { api: "shop", documents, ...options });
+  return draftToolFile(readOpenApi(loaded), { api: "shop", documents, ...options });
 }
 
 function errorsOf({ problems }: Draft): string[] {

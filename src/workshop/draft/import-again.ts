@@ -7,7 +7,8 @@ import { readToolFile } from "../file/read-tool-file.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 import { baseAddress } from "./base-address.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "./draft-tool-file.ts";
-import { factsOf, joinFacts } from "./import-documents.ts";
+import { factsOf } from "./read-document.ts";
+import { joinFacts } from "./import-documents.ts";
 import { consequencesOf, type Consequence } from "./merge/consequences.ts";
 import { mergeDraft, type MergedDraft } from "./merge/merge-draft.ts";
 import { QuestionList } from "./questions.ts";
@@ -51,16 +52,16 @@ export function readImported(text: string, path: string, stored: (file: string) 
       lost.push(name);
       continue;
     }
-    const document = described(found, name);
+    const document = described(found, name, spec.file);
     if (document) documents.push({ ...document, ...(spec.source === undefined ? {} : { source: spec.source }) });
   }
   return { text, file, documents, lost };
 }
 
 /** Undefined for a document of another kind, such as a manual that a person added. */
-function described(text: string, name: string): LoadedDocument | undefined {
+function described(text: string, name: string, file: string): LoadedDocument | undefined {
   try {
-    return parseDocument(text, name);
+    return parseDocument(text, name, file);
   } catch (error) {
     if (error instanceof NexusError) return undefined;
     throw error;
@@ -68,9 +69,9 @@ function described(text: string, name: string): LoadedDocument | undefined {
 }
 
 /** Brings an imported file up to date: edits stay, what only the description changed is taken over. */
-export function importAgain(imported: Imported, facts: ApiFacts, options: DraftOptions): Reimport {
+export async function importAgain(imported: Imported, facts: ApiFacts, options: DraftOptions): Promise<Reimport> {
   const { text: mine, file, lost } = imported;
-  const old = lost.length > 0 ? undefined : joinFacts(imported.documents.map(factsOf));
+  const old = lost.length > 0 ? undefined : joinFacts(await Promise.all(imported.documents.map(factsOf)));
   const [{ source: documentUrl } = {}] = imported.documents;
   const { base: current } = file.upstream;
   // An address that the old document does not say was given by a person, who still wants it.

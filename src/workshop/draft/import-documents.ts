@@ -1,13 +1,5 @@
 import type { ApiFacts, OperationFacts } from "../documents/api-facts.ts";
-import type { LoadedDocument } from "../documents/parse-document.ts";
-import { readOpenApi } from "../documents/openapi/read-openapi.ts";
-import { readPostman } from "../documents/postman/read-postman.ts";
 import { wordsOf } from "./names/words.ts";
-
-/** What a document says, whatever its format. */
-export function factsOf(document: LoadedDocument): ApiFacts {
-  return document.format === "postman-2" ? readPostman(document) : readOpenApi(document);
-}
 
 /** The facts of several documents as those of one API; the first one names it. */
 export function joinFacts(all: readonly ApiFacts[]): ApiFacts | undefined {

@@ -4,7 +4,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { fullInputSchema, fullOutputSchema } from "../../../src/workshop/compile/json-schema.ts";
 import { loadDocument } from "../../../src/workshop/documents/load-document.ts";
 import { draftToolFile } from "../../../src/workshop/draft/draft-tool-file.ts";
-import { apiIdFrom, factsOf } from "../../../src/workshop/draft/import-documents.ts";
+import { factsOf } from "../../../src/workshop/draft/read-document.ts";
+import { apiIdFrom } from "../../../src/workshop/draft/import-documents.ts";
 import type { ToolFile, ToolSpec } from "../../../src/workshop/file/model/tool-file.ts";
 import { sentBy } from "./sent-by.ts";
 
@@ -27,7 +28,7 @@ export interface CorpusImport {
 export async function importOne(path: string, { compile }: { compile: boolean }): Promise<CorpusImport> {
   const start = process.cpuUsage();
   const document = { ...(await loadDocument(path)), name: "openapi" };
-  const facts = factsOf(document);
+  const facts = await factsOf(document);
   const draft = draftToolFile(facts, {
     api: apiIdFrom(facts.title, basename(path)),
     documents: { openapi: { file: basename(path), sha256: document.sha256 } },

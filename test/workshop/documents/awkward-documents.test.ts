@@ -3,7 +3,7 @@ import { madeUpCall } from "../../../src/workshop/check/made-up.ts";
 import { compileApi } from "../../../src/workshop/compile/compile.ts";
 import { parseDocument } from "../../../src/workshop/documents/parse-document.ts";
 import { draftToolFile } from "../../../src/workshop/draft/draft-tool-file.ts";
-import { factsOf } from "../../../src/workshop/draft/import-documents.ts";
+import { factsOf } from "../../../src/workshop/draft/read-document.ts";
 import { startFake } from "../../../src/workshop/fake/fake.ts";
 import { readToolFile } from "../../../src/workshop/file/read-tool-file.ts";
 import { runChecks } from "../../../src/workshop/run-checks.ts";
@@ -16,7 +16,7 @@ const FROM = Date.UTC(2030, 0, 1);
 test.each(Object.entries(AWKWARD))("%s: every tool works against the fake", async (_, description) => {
   const document = parseDocument(JSON.stringify(description), "openapi");
   const documents = { openapi: { file: "openapi.json", sha256: document.sha256 } };
-  const facts = factsOf(document);
+  const facts = await factsOf(document);
   const draft = draftToolFile(facts, { api: "awkward", documents });
   expect(draft.omitted).toEqual([]);
   expect(draft.tools).toHaveLength(facts.operations.length);
