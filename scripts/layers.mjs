@@ -82,6 +82,7 @@ export const LAYERS = [
   ["workshop/run/writes"],
   // A call reads pages and makes steps, and both of them make calls.
   ["workshop/run/pages", "workshop/run/steps", "workshop/run"],
+  ["workshop/publish"],
   ["workshop/serve"],
   ["workshop/fake"],
   ["workshop"],

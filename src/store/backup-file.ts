@@ -95,7 +95,13 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   const opened = pipeline(createReadStream(file), createGunzip(), () => {});
   try {
     for await (const chunk of opened as AsyncIterable<Buffer>) {
-      const lines = (rest + decoder.write(chunk)).split("\n");
+      const text = decoder.write(chunk);
+      // A line can have many megabytes: it is put together once.
+      if (!text.includes("\n")) {
+        rest += text;
+        continue;
+      }
+      const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
       yield* lines;
     }

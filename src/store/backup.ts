@@ -23,6 +23,8 @@ import { LATEST_VERSION, migrate, migrateIn, newerThanThis, type StoreEngine } f
 
 /** Rows per insert statement. */
 const BATCH = 100;
+/** A version of an API can have many megabytes. */
+const BATCH_LENGTH = 8 * 1024 * 1024;
 
 /** Writes a consistent snapshot of the store into a file. Returns the number of rows. */
 export async function backUp({ engine, masterKey }: Store, file: string): Promise<number> {
@@ -109,20 +111,24 @@ class Batch {
   readonly #insert: (table: string, rows: readonly StoredRow[]) => Promise<void>;
   #table = "";
   #rows: StoredRow[] = [];
+  #length = 0;
 
   constructor(insert: (table: string, rows: readonly StoredRow[]) => Promise<void>) {
     this.#insert = insert;
   }
 
   async add(table: string, row: StoredRow): Promise<void> {
-    if (table !== this.#table || this.#rows.length >= BATCH) await this.flush();
+    const isFull = this.#rows.length >= BATCH || this.#length > BATCH_LENGTH;
+    if (table !== this.#table || isFull) await this.flush();
     this.#table = table;
     this.#rows.push(row);
+    for (const value of Object.values(row)) this.#length += typeof value === "string" ? value.length : 0;
   }
 
   async flush(): Promise<void> {
     if (this.#rows.length > 0) await this.#insert(this.#table, this.#rows);
     this.#rows = [];
+    this.#length = 0;
   }
 }
 

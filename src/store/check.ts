@@ -8,6 +8,7 @@ import { AuditLog } from "./audit/audit-log.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { findKeyCheck } from "./keep/key-check.ts";
 import { countRows, findInconsistencies, type KeptTable } from "./keep/kept-rows.ts";
+import { PublishedApis } from "./keep/published-apis.ts";
 import { TenantServers } from "./keep/tenant-servers.ts";
 import { Tenants } from "./keep/tenants.ts";
 import { requireKey } from "./key-of-store.ts";
@@ -62,7 +63,7 @@ async function check(engine: StoreEngine, masterKey: MasterKeyPlace): Promise<St
   return { kind: "checked", version, damage, rows: await countRows(engine.db) };
 }
 
-/** Secrets and entries of servers that cannot be decrypted. */
+/** Secrets and entries of servers that cannot be decrypted, and published APIs whose signatures do not match. */
 async function findUnreadable({ db }: StoreEngine, masterKey: MasterKey): Promise<string[]> {
   const [now, problems]: [() => number, string[]] = [Date.now, []];
   const [secretsKey, serversKey] = [masterKey.derive("secrets"), masterKey.derive("servers")];
@@ -72,6 +73,7 @@ async function findUnreadable({ db }: StoreEngine, masterKey: MasterKey): Promis
     const servers = await new TenantServers(db, { tenant, key: serversKey, now }).list();
     for (const id of servers.unreadable)
       problems.push(`nexus_servers: server "${id}" of tenant "${tenant}" cannot be decrypted`);
+    problems.push(...(await new PublishedApis(db, { tenant, key: masterKey.derive("apis") }).findDamage()));
   }
   return problems;
 }

@@ -8,7 +8,16 @@ const KEY_BYTES = 32;
 const VARIABLE = "NEXUS_MASTER_KEY";
 
 /** Each purpose has its own derived key. */
-export type KeyPurpose = "seal" | "secrets" | "servers" | "state" | "backup" | "audit" | "audit-values" | "check";
+export type KeyPurpose =
+  | "seal"
+  | "secrets"
+  | "servers"
+  | "apis"
+  | "state"
+  | "backup"
+  | "audit"
+  | "audit-values"
+  | "check";
 
 /** The key from which all other keys of a store are derived. It is never in the store. */
 export class MasterKey {

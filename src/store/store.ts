@@ -12,6 +12,7 @@ import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { DatabaseTrust } from "./keep/database-trust.ts";
 import { DatabaseWriteLedger, findRecordingInstances } from "./keep/database-write-ledger.ts";
+import { PublishedApis } from "./keep/published-apis.ts";
 import { Rates } from "./keep/rates.ts";
 import { Sets } from "./keep/sets.ts";
 import { Definitions } from "./keep/definitions.ts";
@@ -89,6 +90,11 @@ export class Store implements AsyncDisposable {
 
   servers(tenant: string): TenantServers {
     return new TenantServers(this.engine.db, { tenant, key: this.masterKey.derive("servers"), now: this.#now });
+  }
+
+  /** The APIs that a tenant has published. */
+  apis(tenant: string): PublishedApis {
+    return new PublishedApis(this.engine.db, { tenant, key: this.masterKey.derive("apis") });
   }
 
   /** The key that seals the state which clients of a server carry between two requests. */

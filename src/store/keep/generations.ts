@@ -2,7 +2,7 @@ import { sql, type Kysely } from "kysely";
 import type { StoreTables } from "../tables/tables.ts";
 
 /** Topics of changes that other processes must notice. */
-export const TOPICS = ["tenants", "keys", "servers", "sets", "definitions"] as const;
+export const TOPICS = ["tenants", "keys", "servers", "sets", "definitions", "apis"] as const;
 
 export type ChangeTopic = (typeof TOPICS)[number];
 

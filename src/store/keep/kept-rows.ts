@@ -17,6 +17,8 @@ export type KeptTable = keyof typeof KEPT_TABLES;
 export type StoredRow = Readonly<Record<string, unknown>>;
 
 const PAGE = 500;
+/** A version of an API can have many megabytes. */
+const LARGE_ROWS: Partial<Record<KeptTable, number>> = { nexus_api_versions: 4 };
 
 /** For table names from a backup, which may have an older schema. */
 type AnyTables = Record<string, Record<string, unknown>>;
@@ -34,15 +36,16 @@ export async function* rowsOf(db: Kysely<StoreTables>, table: KeptTable): AsyncG
   const anyDb = db as unknown as Kysely<AnyTables>;
   const key: readonly string[] = KEPT_TABLES[table];
   const columns = sql.join(key.map((column) => sql.ref(column)));
+  const size = LARGE_ROWS[table] ?? PAGE;
   let last: unknown[] | undefined;
   for (;;) {
-    let page = anyDb.selectFrom(table).selectAll().limit(PAGE);
+    let page = anyDb.selectFrom(table).selectAll().limit(size);
     for (const column of key) page = page.orderBy(column);
     if (last) page = page.where(sql<boolean>`(${columns}) > (${sql.join(last)})`);
     const rows = await page.execute();
     yield* rows;
     const end = rows.at(-1);
-    if (!end || rows.length < PAGE) return;
+    if (!end || rows.length < size) return;
     last = key.map((column) => end[column]);
   }
 }

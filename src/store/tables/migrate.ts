@@ -7,6 +7,7 @@ import { addTeam } from "./migrations/0002-team.ts";
 import { addAudit } from "./migrations/0003-audit.ts";
 import { addLimits } from "./migrations/0004-limits.ts";
 import { addAuditBlocks } from "./migrations/0005-audit-blocks.ts";
+import { addPublishedApis } from "./migrations/0006-published-apis.ts";
 import type { StoreTables } from "./tables.ts";
 
 /** One change of the tables. Its version is its position in the list, counted from 1. */
@@ -22,6 +23,7 @@ const MIGRATIONS: readonly Migration[] = [
   { name: "0003-audit", up: addAudit },
   { name: "0004-limits", up: addLimits },
   { name: "0005-audit-blocks", up: addAuditBlocks },
+  { name: "0006-published-apis", up: addPublishedApis },
 ];
 
 export const LATEST_VERSION = MIGRATIONS.length;

@@ -26,11 +26,40 @@ export interface StoreTables {
   /** Requests of a key or a tenant in a window that ends at `expire`. */
   nexus_rates: { key: string; points: number; expire: number };
   nexus_answers: { id: string; tenant: string; key: string; result: string; expires_at: number; stored_at: number };
+  nexus_api_versions: ApiVersionRow;
+  /** `definition` is JSON; `mac` signs it, and who it belongs to, under the master key. */
+  nexus_api_instances: { id: string; tenant: string; api: string; server: string; definition: string; mac: string };
+  nexus_api_usage: ApiUsageRow;
   nexus_audit: AuditBlockRow;
   /** The newest record of each tenant, signed. */
   nexus_audit_heads: AuditMarkRow;
   /** The newest record of each tenant that was removed when its retention ended, signed. */
   nexus_audit_checkpoints: AuditMarkRow;
+}
+
+/** A published version of an API. */
+export interface ApiVersionRow {
+  id: string;
+  tenant: string;
+  api: string;
+  version: string;
+  /** JSON, with the SHA-256 of `content`. */
+  record: string;
+  /** Compressed JSON in base64. */
+  content: string;
+  /** Of all other columns, under the master key. */
+  mac: string;
+}
+
+/** How often a version was called as a server. */
+interface ApiUsageRow {
+  id: string;
+  tenant: string;
+  api: string;
+  server: string;
+  version: string;
+  calls: number;
+  used_at: number;
 }
 
 /** Records of the audit that follow each other. What is written together is in few rows, because each row has its price. */
@@ -126,6 +155,9 @@ export const KEPT_TABLES = {
   nexus_sets: ["id"],
   nexus_definitions: ["id"],
   nexus_trust: ["id"],
+  nexus_api_versions: ["id"],
+  nexus_api_instances: ["id"],
+  nexus_api_usage: ["id"],
   nexus_audit: ["tenant", "seq"],
   nexus_audit_heads: ["tenant"],
   nexus_audit_checkpoints: ["tenant"],
@@ -149,6 +181,9 @@ export const TABLES_OF_TENANTS = [
   "nexus_servers",
   "nexus_sets",
   "nexus_definitions",
+  "nexus_api_versions",
+  "nexus_api_instances",
+  "nexus_api_usage",
   "nexus_eras",
   "nexus_answers",
 ] as const satisfies readonly TableName[];
@@ -162,4 +197,6 @@ export const JSON_COLUMNS = [
   { table: "nexus_sets", id: "id", column: "definition" },
   { table: "nexus_definitions", id: "id", column: "accepted" },
   { table: "nexus_definitions", id: "id", column: "current" },
+  { table: "nexus_api_versions", id: "id", column: "record" },
+  { table: "nexus_api_instances", id: "id", column: "definition" },
 ] as const;

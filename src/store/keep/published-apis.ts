@@ -1,0 +1,255 @@
+import { sql, type Kysely } from "kysely";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type {
+  ApiInstance,
+  CountedCalls,
+  PublishedSource,
+  PublishedVersion,
+  VersionRecord,
+} from "../../workshop/publish/published.ts";
+import { compareVersions } from "../../workshop/publish/version-number.ts";
+import type { ApiVersionRow, StoreTables } from "../tables/tables.ts";
+import { announce } from "./generations.ts";
+import { PublishedRows } from "./published-rows.ts";
+import { unknownTenant } from "./tenants.ts";
+
+/** How often a version was called as a server. */
+export interface VersionUse {
+  server: string;
+  version: string;
+  calls: number;
+  /** The time of the last call, in milliseconds since 1970. */
+  usedAt: number;
+}
+
+/** The published APIs of one tenant: their versions, the servers that they are, and how much these are used. */
+export class PublishedApis implements PublishedSource {
+  readonly #db: Kysely<StoreTables>;
+  readonly #tenant: string;
+  readonly #rows: PublishedRows;
+
+  constructor(db: Kysely<StoreTables>, { tenant, key }: { tenant: string; key: Buffer }) {
+    this.#db = db;
+    this.#tenant = tenant;
+    this.#rows = new PublishedRows(tenant, key);
+  }
+
+  async instances(): Promise<{ instances: ApiInstance[]; unreadable: string[] }> {
+    const rows = await this.#db
+      .selectFrom("nexus_api_instances")
+      .selectAll()
+      .where("tenant", "=", this.#tenant)
+      .execute();
+    const read = rows.map((row) => ({ server: row.server, instance: unlessDamaged(() => this.#rows.instance(row)) }));
+    return {
+      instances: read.flatMap(({ instance }) => instance ?? []).toSorted((a, b) => (a.server < b.server ? -1 : 1)),
+      unreadable: read.flatMap(({ server, instance }) => (instance ? [] : [server])).toSorted(),
+    };
+  }
+
+  async instance(server: string): Promise<ApiInstance | undefined> {
+    const row = await this.#db
+      .selectFrom("nexus_api_instances")
+      .selectAll()
+      .where("id", "=", this.#rows.instanceId(server))
+      .executeTakeFirst();
+    return row && this.#rows.instance(row);
+  }
+
+  async version(api: string, version: string): Promise<PublishedVersion | undefined> {
+    const row = await this.#versionRow(api, version);
+    return row && this.#rows.version(row);
+  }
+
+  async published(api: string): Promise<PublishedVersion[]> {
+    const served = (await this.records(api)).filter(({ state }) => state === "published");
+    const versions = await Promise.all(served.map(({ version }) => this.version(api, version)));
+    return versions.filter((version) => version !== undefined);
+  }
+
+  async records(api: string): Promise<VersionRecord[]> {
+    const rows = await this.#db
+      .selectFrom("nexus_api_versions")
+      .select(["id", "tenant", "api", "version", "record", "mac"])
+      .where("tenant", "=", this.#tenant)
+      .where("api", "=", api)
+      .execute();
+    return rows.map((row) => this.#rows.record(row)).toSorted((a, b) => compareVersions(a.version, b.version));
+  }
+
+  /** The APIs that have versions, sorted. */
+  async apis(): Promise<string[]> {
+    const rows = await this.#db
+      .selectFrom("nexus_api_versions")
+      .select("api")
+      .distinct()
+      .where("tenant", "=", this.#tenant)
+      .execute();
+    return rows.map(({ api }) => api).toSorted();
+  }
+
+  async usage(api: string): Promise<VersionUse[]> {
+    const rows = await this.#db
+      .selectFrom("nexus_api_usage")
+      .select(["server", "version", "calls", "used_at"])
+      .where("tenant", "=", this.#tenant)
+      .where("api", "=", api)
+      .execute();
+    return rows
+      .map(({ used_at: usedAt, ...row }) => ({ ...row, usedAt }))
+      .toSorted((a, b) => compareVersions(a.version, b.version) || (a.server < b.server ? -1 : 1));
+  }
+
+  async countCalls(uses: readonly CountedCalls[]): Promise<void> {
+    for (const { server, api, version, calls, at } of uses) {
+      const id = this.#rows.usageId(server, version);
+      await this.#db
+        .insertInto("nexus_api_usage")
+        .values({ id, tenant: this.#tenant, api, server, version, calls, used_at: at })
+        .onConflict((conflict) =>
+          conflict.column("id").doUpdateSet({
+            calls: sql`nexus_api_usage.calls + ${calls}`,
+            used_at: sql`case when nexus_api_usage.used_at > ${at} then nexus_api_usage.used_at else ${at} end`,
+          }),
+        )
+        .execute();
+    }
+  }
+
+  /** Changes of a tenant's APIs run one after the other; gateways follow when `work` has ended. */
+  change<T>(work: (apis: ChangedApis) => Promise<T>): Promise<T> {
+    return this.#db.transaction().execute(async (transaction) => {
+      // Locks the row of the tenant.
+      const { numUpdatedRows } = await transaction
+        .updateTable("nexus_tenants")
+        .set({ name: this.#tenant })
+        .where("name", "=", this.#tenant)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw unknownTenant(this.#tenant);
+      const result = await work(new ChangedApis(transaction, this.#tenant, this.#rows));
+      await announce(transaction, "apis");
+      return result;
+    });
+  }
+
+  /** What cannot be used, in words. */
+  async findDamage(): Promise<string[]> {
+    const { unreadable } = await this.instances();
+    const problems = unreadable.map((server) => `nexus_api_instances: server "${server}" was changed`);
+    const ids = await this.#db
+      .selectFrom("nexus_api_versions")
+      .select(["api", "version"])
+      .where("tenant", "=", this.#tenant)
+      .execute();
+    for (const { api, version } of ids) {
+      // The content of one version at a time.
+      const isWhole = await this.version(api, version).then(
+        (found) => found !== undefined,
+        () => false,
+      );
+      if (!isWhole) problems.push(`nexus_api_versions: version ${version} of "${api}" was changed`);
+    }
+    return problems.map((problem) => `${problem} (tenant "${this.#tenant}")`);
+  }
+
+  #versionRow(api: string, version: string): Promise<ApiVersionRow | undefined> {
+    return this.#db
+      .selectFrom("nexus_api_versions")
+      .selectAll()
+      .where("id", "=", this.#rows.versionId(api, version))
+      .executeTakeFirst();
+  }
+}
+
+/** Writes in the transaction of a change. */
+class ChangedApis {
+  readonly #transaction: Kysely<StoreTables>;
+  readonly #tenant: string;
+  readonly #rows: PublishedRows;
+
+  constructor(transaction: Kysely<StoreTables>, tenant: string, rows: PublishedRows) {
+    this.#transaction = transaction;
+    this.#tenant = tenant;
+    this.#rows = rows;
+  }
+
+  /** The numbers and states that exist now, whether damaged or not. */
+  async versions(api: string): Promise<string[]> {
+    const rows = await this.#transaction
+      .selectFrom("nexus_api_versions")
+      .select("version")
+      .where("tenant", "=", this.#tenant)
+      .where("api", "=", api)
+      .execute();
+    return rows.map(({ version }) => version).toSorted(compareVersions);
+  }
+
+  /** Throws if something else than Nexus changed it. */
+  async instance(server: string): Promise<ApiInstance | undefined> {
+    const row = await this.#instanceRow(server);
+    return row && this.#rows.instance(row);
+  }
+
+  /** Whether another server of the tenant has this id: one with an entry. */
+  async isServer(id: string): Promise<boolean> {
+    const found = await this.#transaction
+      .selectFrom("nexus_servers")
+      .select("id")
+      .where("id", "=", this.#rows.instanceId(id))
+      .executeTakeFirst();
+    return found !== undefined;
+  }
+
+  /** A version with this number must not exist. */
+  async add(version: PublishedVersion): Promise<void> {
+    await this.#transaction
+      .insertInto("nexus_api_versions")
+      .values(await this.#rows.ofVersion(version))
+      .execute();
+  }
+
+  /** False if there is no such version. */
+  async setState(api: string, version: string, state: VersionRecord["state"]): Promise<boolean> {
+    const id = this.#rows.versionId(api, version);
+    const row = await this.#transaction
+      .selectFrom("nexus_api_versions")
+      .selectAll()
+      .where("id", "=", id)
+      .executeTakeFirst();
+    if (!row) return false;
+    const { record, mac } = this.#rows.inState(row, state);
+    await this.#transaction.updateTable("nexus_api_versions").set({ record, mac }).where("id", "=", id).execute();
+    return true;
+  }
+
+  /** Also replaces one that is damaged. */
+  async putInstance(instance: ApiInstance): Promise<void> {
+    const row = this.#rows.ofInstance(instance);
+    await this.#transaction
+      .insertInto("nexus_api_instances")
+      .values(row)
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+      .execute();
+  }
+
+  async removeInstance(server: string): Promise<void> {
+    await this.#transaction.deleteFrom("nexus_api_instances").where("id", "=", this.#rows.instanceId(server)).execute();
+  }
+
+  #instanceRow(server: string) {
+    return this.#transaction
+      .selectFrom("nexus_api_instances")
+      .selectAll()
+      .where("id", "=", this.#rows.instanceId(server))
+      .executeTakeFirst();
+  }
+}
+
+function unlessDamaged<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof NexusError) return undefined;
+    throw error;
+  }
+}
