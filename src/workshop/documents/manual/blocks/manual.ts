@@ -20,13 +20,13 @@ export interface Cell {
   place: Place;
 }
 
-/** `text` is plain, except that code spans keep their backquotes; it keeps the line breaks of the document. */
+/** `text` is plain, except that code spans keep their backquotes. Line breaks in a paragraph or an item are kept. */
 export type ManualBlock =
   | { kind: "heading"; level: number; text: string; place: Place }
   | { kind: "paragraph"; text: string; place: Place }
   /** An item of a list; `level` counts from 1. */
   | { kind: "item"; level: number; text: string; place: Place }
-  /** All rows have as many cells as the head. */
+  /** All rows have as many cells as the head, whose texts are empty if the table has none. */
   | { kind: "table"; caption?: string; head: Cell[]; rows: Cell[][]; place: Place }
   | CodeBlock;
 

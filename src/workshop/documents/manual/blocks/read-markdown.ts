@@ -2,6 +2,7 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
 import type { Nodes, PhrasingContent, Root, RootContent, Table } from "mdast";
+import { readHtml } from "./html/read-html.ts";
 import type { Cell, ManualBlock, Place } from "./manual.ts";
 
 /** The blocks of a Markdown text. */
@@ -51,6 +52,9 @@ class MarkdownReader {
       case "blockquote":
         this.readAll(node.children, level);
         break;
+      case "html":
+        this.blocks.push(...readHtml(node.value).blocks.map((block) => movedDown(block, place.from - 1)));
+        break;
       default:
     }
   }
@@ -82,6 +86,16 @@ function tableBlock(node: Table): ManualBlock {
     head.map((cell, column) => row[column] ?? { text: "", place: placeOfRow(row, cell) }),
   );
   return { kind: "table", head, rows: filled, place: placeOf(node) };
+}
+
+/** A block of an HTML part, at its lines in the whole text. */
+function movedDown(block: ManualBlock, lines: number): ManualBlock {
+  const down = ({ from, to }: Place): Place => ({ from: from + lines, to: to + lines });
+  const moved = { ...block, place: down(block.place) };
+  if (moved.kind === "code") return { ...moved, textFrom: moved.textFrom + lines };
+  if (moved.kind !== "table") return moved;
+  const cells = (row: readonly Cell[]) => row.map(({ text, place }) => ({ text, place: down(place) }));
+  return { ...moved, head: cells(moved.head), rows: moved.rows.map(cells) };
 }
 
 function placeOfRow(row: readonly Cell[], otherwise: Cell): Place {
