@@ -44,8 +44,9 @@ interface Named {
   last: string;
 }
 
-/** The effect of an operation by its method and its name. */
-export function effectOf({ method, id, path }: OperationFacts): Effect {
+/** The effect of an operation as the document states it, otherwise by its method and its name. */
+export function effectOf({ method, id, path, effect }: OperationFacts): Effect {
+  if (effect !== undefined) return effect;
   const named = id === undefined ? [] : wordsOf(id.replace(/^.*[.:/#](?=[A-Za-z])/, ""));
   const step = wordsOf(path.replace(/^.*[/.:]/, ""));
   const isParameter = /\{[^{}]*\}$/.test(path);

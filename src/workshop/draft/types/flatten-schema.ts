@@ -9,6 +9,11 @@ export interface FlatSchema {
   conflicts: string[];
 }
 
+/** What tells a schema from all others. */
+export function identityOf({ identity, evidence }: SchemaFacts): string {
+  return identity ?? evidence;
+}
+
 const MAX_DEPTH = 24;
 /** Parts that name each other twice would otherwise double at each level. */
 const MAX_PARTS = 1_000;
@@ -19,13 +24,13 @@ export function flattenSchema(schema: SchemaFacts): FlatSchema {
 }
 
 function flatten(schema: SchemaFacts, open: readonly string[], left: { parts: number }): FlatSchema {
-  if (open.length > MAX_DEPTH || open.includes(schema.evidence) || left.parts-- <= 0) {
+  if (open.length > MAX_DEPTH || open.includes(identityOf(schema)) || left.parts-- <= 0) {
     return { facts: { ...schema, allOf: [] }, parts: [], conflicts: [] };
   }
-  const within = [...open, schema.evidence];
+  const within = [...open, identityOf(schema)];
   const only = onlyPart(schema);
   // A wrapper around itself says nothing.
-  if (only && !within.includes(only.evidence)) return flatten(withOuter(only, schema), open, left);
+  if (only && !within.includes(identityOf(only))) return flatten(withOuter(only, schema), open, left);
   if (schema.allOf.length === 0) return { facts: schema, parts: [], conflicts: [] };
   const inner = differentParts(schema).map((part) => flatten(part, within, left));
   const conflicts = [...new Set([...inner.flatMap((flat) => flat.conflicts), ...conflictsOf(inner)])];
@@ -38,7 +43,7 @@ function flatten(schema: SchemaFacts, open: readonly string[], left: { parts: nu
 }
 
 function differentParts({ allOf }: SchemaFacts): SchemaFacts[] {
-  return [...new Map(allOf.map((part) => part()).map((part) => [part.evidence, part])).values()];
+  return [...new Map(allOf.map((part) => part()).map((part) => [identityOf(part), part])).values()];
 }
 
 /** A wrapper around one other schema, such as `{ allOf: [Pet], nullable: true }`. */
@@ -77,7 +82,7 @@ function conflictsOf(parts: readonly FlatSchema[]): string[] {
     for (const [member, read] of facts.properties) {
       const other = seen.get(member);
       const schema = read();
-      if (other && other.evidence !== schema.evidence && other.types.join() !== schema.types.join())
+      if (other && identityOf(other) !== identityOf(schema) && other.types.join() !== schema.types.join())
         conflicts.push(member);
       seen.set(member, schema);
     }

@@ -6,7 +6,7 @@ import { namesByLength, TypeNames, typeNameFor } from "../names/type-names.ts";
 import type { QuestionList } from "../questions.ts";
 import { fieldText } from "../texts.ts";
 import { ANY_SHAPE, FREE_OBJECT, TEXT_SHAPE, type DraftType } from "./draft-type.ts";
-import { flattenSchema, type FlatSchema } from "./flatten-schema.ts";
+import { flattenSchema, identityOf, type FlatSchema } from "./flatten-schema.ts";
 import { givenTypes, kindsOf } from "./schema-kinds.ts";
 import { enumShape, isExact, scalarShape } from "./scalar-shape.ts";
 import { joinScalars, realAlternatives } from "./union-shape.ts";
@@ -33,7 +33,7 @@ export class TypeDrafter {
   readonly types = new Map<string, DraftType>();
   readonly namespaces: Namespaces = {};
   readonly #names = new TypeNames();
-  /** By form and evidence. */
+  /** By form and identity. */
   readonly #made = new Map<string, DraftType>();
   readonly #inline = new Map<string, DraftType>();
   readonly #open: string[] = [];
@@ -46,8 +46,10 @@ export class TypeDrafter {
   /** The shape of a schema, and whether null is one of its values. */
   shapeOf(schema: SchemaFacts, place: ShapePlace): { shape: Shape; nullable: boolean; flat: FlatSchema } {
     const flat = flattenSchema(schema);
+    const { doubt } = flat.facts;
+    if (doubt !== undefined) this.#questions.add(doubt, place.about, flat.facts.evidence);
     const nulls = flat.facts.nullable || flat.facts.enum?.includes(null) === true;
-    const key = `${place.form} ${flat.facts.evidence}`;
+    const key = `${place.form} ${identityOf(flat.facts)}`;
     const known = this.#made.get(key);
     if (known) return { shape: { kind: "object", type: known.name }, nullable: nulls, flat };
     if (this.#open.length > MAX_DEPTH || this.#open.includes(key)) {
@@ -218,7 +220,7 @@ export class TypeDrafter {
       return { kind: "object", type: type.name };
     }
     this.types.delete(type.name);
-    this.#made.delete(`${place.form} ${facts.evidence}`);
+    this.#made.delete(`${place.form} ${identityOf(facts)}`);
     return shape;
   }
 
@@ -254,7 +256,7 @@ export class TypeDrafter {
 
   #begin(facts: SchemaFacts, place: ShapePlace): DraftType {
     const wanted = facts.name === undefined ? [typeNameFor(place.name)] : namesByLength(facts.name);
-    const key = `${place.form} ${facts.evidence}`;
+    const key = `${place.form} ${identityOf(facts)}`;
     const variant = place.form === "json" ? "" : place.form === "xml" ? "Xml" : "Form";
     const name = this.#names.claimOneOf(
       wanted.map((each) => each + variant),
