@@ -114,6 +114,7 @@ export class Host implements AsyncDisposable {
       ca: options.ca,
       publicOnly: options.publicOnly,
       trust: options.trust ? trustOnce(this.#load.trust) : this.#load.trust,
+      onApiProblem: (server, problem) => this.#supervisors.find(server)?.note(problem),
     });
     this.pins = new Pins({
       ledger: this.#ledger,

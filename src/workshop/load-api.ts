@@ -86,8 +86,13 @@ export interface LoadApprovedOptions {
 }
 
 /** Returns the API if it may be served: without errors, approved in this version, and accepted by this user. */
-export async function loadApproved(path: string, { trust }: LoadApprovedOptions = {}): Promise<ApprovedApi> {
-  const { file, api, lock, documents, problems } = await loadApi(path);
+export async function loadApproved(path: string, options: LoadApprovedOptions = {}): Promise<ApprovedApi> {
+  return requireApproved(await loadApi(path), options);
+}
+
+/** The same for a file that was read before: this user may have accepted it since. */
+export async function requireApproved(loaded: LoadedApi, { trust }: LoadApprovedOptions): Promise<ApprovedApi> {
+  const { path, file, api, lock, documents, problems } = loaded;
   const mistakes = problems.filter(({ severity }) => severity === "error");
   const [first] = mistakes;
   if (first || !file || !api) {

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { defaultInstance, instanceFileName, instanceKey, type ServerInstance } from "../auth/server-instance.ts";
+import type { TrustStore } from "../config/trust/trust-store.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import { loadStateKey } from "../files/state-key.ts";
 import { secretStore, trustStore } from "../host/servers/load-options.ts";
 import type { ApiSurroundings } from "../host/servers/server-connector.ts";
@@ -16,7 +18,10 @@ import { FileWriteLedger } from "./run/writes/file-write-ledger.ts";
 import type { WriteLedger } from "./run/writes/write-ledger.ts";
 import { exampleSettings } from "./run/setting-values.ts";
 import { writesFolder } from "./run/writes/unknown-writes.ts";
-import { apiServer } from "./serve/api-server.ts";
+import { ResultStore } from "./run/result-store.ts";
+import type { OpenedRunner, ServedVersion } from "./serve/running-version.ts";
+import { VersionedServer } from "./serve/versioned-server.ts";
+import { WatchedToolFile } from "./watched-tool-file.ts";
 
 const TELLING_MS = 5_000;
 
@@ -49,10 +54,10 @@ export async function openApi(
     longestCallMs: longestCallMs(approved.file),
     async connect(receiver, signal) {
       signal?.throwIfAborted();
-      const { server, close } = await startServer(approved, reach, { ...given, findState });
+      const served = await serveFile(approved, reach, { ...given, trust, findState });
       const memory = new MemoryTransport((end) => {
-        serveMemory(server, end, { logger: given.logger });
-        void end.closed.then(close);
+        serveMemory(served.server, end, { logger: given.logger });
+        void end.closed.then(served.close);
       });
       const connection = await memory.connect(receiver);
       if (signal?.aborted) await connection.close();
@@ -60,6 +65,41 @@ export async function openApi(
       return connection;
     },
   };
+}
+
+type OpenContext = ApiSurroundings & { findState: FindApiState; trust: TrustStore };
+
+/** Serves the file as it was approved, and what is approved of it later, while the connection is open. */
+async function serveFile(approved: ApprovedApi, reach: ApiReach, given: OpenContext) {
+  const { onProblem = () => {}, logger } = given;
+  const server = await startServer(approved, reach, given);
+  const path = reach.file;
+  onProblem(undefined);
+  const watch = new WatchedToolFile({
+    path,
+    first: approved,
+    trust: given.trust,
+    onApproved: async (next) => {
+      const { hash } = server;
+      await server.show(next);
+      if (server.hash !== hash) logger.info(`the newly approved version of ${path} is served`, { hash: server.hash });
+    },
+    onProblem: (problem) => {
+      const kept = problem && stillServed(problem);
+      if (kept) logger.warn(kept.message);
+      onProblem(kept);
+    },
+  });
+  const close = async () => {
+    watch[Symbol.dispose]();
+    await server.close();
+  };
+  return { server: server.server, close };
+}
+
+function stillServed(problem: NexusError): NexusError {
+  const { code, message, details } = problem;
+  return new NexusError(code, `${message}. The version that was approved before is still served`, details);
 }
 
 /**
@@ -76,36 +116,51 @@ function longestCallMs({ tools }: Pick<ToolFile, "tools">): number {
   return Math.max(0, ...all) + TELLING_MS;
 }
 
-async function startServer(
-  { api, file, documents }: ApprovedApi,
-  { upstream, settings = {} }: ApiReach,
-  given: ApiSurroundings & { findState: FindApiState },
-) {
-  const instance = defaultInstance(given.server ?? file.api, given.tenant);
-  const state = upstream === "fake" ? undefined : await given.findState();
+async function startServer(first: ApprovedApi, reach: ApiReach, given: OpenContext): Promise<VersionedServer> {
+  const instance = defaultInstance(given.server ?? first.file.api, given.tenant);
+  const state = reach.upstream === "fake" ? undefined : await given.findState();
   // One key per server, so that an agreement with one server is not valid for another.
   const stateKey =
     state?.stateKey(instance) ??
     (await loadStateKey(given.stateFolder, given.surroundings.platform, instanceKey(instance)));
-  const bound =
-    upstream === "fake"
-      ? await boundToFake(file, instance)
-      : boundToReal(file, instance, { ...given, upstream, ledger: state?.writes(instance) });
-  const { close: unbind, ...binding } = bound;
+  // Excerpts of an earlier version link to what it kept.
+  const results = new ResultStore();
+  const open = (version: ServedVersion) =>
+    openRunner(version, reach, { ...given, instance, results, ledger: state?.writes(instance) });
+  return VersionedServer.open(first, { open, stateKey });
+}
+
+interface RunnerContext extends ApiSurroundings {
+  instance: ServerInstance;
+  results: ResultStore;
+  ledger: WriteLedger | undefined;
+}
+
+async function openRunner(
+  { api, file = api.file }: ServedVersion,
+  { upstream, settings = {} }: Pick<ApiReach, "upstream" | "settings">,
+  given: RunnerContext,
+): Promise<OpenedRunner> {
+  const { instance, results } = given;
+  const isFake = upstream === "fake";
+  const { close: unbind, ...binding } = isFake
+    ? await boundToFake(file, instance)
+    : boundToReal(file, instance, { ...given, upstream });
   try {
     const runner = new ApiRunner(api, {
       ...binding,
-      settings: upstream === "fake" ? { ...exampleSettings(file), ...settings } : settings,
+      results,
+      settings: isFake ? { ...exampleSettings(file), ...settings } : settings,
       instance,
       ca: [...given.surroundings.extraCertificates, ...(given.ca ?? [])],
-      publicOnly: upstream === "fake" ? undefined : given.publicOnly,
+      publicOnly: isFake ? undefined : given.publicOnly,
       logger: given.logger,
     });
     const close = async () => {
       await runner.close();
       await unbind();
     };
-    return { server: apiServer(runner, { documents, stateKey }), close };
+    return { runner, close };
   } catch (error) {
     await unbind();
     throw error;

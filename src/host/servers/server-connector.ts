@@ -42,6 +42,8 @@ export interface ApiSurroundings {
   ca?: readonly string[] | undefined;
   /** Refuses internal addresses, also for an `upstream` on this machine; `allow` lists exceptions. */
   publicOnly?: PublicOnly | undefined;
+  /** Called when the file of an open server cannot be served as it is now, and with undefined when it can. */
+  onProblem?: ((problem: NexusError | undefined) => void) | undefined;
   /** Options that all connections to servers share. */
   shared?: Map<string, object> | undefined;
 }
@@ -67,6 +69,8 @@ export interface ConnectorOptions {
   ca?: readonly string[] | undefined;
   /** Refuses internal addresses, for all servers. */
   publicOnly?: PublicOnly | undefined;
+  /** Called when the tool file of a running server cannot be served as it is now, and with undefined when it can. */
+  onApiProblem?: ((server: string, problem: NexusError | undefined) => void) | undefined;
   /** Undefined if nothing is served to others. */
   chain?: GatewayChain | undefined;
 }
@@ -190,11 +194,13 @@ export class ServerConnector {
 
   #settingsFor({ id, written, secrets }: ServerDefinition, options: ConnectOptions): ConnectOptions {
     const log = this.#logOf(id);
-    const { openApi, chain, ca = [], publicOnly } = this.#options;
+    const { openApi, chain, ca = [], publicOnly, onApiProblem } = this.#options;
+    const onProblem = onApiProblem && ((problem: NexusError | undefined) => onApiProblem(id, problem));
     return {
       openApi:
         openApi &&
-        ((reach, network) => openApi(reach, { ...this.#options, server: id, shared: this.#shared, ...network })),
+        ((reach, network) =>
+          openApi(reach, { ...this.#options, server: id, onProblem, shared: this.#shared, ...network })),
       ...options,
       ca: [...ca, ...(options.ca ?? [])],
       publicOnly: strictest(publicOnly, options.publicOnly),

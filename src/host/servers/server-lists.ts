@@ -45,6 +45,8 @@ export class ServerLists {
   resources: readonly Resource[] = [];
   templates: readonly ResourceTemplate[] = [];
   prompts: readonly Prompt[] = [];
+  /** Why these lists are not the newest, though they could be read. */
+  problem: NexusError | undefined;
   readonly #options: ListsOptions;
   #byName = new Map<string, Tool>();
   /** The client of these lists; changes from an earlier one are ignored. */
@@ -73,9 +75,9 @@ export class ServerLists {
     return this.#updating;
   }
 
-  /** Why a list could not be read the last time; the old list is kept then. */
+  /** Why a list could not be read the last time, or is not the newest; the old list is kept then. */
   get error(): NexusError | undefined {
-    return LISTS.map((list) => this.#failures.get(list)).find((failure) => failure !== undefined);
+    return LISTS.map((list) => this.#failures.get(list)).find((failure) => failure !== undefined) ?? this.problem;
   }
 
   /** Why there are no tools, if there are none. */

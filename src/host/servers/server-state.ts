@@ -16,7 +16,10 @@ export type ServerState =
   | { kind: "paused" }
   | { kind: "starting" }
   | { kind: "ready"; era: Era; protocolVersion: string }
-  /** Connected, but one of its lists could not be read; the last known list is kept. */
+  /**
+   * Connected, but one of its lists could not be read and the last known list is kept; or its tool file has changed and is not
+   * approved, and the approved version is served.
+   */
   | { kind: "degraded"; era: Era; protocolVersion: string; error: NexusError }
   /** Not connected. `retryAt` is the time of the next attempt, in milliseconds since 1970. */
   | { kind: "failed"; error: NexusError; retryAt?: number }

@@ -151,6 +151,12 @@ export class ServerSupervisor {
     if (lack) this.#host.lose(ready, lack);
   }
 
+  /** What is wrong with a server that runs nevertheless; undefined: nothing. */
+  note(problem: NexusError | undefined): void {
+    this.lists.problem = problem;
+    this.#host.listsRead();
+  }
+
   /** Connects if the server starts automatically. Never rejects: the result is in the state. */
   start(): Promise<void> {
     if (!this.enabled || !this.definition.autoStart) return Promise.resolve();

@@ -28,6 +28,8 @@ export type InputAnswers = Record<string, Record<string, unknown>>;
 export interface InputOptions {
   /** Accept only answers to exactly these questions, asked in this call: for what a client must not answer in advance. */
   sealed?: boolean;
+  /** Comes back as `noted` in the call with the answers. Only with `sealed`. */
+  note?: string;
 }
 
 /** What a handler knows about the request it answers. It is the same in both eras. */
@@ -53,6 +55,8 @@ export interface CallContext {
    * everything before `ask` runs once more for each round: ask first, act afterwards.
    */
   readonly ask: (requests: InputRequests, options?: InputOptions) => Promise<InputAnswers>;
+  /** What the handler noted when it asked the questions that this call answers. */
+  readonly noted: string | undefined;
   /** Sent only if the client wants it. */
   readonly progress: (progress: Progress) => void;
   /** Sent only if the client wants this level. */
@@ -86,8 +90,12 @@ class ExchangeContext implements CallContext {
   readonly log: CallContext["log"];
   readonly pause: CallContext["pause"];
   #signal: AbortSignal | undefined;
+  readonly #exchange: Exchange;
+  readonly #rounds: SealedRounds;
 
   constructor(exchange: Exchange, rounds: SealedRounds) {
+    this.#exchange = exchange;
+    this.#rounds = rounds;
     const { caller, principal, params, signal } = exchange;
     this.era = caller.era;
     this.revision = caller.version;
@@ -106,13 +114,19 @@ class ExchangeContext implements CallContext {
   get signal(): AbortSignal {
     return (this.#signal ??= abortSignalOf(this.cancellation));
   }
+
+  get noted(): string | undefined {
+    const state = this.params["requestState"];
+    if (state === undefined || this.era === "legacy") return undefined;
+    return this.#rounds.open(state, this.#exchange).note;
+  }
 }
 
 /** The questions of one run of a handler. */
 function asker(exchange: Exchange, rounds: SealedRounds): CallContext["ask"] {
   /** What this run asked for in the open, and has an answer to. */
   let heard: InputAnswers = {};
-  return async (requests, { sealed = false } = {}) => {
+  return async (requests, { sealed = false, note } = {}) => {
     const { caller, method, params } = exchange;
     const missing = undeclared(requests, caller.capabilities);
     if (missing) throw cannotAsk(missing);
@@ -129,7 +143,7 @@ function asker(exchange: Exchange, rounds: SealedRounds): CallContext["ask"] {
     if (open.length === 0) return answers;
     if (!isInteractive(method)) throw rpcError(METHOD_NOT_FOUND, `${method} may not ask for input.`);
     // What nobody asked for is not sealed: it would count as the answer to a sealed question of a later round.
-    const round = { answers: { ...certain, ...heard }, asked: open };
+    const round = { answers: { ...certain, ...heard }, asked: open, ...(note === undefined ? {} : { note }) };
     const needsState = sealed || Object.keys(round.answers).length > 0;
     throw new InputNeeded(only(requests, open), needsState ? rounds.seal(round, exchange) : undefined);
   };

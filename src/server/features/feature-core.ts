@@ -34,7 +34,7 @@ export class FeatureCore implements Core {
   readonly name = "";
   readonly revisions: readonly Revision[] | undefined;
   readonly changes = new FeatureChanges();
-  readonly #options: FeatureCoreOptions;
+  #options: FeatureCoreOptions;
   readonly #methods: FeatureMethods;
   readonly #rounds: SealedRounds;
 
@@ -53,6 +53,12 @@ export class FeatureCore implements Core {
 
   serverInfo(): Implementation {
     return this.#options.info;
+  }
+
+  /** Clients are told what the other core tells about itself; the features stay. */
+  present(other: FeatureCore): void {
+    const { info, instructions } = other.#options;
+    this.#options = { ...this.#options, info, instructions };
   }
 
   async handle(exchange: Exchange): Promise<Result> {

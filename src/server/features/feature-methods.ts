@@ -62,18 +62,19 @@ export class FeatureMethods {
   }
 
   async #callTool({ name, arguments: args = {} }: Params, context: CallContext): Promise<Result> {
-    const feature = this.#features.tools.get(asText(name));
-    if (!feature) throw rpcError(INVALID_PARAMS, `Unknown tool: ${asText(name)}`);
+    const tool = asText(name);
+    const run = this.#features.tools.get(tool)?.run ?? this.#features.findUnlisted?.(tool);
+    if (!run) throw rpcError(INVALID_PARAMS, `Unknown tool: ${tool}`);
     if (!isRecord(args)) throw rpcError(INVALID_PARAMS, `"arguments" must be an object.`);
     let returned: unknown;
     try {
-      returned = await feature.run(args, context);
+      returned = await run(args, context);
     } catch (error) {
       // A failure of the tool is a result, so that the model can read it and try again.
       if (isProtocolOutcome(error) || context.signal.aborted) throw error;
       return { ...textResult(messageOf(error)), isError: true };
     }
-    return toolResult(feature.tool.name, returned);
+    return toolResult(tool, returned);
   }
 
   async #readResource({ uri }: Params, context: CallContext): Promise<Result> {

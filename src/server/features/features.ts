@@ -70,4 +70,6 @@ export interface Features {
   extensions: Map<string, object>;
   /** What extensions add, by method. */
   methods: Map<string, MethodHandler>;
+  /** Finds what runs a tool that is not declared. */
+  findUnlisted?: ((tool: string) => ToolHandler | undefined) | undefined;
 }

@@ -111,6 +111,12 @@ export class McpServer {
     return this;
   }
 
+  /** Runs tools that are called without being declared, where it finds something that runs them. */
+  unlisted(find: (tool: string) => ToolHandler | undefined): this {
+    this.#features.findUnlisted = find;
+    return this;
+  }
+
   /** Removes what was declared under this name, URI or template; clients that listen are told. */
   remove(list: ChangingList, name: string): void {
     checkList(list);
@@ -119,6 +125,20 @@ export class McpServer {
       each.delete(name),
     );
     if (wasThere.includes(true)) this.#changed(list);
+  }
+
+  /**
+   * Offers what another server declares instead of everything that was declared so far. Calls under way end as they began;
+   * clients that listen are told.
+   */
+  adopt(other: McpServer): void {
+    const before = { ...this.#features };
+    Object.assign(this.#features, other.#features);
+    this.#core.present(other.#core);
+    const { tools, resources, templates, prompts } = this.#features;
+    if (before.tools.size + tools.size > 0) this.#changed("tools");
+    if (before.resources.size + before.templates.size + resources.size + templates.size > 0) this.#changed("resources");
+    if (before.prompts.size + prompts.size > 0) this.#changed("prompts");
   }
 
   /** Tells clients that subscribed to a resource that it has changed. */

@@ -15,6 +15,8 @@ export interface SealedRound {
   answers: InputAnswers;
   /** The questions that the client got with it. */
   asked: string[];
+  /** What the handler noted for itself. */
+  note?: string;
 }
 
 /**

@@ -79,6 +79,8 @@ export class ApiRunner implements AsyncDisposable {
   readonly results: ResultStore;
   readonly #parts: RunnerParts;
   readonly #closing = new AbortController();
+  #running = 0;
+  #onIdle: (() => void) | undefined;
 
   constructor(api: CompiledApi, options: ApiRunnerOptions) {
     const { file } = api;
@@ -125,6 +127,7 @@ export class ApiRunner implements AsyncDisposable {
     const { caller = LOCAL_CALLER, correlationId, signal, progress, log, asking } = options;
     const trace = new CallTrace({ api, tool, logger, redaction, correlationId, progress, log });
     const meta = { [META_KEYS.correlation]: trace.correlation };
+    this.#running++;
     try {
       const call = this.#call(tool, { caller, signal, asking, trace });
       return withMeta(await call.run(args), meta);
@@ -140,6 +143,8 @@ export class ApiRunner implements AsyncDisposable {
         failureResult({ text: redaction.in(`${message}.`), hint: hint && redaction.in(hint) }, redaction),
         meta,
       );
+    } finally {
+      if (--this.#running === 0) this.#onIdle?.();
     }
   }
 
@@ -159,6 +164,13 @@ export class ApiRunner implements AsyncDisposable {
   /** The complete result of an excerpt, for the caller of that result. */
   findResult(caller: string, id: string): KeptResult | undefined {
     return this.results.find(instanceKey(this.#parts.instance, caller), id);
+  }
+
+  /** Resolves when no call is running, and no write of a call that was cancelled. */
+  async idle(): Promise<void> {
+    while (this.#running > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    await this.#parts.writes.idle();
+    if (this.#running > 0) await this.idle();
   }
 
   /** Cancels running requests; the outcome of writes among them is unknown. */

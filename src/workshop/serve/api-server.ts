@@ -1,6 +1,12 @@
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import type { Revision } from "../../protocol/revisions.ts";
-import { IGNORED_REPORT, type CallContext, type InputRequests } from "../../server/features/call-context.ts";
+import {
+  IGNORED_REPORT,
+  type CallContext,
+  type InputOptions,
+  type InputRequests,
+} from "../../server/features/call-context.ts";
+import type { ToolHandler } from "../../server/features/features.ts";
 import { McpServer } from "../../server/features/mcp-server.ts";
 import { serveMemory } from "../../server/memory/serve-memory.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
@@ -9,9 +15,9 @@ import type { ToolFile } from "../file/model/tool-file.ts";
 import { resultUri } from "../run/call-result.ts";
 import { LOCAL_CALLER } from "../run/writes/request-key.ts";
 import { DocumentResources } from "./document-resources.ts";
-import { addSearchTools } from "./search-tools.ts";
+import { addSearchTools, type ToolSink } from "./search-tools.ts";
 
-const REVISIONS: readonly Revision[] = ["2026-07-28"];
+export const REVISIONS: readonly Revision[] = ["2026-07-28"];
 
 export interface ApiServerOptions {
   /** The texts of the file's documents, by name. */
@@ -19,12 +25,16 @@ export interface ApiServerOptions {
   revisions?: readonly Revision[];
   /** Key for sealing state that clients carry between the rounds of a call; default: random. */
   stateKey?: Uint8Array | undefined;
+  /** What is called instead of the handler of a tool. */
+  route?: ((tool: string, run: ToolHandler) => ToolHandler) | undefined;
+  /** Called when a call asks its client something. */
+  onQuestion?: (() => void) | undefined;
 }
 
 /** A compiled API as an MCP server: its tools, those that are found by searching, and its source documents. */
 export function apiServer(
   runner: ApiRunner,
-  { documents, revisions = REVISIONS, stateKey }: ApiServerOptions,
+  { documents, revisions = REVISIONS, stateKey, route, onQuestion }: ApiServerOptions,
 ): McpServer {
   const { api } = runner;
   const { file } = api;
@@ -37,10 +47,13 @@ export function apiServer(
     stateKey,
     capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
   });
+  const sink: ToolSink = route ? { tool: (tool, run) => server.tool(tool, route(tool.name, run)) } : server;
+  const note = { sealed: true, note: api.hash };
+  const optionsFrom = (context: CallContext) => runOptions(context, note, onQuestion);
   for (const [name, tool] of runner.tools()) {
-    server.tool({ ...tool, name }, (args, context) => runner.call(name, args, optionsFrom(context)));
+    sink.tool({ ...tool, name }, (args, context) => runner.call(name, args, optionsFrom(context)));
   }
-  addSearchTools(server, runner, optionsFrom);
+  addSearchTools(sink, runner, optionsFrom);
   const texts = new DocumentResources(api, documents, (text) => runner.redacted(text));
   for (const { resource, read } of texts.listed()) server.resource(resource, read);
   const places = texts.places();
@@ -60,9 +73,13 @@ export function transportTo(server: McpServer): MemoryTransport {
   return new MemoryTransport((end) => serveMemory(server, end));
 }
 
-function optionsFrom(context: CallContext): RunOptions {
+/** `note` says which version asks: the answer is for the same one. */
+function runOptions(context: CallContext, note: InputOptions, onQuestion: (() => void) | undefined): RunOptions {
   const { cancellation: signal, progress, log, era } = context;
-  const ask = (requests: InputRequests) => context.ask(requests, { sealed: true });
+  const ask = (requests: InputRequests) => {
+    onQuestion?.();
+    return context.ask(requests, note);
+  };
   return {
     caller: callerOf(context),
     correlationId: context.correlationId,

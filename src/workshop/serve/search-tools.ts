@@ -4,7 +4,7 @@ import { shorten } from "../../text/shorten.ts";
 import { CALLS_META } from "../../protocol/meta.ts";
 import type { CallToolResult, Tool, ToolAnnotations } from "../../protocol/mcp.ts";
 import type { CallContext } from "../../server/features/call-context.ts";
-import type { McpServer } from "../../server/features/mcp-server.ts";
+import type { ToolDeclaration, ToolHandler } from "../../server/features/features.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { fullInputSchema, fullOutputSchema } from "../compile/json-schema.ts";
 import { fittedDefinition } from "../compile/tool-definition.ts";
@@ -20,6 +20,11 @@ const CALLED = "dev.nexus/tool";
 
 type Named = readonly [name: string, spec: ToolSpec];
 
+/** Where tools are declared. */
+export interface ToolSink {
+  tool(declaration: ToolDeclaration, run: ToolHandler): unknown;
+}
+
 /** How a call of a client becomes one of the runner. */
 export type RunOptionsFrom = (context: CallContext) => RunOptions;
 
@@ -27,7 +32,7 @@ export type RunOptionsFrom = (context: CallContext) => RunOptions;
  * Offers tools that are not listed: they are searched for, described with their complete schemas, and called by name.
  * Listed tools are found and described as well, but called directly, so that rules about their names apply.
  */
-export function addSearchTools(server: McpServer, runner: ApiRunner, optionsFrom: RunOptionsFrom): void {
+export function addSearchTools(server: ToolSink, runner: ApiRunner, optionsFrom: RunOptionsFrom): void {
   const { file } = runner.api;
   const offered = Object.entries(file.tools).filter(([, { offer }]) => offer !== "none");
   const searchable = offered.filter(([, { offer }]) => offer === "search");
