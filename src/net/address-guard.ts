@@ -65,6 +65,8 @@ export class AddressGuard {
   readonly #private = new BlockList();
   readonly #cloud = new BlockList();
   readonly #allowed: ReadonlySet<string>;
+  /** The last address that was in order. */
+  #permitted = { protocol: "", hostname: "" };
 
   constructor({ allow = [], allowsPrivate = false }: AddressGuardOptions = {}) {
     for (const [address, prefix, family] of REFUSED) this.#refused.addSubnet(address, prefix, family);
@@ -75,15 +77,17 @@ export class AddressGuard {
   }
 
   /** Checks what the URL alone shows; sockets skip `lookup` for literal addresses. */
-  check(url: URL): void {
-    if (url.protocol !== "http:" && url.protocol !== "https:") {
-      throw new NexusError("ADDRESS_REFUSED", `Only http and https addresses are allowed, not ${url.protocol}`, {
+  check({ protocol, hostname }: URL): void {
+    if (protocol === this.#permitted.protocol && hostname === this.#permitted.hostname) return;
+    if (protocol !== "http:" && protocol !== "https:") {
+      throw new NexusError("ADDRESS_REFUSED", `Only http and https addresses are allowed, not ${protocol}`, {
         phase: "connect",
         mayHaveReached: false,
       });
     }
-    const host = url.hostname.replace(/^\[|\]$/g, "");
+    const host = hostname.replace(/^\[|\]$/g, "");
     if (isIP(host) && !this.permits(host, host)) throw refusal(host, host);
+    this.#permitted = { protocol, hostname };
   }
 
   /** Replaces the system's lookup in `connect` of a socket. */

@@ -47,20 +47,28 @@ export async function guardedRequest(network: Network, request: GuardedRequest):
   const { url, origin, path, shown } = allow.get(request.url);
   if (!network.guard) throw new NexusError("INTERNAL", "A guarded request needs a network with an address guard");
   network.guard.check(url);
-  const headers: Record<string, string> = {
-    // Asks for no compression, so that the size of an answer is limited by what is received.
-    "accept-encoding": "identity",
-  };
-  for (const name of Object.keys(request.headers)) {
-    if (OWN_HEADERS.has(name) || OWN_HEADERS.has(name.toLowerCase())) {
-      throw new NexusError("ARGUMENTS_INVALID", `The header ${name} cannot be set`, { mayHaveReached: false });
-    }
-    headers[name] = request.headers[name] ?? "";
-  }
   const { credential = "" } = request;
+  const headers = sentHeaders(request.headers);
   const dispatcher = network.findDispatcher(origin, credential) ?? (await network.dispatcher(origin, credential));
   const { method, body, timeoutMs, maxBytes, signal } = request;
   const options: DispatchOptions = { origin, path, method, headers, headersTimeout: 0, bodyTimeout: 0 };
   if (body !== undefined) options.body = body;
   return new PendingResponse({ dispatcher, options, shown, timeoutMs, maxBytes, signal }).answer();
+}
+
+/** Names and values in turn, which costs less than one more object with these members. */
+function sentHeaders(given: Record<string, string>): string[] {
+  const headers: string[] = [];
+  // Asks for no compression, so that the size of an answer is limited by what is received.
+  let encoding = "identity";
+  for (const name of Object.keys(given)) {
+    const lower = name.toLowerCase();
+    if (OWN_HEADERS.has(lower)) {
+      throw new NexusError("ARGUMENTS_INVALID", `The header ${name} cannot be set`, { mayHaveReached: false });
+    }
+    if (lower === "accept-encoding") encoding = given[name] ?? "";
+    else headers.push(name, given[name] ?? "");
+  }
+  headers.push("accept-encoding", encoding);
+  return headers;
 }

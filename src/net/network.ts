@@ -28,7 +28,8 @@ export interface DispatchOptions {
   origin: string;
   path: string;
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "QUERY";
-  headers: Record<string, string>;
+  /** By name, or names and values in turn. */
+  headers: Record<string, string> | string[];
   body?: string | Uint8Array;
   headersTimeout: number;
   bodyTimeout: number;
