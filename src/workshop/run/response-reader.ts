@@ -2,8 +2,9 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { Deviation } from "../codec/record/deviations.ts";
 import { isTrue } from "../expression/arithmetic.ts";
 import { evaluate } from "../expression/evaluate.ts";
+import { mentioned } from "../expression/names.ts";
 import { parseExpression } from "../expression/parse.ts";
-import { parseTemplate, renderTemplate } from "../expression/template.ts";
+import { namesInTemplate, parseTemplate, renderTemplate } from "../expression/template.ts";
 import type { ErrorSpec, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 import { answerDecoder, type AnswerBytes, type DecodedAnswer } from "./answer-decoder.ts";
 import type { CompletedValues } from "./completed-values.ts";
@@ -20,6 +21,8 @@ export interface Success {
   /** Includes hidden fields, for rules and other calls of the same file. */
   value: Value;
   deviations: Deviation[];
+  /** `value` as JSON, if it is known. */
+  json?: string | undefined;
   /** The first line of the result, with secrets masked. */
   text: string;
   /** Members of the result that are not fields of its type: the text, or what is known about the bytes. */
@@ -43,6 +46,7 @@ export function responseReader(file: ToolFile, tool: RequestToolSpec, values: Co
   const decode = answerDecoder(file, tool);
   const text = parseTemplate(response.text);
   const errors = tool.errors.map(errorRule);
+  const names = namesUsed(tool);
 
   return (answer, input, show) => {
     const isGood = answer.status >= 200 && answer.status < 300;
@@ -52,7 +56,11 @@ export function responseReader(file: ToolFile, tool: RequestToolSpec, values: Co
     const around = { input, status: answer.status };
     const own = isReadable ? decoded.own : {};
     const value = isReadable && response.type !== undefined ? values.complete(response.type, plain, around) : own;
-    const scope = scopeOf(response.type === undefined ? own : { ...own, ...value }, input, answer.status);
+    const scope: Scope = { input, status: answer.status };
+    for (const name of names) {
+      if (Object.hasOwn(value, name)) scope[name] = value[name];
+      else if (Object.hasOwn(own, name)) scope[name] = own[name];
+    }
     for (const rule of errors) {
       const failure = rule(scope, isReadable, show);
       if (failure) return failure;
@@ -63,6 +71,7 @@ export function responseReader(file: ToolFile, tool: RequestToolSpec, values: Co
       kind: "success",
       value,
       deviations: decoded.deviations,
+      json: value === plain ? decoded.json : undefined,
       text: renderTemplate(text, scope, show),
     };
     if (decoded.bytes) success.bytes = decoded.bytes;
@@ -83,15 +92,14 @@ function decoding(decode: () => DecodedAnswer): DecodedAnswer | NexusError {
 type Scope = Value & { status: number };
 
 /**
- * The names for rules and texts: the fields of the answer, and `input` and `status`, which win over fields of the same
- * name.
+ * The fields of answers that the rules and texts of a tool use: copying all of them for each answer would cost as much as
+ * reading it. `input` and `status` win over fields of the same name.
  */
-function scopeOf(value: Value, input: Value, status: number): Scope {
-  // Before the spread, so that all objects have the same hidden class; and again, because fields may overwrite them.
-  const scope = { input, status, ...value };
-  scope.input = input;
-  scope.status = status;
-  return scope;
+function namesUsed({ response, errors }: RequestToolSpec): string[] {
+  const texts = [response.text, ...errors.flatMap(({ say, try: hint }) => (hint === undefined ? [say] : [say, hint]))];
+  const conditions = errors.flatMap(({ that }) => (that === undefined ? [] : mentioned(parseExpression(that))));
+  const names = new Set([...conditions, ...texts.flatMap((text) => namesInTemplate(parseTemplate(text)))]);
+  return [...names].filter((name) => name !== "input" && name !== "status");
 }
 
 /** The result of an `errors` entry for an answer. Without a readable body only the status is checked. */

@@ -74,10 +74,11 @@ export class ToolCall {
   }
 
   async #read(input: Value): Promise<CallToolResult> {
-    const prepared = await prepare(this.#parts, this.#plan, input, () => this.#keyOf(this.#plan.name, input));
     const key = () => this.#keyOf(this.#plan.name, input);
-    const answered = await readUpstream(this.#parts, this.#plan, prepared, { ...this.#facts, key });
-    throwIfAborted(this.#facts.signal);
+    const prepared = await prepare(this.#parts, this.#plan, input, key);
+    const { trace, signal } = this.#facts;
+    const answered = await readUpstream(this.#parts, this.#plan, prepared, { trace, signal, key });
+    throwIfAborted(signal);
     return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
   }
 
@@ -203,10 +204,10 @@ export class ToolCall {
       const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
       lines.push(`The answer was not as documented in ${places}: see deviations.`);
     }
-    const caller = instanceKey(instance, this.#facts.caller);
-    const keepWhole = (whole: string) => results.keep(caller, whole);
+    const owner = () => instanceKey(instance, this.#facts.caller);
+    const keepWhole = (whole: string) => results.keep(owner(), whole);
     const keepBlob = ({ bytes: content, contentType }: AnswerBytes) => {
-      const id = results.keep(caller, content, contentType);
+      const id = results.keep(owner(), content, contentType);
       return id === undefined ? undefined : resultUri(api.file.api, id);
     };
     const blob = bytes && redactedBytes(bytes, redaction);
@@ -227,13 +228,13 @@ export class ToolCall {
   }
 
   /** The value as it is and its JSON, if all of it is shown and no secret is in it. */
-  #wholeValue({ value, deviations, own, more }: Success): { structured: Value; json: string } | undefined {
+  #wholeValue({ value, deviations, own, more, json: known }: Success): { structured: Value; json: string } | undefined {
     const { values, redaction } = this.#parts;
     const { type, headers } = this.#plan.spec.response;
     // Values of headers are behind the others, and may belong before them.
     if (type === undefined || headers || own || more || deviations.length > 0) return undefined;
     if (!values.isShownWhole(type)) return undefined;
-    const json = JSON.stringify(value);
+    const json = known ?? JSON.stringify(value);
     return redaction.isAbsentFrom(json) ? { structured: value, json } : undefined;
   }
 

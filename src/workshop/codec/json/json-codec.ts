@@ -4,6 +4,7 @@ import type { Codec } from "../record/codec.ts";
 import { decodeJson, shown } from "./decode-json.ts";
 import { type Deviation, Deviations, type Unknown } from "../record/deviations.ts";
 import { encodeJson } from "./encode-json.ts";
+import { compactLength } from "../../../json/compact-length.ts";
 import { exactJson, mayHaveLongNumbers, parseExactJson } from "../../../json/exact-json.ts";
 import { MEMBERS } from "./member-path.ts";
 import { type Notation, Planner, type Side } from "../record/planner.ts";
@@ -31,10 +32,13 @@ export function jsonCodec(file: ToolFile, type: string, { unknown, side }: JsonO
     encode: (value) => exactJson(way.encode(value)),
     decode: (body) => {
       const text = textOf(body);
-      const isPlain = !mayHaveLongNumbers(text);
-      const json = parsedJson(text, isPlain ? JSON.parse : parseExactJson);
-      const value = quick && isPlain ? quick(json) : NOT_QUICK;
-      if (value !== NOT_QUICK) return { value, deviations: [] };
+      const plain = quick && parsedJson(text, JSON.parse);
+      const value = quick ? quick(plain) : NOT_QUICK;
+      if (value !== NOT_QUICK) {
+        const isDocument = value === plain && compactLength(value) === text.length;
+        return { value, deviations: [], json: isDocument ? text : undefined };
+      }
+      const json = quick && !mayHaveLongNumbers(text) ? plain : parsedJson(text);
       const found = new Deviations(unknown);
       try {
         return { value: way.decode(json, found), deviations: found.all() };

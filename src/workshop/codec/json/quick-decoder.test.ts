@@ -5,6 +5,7 @@ import { examples } from "../../../../test/fixtures/depth.ts";
 import type { ScalarShape } from "../../file/model/tool-file.ts";
 import { Deviations, type Unknown } from "../record/deviations.ts";
 import { Planner } from "../record/planner.ts";
+import { codecFor } from "../codec-for.ts";
 import { decodeJson } from "./decode-json.ts";
 import { MEMBERS } from "./member-path.ts";
 import { NOT_QUICK, QuickDecoder } from "./quick-decoder.ts";
@@ -122,6 +123,27 @@ describe("QuickDecoder", () => {
   test("returns an answer as it is if its members are in the order of the file", () => {
     const json = { id: "i", price: 1.5, tags: ["a"], some: [1], parts: [], inner: { width: 1, names: [] } };
     expect(quickly(json, "keep")).toBe(json);
+  });
+
+  test("leaves numbers that a double may not hold to the complete decoder", () => {
+    for (const member of [`"price":9007199254740993`, `"free":[1e20]`, `"more":{"a":-9007199254740993}`]) {
+      expect(quickly(JSON.parse(`{"id":"i",${member}}`), "keep")).toBe(NOT_QUICK);
+    }
+  });
+
+  test("gives the document itself as the JSON of the value only if it would be written in the same way", () => {
+    const codec = codecFor(file, "Inner", "json", { side: "output" });
+    const document = `{"width":1.5,"names":["a"]}`;
+    expect(codec.decode(document)).toEqual({ value: JSON.parse(document), deviations: [], json: document });
+    for (const other of [
+      `{"width":1.5, "names":["a"]}`,
+      `{"width":2,"width":1.5,"names":["a"]}`,
+      `{"width":1.50,"names":["a"]}`,
+      String.raw`{"width":1.5,"names":["\u0061"]}`,
+      `{"names":["a"],"width":1.5}`,
+    ]) {
+      expect(codec.decode(other).json).toBeUndefined();
+    }
   });
 
   test("takes no longer for members in another order at every level", () => {

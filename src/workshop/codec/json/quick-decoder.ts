@@ -36,7 +36,7 @@ const MAX_DEPTH = 40;
 
 /**
  * Reads JSON answers without deviations: the same result as the complete decoder, or NOT_QUICK. Most values are
- * returned as they are, not rebuilt. The numbers of the document must all be exact.
+ * returned as they are, not rebuilt. Documents with numbers that a double may not hold are left to the complete decoder.
  */
 export class QuickDecoder {
   readonly #file: ToolFile;
@@ -87,6 +87,7 @@ export class QuickDecoder {
     const isFree = type === "string" && !codes && !choices && !limit && whitespace === "keep";
     if (isFree) return (value) => (typeof value === "string" ? value : converted(scalar.readJson(value)));
     return (value) => {
+      if (typeof value === "number" && isLarge(value)) return NOT_QUICK;
       const read = converted(scalar.readJson(value));
       return read !== NOT_QUICK && limit?.(read, this.#budget) !== undefined ? NOT_QUICK : read;
     };
@@ -244,8 +245,14 @@ function converted(value: unknown): unknown {
   return value instanceof Mismatch ? NOT_QUICK : value;
 }
 
+/** Whether a double may have lost digits of the number. */
+function isLarge(value: number): boolean {
+  return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+}
+
 /** Any JSON value that is not nested too deep. */
 function anything(value: unknown, depth: number): unknown {
+  if (typeof value === "number" && isLarge(value)) return NOT_QUICK;
   if (typeof value !== "object" || value === null) return value;
   if (depth > MAX_DEPTH) return NOT_QUICK;
   for (const member of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {

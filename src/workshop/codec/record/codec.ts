@@ -12,4 +12,6 @@ export interface Decoded {
   /** Lists and constants are always present; other fields only if they were valid. */
   value: Record<string, unknown>;
   deviations: Deviation[];
+  /** `value` as JSON.stringify writes it, if the document was exactly that. */
+  json?: string | undefined;
 }
