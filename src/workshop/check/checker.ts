@@ -36,12 +36,20 @@ export function checkerFor(file: ToolFile, tool: string, now: () => number = Dat
   const check = (args: Record<string, unknown>): Checked => {
     const value = completion.complete(args);
     patterns.renew();
-    const found = validator
-      .errorsOf(value)
-      .filter(({ keyword }) => !(patterns.isExceeded && keyword === "pattern"))
-      .flatMap((error) => argumentProblems(error, value))
-      .concat(inexactNumbers(file, spec.input, value));
+    const errors = validator.errorsOf(value);
+    const inexact = inexactNumbers(file, spec.input, value);
+    const found =
+      errors.length === 0
+        ? inexact
+        : errors
+            .filter(({ keyword }) => !(patterns.isExceeded && keyword === "pattern"))
+            .flatMap((error) => argumentProblems(error, value))
+            .concat(inexact);
     const rules = judge(value, (path) => found.some(({ name }) => isAtOrIn(name, path)));
+    if (found.length === 0 && rules.length === 0 && !patterns.isExceeded && !validator.isExceeded) {
+      completion.addHidden(value);
+      return { value, problems: [] };
+    }
     const problems = [
       ...found.map(({ message }) => message),
       ...(patterns.isExceeded ? ["The arguments hold too much text to check against the patterns; send less"] : []),
@@ -50,10 +58,6 @@ export function checkerFor(file: ToolFile, tool: string, now: () => number = Dat
         : []),
       ...rules.map(({ path, say }) => (path === "" ? say : `${path}: ${say}`)),
     ];
-    if (problems.length === 0) {
-      completion.addHidden(value);
-      return { value, problems };
-    }
     const names = [...found.map(({ name }) => name), ...rules.map(({ path }) => path)];
     const isOnlyInside = names.every((name) => /[.[]/.test(name));
     return { value, problems: shortened([...new Set(problems)]), isOnlyInside };

@@ -12,6 +12,8 @@ const KEPT_DIGITS = 15;
  * large numbers with more digits than a double keeps. 6e23 is exact as written.
  */
 export function inexactNumbers(file: ToolFile, type: string, value: unknown): ArgumentProblem[] {
+  // Looked for first without shapes and paths, because hardly any arguments have one.
+  if (!holdsLargeNumber(value)) return [];
   const found: ArgumentProblem[] = [];
   collect({ kind: "object", type }, value, "");
   return found;
@@ -46,8 +48,20 @@ export function inexactNumbers(file: ToolFile, type: string, value: unknown): Ar
   }
 }
 
+function holdsLargeNumber(value: unknown): boolean {
+  if (typeof value === "number") return isLarge(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(holdsLargeNumber);
+  for (const name of Object.keys(value)) if (holdsLargeNumber((value as Record<string, unknown>)[name])) return true;
+  return false;
+}
+
+function isLarge(value: number): boolean {
+  return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+}
+
 function mayHaveLost(value: number, isInteger: boolean): boolean {
-  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return false;
+  if (!isLarge(value)) return false;
   return isInteger || Number(value.toPrecision(KEPT_DIGITS)) !== value;
 }
 

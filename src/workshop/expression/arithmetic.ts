@@ -38,6 +38,7 @@ export function isTrue(value: unknown): boolean {
 export function textOf(value: unknown): string {
   if (value === null || value === undefined || typeof value === "function") return "";
   if (Array.isArray(value)) return value.map(textOf).join(", ");
+  if (typeof value === "number" && Number.isFinite(value)) return String(value);
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -2,6 +2,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { textOf } from "./arithmetic.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Expression, Scope } from "./expression.ts";
+import { mentioned } from "./names.ts";
 import { parseExpression } from "./parse.ts";
 
 /** A parsed text with `{expressions}`. */
@@ -39,11 +40,20 @@ export function renderTemplate(
 ): string {
   if (typeof text === "string" && !/[{}]/.test(text)) return text;
   const parts = typeof text === "string" ? parseTemplate(text) : text;
-  const written = (part: Expression) => {
-    const value = evaluate(part, scope);
-    return show(textOf(value), value);
-  };
-  return parts.map((part) => (typeof part === "string" ? part : written(part))).join("");
+  let written = "";
+  for (const part of parts) {
+    if (typeof part === "string") written += part;
+    else {
+      const value = evaluate(part, scope);
+      written += show(textOf(value), value);
+    }
+  }
+  return written;
+}
+
+/** All names in its expressions. */
+export function namesInTemplate(template: Template): string[] {
+  return template.flatMap((part) => (typeof part === "string" ? [] : mentioned(part)));
 }
 
 function endOf(text: string, start: number): number {

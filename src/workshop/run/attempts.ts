@@ -41,7 +41,12 @@ export async function attempts(
   for (let tried = 0; ; tried++) {
     trace.reached(0.75 - 0.5 / (tried + 1), tried === 0 ? waiting : `Trying again (${tried})`);
     const started = now();
-    const attempted = await once(() => send(Math.max(1, deadline - started)));
+    let attempted: Attempted;
+    try {
+      attempted = { kind: "answered", answer: await send(Math.max(1, deadline - started)) };
+    } catch (error) {
+      attempted = { kind: "failed", error: asNexusError(error) };
+    }
     trace.note("debug", "Upstream answered", gist(attempted, tried + 1, now() - started));
     if (tried >= retries || signal?.aborted || !mayRepeat(attempted, options.effect)) return attempted;
     const waitMs = askedWait(attempted, now()) ?? withJitter(growingPause(tried, PAUSES));
@@ -54,14 +59,6 @@ export async function attempts(
 /** Ends early if the call is cancelled; callers check the signal themselves. */
 export async function realPause(ms: number, signal: CancelSignal | undefined): Promise<void> {
   await timeout(ms, undefined, signal ? { signal: abortSignalOf(signal) } : {}).catch(() => {});
-}
-
-async function once(send: () => Promise<UpstreamResponse>): Promise<Attempted> {
-  try {
-    return { kind: "answered", answer: await send() };
-  } catch (error) {
-    return { kind: "failed", error: asNexusError(error) };
-  }
 }
 
 function mayRepeat(attempted: Attempted, effect: Effect): boolean {

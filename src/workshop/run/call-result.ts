@@ -37,15 +37,8 @@ export interface ResultParts {
 }
 
 /** The result of a call: a line for people, the value for programs and models, and a link to what did not fit. */
-export function successResult({
-  text: line,
-  more,
-  keep,
-  maxBytes: most,
-  blob = [],
-  json,
-  ...parts
-}: ResultParts): CallToolResult {
+export function successResult(parts: ResultParts): CallToolResult {
+  const { text: line, more, keep, maxBytes: most, blob = [], json } = parts;
   // An excerpt keeps all of what is needed to go on.
   const maxBytes = more ? Math.max(MIN_BYTES, most - bytesOf({ more })) : most;
   // The line may contain upstream text, which is also in the value.

@@ -47,14 +47,14 @@ export async function prepare(
   given: Value,
   key: () => string,
 ): Promise<PreparedRequest> {
-  const scope = scopeOf(parts, key);
-  const input = parts.inputs.complete(plan.spec.input, given, scope);
-  const { upstream } = parts;
+  const { upstream, clock, settings } = parts;
+  const input = completed(parts, plan, given, key);
   const base = upstream.baseOf(plan.spec.request.base);
   const credentials = plan.secrets ? await credentialsOf(parts, plan.secrets, input, base) : NO_CREDENTIALS;
   const { grant } = credentials;
   const sign = signerFor(parts, plan.secrets?.sign, credentials);
-  const written = plan.write(input, { base, credentials, scope: { ...scope, input } });
+  const scope = { now: clock.now, today: clock.today, request_key: key, settings, input };
+  const written = plan.write(input, { base, credentials, scope });
   const request = grant ? withToken(written, await accessToken(parts, plan, grant)) : written;
   return { input, request, sign, grant };
 }
@@ -78,8 +78,7 @@ export function completed(parts: RunnerParts, plan: ToolPlan, given: Value, key:
 }
 
 function scopeOf({ clock, settings }: RunnerParts, key: () => string): Scope {
-  const { now, today } = clock;
-  return { now, today, request_key: key, settings };
+  return { now: clock.now, today: clock.today, request_key: key, settings };
 }
 
 /** Sends a request, repeats it if its tool allows that, and interprets the answer. */

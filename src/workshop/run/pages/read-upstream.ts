@@ -30,7 +30,7 @@ export interface ReadingFacts extends SendingFacts {
 }
 
 /** Sends the request of a read, and gathers the pages of a list if the tool has paging. */
-export async function readUpstream(
+export function readUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
   prepared: PreparedRequest,

@@ -35,8 +35,9 @@ export async function credentialsFor(
   const lookup = new SecretLookup(options, input, spec.public);
   const get = (written: string) => lookup.get(written, origin);
   const forHeader = (written: string) => lookup.getForHeader(written, origin);
-  const query = await all(spec.query, get);
-  const headers = await all(spec.headers, forHeader);
+  // Only what has names is waited for.
+  const query = hasNames(spec.query) ? await all(spec.query, get) : NO_CREDENTIALS.query;
+  const headers = hasNames(spec.headers) ? await all(spec.headers, forHeader) : {};
   const cookies = spec.cookies
     ? await all(spec.cookies, (written) => lookup.getForCookie(written, origin))
     : NO_CREDENTIALS.cookies;
@@ -46,18 +47,27 @@ export async function credentialsFor(
     redaction.hide(pair);
     headers["authorization"] = `Basic ${pair}`;
   }
-  const signing = new Map<string, string>();
-  for (const name of signingNames(spec.sign)) signing.set(name, await get(name));
+  const signing = spec.sign === undefined ? NO_CREDENTIALS.signing : await signingSecrets(spec.sign, get);
   const grant = spec.oauth && (await grantFor(spec.oauth, lookup, options));
   lookup.throwIfIncomplete();
   return { query, headers, cookies, signing, grant };
 }
 
+async function signingSecrets(sign: SecretsSpec["sign"], get: Take): Promise<ReadonlyMap<string, string>> {
+  const signing = new Map<string, string>();
+  for (const name of signingNames(sign)) signing.set(name, await get(name));
+  return signing;
+}
+
+type Take = (written: string) => Promise<string>;
+
+function hasNames(names: Record<string, string>): boolean {
+  for (const name in names) if (Object.hasOwn(names, name)) return true;
+  return false;
+}
+
 /** Several are looked up at the same time; most requests have one. */
-async function all(
-  names: Record<string, string>,
-  take: (written: string) => Promise<string>,
-): Promise<Record<string, string>> {
+async function all(names: Record<string, string>, take: Take): Promise<Record<string, string>> {
   const places = Object.keys(names);
   const found: Record<string, string> = {};
   const [first] = places;

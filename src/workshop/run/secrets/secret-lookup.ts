@@ -23,9 +23,10 @@ export class SecretLookup {
   readonly #source: SecretSource;
   readonly #input: Record<string, unknown>;
   readonly #public: readonly string[];
-  readonly #missing = new Set<string>();
+  /** Undefined while all were found, as in most requests. */
+  #missing: Set<string> | undefined;
   /** By origin. */
-  readonly #refused = new Map<string, Set<string>>();
+  #refused: Map<string, Set<string>> | undefined;
 
   constructor(source: SecretSource, input: Record<string, unknown>, publicNames: readonly string[]) {
     this.#source = source;
@@ -37,14 +38,16 @@ export class SecretLookup {
   async get(written: string, origin: string, { isToken = false } = {}): Promise<string> {
     const name = this.nameOf(written);
     checkSecretName(name);
-    let isRefused = false;
-    const value = await this.#source.find(name, origin).catch((error: unknown) => {
+    let value: string | undefined;
+    try {
+      value = await this.#source.find(name, origin);
+    } catch (error) {
       if (!(error instanceof NexusError) || error.code !== "UNTRUSTED") throw error;
-      isRefused = true;
-      return undefined;
-    });
-    if (isRefused) this.#refused.set(origin, (this.#refused.get(origin) ?? new Set()).add(name));
-    else if (value === undefined || value === "") this.#missing.add(name);
+      this.#refused ??= new Map();
+      this.#refused.set(origin, (this.#refused.get(origin) ?? new Set()).add(name));
+      return "";
+    }
+    if (value === undefined || value === "") (this.#missing ??= new Set()).add(name);
     else if (isToken) this.#source.redaction.hideToken(value);
     else if (!this.#public.includes(written)) this.#source.redaction.hide(value);
     return value ?? "";
@@ -70,8 +73,8 @@ export class SecretLookup {
   }
 
   throwIfIncomplete(): void {
-    for (const [origin, names] of this.#refused) throw notAllowed([...names], origin);
-    if (this.#missing.size > 0) throw notSet([...this.#missing]);
+    for (const [origin, names] of this.#refused ?? []) throw notAllowed([...names], origin);
+    if (this.#missing) throw notSet([...this.#missing]);
   }
 }
 
