@@ -48,6 +48,7 @@ export const LAYERS = [
   ["workshop/expression"],
   ["workshop/shape"],
   ["workshop/codec/record"],
+  ["workshop/codec/union"],
   ["workshop/codec/json"],
   ["workshop/codec/xml"],
   ["workshop/codec/parameter"],

@@ -1,7 +1,8 @@
 import { isRecord } from "../../json/is-record.ts";
+import { AlternativeChooser } from "../codec/union/alternative-chooser.ts";
 import type { FieldSpec, Shape, ToolFile, UnionShape } from "../file/model/tool-file.ts";
 import { findType, findUnion, isOnSide } from "../shape/shape-parts.ts";
-import { likelyVariants, tagOf } from "../shape/variants.ts";
+import { tagOf } from "../shape/union-tags.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -24,6 +25,7 @@ type Plan = TypePlan | { kind: "list" | "map"; of: Plan } | { kind: "union"; uni
 export class Completion {
   readonly #file: ToolFile;
   readonly #plans = new Map<string, TypePlan>();
+  readonly #chooser: AlternativeChooser;
   readonly #root: TypePlan;
   readonly #drops: boolean;
   readonly #extra: ReadonlySet<string>;
@@ -31,6 +33,7 @@ export class Completion {
   /** `extra`: arguments of the tool itself, which are in no type. */
   constructor(file: ToolFile, type: string, { drops, extra }: { drops: boolean; extra: ReadonlySet<string> }) {
     this.#file = file;
+    this.#chooser = new AlternativeChooser(file.types, "names", "input");
     this.#root = this.#planOf(type);
     this.#drops = drops;
     this.#extra = extra;
@@ -91,8 +94,8 @@ export class Completion {
   }
 
   #variant(union: UnionShape, value: unknown): Plan | undefined {
-    const [shape] = likelyVariants(this.#file, union, value, "input");
-    return shape && this.#planFor(shape, union);
+    const chosen = this.#chooser.choose(union, value);
+    return chosen && this.#planFor(chosen.shape, chosen.union);
   }
 
   #copy(given: Fields, plan: TypePlan, isRoot = false): Fields {

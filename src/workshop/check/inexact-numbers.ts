@@ -1,7 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
+import { AlternativeChooser } from "../codec/union/alternative-chooser.ts";
 import type { Shape, ToolFile } from "../file/model/tool-file.ts";
 import { findType, findUnion } from "../shape/shape-parts.ts";
-import { likelyVariants } from "../shape/variants.ts";
 import type { ArgumentProblem } from "./argument-problem.ts";
 
 /** A double keeps this many significant digits. */
@@ -14,6 +14,7 @@ const KEPT_DIGITS = 15;
 export function inexactNumbers(file: ToolFile, type: string, value: unknown): ArgumentProblem[] {
   // Looked for first without shapes and paths, because hardly any arguments have one.
   if (!holdsLargeNumber(value)) return [];
+  const chooser = new AlternativeChooser(file.types, "names", "input");
   const found: ArgumentProblem[] = [];
   collect({ kind: "object", type }, value, "");
   return found;
@@ -26,10 +27,8 @@ export function inexactNumbers(file: ToolFile, type: string, value: unknown): Ar
     }
     if (typeof value !== "object" || value === null) return;
     const union = given && findUnion(file, given);
-    const shape = union ? likelyVariants(file, union, value, "input")[0] : given;
-    if (shape && findUnion(file, shape)) {
-      if (shape !== given) collect(shape, value, path);
-    } else if (Array.isArray(value)) {
+    const shape = union ? chooser.choose(union, value)?.shape : given;
+    if (Array.isArray(value)) {
       const of = shape?.kind === "list" ? shape.of : undefined;
       value.forEach((item, index) => collect(of, item, `${path}[${index}]`));
     } else if (isRecord(value)) {

@@ -1,3 +1,4 @@
+import { AlternativeChooser } from "../codec/union/alternative-chooser.ts";
 import { isDateTime } from "../expression/calendar.ts";
 import { clockFunctions, type ClockFunctions } from "../expression/clock.ts";
 import type { Expression } from "../expression/expression.ts";
@@ -7,7 +8,6 @@ import { parseExpression } from "../expression/parse.ts";
 import type { Shape, ToolFile, UnionShape } from "../file/model/tool-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { findType, findUnion } from "../shape/shape-parts.ts";
-import { likelyVariants } from "../shape/variants.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -59,10 +59,12 @@ export function rulesFor(
 /** Compiles the rules of types, and finds those of alternatives by their values. */
 class RuleCompiler {
   readonly #file: ToolFile;
+  readonly #chooser: AlternativeChooser;
   readonly #known = new Map<string, TypeRules>();
 
   constructor(file: ToolFile) {
     this.#file = file;
+    this.#chooser = new AlternativeChooser(file.types, "names", "input");
   }
 
   type(name: string): TypeRules {
@@ -85,8 +87,8 @@ class RuleCompiler {
   }
 
   variant(union: UnionShape, value: unknown): InnerRules | undefined {
-    const [shape] = likelyVariants(this.#file, union, value, "input");
-    return shape && this.#shape(shape);
+    const chosen = this.#chooser.choose(union, value);
+    return chosen && this.#shape(chosen.shape);
   }
 
   #shape(shape: Shape): InnerRules | undefined {

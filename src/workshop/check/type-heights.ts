@@ -1,11 +1,22 @@
 import type { FieldSpec, Shape, ToolFile, TypeSpec } from "../file/model/tool-file.ts";
 
-/** How many types a value of each type contains at least, one inside the other. Endless types are not included. */
-export function typeHeights(file: Pick<ToolFile, "types">): Map<string, number> {
+/** How many types a value contains at least, one inside the other; Infinity for endless ones. */
+export function heightsIn(file: Pick<ToolFile, "types">): (shape: Shape) => number {
   const heights = new Map<string, number>();
   const heightOf = (shape: Shape): number => {
-    if (shape.kind === "object") return heights.get(shape.type) ?? Infinity;
-    return shape.kind === "union" ? Math.min(...shape.of.map(heightOf)) : 0;
+    switch (shape.kind) {
+      case "object":
+        return heights.get(shape.type) ?? Infinity;
+      case "union":
+        return Math.min(...shape.of.map(heightOf));
+      case "list":
+        return shape.minItems ? heightOf(shape.of) : 0;
+      case "map":
+        return shape.minEntries ? heightOf(shape.of) : 0;
+      case "scalar":
+      case "any":
+        return 0;
+    }
   };
   const types = Object.entries(file.types);
   for (let isChanged = true; isChanged;) {
@@ -17,7 +28,7 @@ export function typeHeights(file: Pick<ToolFile, "types">): Map<string, number> 
       isChanged = true;
     }
   }
-  return heights;
+  return heightOf;
 }
 
 /** What every value of the type contains. */

@@ -8,9 +8,9 @@ import type {
   UnionShape,
 } from "../file/model/tool-file.ts";
 import { findType, findUnion, isOnSide } from "../shape/shape-parts.ts";
-import { type Tag, tagOf } from "../shape/variants.ts";
+import { type Tag, tagOf } from "../shape/union-tags.ts";
 import { sampleOf } from "./schema-sample.ts";
-import { typeHeights } from "./type-heights.ts";
+import { heightsIn } from "./type-heights.ts";
 
 type Value = Record<string, unknown>;
 
@@ -32,7 +32,7 @@ const MAX_DEPTH = 40;
 export class ValueMaker {
   readonly #file: ToolFile;
   readonly #making: Making;
-  #heights: ReadonlyMap<string, number> | undefined;
+  #heightOf: ((shape: Shape) => number) | undefined;
 
   constructor(file: ToolFile, making: Making) {
     this.#file = file;
@@ -54,7 +54,8 @@ export class ValueMaker {
 
   #ofField(field: FieldSpec, name: string, depth: number): unknown {
     const { shape, optional, nullable } = field;
-    if (depth >= DEEP && optional && (shape.kind === "object" || shape.kind === "union")) return undefined;
+    if (depth >= DEEP && optional && this.#height(shape) > 0) return undefined;
+    if (depth >= DEEP && nullable && this.#height(shape) === Infinity) return null;
     return this.#ofShape(shape, name, depth) ?? (nullable ? null : undefined);
   }
 
@@ -81,7 +82,7 @@ export class ValueMaker {
 
   #items(shape: ListShape, name: string, depth: number): unknown[] {
     const { minItems = 0, maxItems = Infinity } = shape;
-    if (depth >= DEEP && this.#making.side === "output") return [];
+    if (depth >= DEEP && this.#making.side === "output" && this.#height(shape.of) === Infinity) return [];
     const length = Math.max(minItems, Math.min(depth >= DEEP ? 0 : 1, maxItems));
     if (shape.uniqueItems && length > 1) return this.#distinct(shape, length, name, depth);
     return Array.from({ length }, () => this.#ofShape(shape.of, name === "" ? "" : `${name}[]`, depth + 1));
@@ -89,7 +90,7 @@ export class ValueMaker {
 
   #entries(shape: MapShape, name: string, depth: number): Value {
     const { minEntries = 0, maxEntries = Infinity } = shape;
-    if (depth >= DEEP && this.#making.side === "output") return {};
+    if (depth >= DEEP && this.#making.side === "output" && this.#height(shape.of) === Infinity) return {};
     const length = Math.max(minEntries, Math.min(depth >= DEEP ? 0 : 1, maxEntries));
     const keys = Array.from({ length }, (_, index) => (index === 0 ? "key" : `key${index + 1}`));
     const values = keys.map((key) => [key, this.#ofShape(shape.of, `${name}.*`, depth + 1)] as const);
@@ -110,11 +111,7 @@ export class ValueMaker {
 
   /** The first alternative; deep inside, the one that ends first. */
   #ofUnion(union: UnionShape, name: string, depth: number): unknown {
-    const height = (shape: Shape) => {
-      this.#heights ??= typeHeights(this.#file);
-      return shape.kind === "object" ? (this.#heights.get(shape.type) ?? Infinity) : 0;
-    };
-    const order = depth >= DEEP ? union.of.toSorted((a, b) => height(a) - height(b)) : union.of;
+    const order = depth >= DEEP ? union.of.toSorted((a, b) => this.#height(a) - this.#height(b)) : union.of;
     for (const shape of order) {
       const tag = shape.kind === "object" ? tagOf(this.#file, union, shape.type) : undefined;
       const value =
@@ -122,5 +119,11 @@ export class ValueMaker {
       if (value !== undefined) return value;
     }
     return undefined;
+  }
+
+  /** How many types are at least inside each other in values of the shape. */
+  #height(shape: Shape): number {
+    this.#heightOf ??= heightsIn(this.#file);
+    return this.#heightOf(shape);
   }
 }

@@ -1,7 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { FieldSpec, Shape, ToolFile, TypeSpec, UnionShape } from "../file/model/tool-file.ts";
 import { findType, isOnSide } from "../shape/shape-parts.ts";
-import { type Tag, tagOf } from "../shape/variants.ts";
+import { type Tag, tagOf } from "../shape/union-tags.ts";
 import { limits, scalarSchema } from "./scalar-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 

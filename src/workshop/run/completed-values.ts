@@ -1,4 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
+import { AlternativeChooser } from "../codec/union/alternative-chooser.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import type { Expression, Scope } from "../expression/expression.ts";
 import { callsIn } from "../expression/names.ts";
@@ -6,7 +7,6 @@ import { parseExpression } from "../expression/parse.ts";
 import type { FieldSpec, Shape, ToolFile, TypeSpec, UnionShape } from "../file/model/tool-file.ts";
 import { findType, findUnion, isOnSide, shapesOf, typesIn } from "../shape/shape-parts.ts";
 import { fitting } from "../shape/fitting-value.ts";
-import { likelyVariants } from "../shape/variants.ts";
 
 type Value = Record<string, unknown>;
 
@@ -40,13 +40,13 @@ interface TypePlan {
 /** Adds constants and computed fields to values of a file's types. */
 export class CompletedValues {
   readonly #file: ToolFile;
-  readonly #side: "input" | "output";
+  readonly #chooser: AlternativeChooser;
   readonly #plans = new Map<string, TypePlan>();
 
   /** `side`: whether the values are arguments or answers. */
   constructor(file: ToolFile, side: "input" | "output") {
     this.#file = file;
-    this.#side = side;
+    this.#chooser = new AlternativeChooser(file.types, "names", side);
   }
 
   /** From the inside out, so that computed fields see those further inside. */
@@ -201,7 +201,7 @@ export class CompletedValues {
     if (!this.#adds(typesIn(union))) return undefined;
     const completings = new Map<Shape, Completing | undefined>();
     return (value, scope) => {
-      const [shape] = likelyVariants(this.#file, union, value, this.#side);
+      const shape = this.#chooser.choose(union, value)?.shape;
       if (!shape) return value;
       if (!completings.has(shape)) completings.set(shape, this.#completing(shape));
       return completings.get(shape)?.(value, scope) ?? value;
@@ -238,7 +238,7 @@ export class CompletedValues {
   #showingOneOf(union: UnionShape): Showed {
     const showings = new Map<Shape, Showed | undefined>();
     return (value, show) => {
-      const [shape] = likelyVariants(this.#file, union, value, this.#side);
+      const shape = this.#chooser.choose(union, value)?.shape;
       if (!shape) return shownAnything(value, show);
       if (!showings.has(shape)) showings.set(shape, this.#showing(shape));
       const write = showings.get(shape);

@@ -7,7 +7,7 @@ import type { Planner } from "../record/planner.ts";
 import { pathOf, type RecordPath, unsuitable } from "../record/record-path.ts";
 import type { ValueCodec } from "../record/record-plan.ts";
 import { Mismatch, scalarOf } from "../record/scalar.ts";
-import { BestFit } from "./best-fit.ts";
+import { AlternativeChooser } from "../union/alternative-chooser.ts";
 import { decodeJson, shown } from "./decode-json.ts";
 import { encodeJson } from "./encode-json.ts";
 
@@ -109,11 +109,11 @@ function ofMap({ of, minEntries = 0, maxEntries = Infinity }: MapShape, planner:
 }
 
 function ofUnion(union: UnionShape, planner: Planner): ValueCodec {
-  const writing = new BestFit(planner.types, "names", planner.side);
-  const reading = new BestFit(planner.types, "wire", planner.side);
-  const codecs = new Map<string, ValueCodec>();
+  const writing = new AlternativeChooser(planner.types, "names", planner.side);
+  const reading = new AlternativeChooser(planner.types, "wire", planner.side);
+  const codecs = new Map<string | Shape, ValueCodec>();
   const codecOf = (shape: Shape) => {
-    const key = shape.kind === "object" ? shape.type : String(union.of.indexOf(shape));
+    const key = shape.kind === "object" ? shape.type : shape;
     const codec = codecs.get(key) ?? planner.value(shape);
     codecs.set(key, codec);
     return codec;
@@ -121,13 +121,13 @@ function ofUnion(union: UnionShape, planner: Planner): ValueCodec {
   const expected = `expected ${union.of.map(nameOf).join(" or ")}`;
   return {
     encode: (value, place) => {
-      const shape = writing.choose(union, value);
-      if (!shape) throw unsuitable(place, expected);
-      return codecOf(shape).encode(value, place);
+      const chosen = writing.choose(union, value);
+      if (!chosen) throw unsuitable(place, expected);
+      return codecOf(chosen.shape).encode(value, place);
     },
     decode: (value, found, place) => {
-      const shape = reading.choose(union, value);
-      if (shape) return codecOf(shape).decode(value, found, place);
+      const chosen = reading.choose(union, value);
+      if (chosen) return codecOf(chosen.shape).decode(value, found, place);
       report(found, place, expected, value);
       return withoutBigints(value);
     },

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { fileOf } from "../../../../test/fixtures/tool-file.ts";
-import type { ScalarShape, Shape } from "../../file/model/tool-file.ts";
+import type { ScalarShape, Shape, UnionShape } from "../../file/model/tool-file.ts";
 import { codecFor } from "../codec-for.ts";
+import { AlternativeChooser } from "./alternative-chooser.ts";
 
 const scalar = (type: ScalarShape["type"], more: Partial<ScalarShape> = {}): ScalarShape => ({
   kind: "scalar",
@@ -10,7 +11,7 @@ const scalar = (type: ScalarShape["type"], more: Partial<ScalarShape> = {}): Sca
   ...more,
 });
 const object = (type: string): Shape => ({ kind: "object", type });
-const union = (...of: Shape[]): Shape => ({ kind: "union", of });
+const union = (...of: Shape[]): UnionShape => ({ kind: "union", of });
 const ANY: Shape = { kind: "any" };
 const BY_SPECIES: Shape = {
   kind: "union",
@@ -68,4 +69,31 @@ test("X5: alternatives inside each other are looked at once, however deep they a
   let value: Record<string, unknown> = { name: "leaf", size: 1 };
   for (let depth = 0; depth < 40; depth++) value = { name: `tree ${depth}`, next: value };
   expect(JSON.stringify(sent(union(object("Tree"), object("Leaf")), value))).toContain('"leafName":"leaf"');
+});
+
+test("X5: a discriminator is looked up once, however many alternatives there are", () => {
+  const names = Array.from({ length: 300 }, (_, index) => `T${index}`);
+  const types = Object.fromEntries(
+    names.map((name) => [name, { fields: { kind: {}, name: { wire: `${name}Name` } } }]),
+  );
+  let looked = 0;
+  const values = Object.fromEntries(names.map((name) => [name.toLowerCase(), name]));
+  const counted = new Proxy(values, { ownKeys: (target) => (looked++, Reflect.ownKeys(target)) });
+  const by: UnionShape = { kind: "union", of: names.map(object), discriminator: { member: "kind", values: counted } };
+  const chooser = new AlternativeChooser(fileOf(types).types, "names", "input");
+  for (const name of names) {
+    expect(chooser.choose(by, { kind: name.toLowerCase(), name: "a" })?.shape).toEqual(object(name));
+  }
+  expect(looked).toBe(1);
+});
+
+test("X5: unions that list each other end", () => {
+  const types = {
+    A: { fields: {}, union: union(object("B"), scalar("integer")) },
+    B: { fields: {}, union: union(object("A")) },
+  };
+  const file = fileOf(types);
+  const chooser = new AlternativeChooser(file.types, "wire", "output");
+  expect(chooser.choose({ kind: "union", of: [object("A")] }, 1)?.shape).toEqual(scalar("integer"));
+  expect(chooser.choose({ kind: "union", of: [object("A")] }, "text")).toBeUndefined();
 });

@@ -1,11 +1,17 @@
 import type { FieldSpec, ScalarShape, Shape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
-import { exactText } from "../../../json/exact-json.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { memberNames } from "../../file/model/member-names.ts";
 import { type Fields, own } from "../record/record-source.ts";
-import type { Side } from "../record/planner.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
-import { Acceptance, type Wording } from "./acceptance.ts";
+import type { Comparison } from "./acceptance.ts";
+import { plainText } from "./discriminators.ts";
+
+/** A field and the member that holds it; `isShared`: with other fields, each in its own part. */
+interface FieldPlace {
+  at: string;
+  spec: FieldSpec;
+  isShared: boolean;
+}
 
 /** Costs of differences between a value and a shape. */
 const COST = { kind: 1_000, constant: 200, member: 20, lenient: 5, unknown: 1, free: 50, plain: 0.1 };
@@ -14,56 +20,29 @@ const MAX_DEPTH = 4;
 const MAX_STEPS = 5_000;
 const MAX_ITEMS = 8;
 
-/** Chooses the alternative of a union that a value has. */
-export class BestFit {
+/** Counts how a value differs from shapes. */
+export class Differences {
   readonly #types: ToolFile["types"];
-  readonly #side: Wording;
-  readonly #acceptance: Acceptance;
+  readonly #options: Comparison;
   readonly #scalars = new Map<ScalarShape, Scalar>();
-  readonly #paths = new Map<string, readonly { name: string }[]>();
+  readonly #plans = new Map<string, readonly FieldPlace[]>();
   #steps = 0;
 
-  constructor(types: ToolFile["types"], wording: Wording, side: Side) {
+  constructor(types: ToolFile["types"], options: Comparison) {
     this.#types = types;
-    this.#side = wording;
-    const tagged = (union: UnionShape, value: unknown) => this.#named(union, value);
-    this.#acceptance = new Acceptance(types, { wording, side, tagged });
+    this.#options = options;
   }
 
-  /**
-   * By its discriminator, otherwise the most specific alternative that accepts the value. If none does, that with the
-   * fewest differences; undefined if none has its kind.
-   */
-  choose(union: UnionShape, value: unknown): Shape | undefined {
-    const named = this.#named(union, value);
-    if (named) return named;
-    const accepted = this.#acceptance.alternatives(union, value);
-    if (accepted.length === 1) return accepted[0];
-    this.#steps = 0;
-    let best: { shape: Shape; cost: number } | undefined;
-    for (const shape of accepted.length > 0 ? accepted : union.of) {
-      const cost = this.#cost(shape, value, 0);
-      if (cost < (best?.cost ?? COST.kind)) best = { shape, cost };
+  /** The first alternative with the fewest differences; undefined if none has the kind of the value. */
+  fewest<Each extends { shape: Shape }>(alternatives: readonly Each[], value: unknown): Each | undefined {
+    let best: { alternative: Each; cost: number } | undefined;
+    for (const alternative of alternatives) {
+      this.#steps = 0;
+      const cost = this.#cost(alternative.shape, value, 0);
+      if (cost < (best?.cost ?? COST.kind)) best = { alternative, cost };
       if (cost === 0) break;
     }
-    return best?.shape ?? accepted[0];
-  }
-
-  #named({ discriminator }: UnionShape, value: unknown): Shape | undefined {
-    if (!discriminator || !isRecord(value)) return undefined;
-    for (const [given, type] of Object.entries(discriminator.values)) {
-      if (this.#has(type, discriminator.member, given, value)) return { kind: "object", type };
-    }
-    return undefined;
-  }
-
-  #has(type: string, member: string, wanted: string, value: Fields): boolean {
-    if (this.#side === "wire") return plainText(own(value, member)) === wanted;
-    const found = Object.entries(this.#types[type]?.fields ?? {}).find(([, spec]) => this.#placeOf(spec) === member);
-    const [name, field] = found ?? [member];
-    const given = own(value, name);
-    const codes = field?.shape.kind === "scalar" ? field.shape.codes : undefined;
-    return plainText(given) === (codes?.[wanted] ?? wanted);
+    return best?.alternative;
   }
 
   #cost(shape: Shape, value: unknown, depth: number): number {
@@ -90,7 +69,7 @@ export class BestFit {
 
   #ofUnion(union: UnionShape, value: unknown, depth: number): number {
     if (union.discriminator && isRecord(value)) {
-      const named = this.#named(union, value);
+      const named = this.#options.discriminators.named(union, value);
       return named ? this.#cost(named, value, depth + 1) : COST.constant;
     }
     return Math.min(COST.kind, ...union.of.map((each) => this.#cost(each, value, depth + 1)));
@@ -103,42 +82,42 @@ export class BestFit {
   }
 
   #ofObject(name: string, value: Fields, depth: number): number {
-    const type = this.#types[name];
     const known = new Set<string>();
+    const isWire = this.#options.wording === "wire";
     let cost = 0;
-    for (const [field, spec] of Object.entries(type?.fields ?? {})) {
-      const at = this.#side === "names" ? field : this.#placeOf(spec);
-      if (at === undefined) continue;
+    for (const place of this.#placesOf(name)) {
+      const { at, spec } = place;
       known.add(at);
       const given = at === "." ? value : own(value, at);
-      if (given !== undefined) cost += this.#ofMember(spec, given, depth);
-      else if (!spec.optional && (this.#side === "wire" || isAsked(spec))) cost += COST.member;
+      if (given !== undefined) cost += this.#ofMember(place, given, depth);
+      else if (!spec.optional && (isWire || isAsked(spec))) cost += COST.member;
     }
     const further = Object.keys(value).filter((member) => !known.has(member));
-    const { additional } = type ?? {};
+    const additional = this.#types[name]?.additional;
     if (!additional) return cost + further.length * COST.unknown;
     const members = further.map((member) => value[member]);
     return cost + this.#ofItems(additional, members, depth);
   }
 
-  /** The first name of a wire path; undefined if the field is not on the wire. */
-  #placeOf({ wire }: FieldSpec): string | undefined {
-    if (wire === false || wire === ".") return wire === "." ? wire : undefined;
-    return this.#names(wire)[0]?.name;
+  #placesOf(name: string): readonly FieldPlace[] {
+    const known = this.#plans.get(name);
+    if (known) return known;
+    const places = Object.entries(this.#types[name]?.fields ?? {}).flatMap(([field, spec]): FieldPlace[] => {
+      if (this.#options.wording === "names") return [{ at: field, spec, isShared: false }];
+      if (spec.wire === false) return [];
+      if (spec.wire === ".") return [{ at: ".", spec, isShared: false }];
+      const [first, ...more] = memberNames(spec.wire) ?? [];
+      return first ? [{ at: first.name, spec, isShared: more.length > 0 }] : [];
+    });
+    this.#plans.set(name, places);
+    return places;
   }
 
-  #names(wire: string): readonly { name: string }[] {
-    const known = this.#paths.get(wire) ?? memberNames(wire) ?? [];
-    this.#paths.set(wire, known);
-    return known;
-  }
-
-  #ofMember(spec: FieldSpec, given: unknown, depth: number): number {
+  #ofMember({ spec, isShared }: FieldPlace, given: unknown, depth: number): number {
     if (spec.const !== undefined) return this.#isConstant(spec, given) ? 0 : COST.constant;
     if (given === null) return spec.nullable || spec.optional ? 0 : COST.member;
     // The other parts of a path are not looked at.
-    if (this.#side === "wire" && spec.wire !== false && spec.wire !== "." && this.#names(spec.wire).length > 1)
-      return 0;
+    if (isShared) return 0;
     const cost = this.#cost(spec.shape, given, depth + 1);
     const isChoice = spec.shape.kind === "scalar" && (spec.shape.enum !== undefined || spec.shape.codes !== undefined);
     return isChoice && cost >= COST.member ? COST.constant : Math.min(COST.member, cost);
@@ -146,13 +125,13 @@ export class BestFit {
 
   #isConstant({ shape, const: constant }: FieldSpec, given: unknown): boolean {
     if (plainText(given) === String(constant)) return true;
-    if (this.#side === "names" || shape.kind !== "scalar") return false;
+    if (this.#options.wording === "names" || shape.kind !== "scalar") return false;
     return this.#scalar(shape).writeJson(constant) === given;
   }
 
   #ofScalar(shape: ScalarShape, value: unknown): number {
     const scalar = this.#scalar(shape);
-    const converted = this.#side === "names" ? scalar.writeJson(value) : scalar.readJson(value);
+    const converted = this.#options.wording === "names" ? scalar.writeJson(value) : scalar.readJson(value);
     if (converted instanceof Mismatch) return typeof value === usualType(shape) ? COST.member : COST.kind;
     if (typeof value !== usualType(shape)) return COST.lenient;
     // Of several kinds of text, a name of a list or a date says more; the same for whole numbers.
@@ -175,8 +154,4 @@ function isAsked({ const: constant, value, hidden, default: standard, side }: Fi
 function usualType({ type, codes }: ScalarShape): string {
   if (type === "boolean" || type === "presence") return codes ? "string" : "boolean";
   return !codes && (type === "integer" || type === "number") ? "number" : "string";
-}
-
-function plainText(value: unknown): string | undefined {
-  return typeof value === "string" || value === undefined ? value : exactText(value);
 }

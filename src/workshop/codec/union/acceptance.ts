@@ -6,15 +6,23 @@ import type { Side } from "../record/planner.ts";
 import { own } from "../record/record-source.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
 import { memberNames } from "../../file/model/member-names.ts";
+import type { Discriminators, Wording } from "./discriminators.ts";
 
-/** `names`: a value has the names of fields, as callers write them; `wire`: it has the names upstream. */
-export type Wording = "names" | "wire";
-
-interface AcceptanceOptions {
+/** How values are looked at. */
+export interface Comparison {
   wording: Wording;
   side: Side;
-  /** The alternative that a discriminator names. */
-  tagged: (union: UnionShape, value: unknown) => Shape | undefined;
+  discriminators: Discriminators;
+}
+
+/** Where the fields of a type are in its values; made once. */
+interface TypePlan {
+  /** The shape of the field that is the whole value. */
+  whole: Shape | undefined;
+  /** Fields that share an object upstream are not looked at. */
+  fields: readonly { at: string; spec: FieldSpec; isShared: boolean }[];
+  known: ReadonlySet<string>;
+  additional: Shape | undefined;
 }
 
 /** Deeper values, and larger ones, are not looked at completely. */
@@ -24,25 +32,25 @@ const MAX_STEPS = 100_000;
 /** Decides whether values are valid for shapes in all their parts: by it an alternative of a union is chosen. */
 export class Acceptance {
   readonly #types: ToolFile["types"];
-  readonly #options: AcceptanceOptions;
+  readonly #options: Comparison;
   readonly #scalars = new Map<ScalarShape, Scalar>();
-  readonly #paths = new Map<string, readonly string[]>();
+  readonly #plans = new Map<string, TypePlan>();
   readonly #budget = new StepBudget();
   /** Each object is looked at once for each union, however many unions are inside each other. */
   readonly #known = new Map<UnionShape, Map<object, boolean>>();
   #steps = 0;
 
-  constructor(types: ToolFile["types"], options: AcceptanceOptions) {
+  constructor(types: ToolFile["types"], options: Comparison) {
     this.#types = types;
     this.#options = options;
   }
 
   /** The alternatives that accept a value, in their order. */
-  alternatives(union: UnionShape, value: unknown): Shape[] {
+  among<Each extends { shape: Shape }>(alternatives: readonly Each[], value: unknown): Each[] {
     this.#known.clear();
     this.#budget.renew();
     this.#steps = 0;
-    return union.of.filter((shape) => this.#accepts(shape, value, 0));
+    return alternatives.filter(({ shape }) => this.#accepts(shape, value, 0));
   }
 
   #accepts(shape: Shape, value: unknown, depth: number): boolean {
@@ -88,33 +96,43 @@ export class Acceptance {
 
   #matchesOne(union: UnionShape, value: unknown, depth: number): boolean {
     if (union.discriminator && isRecord(value)) {
-      const tagged = this.#options.tagged(union, value);
+      const tagged = this.#options.discriminators.named(union, value);
       return tagged !== undefined && this.#accepts(tagged, value, depth + 1);
     }
     return union.of.some((shape) => this.#accepts(shape, value, depth + 1));
   }
 
   #isOfType(name: string, value: unknown, depth: number): boolean {
+    const { whole, fields, known, additional } = this.#plan(name);
+    if (whole) return this.#accepts(whole, value, depth + 1);
+    if (!isRecord(value)) return false;
+    for (const { at, spec, isShared } of fields) {
+      if (!isShared && !this.#isField(spec, own(value, at), depth)) return false;
+    }
+    for (const member of Object.keys(value)) {
+      if (known.has(member)) continue;
+      if (!additional || !this.#accepts(additional, value[member], depth + 1)) return false;
+    }
+    return true;
+  }
+
+  #plan(name: string): TypePlan {
+    const made = this.#plans.get(name);
+    if (made) return made;
     const { fields = {}, additional } = this.#types[name] ?? {};
     const isWire = this.#options.wording === "wire";
-    const whole = Object.values(fields).find((field) => field.wire === "." && this.#isHere(field));
-    if (isWire && whole) return this.#accepts(whole.shape, value, depth + 1);
-    if (!isRecord(value)) return false;
+    const whole = Object.values(fields).find((field) => isWire && field.wire === "." && this.#isHere(field));
     const known = new Set<string>();
+    const looked: TypePlan["fields"][number][] = [];
     for (const [field, spec] of Object.entries(fields)) {
-      const [at = field, ...inner] = isWire ? this.#names(spec) : [field];
+      const [at = field, ...inner] = isWire ? namesOf(spec) : [field];
       if (isWire && spec.wire === false) continue;
-      if (!this.#isHere(spec)) {
-        if (isWire) known.add(at);
-        continue;
-      }
-      known.add(at);
-      // Fields that share an object upstream are not looked at.
-      if (inner.length === 0 && !this.#isField(spec, own(value, at), depth)) return false;
+      if (this.#isHere(spec)) looked.push({ at, spec, isShared: inner.length > 0 });
+      if (isWire || this.#isHere(spec)) known.add(at);
     }
-    return Object.keys(value).every((member) => {
-      return known.has(member) || (additional && this.#accepts(additional, value[member], depth + 1));
-    });
+    const plan = { whole: whole?.shape, fields: looked, known, additional };
+    this.#plans.set(name, plan);
+    return plan;
   }
 
   #isField(spec: FieldSpec, value: unknown, depth: number): boolean {
@@ -123,13 +141,6 @@ export class Acceptance {
     if (constant !== undefined) return this.#options.wording === "wire" ? true : value === constant;
     if (value === null) return nullable === true || takesNull({ types: this.#types }, shape);
     return this.#accepts(shape, value, depth + 1);
-  }
-
-  #names({ wire }: FieldSpec): readonly string[] {
-    if (wire === false || wire === ".") return [];
-    const known = this.#paths.get(wire) ?? (memberNames(wire) ?? []).map(({ name }) => name);
-    this.#paths.set(wire, known);
-    return known;
   }
 
   #isHere({ side }: FieldSpec): boolean {
@@ -151,6 +162,10 @@ export class Acceptance {
     if (values && !values.includes(value)) return false;
     return limit?.(value, this.#budget) === undefined;
   }
+}
+
+function namesOf({ wire }: FieldSpec): string[] {
+  return wire === false || wire === "." ? [] : (memberNames(wire) ?? []).map(({ name }) => name);
 }
 
 function isWritten(converted: unknown): boolean {
