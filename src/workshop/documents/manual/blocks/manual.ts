@@ -38,8 +38,3 @@ export interface CodeBlock {
   textFrom: number;
   place: Place;
 }
-
-/** Evidence of lines. */
-export function lineEvidence(name: string, { from, to }: Place): Evidence {
-  return from === to ? `${name}#L${from}` : `${name}#L${from}-L${to}`;
-}
