@@ -24,14 +24,21 @@ export function fileChanges(before: ToolFile | undefined, after: ToolFile, schem
   const isSeen = before ? seenAlone(before) : () => false;
   const told = byLastName(schemas);
   return differingLeaves(before ?? NOTHING, after).flatMap((leaf) => {
-    const tool = leaf.path[0] === "tools" && leaf.path.length === 2;
-    if (tool) return [toolChange(leaf, after)];
-    const verdict = verdictOn(leaf);
-    if (verdict === "seen" && told.get(String(leaf.path[3]))?.some((each) => isTold(leaf, each)) && isSeen(leaf))
-      return [];
-    const kind = verdict === "seen" ? kindOfUnseen(leaf) : verdict;
-    return [changeOf({ kind, path: pathText(leaf.path), message: wordsFor(leaf) }, [leaf.before, leaf.after])];
+    const isShown = told.get(String(leaf.path[3]))?.some((each) => isTold(leaf, each)) && isSeen(leaf);
+    return isShown && !isTool(leaf) && verdictOn(leaf) === "seen" ? [] : [changeInFile(leaf, after)];
   });
+}
+
+/** A changed value of a file in words. `file`: the newer one. */
+export function changeInFile(leaf: Leaf, file: ToolFile): ApiChange {
+  if (isTool(leaf)) return toolChange(leaf, file);
+  const verdict = verdictOn(leaf);
+  const kind = verdict === "seen" ? kindOfUnseen(leaf) : verdict;
+  return changeOf({ kind, path: pathText(leaf.path), message: wordsFor(leaf) }, [leaf.before, leaf.after]);
+}
+
+function isTool({ path }: Leaf): boolean {
+  return path[0] === "tools" && path.length === 2;
 }
 
 function toolChange({ path, before, after }: Leaf, file: ToolFile): ApiChange {
