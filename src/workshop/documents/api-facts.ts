@@ -81,6 +81,7 @@ export const OMISSION_REASONS = {
   "unsupported-body": "its body has a media type that cannot be written",
   stream: "its answer never ends",
   "unresolved-reference": "it refers to a part that does not exist or is not loaded",
+  "no-selection": "no part of its answer can be selected without further arguments",
   "too-large": "it is larger than the limits of a tool",
 } as const;
 
@@ -118,6 +119,11 @@ export interface OperationFacts {
   timeoutMs?: number;
   /** Conditions between fields of the input. */
   rules?: { that: string; say: string; evidence: Evidence }[];
+  /**
+   * GraphQL: the document that is sent, and the field of it. The members of `body` are its variables, and the answer has
+   * the value of the field.
+   */
+  graphql?: { document: string; field: string };
   /** Failures beside those of `responses`. */
   errors?: ErrorFacts[];
   evidence: Evidence;
@@ -184,6 +190,8 @@ export interface SchemaFacts {
   evidence: Evidence;
   /** Further places that it follows from. */
   also?: Evidence[];
+  /** Where this use of a named schema is, if that is another place than its description. */
+  usedAt?: Evidence;
   /** Where several schemas have the same evidence. */
   identity?: string;
   /** What is not certain about it; becomes a question. */

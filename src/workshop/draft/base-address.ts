@@ -68,3 +68,15 @@ export function ownBase(
   const chosen = urls.find((url) => url.startsWith("https:")) ?? urls[0];
   return chosen === undefined || chosen === base || urls.includes(base) ? undefined : chosen;
 }
+
+/**
+ * The base and the path of an API that has one address for all requests: `https://api.example/` and `graphql`. A slash
+ * at the end of the address counts only if the person wrote it.
+ */
+export function endpointOf(address: string, given: string | undefined): { base: string; path: string } {
+  if (address === UNKNOWN || !URL.canParse(address)) return { base: address, path: "graphql" };
+  const { origin, pathname } = new URL(address);
+  const [, folder = "/", last = ""] = /^(.*\/)([^/]+)\/$/.exec(pathname) ?? [];
+  if (last === "") return { base: address, path: "" };
+  return { base: origin + folder, path: given?.endsWith("/") ? `${last}/` : last };
+}

@@ -2,7 +2,7 @@ import { OMISSION_REASONS, type ApiFacts, type OmittedOperation, type OperationF
 import type { Problem } from "../file/model/problem.ts";
 import { readToolFile } from "../file/read-tool-file.ts";
 import type { Effect, QuestionSpec, ToolFile } from "../file/model/tool-file.ts";
-import { baseAddress, ownBase } from "./base-address.ts";
+import { baseAddress, endpointOf, ownBase } from "./base-address.ts";
 import { toolNames } from "./names/tool-names.ts";
 import { QuestionList } from "./questions.ts";
 import { SecretsDrafter } from "./secrets/draft-secrets.ts";
@@ -59,7 +59,10 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
     ...facts.omitted,
     ...items.filter((item) => !kept.includes(item)).map(({ operation }) => notSelected(operation)),
   ];
-  const base = baseAddress(facts.servers, options, questions);
+  const address = baseAddress(facts.servers, options, questions);
+  const { base, path: endpoint } = facts.operations.some(({ graphql }) => graphql)
+    ? endpointOf(address, options.base)
+    : { base: address, path: "" };
   const types = new TypeDrafter(questions);
   const secrets = new SecretsDrafter(facts, questions);
   const readers = readersByPath(kept);
@@ -68,7 +71,7 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
     const own = ownBase(operation.servers, base, options.documentUrl);
     if (own !== undefined) bases.add(own);
     const reader = readers.get(operation.path);
-    return draftTool(operation, { tool: name, types, questions, secrets, base: own, reader });
+    return draftTool(operation, { tool: name, types, questions, secrets, base: own, reader, endpoint });
   });
   shareParameters(
     drafted.flatMap(({ types: [input = ""] }) => types.types.get(input) ?? []),

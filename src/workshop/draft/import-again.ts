@@ -76,7 +76,7 @@ export async function importAgain(imported: Imported, facts: ApiFacts, options: 
   const { base: current } = file.upstream;
   // An address that the old document does not say was given by a person, who still wants it.
   const isOwn = old === undefined || baseAddress(old.servers, { documentUrl }, new QuestionList()) !== current;
-  const own = isOwn ? current : undefined;
+  const own = isOwn ? addressIn(file, facts) : undefined;
   const choice = options.select?.length || options.rest ? options : choiceIn(mine);
   const draft = draftToolFile(facts, { ...options, ...choice, base: options.base ?? own });
   const base = old
@@ -97,6 +97,13 @@ export async function importAgain(imported: Imported, facts: ApiFacts, options: 
   const text = withDocuments(merged.text, options.documents);
   const proposals = merged.proposals.filter(({ path: [section] }) => section !== "documents");
   return { ...merged, text, proposals, draft, lost, consequences: consequencesOf(text, proposals) };
+}
+
+/** The address that a person would give: with the path, if all requests have the same. */
+function addressIn({ upstream, tools }: ToolFile, { operations }: ApiFacts): string {
+  if (!operations.some(({ graphql }) => graphql)) return upstream.base;
+  const [path = ""] = Object.values(tools).flatMap(({ request }) => request?.path ?? []);
+  return upstream.base + path;
 }
 
 /** Evidence refers to the new documents, whatever was edited. */

@@ -17,6 +17,9 @@ async function readerOf(format: DocumentFormat): Promise<Reader> {
       return (await import("../documents/openapi/read-openapi.ts")).readOpenApi;
     case "postman-2":
       return (await import("../documents/postman/read-postman.ts")).readPostman;
+    case "graphql":
+    case "graphql-introspection":
+      return (await import("../documents/graphql/read-graphql.ts")).readGraphql;
     default:
       throw unreadable(
         `Documents in the format ${format} cannot be imported`,

@@ -66,13 +66,25 @@ export class Responder {
       return { seen, reply: token, failure: undefined };
     }
     const found = this.#routes.find(method, path);
-    const route = found && "tool" in found ? found : undefined;
+    const route = Array.isArray(found) ? this.#meant(found, arrival) : undefined;
     const failure = route && this.#failures.next(route.tool);
     const { reply, input } = route ? this.#toTool(route, arrival, failure) : nowhere(found !== undefined);
     const query = maskedQuery(this.#file, route?.spec, arrival.query);
     const address = query === "" ? path : `${path}?${query}`;
     const body = Buffer.from(arrival.body).toString("utf8");
     return { seen: { tool: route?.tool, method, address, body, input, status: reply.status }, reply, failure };
+  }
+
+  /** Of several tools with one address, that whose request it is; if it is of none, the one that differs least. */
+  #meant(routes: readonly FakeRoute[], arrival: Arrival): FakeRoute | undefined {
+    let best: { route: FakeRoute; problems: number } | undefined;
+    if (routes.length === 1) return routes[0];
+    for (const route of routes) {
+      const { problems } = receive(route, arrival, this.#plan(route).reading);
+      if (problems.length < (best?.problems ?? Infinity)) best = { route, problems: problems.length };
+      if (problems.length === 0) break;
+    }
+    return best?.route;
   }
 
   #toTool(route: FakeRoute, arrival: Arrival, failure: FakeFailure | undefined): Replied {

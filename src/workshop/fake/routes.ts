@@ -20,7 +20,7 @@ interface Template {
   open: number;
 }
 
-/** Finds the tool of a method and a path. */
+/** Finds the tools of a method and a path. Several have the same if their bodies tell them apart. */
 export class Routes {
   readonly #templates: readonly Template[];
 
@@ -36,15 +36,21 @@ export class Routes {
   }
 
   /** Undefined if no tool has the path; the allowed methods if it has only others. */
-  find(method: string, pathname: string): FakeRoute | { methods: string[] } | undefined {
+  find(method: string, pathname: string): FakeRoute[] | { methods: string[] } | undefined {
     const others: string[] = [];
-    for (const { tool, spec, path } of this.#templates) {
+    for (const { spec, path } of this.#templates) {
       const places = placesIn(path, pathname);
       if (!places) continue;
-      if (spec.request.method !== method) others.push(spec.request.method);
-      else return { tool, spec, places };
+      if (spec.request.method === method) return this.#sameAs(method, path, places);
+      others.push(spec.request.method);
     }
     return others.length === 0 ? undefined : { methods: others };
+  }
+
+  #sameAs(method: string, path: string, places: string[]): FakeRoute[] {
+    return this.#templates
+      .filter((each) => each.path === path && each.spec.request.method === method)
+      .map(({ tool, spec }) => ({ tool, spec, places }));
   }
 }
 

@@ -15,6 +15,8 @@ export interface DraftedResponse {
   status: number;
   type?: DraftType;
   content?: MediaChoice["content"];
+  /** How failures are recognised that have the status of a success. */
+  errors?: YamlMap[];
 }
 
 /** How the first documented success is read: as JSON where the document offers it. */

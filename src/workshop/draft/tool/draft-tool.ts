@@ -6,6 +6,7 @@ import { asSentence, cleanText, toolText } from "../texts.ts";
 import { evidenceYaml } from "../types/type-yaml.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import { draftErrors } from "./draft-errors.ts";
+import { draftGraphqlAnswer, draftGraphqlInput } from "./draft-graphql.ts";
 import { draftInput } from "./draft-input.ts";
 import type { ToolPlace } from "./draft-parameters.ts";
 import { draftResponse } from "./draft-response.ts";
@@ -32,16 +33,21 @@ export interface ToolContext extends ToolPlace {
   base: string | undefined;
   /** A tool that reads what this one writes. */
   reader?: string | undefined;
+  /** The path of all GraphQL requests. */
+  endpoint: string;
 }
 
 export function draftTool(operation: OperationFacts, context: ToolContext): DraftedTool {
   const { tool: name, types, secrets, base, reader } = context;
   const effect = effectOf(operation);
   const title = titleOf(operation, name);
-  const input = draftInput(operation, context);
-  const answer = draftResponse(operation, title, context);
-  askAboutPaging(input.parameters, answer, context, operation.evidence);
-  const given = exampleArguments(operation, input, types.types);
+  const { graphql } = operation;
+  const input = graphql ? draftGraphqlInput(operation, graphql, context) : draftInput(operation, context);
+  const answer = graphql
+    ? draftGraphqlAnswer(operation, graphql, { ...context, title })
+    : draftResponse(operation, title, context);
+  if (!graphql) askAboutPaging(input.parameters, answer, context, operation.evidence);
+  const given = graphql ? undefined : exampleArguments(operation, input, types.types);
   const give = exampleAnswer(answer, types.types);
   const { parameters } = input;
   const tool: YamlMap = {
@@ -60,7 +66,7 @@ export function draftTool(operation: OperationFacts, context: ToolContext): Draf
       accept: answer.accept ?? parameters.accept,
     },
     response: answer.response,
-    ...lists({ errors: draftErrors(operation) }),
+    ...lists({ errors: [...(answer.errors ?? []), ...draftErrors(operation)] }),
     outcomeUnknown: effect === "read" ? undefined : outcomeText(reader),
     ...(given ? { checks: [checkOf(given, give, answer.response)] } : {}),
     evidence: evidenceYaml([operation.evidence]),
@@ -86,11 +92,11 @@ function titleOf({ summary, id, tags: _tags }: OperationFacts, name: string): st
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function descriptionOf({ description, summary, deprecated, method, path }: OperationFacts, title: string): string {
+function descriptionOf(operation: OperationFacts, title: string): string {
+  const { description, summary, deprecated, method, path, graphql, key } = operation;
+  const request = graphql ? key : `${method.toUpperCase()} ${path}`;
   const text =
-    toolText(description ?? "") ||
-    asSentence(cleanText(summary ?? "", 300)) ||
-    `${asSentence(title)} (${method.toUpperCase()} ${path})`;
+    toolText(description ?? "") || asSentence(cleanText(summary ?? "", 300)) || `${asSentence(title)} (${request})`;
   return deprecated && !/deprecated/i.test(text) ? `${text} (deprecated)` : text;
 }
 

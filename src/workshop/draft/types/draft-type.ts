@@ -9,6 +9,8 @@ export interface DraftType {
   /** Types whose fields come first. */
   include: DraftType[];
   fields: Map<string, FieldSpec>;
+  /** The wires of its fields are paths with dots, and not the names of members. */
+  hasPaths?: boolean;
   additional?: Shape;
   union?: UnionShape;
 }
@@ -21,4 +23,6 @@ export function allFields(type: DraftType): Map<string, FieldSpec> {
 
 export const ANY_SHAPE: Shape = { kind: "any" };
 export const FREE_OBJECT: Shape = { kind: "any", only: "object" };
+/** Only null: an alternative in lists whose items may be null. */
+export const NULL_SHAPE: Shape = { kind: "any", schema: { type: "null" } };
 export const TEXT_SHAPE: Shape = { kind: "scalar", type: "string", whitespace: "keep" };

@@ -5,7 +5,7 @@ import { pascalCase, wordsOf } from "../names/words.ts";
 import { namesByLength, TypeNames, typeNameFor } from "../names/type-names.ts";
 import type { QuestionList } from "../questions.ts";
 import { fieldText } from "../texts.ts";
-import { ANY_SHAPE, FREE_OBJECT, TEXT_SHAPE, type DraftType } from "./draft-type.ts";
+import { ANY_SHAPE, FREE_OBJECT, NULL_SHAPE, TEXT_SHAPE, type DraftType } from "./draft-type.ts";
 import { flattenSchema, identityOf, type FlatSchema } from "./flatten-schema.ts";
 import { givenTypes, kindsOf } from "./schema-kinds.ts";
 import { enumShape, isExact, scalarShape } from "./scalar-shape.ts";
@@ -82,7 +82,7 @@ export class TypeDrafter {
       ...(facts.readOnly ? { side: "output" as const } : facts.writeOnly ? { side: "input" as const } : {}),
       optional: !required,
       hidden: false,
-      evidence: [schema.evidence],
+      evidence: [schema.usedAt ?? schema.evidence],
     };
   }
 
@@ -156,7 +156,8 @@ export class TypeDrafter {
     const items = facts.items?.();
     const fallback = place.form === "json" ? ANY_SHAPE : TEXT_SHAPE;
     const of = items ? this.shapeOf(items, { ...place, name: `${place.name}Item` }) : undefined;
-    if (of?.nullable) {
+    const hasNulls = of?.nullable === true && place.form === "json";
+    if (of?.nullable && !hasNulls) {
       this.#questions.add(
         "Items of this list may be null in the document; here they may not.",
         place.about,
@@ -167,7 +168,7 @@ export class TypeDrafter {
     const isPossible = (minItems ?? 0) <= (maxItems ?? Infinity);
     return {
       kind: "list",
-      of: of?.shape ?? fallback,
+      of: hasNulls ? withNull(of.shape) : (of?.shape ?? fallback),
       ...(isPossible && minItems !== undefined && minItems > 0 ? { minItems } : {}),
       ...(isPossible && maxItems !== undefined ? { maxItems } : {}),
       ...(facts.uniqueItems && place.form === "json" ? { uniqueItems: true as const } : {}),
@@ -365,6 +366,12 @@ export class TypeDrafter {
     for (const [made, owner] of this.#made) if (owner === type) this.#made.set(made, same);
     return same;
   }
+}
+
+function withNull(shape: Shape): Shape {
+  if (shape.kind === "any") return shape;
+  const alternatives = shape.kind === "union" && !shape.discriminator ? shape.of : [shape];
+  return { kind: "union", of: [...alternatives, NULL_SHAPE] };
 }
 
 function includes(type: DraftType, other: DraftType): boolean {

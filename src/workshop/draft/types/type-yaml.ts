@@ -17,20 +17,30 @@ export function typeYaml(type: DraftType): YamlMap {
   };
 }
 
-function fieldsYaml({ fields, evidence, xml }: DraftType): YamlMap {
-  const isXml = xml.element !== undefined;
-  return Object.fromEntries([...fields].map(([name, field]) => [name, fieldYaml(name, field, { evidence, isXml })]));
+function fieldsYaml({ fields, evidence, xml, hasPaths = false }: DraftType): YamlMap {
+  const isWritten = xml.element !== undefined || hasPaths;
+  const type = { evidence, isXml: xml.element !== undefined, isWritten };
+  return Object.fromEntries([...fields].map(([name, field]) => [name, fieldYaml(name, field, type)]));
 }
 
-function fieldYaml(name: string, field: FieldSpec, type: { evidence: readonly string[]; isXml: boolean }): YamlMap {
+interface TypeOfField {
+  evidence: readonly string[];
+  isXml: boolean;
+  /** Its wires are as they have to be written. */
+  isWritten: boolean;
+}
+
+function fieldYaml(name: string, field: FieldSpec, type: TypeOfField): YamlMap {
   const { description, shape, nullable, side, optional, default: usual, evidence } = field;
   const own = evidence.filter(
     (place) => !type.evidence.some((whole) => place === whole || place.startsWith(`${whole}/`)),
   );
   return {
     description,
-    wire: wireYaml(name, field, type.isXml),
-    ...shapeYaml(shape),
+    wire: wireYaml(name, field, type),
+    ...(field.const === undefined ? shapeYaml(shape) : { const: field.const }),
+    value: field.value,
+    ...(field.hidden ? { hidden: true } : {}),
     nullable,
     ...(side === undefined ? {} : { [side === "output" ? "readOnly" : "writeOnly"]: true }),
     ...(optional && usual === undefined ? { optional } : {}),
@@ -39,9 +49,11 @@ function fieldYaml(name: string, field: FieldSpec, type: { evidence: readonly st
   };
 }
 
-function wireYaml(name: string, { wire, shape }: FieldSpec, isXml: boolean): string | false | undefined {
+function wireYaml(name: string, { wire, shape, value }: FieldSpec, type: TypeOfField): string | false | undefined {
+  if (wire === false && value !== undefined) return undefined;
   if (wire === false || wire === ".") return wire;
-  if (isXml) return wire === name || (shape.kind === "list" && wire === `${name}[]`) ? undefined : wire;
+  if (type.isXml && shape.kind === "list" && wire === `${name}[]`) return undefined;
+  if (type.isWritten) return wire === name ? undefined : wire;
   return wire === name ? undefined : memberPath(wire);
 }
 

@@ -1,0 +1,143 @@
+import {
+  buildASTSchema,
+  buildClientSchema,
+  GraphQLError,
+  Kind,
+  parse,
+  specifiedScalarTypes,
+  visit,
+  type DefinitionNode,
+  type DocumentNode,
+  type GraphQLSchema,
+  type IntrospectionQuery,
+} from "graphql";
+import { messageOf } from "../../../errors/nexus-error.ts";
+import { isRecord } from "../../../json/is-record.ts";
+import { visible } from "../../../text/visible.ts";
+import { unreadable, type LoadedDocument } from "../parse-document.ts";
+import { IntrospectionPlaces, SdlPlaces, type GraphqlPlaces } from "./graphql-places.ts";
+
+/** A schema, and where its parts are described. */
+export interface ReadSchema {
+  schema: GraphQLSchema;
+  places: GraphqlPlaces;
+  /** Types that are used and not described; they are scalars here. */
+  unknown: string[];
+}
+
+/** The largest known schemas have about 500,000 tokens. */
+const MAX_TOKENS = 3_000_000;
+const MAX_TYPES = 50_000;
+
+/** Reads a schema in the schema language, or the result of an introspection query. */
+export function readSchema(document: LoadedDocument): ReadSchema {
+  try {
+    return document.format === "graphql" ? ofText(document) : ofIntrospection(document);
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(document.name, "is nested too deep");
+    if (!(error instanceof GraphQLError) && !(error instanceof Error)) throw error;
+    if (error instanceof Error && "code" in error) throw error;
+    const [place] = error instanceof GraphQLError ? (error.locations ?? []) : [];
+    const at = place ? ` in line ${place.line}, column ${place.column}` : "";
+    const problem = visible(messageOf(error).slice(0, 300));
+    if (/token limit|tokens\. Parsing aborted/i.test(problem)) throw tooLarge(document.name, "has too many parts");
+    throw unreadable(
+      `The GraphQL schema ${document.name} cannot be read${at}: ${problem}`,
+      "Correct it, or export it again: the schema language (SDL), or the result of an introspection query as JSON.",
+      { cause: error },
+    );
+  }
+}
+
+function ofText({ text, name }: LoadedDocument): ReadSchema {
+  const { document, unknown } = completed(parse(text, { maxTokens: MAX_TOKENS }));
+  if (document.definitions.length > MAX_TYPES) throw tooLarge(name, `has more than ${MAX_TYPES} definitions`);
+  // Schemas of gateways use directives and types that other parts of them declare.
+  const schema = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
+  return { schema, places: new SdlPlaces(name, schema), unknown };
+}
+
+function ofIntrospection({ value, name }: LoadedDocument): ReadSchema {
+  const isWrapped = isRecord(value) && isRecord(value["data"]);
+  const whole = isWrapped ? (value["data"] as Record<string, unknown>) : value;
+  const described = isRecord(whole) ? whole["__schema"] : undefined;
+  const types: unknown = isRecord(described) ? described["types"] : undefined;
+  if (!Array.isArray(types)) {
+    throw unreadable(
+      `The introspection result ${name} has no types`,
+      "Run the complete introspection query (getIntrospectionQuery of the graphql library) and save its result.",
+    );
+  }
+  if (types.length > MAX_TYPES) throw tooLarge(name, `has more than ${MAX_TYPES} types`);
+  // Servers may leave out what no client needs.
+  const filled = { __schema: { directives: [], ...(described as object), types: types.filter(isNamed).map(complete) } };
+  const schema = buildClientSchema(filled as unknown as IntrospectionQuery, { assumeValid: true });
+  return { schema, places: new IntrospectionPlaces(name, `${isWrapped ? "/data" : ""}/__schema`, types), unknown: [] };
+}
+
+function isNamed(type: unknown): type is Record<string, unknown> {
+  return isRecord(type) && typeof type["name"] === "string" && typeof type["kind"] === "string";
+}
+
+/** Results of old servers lack members that clients expect. */
+function complete(type: Record<string, unknown>): Record<string, unknown> {
+  const isObject = type["kind"] === "OBJECT" || type["kind"] === "INTERFACE";
+  const fields = Array.isArray(type["fields"]) ? (type["fields"] as unknown[]).filter(isRecord) : [];
+  return {
+    ...type,
+    ...(isObject && {
+      interfaces: type["interfaces"] ?? [],
+      fields: fields.map((field) => ({ ...field, args: field["args"] ?? [] })),
+    }),
+  };
+}
+
+/**
+ * With a definition for every type that is used. A type that is only extended is one of another part of a larger
+ * schema, and defined here by its extension.
+ */
+function completed(document: DocumentNode): { document: DocumentNode; unknown: string[] } {
+  const defined = new Set(specifiedScalarTypes.map(({ name }) => name));
+  const definitions: DefinitionNode[] = [];
+  for (const definition of document.definitions) if (isTypeDefinition(definition)) defined.add(definition.name.value);
+  for (const definition of document.definitions) {
+    const kind = DEFINED_BY[definition.kind];
+    const name = "name" in definition ? definition.name?.value : undefined;
+    if (kind === undefined || name === undefined || defined.has(name)) definitions.push(definition);
+    else {
+      defined.add(name);
+      definitions.push({ ...definition, kind } as DefinitionNode);
+    }
+  }
+  const unknown = new Set<string>();
+  const whole: DocumentNode = { ...document, definitions };
+  visit(whole, {
+    NamedType: ({ name }) => {
+      if (!defined.has(name.value)) unknown.add(name.value);
+    },
+  });
+  const scalars = [...unknown].map((value): DefinitionNode => {
+    return { kind: Kind.SCALAR_TYPE_DEFINITION, name: { kind: Kind.NAME, value } };
+  });
+  return { document: { ...whole, definitions: [...definitions, ...scalars] }, unknown: [...unknown] };
+}
+
+const DEFINED_BY: Readonly<Partial<Record<Kind, Kind>>> = {
+  [Kind.OBJECT_TYPE_EXTENSION]: Kind.OBJECT_TYPE_DEFINITION,
+  [Kind.INTERFACE_TYPE_EXTENSION]: Kind.INTERFACE_TYPE_DEFINITION,
+  [Kind.UNION_TYPE_EXTENSION]: Kind.UNION_TYPE_DEFINITION,
+  [Kind.ENUM_TYPE_EXTENSION]: Kind.ENUM_TYPE_DEFINITION,
+  [Kind.INPUT_OBJECT_TYPE_EXTENSION]: Kind.INPUT_OBJECT_TYPE_DEFINITION,
+  [Kind.SCALAR_TYPE_EXTENSION]: Kind.SCALAR_TYPE_DEFINITION,
+};
+
+function isTypeDefinition(node: DefinitionNode): node is Extract<DefinitionNode, { name: { value: string } }> {
+  return Object.values(DEFINED_BY).includes(node.kind) && "name" in node;
+}
+
+function tooLarge(name: string, problem: string): Error {
+  return unreadable(
+    `The GraphQL schema ${name} ${problem}, the limit`,
+    "Leave out types that the tools do not need, and import the rest.",
+  );
+}
