@@ -83,6 +83,7 @@ export const LAYERS = [
   ["workshop/run/writes"],
   // A call reads pages and makes steps, and both of them make calls.
   ["workshop/run/pages", "workshop/run/steps", "workshop/run"],
+  ["workshop/learn"],
   ["workshop/publish"],
   ["workshop/serve"],
   ["workshop/fake"],

@@ -218,6 +218,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "approve a tool file, so that it can be served",
     load: async () => (await import("./api/api-approve.ts")).apiApprove,
   },
+  "api learn": {
+    section: "Turn APIs into servers",
+    summary: "propose changes to a tool file from answers that did not fit it",
+    load: async () => (await import("./api/api-learn.ts")).apiLearn,
+  },
   "api writes": {
     section: "Turn APIs into servers",
     summary: "list writes with unknown outcome",

@@ -10,6 +10,7 @@ import { MemoryTransport } from "../transport/memory.ts";
 import type { ApiReach } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { ToolFile } from "./file/model/tool-file.ts";
+import { DeviationLog, deviationsFolder } from "./learn/seen-deviations.ts";
 import { loadApproved, type ApprovedApi } from "./load-api.ts";
 import { apiSecrets } from "./run/secrets/api-secrets.ts";
 import { UpstreamTokens } from "./run/secrets/upstream-tokens.ts";
@@ -146,6 +147,7 @@ async function openRunner(
   const { close: unbind, ...binding } = isFake
     ? await boundToFake(file, instance)
     : boundToReal(file, instance, { ...given, upstream });
+  const deviations = isFake ? undefined : deviationLog(api.file.api, instance, given);
   try {
     const runner = new ApiRunner(api, {
       ...binding,
@@ -155,8 +157,10 @@ async function openRunner(
       ca: [...given.surroundings.extraCertificates, ...(given.ca ?? [])],
       publicOnly: isFake ? undefined : given.publicOnly,
       logger: given.logger,
+      onDeviations: deviations && ((tool, told) => deviations.note(tool, told)),
     });
     const close = async () => {
+      deviations?.flush();
       await runner.close();
       await unbind();
     };
@@ -194,6 +198,16 @@ function boundToReal(
   });
   const saveSecret = async (name: string, value: string) => void (await store.set(name, value));
   return { secrets, saveSecret, tokens: sharedTokens(instance, given), upstream, ledger, close: async () => {} };
+}
+
+/** One for all connections of this process to the same server: it writes a file. */
+function deviationLog(api: string, instance: ServerInstance, { shared, stateFolder }: ApiSurroundings): DeviationLog {
+  const file = join(deviationsFolder(stateFolder), `${instanceFileName(instance)}.json`);
+  const known = shared?.get(file);
+  if (known instanceof DeviationLog) return known;
+  const log = new DeviationLog(file, { api, server: instance.server });
+  shared?.set(file, log);
+  return log;
 }
 
 /** One for all connections of this process to the same server, so that each token is requested once. */

@@ -54,6 +54,8 @@ export interface ApiRunnerOptions {
   /** Signers by their names in tool files. */
   signers?: Readonly<Record<string, Signer>> | undefined;
   logger?: Logger | undefined;
+  /** Is told how answers differ from the file, with secrets masked. */
+  onDeviations?: ((tool: string, deviations: readonly Readonly<Record<string, string>>[]) => void) | undefined;
   now?: (() => number) | undefined;
   pause?: Pause | undefined;
   /** The size limit of one response. */
@@ -111,6 +113,7 @@ export class ApiRunner implements AsyncDisposable {
       tokens: options.tokens ?? new UpstreamTokens(),
       signers: options.signers ?? {},
       logger: options.logger ?? SILENT,
+      onDeviations: options.onDeviations,
       now,
       clock: clockFunctions(now),
       pause: options.pause ?? realPause,

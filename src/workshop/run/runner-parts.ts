@@ -37,6 +37,7 @@ export interface RunnerParts {
   settings: SettingValues;
   signers: Readonly<Record<string, Signer>>;
   logger: Logger;
+  onDeviations: ((tool: string, deviations: readonly Readonly<Record<string, string>>[]) => void) | undefined;
   now: () => number;
   /** The same for expressions. */
   clock: ClockFunctions;

@@ -201,6 +201,7 @@ export class ToolCall {
     const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
     if (told.length > 0) {
       this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
+      this.#parts.onDeviations?.(this.#plan.name, told);
       const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
       lines.push(`The answer was not as documented in ${places}: see deviations.`);
     }
