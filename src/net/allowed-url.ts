@@ -31,7 +31,7 @@ export function allowedUrl(text: string, allow: readonly string[]): URL {
 const PLAIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?\/(?:[\w.~-]+\/)*$/i;
 
 /** Segments that do not begin with a dot, and a query, of characters that every parser leaves as they are. */
-const PLAIN_REST = /^(?:[\w~-][\w.~-]*\/)*(?:[\w~-][\w.~-]*)?(?:\?[\w.~%&=+,-]+)?$/;
+const PLAIN_REST = /(?:[\w~-][\w.~-]*\/)*(?:[\w~-][\w.~-]*)?(?:\?[\w.~%&=+,-]+)?$/y;
 
 /** The parts of an allowed address that a request needs. */
 export interface AllowedAddress {
@@ -60,7 +60,9 @@ export class AllowedPrefixes {
   /** Throws as `allowedUrl` does. */
   get(text: string): AllowedAddress {
     for (const { prefix, url, origin } of this.#plain) {
-      if (!text.startsWith(prefix) || !PLAIN_REST.test(text.slice(prefix.length))) continue;
+      if (!text.startsWith(prefix)) continue;
+      PLAIN_REST.lastIndex = prefix.length;
+      if (!PLAIN_REST.test(text)) continue;
       const query = text.indexOf("?");
       return { url, origin, path: text.slice(origin.length), shown: query === -1 ? text : text.slice(0, query) };
     }

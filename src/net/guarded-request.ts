@@ -2,7 +2,7 @@ import type { CancelSignal } from "../async/cancellation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { AllowedPrefixes } from "./allowed-url.ts";
 import { PendingResponse } from "./pending-response.ts";
-import type { DispatchOptions, Network } from "./network.ts";
+import type { Dispatcher, DispatchOptions, Network } from "./network.ts";
 
 export interface GuardedRequest {
   method: DispatchOptions["method"];
@@ -42,18 +42,28 @@ const OWN_HEADERS = new Set([
  * One request to an allowed address and its answer with any status. Redirects are not followed. Errors say whether the
  * request may have reached the server (`mayHaveReached`), and never contain its query.
  */
-export async function guardedRequest(network: Network, request: GuardedRequest): Promise<GuardedResponse> {
+export function guardedRequest(network: Network, request: GuardedRequest): Promise<GuardedResponse> {
+  try {
+    return sent(network, request);
+  } catch (error) {
+    return Promise.reject(error as NexusError);
+  }
+}
+
+/** Throws if the request is refused. An open connection is not waited for: one promise is enough for most requests. */
+function sent(network: Network, request: GuardedRequest): Promise<GuardedResponse> {
   const allow = request.allow instanceof AllowedPrefixes ? request.allow : new AllowedPrefixes(request.allow);
   const { url, origin, path, shown } = allow.get(request.url);
   if (!network.guard) throw new NexusError("INTERNAL", "A guarded request needs a network with an address guard");
   network.guard.check(url);
-  const { credential = "" } = request;
   const headers = sentHeaders(request.headers);
-  const dispatcher = network.findDispatcher(origin, credential) ?? (await network.dispatcher(origin, credential));
-  const { method, body, timeoutMs, maxBytes, signal } = request;
+  const { credential = "", method, body, timeoutMs, maxBytes, signal } = request;
   const options: DispatchOptions = { origin, path, method, headers, headersTimeout: 0, bodyTimeout: 0 };
   if (body !== undefined) options.body = body;
-  return new PendingResponse({ dispatcher, options, shown, timeoutMs, maxBytes, signal }).answer();
+  const answerBy = (dispatcher: Dispatcher) =>
+    new PendingResponse({ dispatcher, options, shown, timeoutMs, maxBytes, signal }).answer();
+  const open = network.findDispatcher(origin, credential);
+  return open ? answerBy(open) : network.dispatcher(origin, credential).then(answerBy);
 }
 
 /** Names and values in turn, which costs less than one more object with these members. */

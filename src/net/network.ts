@@ -59,8 +59,8 @@ export class Network implements AsyncDisposable {
   readonly guard: AddressGuard | undefined;
   readonly #options: NetworkOptions;
   readonly #pools = new Map<string, Promise<Dispatcher>>();
-  /** Those that are open, for callers that need not wait. */
-  readonly #open = new Map<string, Dispatcher>();
+  /** Those that are open, by origin and credential, for callers that need not wait. */
+  readonly #open = new Map<string, Map<string, Dispatcher>>();
 
   constructor(options: NetworkOptions = {}) {
     this.#options = options;
@@ -76,16 +76,23 @@ export class Network implements AsyncDisposable {
       pool = opening;
       this.#pools.set(key, pool);
       opening.then(
-        (opened) => this.#pools.get(key) === opening && this.#open.set(key, opened),
+        (opened) => {
+          if (this.#pools.get(key) === opening) this.#keepOpen(origin, credential, opened);
+        },
         () => {},
       );
     }
     return pool;
   }
 
+  #keepOpen(origin: string, credential: string, opened: Dispatcher): void {
+    const ofOrigin = this.#open.get(origin) ?? new Map<string, Dispatcher>();
+    this.#open.set(origin, ofOrigin.set(credential, opened));
+  }
+
   /** The same if it is open. */
   findDispatcher(origin: string, credential: string): Dispatcher | undefined {
-    return this.#open.get(`${origin}\n${credential}`);
+    return this.#open.get(origin)?.get(credential);
   }
 
   /** The proxy for requests to an origin, without its password. */

@@ -22,7 +22,8 @@ export class PendingResponse implements DispatchHandler {
   readonly #promise: Promise<GuardedResponse>;
   #resolve: (response: GuardedResponse) => void = () => {};
   #reject: (error: NexusError) => void = () => {};
-  readonly #cancel = () => this.#stop("CANCELLED", "The request was cancelled");
+  /** Made only for a signal. */
+  #cancel: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #controller: DispatchController | undefined;
   #isOver = false;
@@ -40,9 +41,12 @@ export class PendingResponse implements DispatchHandler {
 
   answer(): Promise<GuardedResponse> {
     const { dispatcher, options, signal, timeoutMs, shown } = this.#setup;
-    if (signal?.aborted) this.#cancel();
+    if (signal?.aborted) this.#cancelled();
     else {
-      signal?.addEventListener("abort", this.#cancel, { once: true });
+      if (signal) {
+        this.#cancel = () => this.#cancelled();
+        signal.addEventListener("abort", this.#cancel, { once: true });
+      }
       const late = () => this.#stop("TIMEOUT", `${shown} did not answer within ${timeoutMs} ms`);
       this.#timer = setTimeout(late, timeoutMs);
       try {
@@ -97,6 +101,10 @@ export class PendingResponse implements DispatchHandler {
     this.#fail(this.#failure(error));
   }
 
+  #cancelled(): void {
+    this.#stop("CANCELLED", "The request was cancelled");
+  }
+
   #tooLarge(status: number | undefined): void {
     const { shown, maxBytes } = this.#setup;
     this.#stop("MESSAGE_TOO_LARGE", `${shown} sent an answer of more than ${maxBytes} bytes`, { status });
@@ -129,7 +137,7 @@ export class PendingResponse implements DispatchHandler {
   #finish(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
-    this.#setup.signal?.removeEventListener("abort", this.#cancel);
+    if (this.#cancel) this.#setup.signal?.removeEventListener("abort", this.#cancel);
   }
 }
 

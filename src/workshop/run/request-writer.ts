@@ -37,6 +37,7 @@ export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpe
   const isDocument = response.as === "xml" || response.as === "json";
   const maxBytes = isDocument ? undefined : (spec.limits.downloadBytes ?? DEFAULT_DOWNLOAD_BYTES);
   const fixed = { accept: request.accept ?? ACCEPT[response.as] };
+  const lowerCase = new LowerCaseNames();
   return (value, { base, credentials, scope }) => {
     const { path, query, headers } = partsOf(value, scope);
     const secret = encodeQuery(Object.entries(credentials.query));
@@ -44,8 +45,12 @@ export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpe
     const url = `${base}${path}${search === "" ? "" : `?${search}`}`;
     const written = body?.write(value);
     const type = written ? { "content-type": written.contentType } : undefined;
-    const all = withCookies(withLowerCase(fixed, type ?? {}, headers, credentials.headers), credentials.cookies);
-    const request: OutgoingRequest = { method, url, headers: all };
+    const all: Record<string, string> = {};
+    lowerCase.copy(fixed, all);
+    if (type) lowerCase.copy(type, all);
+    lowerCase.copy(headers, all);
+    lowerCase.copy(credentials.headers, all);
+    const request: OutgoingRequest = { method, url, headers: withCookies(all, credentials.cookies) };
     if (written) request.body = written.body;
     if (maxBytes !== undefined) request.maxBytes = maxBytes;
     return request;
@@ -61,9 +66,22 @@ function withCookies(headers: Record<string, string>, cookies: Record<string, st
   return { ...headers, cookie: [...(cookie === undefined ? [] : [cookie]), ...written].join("; ") };
 }
 
-/** Lower-case names, so that a credential and a value cannot have the same name. */
-function withLowerCase(...each: readonly Readonly<Record<string, string>>[]): Record<string, string> {
-  const all: Record<string, string> = {};
-  for (const headers of each) for (const name of Object.keys(headers)) all[name.toLowerCase()] = headers[name] ?? "";
-  return all;
+/**
+ * Lower-case names, so that a credential and a value cannot have the same name. Each is converted once: they are those of
+ * the tool file, and a new text would have to be searched among all names of members in each request.
+ */
+class LowerCaseNames {
+  readonly #known = new Map<string, string>();
+
+  copy(from: Readonly<Record<string, string>>, to: Record<string, string>): void {
+    for (const name of Object.keys(from)) to[this.#of(name)] = from[name] ?? "";
+  }
+
+  #of(name: string): string {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const lower = name.toLowerCase();
+    this.#known.set(name, lower);
+    return lower;
+  }
 }

@@ -197,13 +197,13 @@ export class ToolCall {
     const { limits } = this.#plan.spec;
     const { structured, json } = this.#wholeValue(success) ?? { structured: this.#shownValue(input, success) };
     // Two adjacent values may form a secret.
-    const lines = [redaction.inOwnWords(text)];
+    let line = redaction.inOwnWords(text);
     const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
     if (told.length > 0) {
       this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
       this.#parts.onDeviations?.(this.#plan.name, told);
       const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
-      lines.push(`The answer was not as documented in ${places}: see deviations.`);
+      line += `\nThe answer was not as documented in ${places}: see deviations.`;
     }
     const owner = () => instanceKey(instance, this.#facts.caller);
     const keepWhole = (whole: string) => results.keep(owner(), whole);
@@ -214,7 +214,7 @@ export class ToolCall {
     const blob = bytes && redactedBytes(bytes, redaction);
     const keep = { keepWhole, api: api.file.api, tool: this.#plan.name };
     return successResult({
-      text: lines.join("\n"),
+      text: line,
       structured,
       json,
       deviations: told,

@@ -16,6 +16,9 @@ export interface Credentials {
 
 export const NO_CREDENTIALS: Credentials = { query: {}, headers: {}, cookies: {}, signing: new Map() };
 
+const FOR_HEADER = { place: "header" } as const;
+const FOR_COOKIE = { place: "cookie" } as const;
+
 export interface CredentialsOptions extends SecretSource {
   /** The address of the request, as `https://api.example`. */
   origin: string;
@@ -34,12 +37,12 @@ export async function credentialsFor(
   const { origin, redaction } = options;
   const lookup = new SecretLookup(options, input, spec.public);
   const get = (written: string) => lookup.get(written, origin);
-  const forHeader = (written: string) => lookup.getForHeader(written, origin);
+  const forHeader = (written: string) => lookup.get(written, origin, FOR_HEADER);
   // Only what has names is waited for.
   const query = hasNames(spec.query) ? await all(spec.query, get) : NO_CREDENTIALS.query;
   const headers = hasNames(spec.headers) ? await all(spec.headers, forHeader) : {};
   const cookies = spec.cookies
-    ? await all(spec.cookies, (written) => lookup.getForCookie(written, origin))
+    ? await all(spec.cookies, (written) => lookup.get(written, origin, FOR_COOKIE))
     : NO_CREDENTIALS.cookies;
   if (spec.bearer !== undefined) headers["authorization"] = `Bearer ${await forHeader(spec.bearer)}`;
   if (spec.basic) {

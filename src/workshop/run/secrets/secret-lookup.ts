@@ -18,6 +18,14 @@ export interface SecretSource {
   redaction: Redaction;
 }
 
+/** What a secret is looked up for. */
+interface SecretUse {
+  place?: "header" | "cookie";
+  isToken?: boolean;
+}
+
+const NO_PLACE: SecretUse = {};
+
 /** The secrets of one request. All that are missing or not allowed are reported together, at the end. */
 export class SecretLookup {
   readonly #source: SecretSource;
@@ -34,8 +42,11 @@ export class SecretLookup {
     this.#public = publicNames;
   }
 
-  /** The value for a request to an origin, masked from now on; "" if there is none. `isToken`: it is replaced often. */
-  async get(written: string, origin: string, { isToken = false } = {}): Promise<string> {
+  /**
+   * The value for a request to an origin, masked from now on; "" if there is none. `place`: it becomes a part of that.
+   * `isToken`: it is replaced often.
+   */
+  async get(written: string, origin: string, { place, isToken = false }: SecretUse = NO_PLACE): Promise<string> {
     const name = this.nameOf(written);
     checkSecretName(name);
     let value: string | undefined;
@@ -50,21 +61,8 @@ export class SecretLookup {
     if (value === undefined || value === "") (this.#missing ??= new Set()).add(name);
     else if (isToken) this.#source.redaction.hideToken(value);
     else if (!this.#public.includes(written)) this.#source.redaction.hide(value);
+    if (place !== undefined && value !== undefined) requireFitting(name, value, place);
     return value ?? "";
-  }
-
-  /** The same for a value that becomes part of a header. */
-  async getForHeader(written: string, origin: string): Promise<string> {
-    const value = await this.get(written, origin);
-    if (/[^\x20-\x7e]/.test(value)) throw unfit(this.nameOf(written));
-    return value;
-  }
-
-  /** The same for a cookie, whose value cannot have these characters (RFC 6265, section 4.1.1). */
-  async getForCookie(written: string, origin: string): Promise<string> {
-    const value = await this.getForHeader(written, origin);
-    if (/[ ",;\\]/.test(value)) throw unfit(this.nameOf(written), "a cookie");
-    return value;
   }
 
   /** The full name, with the values of the input. */
@@ -78,11 +76,17 @@ export class SecretLookup {
   }
 }
 
+/** A cookie cannot have these characters (RFC 6265, section 4.1.1). */
+function requireFitting(name: string, value: string, place: "header" | "cookie"): void {
+  if (/[^\x20-\x7e]/.test(value)) throw unfit(name, "header");
+  if (place === "cookie" && /[ ",;\\]/.test(value)) throw unfit(name, place);
+}
+
 /** The usual cause is the line break at the end of a copied file. */
-function unfit(name: string, place = "a header"): NexusError {
+function unfit(name: string, place: string): NexusError {
   return new NexusError(
     "AUTH_REQUIRED",
-    `The secret ${name} holds a line break or another character that ${place} cannot hold, so nothing was sent`,
+    `The secret ${name} holds a line break or another character that a ${place} cannot hold, so nothing was sent`,
     { hint: `The operator of this server has to run: nexus secrets set ${name}`, mayHaveReached: false },
   );
 }
