@@ -178,6 +178,7 @@ test("X5: arguments and answers of random types are the same after they were sen
 
 const short = { type: "string", minLength: 0, maxLength: 8 };
 const BY_SPECIES = { oneOf: ["Cat", "Dog"], discriminator: { member: "species" } };
+const BY_KIND = { oneOf: ["Cat", "Dog"], discriminator: { member: "kind", values: { c: "Cat", d: "Dog" } } };
 const EITHER = { oneOf: ["Leaf", { type: "string", maxLength: 5 }] };
 
 test.each([
@@ -196,6 +197,16 @@ test.each([
       },
       Dog: { include: ["Leaf"], fields: { kind: { type: "string" }, f0: { ...BY_SPECIES, optional: true } } },
       Leaf: { fields: { f0: { list: { map: { map: { type: "string" } } } } }, additional: { type: "Either" } },
+      Either: EITHER,
+    },
+  ],
+  [
+    "a constant that only answers have tells their types apart",
+    {
+      Root: { fields: { either: { type: "Either", optional: true } } },
+      Cat: { fields: { kind: { const: "c" }, f0: { ...BY_SPECIES, optional: true } } },
+      Dog: { include: ["Leaf"], fields: { kind: { type: "string" }, f0: { list: { type: "integer" } } } },
+      Leaf: { fields: { f0: { oneOf: [BY_KIND, { type: "Either" }], optional: true, readOnly: true } } },
       Either: EITHER,
     },
   ],
