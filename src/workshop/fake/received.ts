@@ -16,6 +16,8 @@ export interface Arrival {
 export interface Received {
   input: Record<string, unknown>;
   problems: string[];
+  /** How many parameters differ from the constants of the file. */
+  wrongConstants: number;
 }
 
 /** How the requests of one tool are read. */
@@ -29,15 +31,17 @@ export interface RequestReading {
 /** Reads a request strictly: every deviation from the file is a problem. */
 export function receive(route: FakeRoute, arrival: Arrival, { parts, body, rules }: RequestReading): Received {
   const { query, headers } = arrival;
-  const parameters = parts.read({ path: route.places, query: [...query], headers });
   const content = bodyIn(arrival, body);
+  const parameters = parts.read({ path: route.places, query: [...query], headers }, content.input);
   const input = { ...content.input, ...parameters.input };
   const problems = [...parameters.problems, ...content.problems, ...differences(content.input, parameters.input)];
-  if (problems.length > 0) return { input, problems };
-  return { input, problems: rules(input).map(({ path, say }) => (path === "" ? say : `${path}: ${say}`)) };
+  const { wrongConstants = 0 } = parameters;
+  if (problems.length > 0) return { input, problems, wrongConstants };
+  const broken = rules(input).map(({ path, say }) => (path === "" ? say : `${path}: ${say}`));
+  return { input, problems: broken, wrongConstants };
 }
 
-function bodyIn({ headers, body }: Arrival, how: RequestBody | undefined): Received {
+function bodyIn({ headers, body }: Arrival, how: RequestBody | undefined): Omit<Received, "wrongConstants"> {
   if (how) return how.read(body, String(headers["content-type"] ?? ""));
   return { input: {}, problems: body.length === 0 ? [] : ["the request has a body, and takes none"] };
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { rulesFor } from "../check/rules.ts";
 import { requestBodyFor } from "../codec/body/request-body.ts";
@@ -8,7 +9,7 @@ import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
 import { isAccepted, maskedQuery } from "./credentials.ts";
 import type { Failures } from "./failures.ts";
 import { offSchema } from "./off-schema.ts";
-import { receive, type Arrival, type RequestReading } from "./received.ts";
+import { receive, type Arrival, type Received, type RequestReading } from "./received.ts";
 import type { FakeReply } from "./reply.ts";
 import type { SignableRequest } from "../run/signing/signable-request.ts";
 import { FakeTokens } from "./tokens.ts";
@@ -23,6 +24,8 @@ export interface SeenRequest {
   /** Path and query, secrets masked. */
   address: string;
   body: string;
+  /** Present if the body is not text. */
+  encoding?: "base64";
   /** Its content, as far as it could be read. */
   input: Record<string, unknown>;
   status: number;
@@ -66,30 +69,32 @@ export class Responder {
       return { seen, reply: token, failure: undefined };
     }
     const found = this.#routes.find(method, path);
-    const route = Array.isArray(found) ? this.#meant(found, arrival) : undefined;
-    const failure = route && this.#failures.next(route.tool);
-    const { reply, input } = route ? this.#toTool(route, arrival, failure) : nowhere(found !== undefined);
-    const query = maskedQuery(this.#file, route?.spec, arrival.query);
+    const arrived = found && this.#bestOf(found, arrival);
+    const failure = arrived && this.#failures.next(arrived.route.tool);
+    const { reply, input } = arrived ? this.#toTool(arrived, arrival, failure) : nowhere(found !== undefined);
+    const query = maskedQuery(this.#file, arrived?.route.spec, arrival.query);
     const address = query === "" ? path : `${path}?${query}`;
-    const body = Buffer.from(arrival.body).toString("utf8");
-    return { seen: { tool: route?.tool, method, address, body, input, status: reply.status }, reply, failure };
+    const content = shownBody(arrival.body);
+    return {
+      seen: { tool: arrived?.route.tool, method, address, ...content, input, status: reply.status },
+      reply,
+      failure,
+    };
   }
 
-  /** Of several tools with one address, that whose request it is; if it is of none, the one that differs least. */
-  #meant(routes: readonly FakeRoute[], arrival: Arrival): FakeRoute | undefined {
-    let best: { route: FakeRoute; problems: number } | undefined;
-    if (routes.length === 1) return routes[0];
+  /** Of several tools with the same address, the one whose constants are right, then the one with the fewest problems. */
+  #bestOf(routes: readonly FakeRoute[], arrival: Arrival): Arrived | undefined {
+    let best: Arrived | undefined;
     for (const route of routes) {
-      const { problems } = receive(route, arrival, this.#plan(route).reading);
-      if (problems.length < (best?.problems ?? Infinity)) best = { route, problems: problems.length };
-      if (problems.length === 0) break;
+      const received = receive(route, arrival, this.#plan(route).reading);
+      if (best && differenceOf(received) >= differenceOf(best.received)) continue;
+      best = { route, received };
     }
-    return best?.route;
+    return best;
   }
 
-  #toTool(route: FakeRoute, arrival: Arrival, failure: FakeFailure | undefined): Replied {
-    const { reading } = this.#plan(route);
-    const { input, problems } = receive(route, arrival, reading);
+  #toTool({ route, received }: Arrived, arrival: Arrival, failure: FakeFailure | undefined): Replied {
+    const { input, problems } = received;
     if (failure && "status" in failure) return { reply: unreachable(failure.status), input };
     try {
       const answer = this.#answer(route, arrival, { input, problems });
@@ -138,9 +143,27 @@ interface ToolPlan {
   respond: ResponseWriter;
 }
 
+/** A request as one tool reads it. */
+interface Arrived {
+  route: FakeRoute;
+  received: Received;
+}
+
 interface Replied {
   reply: FakeReply;
   input: Record<string, unknown>;
+}
+
+/** A wrong constant says that another tool is meant. */
+function differenceOf({ problems, wrongConstants }: Received): number {
+  return wrongConstants * 1_000 + problems.length;
+}
+
+/** Bytes that are not text are shown as base64. */
+function shownBody(bytes: Uint8Array): Pick<SeenRequest, "body" | "encoding"> {
+  return isUtf8(bytes)
+    ? { body: Buffer.from(bytes).toString("utf8") }
+    : { body: Buffer.from(bytes).toString("base64"), encoding: "base64" };
 }
 
 function nowhere(isOtherMethod: boolean): Replied {

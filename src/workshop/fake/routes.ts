@@ -20,7 +20,7 @@ interface Template {
   open: number;
 }
 
-/** Finds the tools of a method and a path. Several have the same if their bodies tell them apart. */
+/** Finds the tools of a method and a path. */
 export class Routes {
   readonly #templates: readonly Template[];
 
@@ -35,22 +35,26 @@ export class Routes {
       .sort((a, b) => a.open - b.open);
   }
 
-  /** Undefined if no tool has the path; the allowed methods if it has only others. */
-  find(method: string, pathname: string): FakeRoute[] | { methods: string[] } | undefined {
-    const others: string[] = [];
-    for (const { spec, path } of this.#templates) {
-      const places = placesIn(path, pathname);
+  /**
+   * Several tools may have the same address, and differ in the rest of the request. No routes if the path has only other
+   * methods; undefined if no tool has the path.
+   */
+  find(method: string, pathname: string): readonly FakeRoute[] | undefined {
+    const found: FakeRoute[] = [];
+    let open = Infinity;
+    let isKnown = false;
+    for (const template of this.#templates) {
+      // The templates with the fewest places come first.
+      if (template.open > open) break;
+      const places = placesIn(template.path, pathname);
       if (!places) continue;
-      if (spec.request.method === method) return this.#sameAs(method, path, places);
-      others.push(spec.request.method);
+      isKnown = true;
+      const { tool, spec } = template;
+      if (spec.request.method !== method) continue;
+      found.push({ tool, spec, places });
+      open = template.open;
     }
-    return others.length === 0 ? undefined : { methods: others };
-  }
-
-  #sameAs(method: string, path: string, places: string[]): FakeRoute[] {
-    return this.#templates
-      .filter((each) => each.path === path && each.spec.request.method === method)
-      .map(({ tool, spec }) => ({ tool, spec, places }));
+    return isKnown ? found : undefined;
   }
 }
 

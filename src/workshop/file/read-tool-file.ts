@@ -4,6 +4,7 @@ import { checkExpressions } from "./check/check-expressions.ts";
 import { checkGiven } from "./check/check-given.ts";
 import { checkPaging } from "./check/check-paging.ts";
 import { checkRecursion } from "./check/check-recursion.ts";
+import { checkSameRequests } from "./check/check-same-requests.ts";
 import { checkRequests } from "./check/check-requests.ts";
 import { checkUnions } from "./check/check-unions.ts";
 import { checkSteps } from "./check/check-steps.ts";
@@ -57,6 +58,7 @@ const CHECKS = [
   checkTakenNames,
   checkExpressions,
   checkGiven,
+  checkSameRequests,
   checkAdvice,
 ];
 

@@ -1,7 +1,13 @@
 import { asNexusError } from "../../../errors/nexus-error.ts";
+import { textOf } from "../../expression/arithmetic.ts";
+import { evaluate } from "../../expression/evaluate.ts";
+import type { Expression } from "../../expression/expression.ts";
+import { callsIn, membersOf, mentioned } from "../../expression/names.ts";
+import { parseExpression } from "../../expression/parse.ts";
 import { placesIn } from "../../file/model/path-template.ts";
 import type {
   FieldSpec,
+  FixedValue,
   ParameterStyle,
   RequestSpec,
   SecretsSpec,
@@ -30,6 +36,13 @@ export interface ReceivedParts {
 export interface ReadParts {
   input: Fields;
   problems: string[];
+  /** How many of the problems are about constants, if any: the request may be meant for another tool. */
+  wrongConstants?: number;
+}
+
+/** Computed parameters are compared when all fields are read. */
+interface Reading extends ReadParts {
+  computed: { name: string; expression: Expression; given: string | undefined }[];
 }
 
 /** Reads path, query, headers and cookies of a tool's requests, strictly: the reverse of `requestPartsFor`. */
@@ -39,6 +52,7 @@ export class PartsReader {
   readonly #fields: Record<string, FieldSpec>;
   readonly #secrets: SecretsSpec | undefined;
   readonly #trees: ParameterTrees;
+  readonly #inParameters: ReadonlySet<string>;
 
   constructor(file: ToolFile, { request, input }: Pick<RequestToolSpec, "request" | "input">) {
     this.#file = file;
@@ -46,10 +60,17 @@ export class PartsReader {
     this.#fields = file.types[input]?.fields ?? {};
     this.#secrets = request.secrets === undefined ? undefined : file.secrets[request.secrets];
     this.#trees = new ParameterTrees(file);
+    const { path, query, headers, cookies = {} } = request;
+    const given = [query, headers, cookies].flatMap((each) => Object.values(each));
+    this.#inParameters = new Set([
+      ...placesIn(path).map(({ field }) => field),
+      ...given.flatMap((each) => (typeof each === "string" ? each : "field" in each ? each.field : [])),
+    ]);
   }
 
-  read({ path, query, headers }: ReceivedParts): ReadParts {
-    const reading: ReadParts = { input: {}, problems: [] };
+  /** `body`: the fields in the body, for what is computed from them. */
+  read({ path, query, headers }: ReceivedParts, body: Fields = {}): ReadParts {
+    const reading: Reading = { input: {}, problems: [], computed: [] };
     for (const [index, place] of placesIn(this.#request.path).entries()) {
       const kind = this.#kind(place.field);
       this.#take(place.field, kind && readPlace(place, kind, path[index] ?? ""), reading);
@@ -63,10 +84,32 @@ export class PartsReader {
       if (!("field" in parameter)) readFixed(parameter, name, line === undefined ? [] : [line], reading);
       else this.#takeLine(parameter.field, parameter.style, line, reading);
     }
-    return reading;
+    const { input, problems, wrongConstants, computed } = reading;
+    for (const { name, expression, given } of problems.length > 0 ? [] : computed) {
+      if (!this.#isRepeatable(expression)) continue;
+      const value = evaluate(expression, { input: { ...body, ...input } });
+      const expected = value === null || value === undefined ? undefined : textOf(value);
+      if (given === expected) continue;
+      problems.push(`${name}: expected ${expected === undefined ? "nothing" : JSON.stringify(expected)}`);
+    }
+    return { input, problems, ...(wrongConstants === undefined ? {} : { wrongConstants }) };
   }
 
-  #readPairs(place: "query" | "cookies", pairs: readonly Pair[], reading: ReadParts): void {
+  /** Whether all that an expression uses is in the request. Settings and times are not. */
+  #isRepeatable(expression: Expression): boolean {
+    if (["now", "today", "request_key"].some((name) => callsIn(expression, name))) return false;
+    if (mentioned(expression).some((name) => name !== "input")) return false;
+    const hasBody = this.#request.body !== undefined;
+    return membersOf(expression, "input").every((name) => {
+      const field = name === undefined ? undefined : this.#fields[name];
+      if (name === undefined || !field) return false;
+      if (!this.#inParameters.has(name) && (!hasBody || field.wire === false)) return false;
+      // A file may be given as a data URL, which is not sent.
+      return field.shape.kind !== "scalar" || field.shape.type !== "binary";
+    });
+  }
+
+  #readPairs(place: "query" | "cookies", pairs: readonly Pair[], reading: Reading): void {
     const parameters = Object.entries(this.#request[place] ?? {});
     const credentials = Object.keys(this.#secrets?.[place] ?? {});
     const declared = new Set([...parameters.map(([name]) => name), ...credentials]);
@@ -113,19 +156,21 @@ export class PartsReader {
     return (name) => names.has(name) || (isFree && (name === own || !declared.has(name)));
   }
 
-  #takeLine(field: string, style: ParameterStyle, line: string | undefined, reading: ReadParts): void {
+  #takeLine(field: string, style: ParameterStyle, line: string | undefined, reading: Reading): void {
     if (style === "json") return this.#takeJson(field, line === undefined ? [] : [line], reading);
     const kind = this.#kind(field);
     this.#take(field, line === undefined || !kind ? undefined : treeOfLine(line, style, kind), reading);
   }
 
-  #take(field: string, tree: ParameterTree | undefined, { input, problems }: ReadParts): void {
+  #take(field: string, tree: ParameterTree | undefined, reading: ReadParts): void {
+    const { input, problems } = reading;
     const spec = this.#fields[field];
     if (!spec) return;
     if (spec.const !== undefined) {
       const isRight = tree === this.#trees.constant(spec.shape, spec.const);
       if (isRight) input[field] = spec.const;
-      else problems.push(`${field}: expected ${JSON.stringify(spec.const)}`);
+      else reading.wrongConstants = (reading.wrongConstants ?? 0) + 1;
+      if (!isRight) problems.push(`${field}: expected ${JSON.stringify(spec.const)}`);
       return;
     }
     const value =
@@ -144,14 +189,15 @@ export class PartsReader {
     return undefined;
   }
 
-  #takeJson(field: string, texts: readonly string[], { input, problems }: ReadParts): void {
+  #takeJson(field: string, texts: readonly string[], reading: ReadParts): void {
+    const { input, problems } = reading;
     const spec = this.#fields[field];
     const [text] = texts;
     if (!spec) return;
     if (texts.length > 1) problems.push(`${field}: is given more than once`);
-    else if (text === undefined) this.#take(field, undefined, { input, problems });
+    else if (text === undefined) this.#take(field, undefined, reading);
     else if (text === "null" && spec.nullable) input[field] = null;
-    else this.#readJson(spec.shape, field, text, { input, problems });
+    else this.#readJson(spec.shape, field, text, reading);
   }
 
   #readJson(shape: Shape, field: string, text: string, { input, problems }: ReadParts): void {
@@ -170,16 +216,14 @@ export class PartsReader {
   }
 }
 
-/** A constant must be there; what is computed may be anything. */
-function readFixed(
-  parameter: { const: string } | { value: string },
-  name: string,
-  given: readonly string[],
-  { problems }: ReadParts,
-): void {
-  if (given.length > 1) problems.push(`${name}: is given more than once`);
-  else if ("const" in parameter && given[0] !== parameter.const) {
-    problems.push(`${name}: expected ${JSON.stringify(parameter.const)}`);
+/** A constant must be there; what is computed is compared later. */
+function readFixed(parameter: FixedValue, name: string, given: readonly string[], reading: Reading): void {
+  if (given.length > 1) reading.problems.push(`${name}: is given more than once`);
+  else if ("value" in parameter) {
+    reading.computed.push({ name, expression: parseExpression(parameter.value), given: given[0] });
+  } else if (given[0] !== parameter.const) {
+    reading.wrongConstants = (reading.wrongConstants ?? 0) + 1;
+    reading.problems.push(`${name}: expected ${JSON.stringify(parameter.const)}`);
   }
 }
 
