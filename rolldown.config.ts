@@ -15,6 +15,7 @@ const published = defineConfig({
     "gateway/index": "src/gateway/index.ts",
     "server/index": "src/server/index.ts",
     "workshop/index": "src/workshop/index.ts",
+    "workshop/reader": "src/workshop/reader/main.ts",
     "testing/index": "src/testing/index.ts",
   },
   platform: "node",

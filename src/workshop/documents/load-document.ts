@@ -5,8 +5,12 @@ import { readRegularFile, type FileRead } from "../../files/regular-file.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
 import { guardedRequest } from "../../net/guarded-request.ts";
 import { Network } from "../../net/network.ts";
+import { sha256 } from "../../text/digest.ts";
 import { utf8Text } from "../../text/utf8-text.ts";
+import { visible } from "../../text/visible.ts";
+import { readApart, ReadingProblem } from "./apart/read-apart.ts";
 import { bundleFiles } from "./bundle-files.ts";
+import { isPdf, packedFormat } from "./packed-format.ts";
 import { MAX_DOCUMENT_LENGTH, parseDocument, unreadable, type LoadedDocument } from "./parse-document.ts";
 
 export interface LoadDocumentOptions {
@@ -28,12 +32,29 @@ const ACCEPT =
 export async function loadDocument(source: string, options: LoadDocumentOptions = {}): Promise<LoadedDocument> {
   const isAddress = /^https?:\/\//i.test(source);
   const { bytes, from } = isAddress ? await download(source, options) : readFile(source);
+  const name = options.name ?? nameFrom(from);
+  if (isPdf(bytes)) return { ...(await readPdf(bytes, name, options.signal)), source: from };
+  const packed = packedFormat(bytes);
+  if (packed) throw unreadable(`${from} is ${packed.like}`, packed.fix);
   const text = utf8Text(bytes);
   if (text === undefined) {
     throw unreadable(`${from} is not UTF-8 text`, "Save it as UTF-8, or import an OpenAPI or Postman file instead.");
   }
-  const document = parseDocument(text, options.name ?? nameFrom(from), from);
+  const document = parseDocument(text, name, from);
   return { ...(isAddress ? document : bundleFiles(document, from)), source: from };
+}
+
+/** A PDF as text, with form feeds between its pages. */
+async function readPdf(bytes: Uint8Array, name: string, signal?: CancelSignal): Promise<LoadedDocument> {
+  const here = async () => (await import("./pdf/pdf-text.ts")).pdfText(bytes);
+  try {
+    const { text, remarks } = await readApart({ kind: "pdf", bytes }, here, signal);
+    return { name, text, value: undefined, sha256: sha256(text), format: "pdf", remarks };
+  } catch (error) {
+    if (!(error instanceof ReadingProblem)) throw error;
+    const smaller = "Save only the chapters that describe the API as a PDF, and import that.";
+    throw unreadable(`The PDF ${name} ${visible(error.message)}`, error.fix ?? smaller, { cause: error });
+  }
 }
 
 /** `openapi` of `https://api.example/openapi.v3.json`. */

@@ -1,10 +1,21 @@
 import type { ManualFormat } from "../../api-facts.ts";
-import type { LoadedDocument } from "../../parse-document.ts";
+import { readApart, ReadingProblem } from "../../apart/read-apart.ts";
+import { unreadable, type LoadedDocument } from "../../parse-document.ts";
 import type { Manual, Place } from "./manual.ts";
+
+/** The longest manuals of APIs have two million. */
+const MAX_LENGTH = 8 * 1024 * 1024;
 
 /** Reads a manual as blocks. */
 export async function readBlocks({ name, text, format }: LoadedDocument): Promise<Manual> {
-  const read = await blocksOf(text, isManual(format) ? format : "text");
+  const manual = isManual(format) ? format : "text";
+  if (text.length > MAX_LENGTH) throw tooLarge(name, `has more than ${MAX_LENGTH} characters`);
+  const read = await readApart({ kind: "blocks", text, format: manual }, () => blocksOf(text, manual)).catch(
+    (error: unknown) => {
+      const isLimit = error instanceof ReadingProblem || error instanceof RangeError;
+      throw isLimit ? tooLarge(name, error.message, error) : error;
+    },
+  );
   return { ...read, evidence: format === "pdf" ? pageEvidence(name, text) : (place) => lineEvidence(name, place) };
 }
 
@@ -12,10 +23,16 @@ function isManual(format: LoadedDocument["format"]): format is ManualFormat {
   return ["markdown", "html", "text", "pdf"].includes(format);
 }
 
-async function blocksOf(text: string, format: ManualFormat): Promise<Omit<Manual, "evidence">> {
+/** The blocks of a text, read in this thread. A text beyond the limits throws RangeError. */
+export async function blocksOf(text: string, format: ManualFormat): Promise<Omit<Manual, "evidence">> {
   if (format === "markdown") return (await import("./read-markdown.ts")).readMarkdown(text);
-  if (format === "html") return (await import("./html/read-html.ts")).readHtml(text);
-  return (await import("./text/read-text.ts")).readText(text);
+  if (format === "html") return (await import("./read-html.ts")).readHtml(text);
+  return (await import("./read-text.ts")).readText(text);
+}
+
+function tooLarge(name: string, problem: string, cause?: unknown): Error {
+  const fix = "Keep only the chapters that describe the calls of the API, and import those.";
+  return unreadable(`The manual ${name} ${problem}`, fix, { cause });
 }
 
 function lineEvidence(name: string, { from, to }: Place): string {

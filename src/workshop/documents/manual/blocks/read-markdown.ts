@@ -2,7 +2,7 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
 import type { Nodes, PhrasingContent, Root, RootContent, Table } from "mdast";
-import { readHtml } from "./html/read-html.ts";
+import { readHtml } from "./read-html.ts";
 import type { Cell, ManualBlock, Place } from "./manual.ts";
 
 /** The blocks of a Markdown text. */

@@ -1,4 +1,4 @@
-import type { Cell } from "../manual.ts";
+import type { Cell } from "./manual.ts";
 import { isBlank } from "./text-lines.ts";
 
 /** A table of a text: its cells, and the first line after it, counted from 0. */

@@ -1,4 +1,4 @@
-import type { ManualBlock, Place } from "../manual.ts";
+import type { ManualBlock, Place } from "./manual.ts";
 import { alignedTableAt } from "./aligned-table.ts";
 import { drawnTableAt, type TextTable } from "./drawn-table.ts";
 import { deeper, sampleAt, type Sample } from "./samples.ts";

@@ -1,4 +1,4 @@
-import type { Cell, Place } from "../manual.ts";
+import type { Cell, Place } from "./manual.ts";
 import { attribute, contains, isElement, type Element } from "./bounded-tree.ts";
 
 const MAX_COLUMNS = 100;

@@ -1,4 +1,4 @@
-import type { CodeBlock } from "../manual.ts";
+import type { CodeBlock } from "./manual.ts";
 import { attribute, classes, isElement, isText, rawText, type Element, type HtmlNode } from "./bounded-tree.ts";
 import { isGutter } from "./left-out.ts";
 

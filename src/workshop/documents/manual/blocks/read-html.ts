@@ -1,4 +1,4 @@
-import type { Cell, ManualBlock, Place } from "../manual.ts";
+import type { Cell, ManualBlock, Place } from "./manual.ts";
 import {
   attribute,
   contains,
@@ -9,7 +9,7 @@ import {
   type Element,
   type HtmlNode,
 } from "./bounded-tree.ts";
-import { codeBlock } from "./code-block.ts";
+import { codeBlock } from "./html-code.ts";
 import { headAndRows, isLayoutTable, tableGrid, type GridCell, type TableGrid } from "./html-table.ts";
 import { InlineText } from "./inline-text.ts";
 import { isGutter, isLeftOut } from "./left-out.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ManualBlock } from "../manual.ts";
+import type { ManualBlock } from "./manual.ts";
 import { readHtml } from "./read-html.ts";
 
 /** Each block on one line, with its lines. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ManualBlock } from "../manual.ts";
+import type { ManualBlock } from "./manual.ts";
 import { readText } from "./read-text.ts";
 
 /** Each block on one line, with its lines. */

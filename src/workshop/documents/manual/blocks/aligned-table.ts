@@ -1,4 +1,4 @@
-import type { Cell } from "../manual.ts";
+import type { Cell } from "./manual.ts";
 import { addLine, table, type TextTable } from "./drawn-table.ts";
 import { isBlank, type TextLines } from "./text-lines.ts";
 
