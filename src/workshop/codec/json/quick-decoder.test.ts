@@ -37,15 +37,25 @@ const file = fileOf({
       secret: { type: "string", side: "input", wire: "hush", optional: true },
     },
   },
+  Boxed: {
+    fields: {
+      id: { type: "string" },
+      size: { wire: "box.size", type: "integer", optional: true },
+      tags: { wire: "box.tags", list: "string", optional: true },
+      next: { wire: "page.next", type: "string", nullable: true, optional: true },
+      first: { wire: "page.first", type: "string" },
+    },
+  },
   Inner: { fields: { width: { type: "number" }, names: { list: "string" } }, additional: STRING },
 });
 
-const slowly = (json: unknown, unknown: Unknown) => {
+const slowly = (json: unknown, unknown: Unknown, type = "Item") => {
   const found = new Deviations(unknown);
-  const plan = new Planner(file, { ...MEMBERS, value: valueCodec }, "output").document("Item");
+  const plan = new Planner(file, { ...MEMBERS, value: valueCodec }, "output").document(type);
   return { value: decodeJson(plan, json, found), deviations: found.all() };
 };
-const quickly = (json: unknown, unknown: Unknown) => new QuickDecoder(file, unknown).decoderOf("Item")?.(json);
+const quickly = (json: unknown, unknown: Unknown, type = "Item") =>
+  new QuickDecoder(file, unknown).decoderOf(type)?.(json);
 
 const names = [
   ...Object.keys(file.types["Item"]?.fields ?? {}),
@@ -118,6 +128,30 @@ describe("QuickDecoder", () => {
       { numRuns: examples(1_000) },
     );
     expect(quick).toBeGreaterThan(100);
+  });
+
+  test("reads members of objects by their paths, as the complete decoder does", () => {
+    const mostly = (arbitrary: fc.Arbitrary<unknown>) =>
+      fc.oneof({ weight: 8, arbitrary }, { weight: 1, arbitrary: leaf });
+    const some = (members: Record<string, fc.Arbitrary<unknown>>) => fc.record(members, { requiredKeys: [] });
+    const text = fc.string({ maxLength: 2 });
+    const box = some({ more: leaf, tags: mostly(fc.array(text, { maxLength: 2 })), size: mostly(fc.nat()) });
+    const page = some({ next: mostly(fc.constantFrom(null, "x")), first: mostly(text), more: leaf });
+    const boxed = some({ more: leaf, page: mostly(page), box: mostly(box), id: mostly(text) });
+    let quick = 0;
+    fc.assert(
+      fc.property(boxed, (given) => {
+        const json: unknown = JSON.parse(JSON.stringify(given));
+        const value = quickly(json, "ignore", "Boxed");
+        if (value === NOT_QUICK) return;
+        quick++;
+        expect({ value, deviations: [] }).toStrictEqual(slowly(json, "ignore", "Boxed"));
+        expect(JSON.stringify(value)).toBe(JSON.stringify(slowly(json, "ignore", "Boxed").value));
+      }),
+      { numRuns: examples(1_000) },
+    );
+    expect(quick).toBeGreaterThan(50);
+    expect(quickly({ id: "i", page: { first: "1" } }, "report", "Boxed")).toBeUndefined();
   });
 
   test("returns an answer as it is if its members are in the order of the file", () => {

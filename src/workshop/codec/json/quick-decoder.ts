@@ -14,6 +14,8 @@ type Read = (value: unknown, depth: number) => unknown;
 interface FieldRead {
   name: string;
   wire: string;
+  /** The member of the object at `wire` that has the value; undefined if that is the value. */
+  inner: string | undefined;
   isList: boolean;
   isNullable: boolean;
   mayBeAbsent: boolean;
@@ -152,8 +154,12 @@ export class QuickDecoder {
 
   #rebuilt({ fields, known, names, further }: TypeRead, value: Record<string, unknown>, depth: number): unknown {
     const record: Record<string, unknown> = {};
-    for (const { name, wire, isList, isNullable, mayBeAbsent, read } of fields) {
-      const given = Object.hasOwn(value, wire) ? value[wire] : undefined;
+    for (const { name, wire, inner, isList, isNullable, mayBeAbsent, read } of fields) {
+      let given = Object.hasOwn(value, wire) ? value[wire] : undefined;
+      if (inner !== undefined && given !== undefined) {
+        if (!isRecord(given)) return NOT_QUICK;
+        given = Object.hasOwn(given, inner) ? given[inner] : undefined;
+      }
       if (given === null && isNullable) record[name] = null;
       else if (given === undefined || given === null) {
         if (!mayBeAbsent) return NOT_QUICK;
@@ -197,11 +203,14 @@ export class QuickDecoder {
         return true;
       }
       const read = this.#field(name, field);
-      if (!read || known.has(read.wire)) return false;
+      if (!read || fields.some((other) => isInWay(other, read))) return false;
       fields.push(read);
       known.add(read.wire);
       return true;
     });
+    // Unknown members inside the objects of paths are only looked for by the complete decoder.
+    plan.isComplete &&=
+      !fields.some(({ inner }) => inner !== undefined) || (this.#unknown === "ignore" && !spec.additional);
     plan.further = spec.additional && this.#of(spec.additional);
     plan.isComplete &&= !spec.additional || plan.further !== undefined;
     if (!plan.isComplete) this.#types.set(type, undefined);
@@ -209,15 +218,22 @@ export class QuickDecoder {
   }
 
   #field(name: string, { wire, shape, optional, nullable, const: constant }: FieldSpec): FieldRead | undefined {
-    const [step, ...more] = (wire !== false && memberNames(wire)) || [];
+    const [step, inner, ...more] = (wire !== false && memberNames(wire)) || [];
     const read = this.#of(shape);
     if (!read || !step || more.length > 0 || wire === "." || constant !== undefined) return undefined;
+    if (inner && (inner.repeats || step.repeats)) return undefined;
     const isList = shape.kind === "list";
     const mayBeAbsent = optional || (isList && (shape.minItems ?? 0) === 0);
     const isNullable = nullable === true || (shape.kind === "any" && shape.only === undefined);
     // The same text where they are equal, so that comparing both with a member's name takes no time.
-    return { name, wire: step.name === name ? name : step.name, isList, isNullable, mayBeAbsent, read };
+    const first = step.name === name ? name : step.name;
+    return { name, wire: first, inner: inner?.name, isList, isNullable, mayBeAbsent, read };
   }
+}
+
+/** Whether both are read from the same member, or one from an object that the other is in. */
+function isInWay(other: FieldRead, { wire, inner }: FieldRead): boolean {
+  return other.wire === wire && (inner === undefined || other.inner === undefined || other.inner === inner);
 }
 
 /** Whether nothing has to be added, left out or moved. */
@@ -229,7 +245,8 @@ function isInOrder(fields: readonly FieldRead[], value: Record<string, unknown>)
       if (!field.mayBeAbsent || field.isList) return false;
       field = fields[++at];
     }
-    if (!field || field.wire !== name || (value[name] === null && !field.isNullable)) return false;
+    if (!field || field.wire !== name || field.inner !== undefined || (value[name] === null && !field.isNullable))
+      return false;
     at++;
   }
   for (; at < fields.length; at++) {
