@@ -8,6 +8,7 @@ import { lockPath } from "../../config/read/lock-path.ts";
 import { accept } from "../../workshop/acceptance.ts";
 import { approve, isApproved } from "../../workshop/review/lock.ts";
 import { loadNamed, loadSound, ownLock, type NamedApi } from "./loaded.ts";
+import { QUOTES } from "./change-rows.ts";
 import { showForApproval } from "./show-for-approval.ts";
 import { defineCommand } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -15,7 +16,7 @@ import type { Output } from "../output/output.ts";
 
 /** nexus api approve capcorn */
 export const apiApprove = defineCommand({
-  usage: "nexus api approve <api> [--by NAME] [--hash HASH] [--yes]",
+  usage: "nexus api approve <api> [--by NAME] [--hash HASH] [--quotes] [--yes]",
   description: `
 Shows everything that is new or changed since the last approval, asks for confirmation, and writes the approval with name and
 date to <api>.nexus.lock. The approval covers a hash of the compiled file, so every change must be approved again. If the
@@ -31,6 +32,7 @@ file is shown, and the lock is not changed.`,
       value: "HASH",
       help: `approve only this hash: "to" in the output of "nexus api diff --json"`,
     },
+    ...QUOTES,
     yes: { type: "boolean", short: "y", help: "approve without asking" },
   },
   examples: [
@@ -52,7 +54,7 @@ file is shown, and the lock is not changed.`,
       return 0;
     }
     const changes = differences(lock?.compiled, api, loaded.documents);
-    if (!out.json) showForApproval(out, { api, lock, changes });
+    if (!out.json) showForApproval(out, { api, lock, changes, quotes: options.quotes });
     if (!options.yes && !(await isAgreed(loaded, out, signal))) {
       out.line("Nothing was approved.");
       return 8;

@@ -1,7 +1,7 @@
 import { differences } from "../../workshop/review/differences.ts";
 import { isApproved } from "../../workshop/review/lock.ts";
 import { approvalText } from "./approval-text.ts";
-import { showChanges } from "./change-rows.ts";
+import { QUOTES, showChanges } from "./change-rows.ts";
 import { loadSound, ownLock } from "./loaded.ts";
 import { trustFor } from "../../host/servers/load-options.ts";
 import { defineCommand } from "../command/command.ts";
@@ -9,21 +9,21 @@ import { pluralize } from "../output/amounts.ts";
 
 /** nexus api diff capcorn */
 export const apiDiff = defineCommand({
-  usage: "nexus api diff <api>",
+  usage: "nexus api diff <api> [--quotes]",
   description: `
 Shows the changes between the approved version and the current file by kind: effects raised, endpoints added, secrets used,
-inputs narrowed, fields removed, descriptions changed. The most important changes come first. Nothing is shortened: every
-difference in a text and every entry of a list is shown. With --json, each change has the complete old and new values.
+inputs narrowed, fields removed, descriptions changed. The most important changes come first. Every difference in a text and
+every entry of a list is shown; only long quotes of API descriptions are shortened (--quotes shows them). With --json, each change has the complete old and new values.
 An approval by another person counts as new for you, unless you use --trust.
 Exit code 0: no changes; 8: approval needed.`,
   words: { min: 1, max: 1 },
-  options: {},
+  options: QUOTES,
   examples: [
     ["nexus api diff capcorn", "compare with the approval in api/capcorn/capcorn.nexus.lock"],
     ["nexus api diff capcorn --json --trust", "check in a pipeline that the lock matches the file"],
   ],
 
-  async run({ words: [given = ""], out, surroundings, stateFolder, flags }) {
+  async run({ words: [given = ""], options, out, surroundings, stateFolder, flags }) {
     const loaded = await loadSound(given, out, surroundings.home);
     const { api, path, again, documents } = loaded;
     const lock = await ownLock(loaded, trustFor({ surroundings, stateFolder, trust: flags.trust }));
@@ -36,7 +36,7 @@ Exit code 0: no changes; 8: approval needed.`,
     }
     if (changes.length > 0) {
       out.line(lock ? `${pluralize(changes.length, "change")} since the approval` : "New:");
-      showChanges(out, changes);
+      showChanges(out, changes, { all: options.quotes });
       out.line();
     }
     const text = approvalText(api, loaded.lock, { name: again, isMine: lock !== undefined });

@@ -1,4 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
+import { LineOf } from "../../workshop/review/field-text.ts";
 import { valueText } from "../../workshop/review/value-text.ts";
 
 /** Parts that fit into this width are written on one line, as JSON. */
@@ -14,6 +15,7 @@ export function blockLines(value: unknown, indent = ""): string[] {
 }
 
 function memberLines(name: string, value: unknown, indent: string): string[] {
+  if (value instanceof LineOf) return [`${indent}${name}: ${value.text}`];
   const line = `${indent}${name}: ${valueText(value)}`;
   const isLeaf = typeof value !== "object" || value === null;
   if (isLeaf || line.length <= ONE_LINE) return [line];

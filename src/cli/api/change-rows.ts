@@ -1,7 +1,8 @@
+import { isRecord } from "../../json/is-record.ts";
 import { visible, visibleJson } from "../../text/visible.ts";
 import type { ApiChange } from "../../workshop/review/api-change.ts";
 import { textChanges } from "../../workshop/review/text-changes.ts";
-import { withoutDefaults } from "../../workshop/review/without-defaults.ts";
+import { reviewedPart } from "../../workshop/review/field-text.ts";
 import { isLongChange } from "../../workshop/review/value-text.ts";
 import type { Output } from "../output/output.ts";
 import { blockLines } from "./block-lines.ts";
@@ -9,15 +10,38 @@ import { blockLines } from "./block-lines.ts";
 /** Kinds of changes that let a tool do more than was approved. */
 const GRAVE: ReadonlySet<string> = new Set(["effect raised", "endpoint added", "secret used"]);
 
-/** All differences in full, except defaults: what is not shown must not be approved. */
-export function showChanges(out: Pick<Output, "line" | "style">, changes: readonly ApiChange[]): void {
+const MOST_QUOTED = 40;
+
+/** For commands that show changes. */
+export const QUOTES = {
+  quotes: { type: "boolean", help: "show all parts of API descriptions that are cited" },
+} as const;
+
+/** All differences in full, except defaults and long quotes of API descriptions: what is not shown must not be approved. */
+export function showChanges(
+  out: Pick<Output, "line" | "style">,
+  changes: readonly ApiChange[],
+  { all = false }: { all?: boolean | undefined } = {},
+): void {
   const width = Math.max(...changes.map(({ kind }) => kind.length));
   for (const change of changes) {
     const { kind, path, message } = change;
     const label = kind.padEnd(width);
     out.line(`  ${GRAVE.has(kind) ? out.style("red", label) : label}  ${visible(`${path}: ${message}`)}`);
-    for (const line of detailsOf(change, out)) out.line(`      ${line}`);
+    const details = detailsOf(change, out);
+    // The document beside the file says the same, and its hash is approved with it.
+    const most = !all && hasParts(change) ? MOST_QUOTED : details.length;
+    for (const line of details.slice(0, most)) out.line(`      ${line}`);
+    if (details.length > most) {
+      const more = details.length - most;
+      out.line(`      ${out.style("dim", `… and ${more} more lines that are quoted from it. All of them: --quotes`)}`);
+    }
   }
+}
+
+/** Whether it quotes parts of a JSON or YAML document, which may be most of it. */
+function hasParts({ kind, after }: ApiChange): boolean {
+  return kind === "document changed" && isRecord(after) && Object.hasOwn(after, "parts");
 }
 
 function detailsOf({ before, after }: ApiChange, out: Pick<Output, "style">): string[] {
@@ -37,8 +61,8 @@ function detailsOf({ before, after }: ApiChange, out: Pick<Output, "style">): st
   // If both values exist, the message has both.
   if (before !== undefined && after !== undefined) return [];
   return [
-    ...(isPart(before) ? blockLines(withoutDefaults(before)).map(removed) : []),
-    ...(isPart(after) ? blockLines(withoutDefaults(after)).map(added) : []),
+    ...(isPart(before) ? blockLines(reviewedPart(before)).map(removed) : []),
+    ...(isPart(after) ? blockLines(reviewedPart(after)).map(added) : []),
   ];
 }
 

@@ -13,13 +13,15 @@ export interface ForApproval {
   lock: Lock | undefined;
   /** All differences from that. */
   changes: readonly ApiChange[];
+  /** Whether long quotes are shown. */
+  quotes: boolean | undefined;
 }
 
 /** Details first and the summary last, so that it is on the screen when the question comes. */
-export function showForApproval(out: Output, { api, lock, changes }: ForApproval): void {
+export function showForApproval(out: Output, { api, lock, changes, quotes }: ForApproval): void {
   const { title, version, upstream } = api.file;
   out.line(lock ? "Changes since the last approval" : visible(`${title} ${version}, new`));
-  showChanges(out, changes);
+  showChanges(out, changes, { all: quotes });
   out.line();
   out.line(`${pluralize(changes.length, "change")}: ${countsOf(changes)}`);
   for (const { kind, path, message } of changes) {

@@ -70,7 +70,7 @@ export function showToolFiles(out: Output, files: readonly ProjectToolFile[]): v
     const { server, path, api, documents, isLocked } = file;
     if (isOpen(file) && api) {
       out.line(`${visible(path)} (server ${server})`);
-      showForApproval(out, { api, lock: undefined, changes: differences(undefined, api, documents) });
+      showForApproval(out, { api, lock: undefined, quotes: false, changes: differences(undefined, api, documents) });
     } else if (!isLocked) {
       out.line(`${visible(path)} (server ${server}) is not approved, so it is not served: nexus api approve`);
       out.line();

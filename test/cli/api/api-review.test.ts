@@ -223,7 +223,9 @@ describe("nothing is approved that was not shown", () => {
     await rm(join(world.root, lock));
     const { stdout } = await world.run(["api", "approve", "museum", "--by", "Ada", "--yes"]);
     const { file } = JSON.parse(await world.read(lock)).compiled as { file: unknown };
-    for (const text of textsIn(withoutDefaults(file))) expect(stdout).toContain(JSON.stringify(text).slice(1, -1));
+    // That a type is one of the file or a single value is seen by its name.
+    const texts = textsIn(withoutDefaults(file)).filter((text) => text !== "scalar" && text !== "object");
+    for (const text of texts) expect(stdout).toContain(JSON.stringify(text).slice(1, -1));
     expect(stdout).toContain("1 to 12 visitors in one order, at least one of them adult.");
     expect(stdout.indexOf("requests go to")).toBeGreaterThan(stdout.indexOf("tools.order_tickets"));
     await world.write(lock, kept);
