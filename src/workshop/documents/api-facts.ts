@@ -57,7 +57,13 @@ export interface ServerFacts {
 }
 
 export type SecuritySchemeFacts = { description?: string; evidence: Evidence } & (
-  | { kind: "apiKey"; in: "query" | "header" | "cookie"; name: string }
+  | {
+      kind: "apiKey";
+      in: "query" | "header" | "cookie";
+      name: string;
+      /** Its value may be shown, such as a user name. */
+      public?: true;
+    }
   | { kind: "bearer" }
   | { kind: "basic" }
   | {
@@ -198,6 +204,12 @@ export interface SchemaFacts {
   doubt?: string;
   /** The codes of a table, with readable names. */
   codes?: { value: string; name: string; description?: string; evidence: Evidence }[];
+  /** With `const`: callers need not give it. */
+  fixed?: true;
+  /** A number is written with exactly this many decimals. */
+  decimals?: number;
+  /** Conditions between members of an object: `{departure} > {arrival}`. */
+  rules?: { that: string; say: string; evidence: Evidence }[];
   /** The name of a named schema: `Pet` of `#/components/schemas/Pet`. */
   name?: string;
   /** Empty: any. `null` is never in it: see `nullable`. */
@@ -239,7 +251,7 @@ export interface SchemaFacts {
   anyOf: (() => SchemaFacts)[];
   /** `mapping`: the schema of each value; the names of the alternatives where the document gives no mapping. */
   discriminator?: { property: string; mapping: Record<string, () => SchemaFacts> };
-  xml?: { name?: string; namespace?: string; prefix?: string; attribute: boolean; wrapped: boolean };
+  xml?: { name?: string; namespace?: string; prefix?: string; attribute: boolean; wrapped: boolean; text?: true };
   /** Keywords that none of the above holds: `not`, `if`, `patternProperties` and so on. */
   others: string[];
   /** The schema as JSON Schema 2020-12 with `$defs` for what it refers to, for what a tool file cannot express. */

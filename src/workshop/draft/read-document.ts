@@ -20,6 +20,11 @@ async function readerOf(format: DocumentFormat): Promise<Reader> {
     case "graphql":
     case "graphql-introspection":
       return (await import("../documents/graphql/read-graphql.ts")).readGraphql;
+    case "markdown":
+    case "html":
+    case "text":
+    case "pdf":
+      return (await import("../documents/manual/read-manual.ts")).readManual;
     default:
       throw unreadable(
         `Documents in the format ${format} cannot be imported`,

@@ -1,0 +1,124 @@
+import type { Endpoint } from "../endpoints/endpoints.ts";
+import type { Scopes } from "../endpoints/scopes.ts";
+import { plainText, type Outline, type PlacedBlock } from "../outline.ts";
+import { looseName, withoutMarks } from "../words.ts";
+
+/** What the manual calls an endpoint, and how its body is sent. */
+export interface SaidWords {
+  id?: string;
+  summary?: string;
+  description?: string;
+  mediaType?: "json" | "xml" | "form";
+}
+
+const GENERIC =
+  /^(?:requests?|responses?|endpoints?|urls?|usage|examples?|overview|parameters?|api(?: reference)?|introduction|syntax|call|http request|resources?|method|description|anfrage|antwort|authentication)$/i;
+
+/** The words for each endpoint: the title of its section, and the first sentences below. */
+export function sayWords(outline: Outline, scopes: Scopes, endpoints: readonly Endpoint[]): Map<Endpoint, SaidWords> {
+  const own = new Map<Endpoint, PlacedBlock[]>(endpoints.map((endpoint) => [endpoint, []]));
+  const common: string[] = [];
+  for (const placed of outline.blocks) {
+    const owner = scopes.ownerOf(placed.index);
+    if (owner) own.get(owner)?.push(placed);
+    if ((placed.block.kind === "paragraph" || placed.block.kind === "item") && common.length < 500)
+      common.push(placed.block.text.slice(0, 500));
+  }
+  const usual = mediaIn(common.join("\n"));
+  return new Map(
+    endpoints.map((endpoint) => [
+      endpoint,
+      wordsFor(outline, endpoint, own.get(endpoint) ?? [], usual, endpoints.length),
+    ]),
+  );
+}
+
+function wordsFor(
+  outline: Outline,
+  endpoint: Endpoint,
+  blocks: readonly PlacedBlock[],
+  usual: SaidWords["mediaType"],
+  count: number,
+): SaidWords {
+  const [first] = blocks;
+  const title =
+    count === 1 && endpoint.mentions[0]?.kind !== "heading"
+      ? titleOfMention(outline, endpoint)
+      : first && titleFor(first, outline);
+  const name = endpoint.mentions.find((mention) => mention.name !== undefined)?.name;
+  const heading = title === undefined || GENERIC.test(title) ? undefined : title;
+  const named = heading ?? name;
+  const summary = named === undefined ? undefined : withoutMarks(named).slice(0, 100);
+  const text = blocks
+    .filter(({ block }) => block.kind === "paragraph")
+    .slice(0, 6)
+    .map(({ block }) => (block.kind === "paragraph" ? plainText(block.text) : ""))
+    .find(
+      (each) =>
+        each.length > 25 &&
+        !/^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b|^(?:url|endpoint|example|beispiel)\b|:$/i.test(each),
+    );
+  const purpose =
+    endpoint.purpose === undefined || looseName(endpoint.purpose) === looseName(named ?? "")
+      ? undefined
+      : endpoint.purpose;
+  const description = [purpose, text]
+    .filter((each) => each !== undefined)
+    .map((each) => withoutMarks(each).replace(/[.]?$/, "."))
+    .join(" ");
+  const id = idFrom(named);
+  const said =
+    mediaIn(
+      blocks
+        .map(({ block }) => (block.kind === "paragraph" || block.kind === "item" ? block.text.slice(0, 500) : ""))
+        .join("\n"),
+    ) ?? usual;
+  return {
+    ...(id === undefined ? {} : { id }),
+    ...(summary === undefined || summary === "" ? {} : { summary }),
+    ...(description === "" ? {} : { description: description.slice(0, 900) }),
+    ...(said === undefined ? {} : { mediaType: said }),
+  };
+}
+
+function titleOfMention(outline: Outline, { mentions }: Endpoint): string | undefined {
+  const mention = mentions.find(({ isSubject }) => isSubject) ?? mentions[0];
+  const placed = mention && outline.blocks[mention.index];
+  return placed && titleFor(placed, outline);
+}
+
+/** The innermost title that says something, without the request itself. */
+function titleFor({ section }: PlacedBlock, _outline: Outline): string | undefined {
+  for (let each: typeof section | undefined = section; each && each.level > 0; each = each.parent) {
+    const title = each.title
+      .replace(/\b(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b\s*(?:https?:\/\/|\/)\S*/g, "")
+      .replaceAll(/^[\s:–—()-]+|[\s:–—()-]+$/g, "")
+      .trim();
+    if (title !== "" && !GENERIC.test(title) && !/^(?:sample|example)\b/i.test(title)) return title;
+    if (title === "") return undefined;
+  }
+  return undefined;
+}
+
+/** `Create order` is a name for a tool; a sentence is not. */
+function idFrom(title: string | undefined): string | undefined {
+  const plain = title?.replaceAll(/\([^)]*\)/g, "").trim() ?? "";
+  const words = plain.split(/\s+/).filter((word) => /\p{L}/u.test(word));
+  return words.length === 0 || words.length > 6 || plain.length > 60 ? undefined : plain;
+}
+
+function mediaIn(text: string): SaidWords["mediaType"] {
+  if (/application\/json/i.test(text)) return "json";
+  if (/(?:application|text)\/xml/i.test(text)) return "xml";
+  if (/x-www-form-urlencoded|\bform[- ]?(?:post|encoded|urlencoded)\b|\bform fields\b|HTTP form/i.test(text))
+    return "form";
+  if (
+    /\b(?:body|request|payload|sent|data)\b[^.\n]{0,40}\bJSON\b|\bJSON\b[^.\n]{0,30}\b(?:body|object|payload)\b/i.test(
+      text,
+    )
+  )
+    return "json";
+  return /\b(?:body|request|payload)\b[^.\n]{0,40}\bXML\b|\bXML\b[^.\n]{0,30}\b(?:body|document|payload)\b/i.test(text)
+    ? "xml"
+    : undefined;
+}

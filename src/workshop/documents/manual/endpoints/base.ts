@@ -1,0 +1,75 @@
+import type { ServerFacts } from "../../api-facts.ts";
+import { plainText, type Outline } from "../outline.ts";
+import type { Endpoint } from "./endpoints.ts";
+
+const URL_TEXT = /https?:\/\/[\w.{}<>-]+(?::\d+)?(?:\/[\w.~%{}<>/-]*)?/g;
+const SAYS_BASE =
+  /\b(?:base|root|basis|api|service|server|production|live|gateway)[- ]?(?:url|uri|address|path|endpoint|host|adresse|server|system|environment)?\b[^.\n]{0,60}$|(?:all (?:requests|calls|urls|endpoints|paths)|requests (?:are sent|go)|available (?:at|under)|relative to|reached (?:at|under)|erreichbar unter|alle (?:aufrufe|anfragen))[^.\n]{0,80}$/i;
+const SAYS_TEST = /\b(?:sandbox|test|staging|demo|mock)\b/i;
+
+/** The base addresses that the manual states, the one for real use first. */
+export function statedServers(outline: Outline): ServerFacts[] {
+  const found: (ServerFacts & { isTest: boolean })[] = [];
+  for (const { block, section } of outline.blocks) {
+    const texts =
+      block.kind === "table"
+        ? [block.head, ...block.rows].map((row) => ({
+            text: row.map(({ text }) => text).join(" : "),
+            place: row[0]?.place ?? block.place,
+          }))
+        : block.kind === "code"
+          ? /^\s*https?:\/\/\S+\s*$/.test(block.text)
+            ? [{ text: `${section.title}: ${block.text}`, place: block.place }]
+            : []
+          : [{ text: block.text, place: block.place }];
+    for (const { text, place } of texts) {
+      for (const match of text.slice(0, 5_000).matchAll(URL_TEXT)) {
+        const before = plainText(text.slice(Math.max(0, match.index - 120), match.index)).replace(/["'`(]+$/, "");
+        const address = match[0].replace(/[.,;:]+$/, "");
+        if (
+          /\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|curl|namespace|xmlns|schema|see)\b/.test(before) ||
+          !SAYS_BASE.test(before)
+        )
+          continue;
+        if (/[?]/.test(text.charAt(match.index + match[0].length))) continue;
+        const url = address.replaceAll(/<([\w-]+)>/g, "{$1}");
+        if (found.length < 10 && !found.some((each) => each.url === url)) {
+          const [line = place.from] = [place.from];
+          found.push({
+            url,
+            variables: [],
+            evidence: outline.manual.evidence({ from: line, to: place.to }),
+            isTest: SAYS_TEST.test(before),
+          });
+        }
+      }
+    }
+  }
+  return [...found.filter(({ isTest }) => !isTest), ...found.filter(({ isTest }) => isTest)].map(
+    ({ isTest, ...server }) => (isTest ? { ...server, description: "for tests" } : server),
+  );
+}
+
+/** The longest address that all endpoints of the most used host share. */
+export function sharedServer(endpoints: readonly Endpoint[], outline: Outline): ServerFacts | undefined {
+  const counts = new Map<string, number>();
+  for (const { origin } of endpoints) if (origin !== undefined) counts.set(origin, (counts.get(origin) ?? 0) + 1);
+  const [first] = [...counts].toSorted((a, b) => b[1] - a[1]);
+  if (!first) return undefined;
+  const [origin] = first;
+  const own = endpoints.filter((endpoint) => endpoint.origin === origin);
+  const mention = own[0]?.mentions.find((each) => each.origin === origin);
+  const paths = own.map(({ path }) => path.split("/").slice(0, -1));
+  let shared = own.length > 1 ? (paths[0] ?? []) : [];
+  for (const path of paths) {
+    const length = shared.findIndex((part, index) => part !== path[index]);
+    if (length >= 0) shared = shared.slice(0, length);
+  }
+  const first_ = shared.findIndex((part) => part.startsWith("{"));
+  const directory = (first_ < 0 ? shared : shared.slice(0, first_)).join("/");
+  return {
+    url: origin + directory,
+    variables: [],
+    evidence: outline.manual.evidence(mention?.place ?? { from: 1, to: 1 }),
+  };
+}

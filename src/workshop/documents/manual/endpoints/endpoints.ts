@@ -1,0 +1,137 @@
+import type { Mention } from "./mentions.ts";
+import { looseName, singularWords } from "../words.ts";
+
+/** A request that the manual describes, with all places that name it. */
+export interface Endpoint {
+  method: string;
+  /** With `{name}` for parameters. */
+  path: string;
+  /** Undefined: relative to the base address of the manual. */
+  origin?: string;
+  mentions: Mention[];
+  /** What the manual calls it. */
+  names: string[];
+  purpose?: string;
+}
+
+/** Endpoints of the mentions: concrete addresses such as `/orders/17` belong to `/orders/{id}`. */
+export function endpointsOf(mentions: readonly Mention[], base: string | undefined): Endpoint[] {
+  const known = new Map<string, Endpoint>();
+  const relative = mentions.map((mention) => ({ mention, ...belowBase(mention, base) }));
+  const templates = relative.filter(({ path }) => path.includes("{") || !hasId(path));
+  const index = new Map<string, string[]>();
+  for (const { path } of templates) {
+    const parts = path.split("/");
+    const key = `${parts.length}`;
+    const list = index.get(key) ?? [];
+    index.set(key, list);
+    if (path.includes("{") && !list.includes(path) && list.length < 2_000) list.push(path);
+  }
+  for (const { mention, path, origin } of relative) {
+    const method = mention.method ?? methodOfSame(relative, path);
+    const whole = templateFor(path, index.get(`${path.split("/").length}`) ?? []) ?? withIds(path);
+    const shape = whole.replaceAll(/\{[^{}]*\}/g, "{}");
+    const key = `${method} ${shape}`;
+    const endpoint = known.get(key);
+    if (endpoint) {
+      endpoint.mentions.push(mention);
+      if (origin !== undefined) endpoint.origin ??= origin;
+    } else
+      known.set(key, {
+        method,
+        path: whole,
+        ...(origin === undefined ? {} : { origin }),
+        mentions: [mention],
+        names: [],
+      });
+  }
+  const found = joinPrefixed([...known.values()]);
+  for (const endpoint of found) nameIt(endpoint);
+  return found;
+}
+
+/** The same address with a method elsewhere; otherwise one with parameters is read. */
+function methodOfSame(all: readonly { mention: Mention; path: string }[], path: string): string {
+  return (
+    all.find(({ mention, path: other }) => mention.method !== undefined && other === path)?.mention.method ?? "GET"
+  );
+}
+
+function belowBase({ origin, path }: Mention, base: string | undefined): { path: string; origin?: string } {
+  if (base === undefined || !URL.canParse(base)) return { path, ...(origin === undefined ? {} : { origin }) };
+  const { origin: host, pathname } = new URL(base);
+  const prefix = pathname.replace(/\/+$/, "");
+  const isBelow = path === prefix || path.startsWith(`${prefix}/`);
+  if (origin === undefined) return { path: prefix !== "" && isBelow ? path.slice(prefix.length) || "/" : path };
+  return origin === host && isBelow ? { path: path.slice(prefix.length) || "/" } : { path, origin };
+}
+
+function hasId(path: string): boolean {
+  return path.split("/").some(isId);
+}
+
+function isId(part: string): boolean {
+  return (
+    /^\d+$|^[0-9a-f]{8}-[0-9a-f-]{27}$|^[0-9a-f]{12,}$|^(?=\w*\d)[a-z]{1,6}_\w{6,}$|^[A-Z]{1,6}-?\d{2,}$/i.test(part) &&
+    !/^v\d+$/i.test(part)
+  );
+}
+
+/** `/orders/17` as `/orders/{orderId}`. */
+function withIds(path: string): string {
+  const parts = path.split("/");
+  return parts
+    .map((part, index) => (isId(part) && index > 1 ? `{${camel(singularWords(parts[index - 1] ?? ""))}Id}` : part))
+    .join("/");
+}
+
+function camel(words: readonly string[]): string {
+  return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join("");
+}
+
+function templateFor(path: string, templates: readonly string[]): string | undefined {
+  if (path.includes("{")) return undefined;
+  const parts = path.split("/");
+  return templates.find((template) =>
+    template
+      .split("/")
+      .every((part, index) => part === parts[index] || (part.startsWith("{") && isId(parts[index] ?? ""))),
+  );
+}
+
+/** A whole address that ends like a relative one of the manual is the same request. */
+function joinPrefixed(all: readonly Endpoint[]): Endpoint[] {
+  const relative = all.filter(({ origin }) => origin === undefined);
+  const kept: Endpoint[] = [];
+  for (const endpoint of all) {
+    const shorter =
+      endpoint.origin === undefined
+        ? undefined
+        : relative.find(
+            (each) =>
+              each.method === endpoint.method && each.path !== "/" && shape(endpoint.path).endsWith(shape(each.path)),
+          );
+    if (shorter) {
+      shorter.mentions.push(...endpoint.mentions);
+      shorter.names.push(...endpoint.names);
+    } else kept.push(endpoint);
+  }
+  for (const endpoint of kept) endpoint.mentions.sort((a, b) => a.index - b.index || a.place.from - b.place.from);
+  return kept;
+}
+
+function shape(path: string): string {
+  return path.replaceAll(/\{[^{}]*\}/g, "{}");
+}
+
+function nameIt(endpoint: Endpoint): void {
+  const { mentions, path } = endpoint;
+  endpoint.names.push(...mentions.flatMap(({ name }) => name ?? []));
+  const last = path.split("/").findLast((part) => part !== "" && !part.startsWith("{"));
+  if (last !== undefined) endpoint.names.push(last.replace(/\.\w{2,5}$/, ""));
+  endpoint.names = [...new Map(endpoint.names.map((name) => [looseName(name), name])).values()].filter(
+    (name) => looseName(name).length > 2,
+  );
+  const purpose = mentions.find((mention) => mention.purpose !== undefined)?.purpose;
+  if (purpose !== undefined) endpoint.purpose = purpose;
+}

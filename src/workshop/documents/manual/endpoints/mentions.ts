@@ -1,0 +1,288 @@
+import type { ManualBlock, Place } from "../blocks/manual.ts";
+import { plainText, type Outline } from "../outline.ts";
+import { columnsOf } from "../tables/columns.ts";
+
+/** A place in the manual that names a request: its method and its address. */
+export interface Mention {
+  /** Undefined: only the address is named. */
+  method?: string;
+  /** `https://host`, if the address is a whole one. */
+  origin?: string;
+  /** With `{name}` for placeholders, without query. */
+  path: string;
+  query: { name: string; value: string }[];
+  index: number;
+  place: Place;
+  kind: "heading" | "table" | "code" | "text";
+  /** It is what the block is about, and not only named in a sentence. */
+  isSubject: boolean;
+  /** Other cells of its row: a name of the call, and what it is for. */
+  name?: string;
+  purpose?: string;
+}
+
+const METHODS = "GET|POST|PUT|PATCH|DELETE|HEAD";
+const ADDRESS = String.raw`(https?:\/\/[^\s\x60"'<>|\\^]*(?:<[\w-]+>[^\s\x60"'<>|\\^]*)*|\/(?:[^\s\x60"'<>|\\^]|<[\w-]+>)*)`;
+const REQUEST = new RegExp(
+  String.raw`\b(${METHODS})\b[\x60"*:\s]{1,4}(?:request\s+(?:to|on)\s+|to\s+)?[\x60"]?${ADDRESS}`,
+  "g",
+);
+const REVERSED = new RegExp(String.raw`${ADDRESS}[\x60"]?\s*[([–—-]+\s*(?:HTTP[- ])?(${METHODS})\b`, "g");
+const LABELLED = new RegExp(
+  String.raw`(?:^|[\n.;]\s*|\b)(?:(?:request |service |resource |api |full )?(?:endpoint|url|uri|address|resource|route|path|adresse|aufruf|ressource))\s*[:=]\s*[\x60"]?(?:(${METHODS})\s+)?${ADDRESS}`,
+  "gi",
+);
+
+/** All requests that the manual names, in its order. */
+export function mentionsIn(outline: Outline): Mention[] {
+  return outline.blocks.flatMap(({ block, index }) => inBlock(block, index));
+}
+
+function inBlock(block: ManualBlock, index: number): Mention[] {
+  switch (block.kind) {
+    case "heading":
+      return inText(block.text, { index, place: block.place, kind: "heading", isSubject: true });
+    case "paragraph":
+    case "item":
+      return inProse(block.text, index, block.place);
+    case "table":
+      return inTable(block, index);
+    case "code":
+      return inCode(block.text, index, block.textFrom);
+  }
+}
+
+type Where = Pick<Mention, "index" | "place" | "kind" | "isSubject">;
+
+/** A sentence names requests by the way; a line that is little more than a request is about it. */
+function inProse(text: string, index: number, place: Place): Mention[] {
+  const found = inText(text, { index, place, kind: "text", isSubject: false });
+  const labelled = found.length > 0 ? [] : labelledIn(text, index, place);
+  const [only] = found;
+  const isSubject =
+    found.length === 1 &&
+    only !== undefined &&
+    (plainText(text).length < 160 || /^[`*\s]*(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b/.test(text));
+  return [...found.map((mention) => ({ ...mention, isSubject })), ...labelled];
+}
+
+function labelledIn(text: string, index: number, place: Place): Mention[] {
+  return [...text.matchAll(LABELLED)].flatMap(([whole, method, address = ""]) => {
+    if (/base|root|host|docs?\b/i.test(text.slice(Math.max(0, text.indexOf(whole) - 12), text.indexOf(whole) + 14)))
+      return [];
+    const stated = method ?? methodIn(text);
+    const target = targetOf(address);
+    if (!target || (target.path === "/" && target.query.length === 0)) return [];
+    return [
+      {
+        ...(stated === undefined ? {} : { method: stated.toUpperCase() }),
+        ...target,
+        index,
+        place,
+        kind: "text" as const,
+        isSubject: true,
+      },
+    ];
+  });
+}
+
+/** `Method: POST`, `via POST`, `HTTP GET`. */
+export function methodIn(text: string): string | undefined {
+  return new RegExp(
+    String.raw`\b(?:HTTP[- ]?)?(?:method|verb|methode|via|with|using|by|per|HTTPS?|mit)\s*[:=]?\s*(?:an? )?(?:HTTPS?[- ])?[\x60"]?(${METHODS})\b`,
+    "i",
+  )
+    .exec(text)?.[1]
+    ?.toUpperCase();
+}
+
+function inText(text: string, where: Where): Mention[] {
+  const direct = [...text.matchAll(REQUEST)].map(([, method = "", address = ""]) => ({ method, address }));
+  const pairs =
+    direct.length > 0
+      ? direct
+      : [...text.matchAll(REVERSED)].map(([, address = "", method = ""]) => ({ method, address }));
+  return pairs.flatMap(({ method, address }) => {
+    const target = targetOf(address);
+    return target ? [{ method, ...target, ...where }] : [];
+  });
+}
+
+/** A table with a method and an address in each row, or with `Method | POST` in its rows. */
+function inTable(block: Extract<ManualBlock, { kind: "table" }>, index: number): Mention[] {
+  const columns = columnsOf(block);
+  const method = columns.indexOf("method");
+  const address = columns.findIndex(
+    (column, at) => at !== method && block.rows.some((row) => isAddress(row[at]?.text ?? "")),
+  );
+  const rows = block.rows.flatMap((row): Mention[] => {
+    const place = row[0]?.place ?? block.place;
+    const where: Where = { index, place, kind: "table", isSubject: false };
+    const cells = row.map((cell) => cell.text);
+    const direct = cells.map((cell) => inText(cell, where));
+    const at = direct.findIndex((found) => found.length > 0);
+    const whole = at >= 0 ? (direct[at] ?? []) : pairIn(cells[method] ?? "", cells[address] ?? "", where);
+    const others = cells
+      .filter((_, cell) => cell !== at && cell !== method && cell !== (at < 0 ? address : -1))
+      .map(plainText)
+      .filter((cell) => cell !== "");
+    const [first, second] = others;
+    const isNamed = first !== undefined && first.length < 60;
+    return whole.map((mention) => ({
+      ...mention,
+      ...(isNamed ? { name: first } : {}),
+      ...(isNamed && second === undefined
+        ? { purpose: first }
+        : second === undefined
+          ? first === undefined
+            ? {}
+            : { purpose: first }
+          : { purpose: second }),
+    }));
+  });
+  if (rows.length > 0) return rows.length === 1 ? rows.map((mention) => ({ ...mention, isSubject: true })) : rows;
+  return fromPairs(block, index);
+}
+
+function pairIn(method: string, address: string, where: Where): Mention[] {
+  const methods =
+    plainText(method)
+      .toUpperCase()
+      .match(new RegExp(String.raw`\b(?:${METHODS})\b`, "g")) ?? [];
+  const text = plainText(address);
+  const target = isAddress(text) ? targetOf(text.split(/\s/)[0] ?? "") : undefined;
+  return target ? methods.map((each) => ({ method: each, ...target, ...where })) : [];
+}
+
+/** `URL | https://…` and `Method | POST` as rows. */
+function fromPairs(block: Extract<ManualBlock, { kind: "table" }>, index: number): Mention[] {
+  const pairs = [block.head, ...block.rows]
+    .filter((row) => row.length === 2)
+    .map((row) => row.map(({ text }) => plainText(text)));
+  const of = (label: RegExp) => pairs.find(([name = ""]) => label.test(name))?.[1];
+  const address = of(/^(?:request )?(?:url|uri|endpoint|address|path|route|resource|adresse|pfad)/i);
+  const method = of(/^(?:http[- ]?)?(?:method|verb|methode)/i)
+    ?.toUpperCase()
+    .match(new RegExp(METHODS))?.[0];
+  const stated =
+    address === undefined ? undefined : new RegExp(String.raw`^(?:(${METHODS})\s+)?(.*)$`, "s").exec(address);
+  const target = stated && isAddress(stated[2] ?? "") ? targetOf((stated[2] ?? "").split(/\s/)[0] ?? "") : undefined;
+  const named = stated?.[1] ?? method;
+  return target
+    ? [
+        {
+          ...(named === undefined ? {} : { method: named }),
+          ...target,
+          index,
+          place: block.place,
+          kind: "table",
+          isSubject: true,
+        },
+      ]
+    : [];
+}
+
+function isAddress(text: string): boolean {
+  return /^[`"]?(?:https?:\/\/|\/[\w{<:-])/.test(text.trim());
+}
+
+const CURL = /^\s*(?:[$>]\s*)?curl\b/;
+
+/** Lines of code that are requests: `POST /x HTTP/1.1`, `GET https://…`, curl commands, and addresses with parameters. */
+function inCode(text: string, index: number, from: number): Mention[] {
+  const found: Mention[] = [];
+  const lines = text.split("\n");
+  for (let at = 0; at < lines.length && found.length < 200; at++) {
+    const line = lines[at] ?? "";
+    if (line.length > 8_000) continue;
+    const where: Where = { index, place: { from: from + at, to: from + at }, kind: "code", isSubject: true };
+    if (CURL.test(line)) {
+      const end = endOfCommand(lines, at);
+      const command = lines.slice(at, end + 1).join("\n");
+      const mention = inCurl(command, { ...where, place: { from: from + at, to: from + end } });
+      if (mention) found.push(mention);
+      at = end;
+      continue;
+    }
+    const direct = new RegExp(String.raw`^\s*(${METHODS})\s+${ADDRESS}`).exec(line);
+    const bare = direct ? undefined : /^\s*(https?:\/\/[^\s"'<>]+\?[^\s"']+=[^\s"']*)\s*$/.exec(line);
+    const address = direct?.[2] ?? bare?.[1];
+    const target = address === undefined ? undefined : targetOf(address);
+    if (target) found.push({ method: direct?.[1] ?? "GET", ...target, ...where, ...hostOf(target, lines, at) });
+  }
+  return found;
+}
+
+/** The host of a request sample is in its header. */
+function hostOf(target: Pick<Mention, "origin">, lines: readonly string[], at: number): Pick<Mention, "origin"> {
+  if (target.origin !== undefined) return {};
+  for (const line of lines.slice(at + 1, at + 30)) {
+    if (line.trim() === "") return {};
+    const host = /^\s*host:\s*([\w.-]+(?::\d+)?)\s*$/i.exec(line)?.[1];
+    if (host !== undefined && host.includes(".")) return { origin: `https://${host}` };
+  }
+  return {};
+}
+
+/** A command goes on after a backslash, and inside of quotes. */
+export function endOfCommand(lines: readonly string[], start: number): number {
+  let text = "";
+  for (let at = start; at < lines.length && at < start + 400; at++) {
+    text += `${lines[at] ?? ""}\n`;
+    const isOpen = (text.replaceAll(/\\./g, "").match(/'/g) ?? []).length % 2 === 1;
+    if (!isOpen && !/[\\^`]\s*$/.test(lines[at] ?? "")) return at;
+  }
+  return start;
+}
+
+function inCurl(command: string, where: Where): Mention | undefined {
+  const address = /["']?(https?:\/\/[^\s"'\\]+)/.exec(command)?.[1];
+  const target = address === undefined ? undefined : targetOf(address);
+  if (!target) return undefined;
+  const given = /(?:-X|--request)[\s=]*["']?([A-Z]+)/.exec(command)?.[1];
+  const hasData = /\s(?:-d|--data(?:-\w+)?|-F|--form|--json)[\s=]/.test(command) && !/\s(?:-G|--get)\b/.test(command);
+  return {
+    method: given ?? (/\s(?:-I|--head)\b/.test(command) ? "HEAD" : hasData ? "POST" : "GET"),
+    ...target,
+    ...where,
+  };
+}
+
+/** The parts of an address; placeholders of any style become `{name}`. */
+export function targetOf(address: string): Pick<Mention, "origin" | "path" | "query"> | undefined {
+  const text = address.replace(/[.,;:!]+$/, "").replace(/\)+$/, (ends) => (address.includes("(") ? ends : ""));
+  const [, scheme = "", host = "", rest = ""] = /^(?:(https?:\/\/)([^/?#]+))?(.*)$/s.exec(text) ?? [];
+  if (scheme !== "" && !/^[\w.{}<>:@-]+$/.test(host)) return undefined;
+  const [before = "", after = ""] = rest.split("#")[0]?.split(/\?(.*)/s) ?? [];
+  const path = placeholders(before);
+  if (/[^\w\-./~%!$&'()*+,;=:@{}]/.test(path)) return undefined;
+  if (scheme === "" && !/^\/(?:[\w{.~-]|$)/.test(path)) return undefined;
+  const query = after
+    .split("&")
+    .filter((pair) => pair !== "")
+    .flatMap((pair) => {
+      const [name = "", value = ""] = pair.split(/=(.*)/s);
+      const plain = name.replace(/^[[{(]+|[\])}]+$/g, (ends) =>
+        name.includes("[") && name.includes("]") && !name.startsWith("[") ? ends : "",
+      );
+      return /^[\w.\-$[\]]{1,80}$/.test(plain) ? [{ name: plain, value }] : [];
+    });
+  return {
+    ...(scheme === "" ? {} : { origin: scheme + host.replaceAll(/[<>{}]/g, "") }),
+    path: path === "" ? "/" : path,
+    query,
+  };
+}
+
+function placeholders(path: string): string {
+  return path
+    .replaceAll(/\{\{?\s*([^{}]*?)\s*\}?\}/g, (_, name: string) => `{${placeholderName(name)}}`)
+    .replaceAll(/<\s*([^<>]*?)\s*>/g, (_, name: string) => `{${placeholderName(name)}}`)
+    .replaceAll(/(?<=\/):([A-Za-z_]\w*)/g, "{$1}")
+    .replaceAll(/(?<=\/)\[([A-Za-z_]\w*)\]/g, "{$1}")
+    .replaceAll(/(?<=\/)\$([A-Za-z_]\w*)/g, "{$1}");
+}
+
+function placeholderName(text: string): string {
+  return text.replaceAll(/[^\w]+(\w)/g, (_, next: string) => next.toUpperCase()).replaceAll(/[^\w]/g, "") || "id";
+}

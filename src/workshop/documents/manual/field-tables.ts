@@ -1,0 +1,105 @@
+import type { Endpoint } from "./endpoints/endpoints.ts";
+import type { Scopes } from "./endpoints/scopes.ts";
+import { leadOf, titlesOf, type Outline, type PlacedBlock } from "./outline.ts";
+import { headPlace, roleOf, type Role } from "./roles.ts";
+import { fieldItem } from "./tables/field-items.ts";
+import { fieldColumns, fieldRows, type FieldRow } from "./tables/field-rows.ts";
+import { looseName } from "./words.ts";
+
+/** A table or a list of fields, with what its surroundings say about it. */
+export interface FieldTable {
+  rows: FieldRow[];
+  role: Role;
+  endpoint?: Endpoint;
+  /** Names of objects that it may be the description of, from its titles and the text before it. */
+  subjects: string[];
+  index: number;
+}
+
+/** All tables and lists of fields, in the order of the manual. `taken`: tables that are of another kind. */
+export function fieldTables(outline: Outline, scopes: Scopes, taken: ReadonlySet<number>): FieldTable[] {
+  const found: FieldTable[] = [];
+  for (let index = 0; index < outline.blocks.length; index++) {
+    const placed = outline.blocks[index];
+    if (!placed || taken.has(index)) continue;
+    const { block } = placed;
+    if (block.kind === "table") {
+      const columns = fieldColumns(block);
+      if (columns)
+        found.push(tableAt(outline, scopes, placed, fieldRows(block, columns, outline.manual), headPlace(block)));
+    } else if (block.kind === "item") {
+      const { rows, end } = itemsFrom(outline, scopes, index, taken);
+      if (rows.length > 0) found.push(tableAt(outline, scopes, placed, rows));
+      index = end - 1;
+    }
+  }
+  return found.filter(({ rows }) => rows.length > 0);
+}
+
+function tableAt(
+  outline: Outline,
+  scopes: Scopes,
+  placed: PlacedBlock,
+  rows: FieldRow[],
+  headed?: Role["place"],
+): FieldTable {
+  const endpoint = scopes.ownerOf(placed.index);
+  const role = roleOf(outline, placed, endpoint);
+  return {
+    rows,
+    role: headed === undefined ? role : { ...role, place: role.place ?? headed },
+    ...(endpoint ? { endpoint } : {}),
+    subjects: subjectsOf(outline, placed),
+    index: placed.index,
+  };
+}
+
+/** The items of one list. They are fields if most of them look like it. */
+function itemsFrom(
+  outline: Outline,
+  scopes: Scopes,
+  start: number,
+  taken: ReadonlySet<number>,
+): { rows: FieldRow[]; end: number } {
+  const rows: FieldRow[] = [];
+  const first = outline.blocks[start];
+  const role = first ? roleOf(outline, first, scopes.ownerOf(start)) : {};
+  let end = start;
+  for (; end < outline.blocks.length; end++) {
+    const block = outline.blocks[end]?.block;
+    if (block?.kind !== "item" || taken.has(end)) break;
+    const row = fieldItem(block.text, role.side === "request" || role.side === "response", {
+      evidence: outline.manual.evidence(block.place),
+      line: block.place.from,
+      level: block.level,
+    });
+    if (row) rows.push(row);
+  }
+  return { rows: rows.length * 2 > end - start ? rows : [], end: Math.max(end, start + 1) };
+}
+
+/** `Address` of `The Address object`, `address fields:`, `` `address` ``. */
+function subjectsOf(outline: Outline, { index, section }: PlacedBlock): string[] {
+  const lead = leadOf(outline, index);
+  const quoted = [...(lead.length < 200 ? lead : "").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+  const heading = outline.blocks[section.from]?.block;
+  const title = heading?.kind === "heading" ? heading.text : "";
+  const inTitle = [...title.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
+  const words = [lead.length < 60 ? lead : "", ...titlesOf(section).slice(0, 1)].map((text) =>
+    text
+      .replaceAll(
+        /\b(?:the|an?|objects?|objekt|structures?|types?|fields?|attributes?|properties|resource|model|definition|schema|data|element|of|for|felder|each|has|have|contains?|following|entry|entries|items?)\b|[:.]/gi,
+        " ",
+      )
+      .trim(),
+  );
+  return [
+    ...new Set(
+      [...quoted, ...inTitle, ...words].map((text) => looseName(lastStep(text))).filter((text) => text.length > 1),
+    ),
+  ];
+}
+
+function lastStep(path: string): string {
+  return /^[\w@./[\]-]+$/.test(path) ? (path.replace(/\[\]$/, "").split(/[./]/).at(-1) ?? path) : path;
+}

@@ -1,0 +1,103 @@
+import type { Evidence } from "../../api-facts.ts";
+import type { FieldRow } from "../tables/field-rows.ts";
+import type { FieldNode } from "./field-node.ts";
+import type { SaidLimit } from "./said-limits.ts";
+
+const MOST_EVIDENCE = 6;
+
+/** Adds what a row of a table says to a field. What was said first counts. */
+export function applyRow(node: FieldNode, row: FieldRow): void {
+  const { said, occurs, values } = row;
+  node.said = { ...said, ...node.said };
+  if (said.list) node.list = true;
+  applyOccurs(node, row);
+  if (row.description !== undefined) node.description ??= row.description;
+  for (const limit of row.typeLimits) applyLimit(node, limit, "type");
+  for (const limit of row.limits) applyLimit(node, limit, "text");
+  if (values.constant !== undefined) node.constant ??= values.constant;
+  if (values.default !== undefined) node.default ??= values.default;
+  if (values.values) node.values ??= values.values;
+  if (values.pattern !== undefined) node.limits.pattern ??= values.pattern;
+  if (values.format !== undefined) node.limits.format ??= values.format;
+  node.examples.push(...(values.examples ?? []));
+  node.references.push(...(values.references ?? []));
+  if (node.codes.length === 0) node.codes = (values.codes ?? []).map((code) => ({ ...code, evidence: row.evidence }));
+  node.deprecated ||= row.deprecated;
+  for (const doubt of row.doubts) addDoubt(node, doubt);
+  if (occurs.condition !== undefined)
+    addDoubt(node, `The manual says when it is needed: "${occurs.condition}". It is optional here.`);
+  cite(node, row.evidence);
+}
+
+function applyOccurs(node: FieldNode, { occurs }: FieldRow): void {
+  const { required, minItems, maxItems } = occurs;
+  const isMany = maxItems !== undefined && maxItems > 1;
+  // An attribute cannot be there several times: its element is.
+  const owner = isMany && node.attribute ? node.parent : node;
+  if (isMany && owner) {
+    owner.list = true;
+    if (minItems !== undefined && minItems > 0) owner.limits.minItems ??= minItems;
+    if (Number.isFinite(maxItems)) owner.limits.maxItems ??= maxItems;
+    if (owner !== node) {
+      node.required ??= true;
+      if (required !== undefined) owner.required ??= required;
+      return;
+    }
+  }
+  if (required !== undefined) node.required ??= required;
+}
+
+/** Sets a limit where it fits the type. `from`: limits beside a type are about the length of text. */
+export function applyLimit(node: FieldNode, limit: SaidLimit, from: "type" | "text" | "table"): boolean {
+  const { least, most, isExclusive, of } = limit;
+  const { limits } = node;
+  const type = node.said.type ?? sampleType(node);
+  if (of === "items" || (node.list && of === undefined && from !== "type" && !isNumber(type))) {
+    if (!node.list) return false;
+    if (least !== undefined) limits.minItems ??= least;
+    if (most !== undefined) limits.maxItems ??= most;
+    return true;
+  }
+  if (type === "object" || type === "boolean" || node.said.format === "date" || node.said.format === "date-time")
+    return false;
+  const isLength = of === "length" || (of === undefined && type === "string" && from === "type");
+  if (isLength) {
+    if (isNumber(type)) return false;
+    if (least !== undefined && least > 0) limits.minLength ??= least;
+    if (most !== undefined) limits.maxLength ??= most;
+    if (limit.of2 !== undefined && least !== undefined && least === most) {
+      limits.pattern ??= limit.of2 === "letters" ? `^[A-Za-z]{${least}}$` : `^[0-9]{${least}}$`;
+    }
+    return true;
+  }
+  if (!isNumber(type)) return false;
+  if (isExclusive) {
+    if (least !== undefined) limits.exclusiveMinimum ??= least;
+    if (most !== undefined) limits.exclusiveMaximum ??= most;
+  } else {
+    if (least !== undefined) limits.minimum ??= least;
+    if (most !== undefined) limits.maximum ??= most;
+  }
+  return true;
+}
+
+function isNumber(type: string | undefined): boolean {
+  return type === "integer" || type === "number";
+}
+
+/** The type that samples show, where no table says one. */
+function sampleType({ samples, children }: FieldNode): string | undefined {
+  if (children.size > 0) return "object";
+  const [first] = samples;
+  if (first === undefined || first === null) return undefined;
+  if (typeof first !== "string") return typeof first;
+  return samples.every((sample) => /^-?(?:0|[1-9]\d{0,15})(?:\.\d+)?$/.test(String(sample))) ? "number" : "string";
+}
+
+export function addDoubt(node: FieldNode, doubt: string): void {
+  if (!node.doubts.includes(doubt)) node.doubts.push(doubt);
+}
+
+export function cite(node: FieldNode, evidence: Evidence): void {
+  if (!node.evidence.includes(evidence) && node.evidence.length < MOST_EVIDENCE) node.evidence.push(evidence);
+}

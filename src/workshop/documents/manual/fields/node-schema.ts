@@ -1,0 +1,367 @@
+import type { Evidence, SchemaFacts } from "../../api-facts.ts";
+import { plainSchema } from "../../inferred-schema.ts";
+import { singularWords } from "../words.ts";
+import { codeNames } from "./code-names.ts";
+import { keyOf, pathText, type FieldNode, type SampleScalar } from "./field-node.ts";
+import { joinLines } from "./join-lines.ts";
+
+/** How the fields of a message are written, and for which side they are. */
+export interface SchemaPlace {
+  form: "xml" | "json" | "flat";
+  side: "input" | "output";
+  /** What tells this message from all others. */
+  owner: string;
+}
+
+const MOST_CODES = 200;
+const MOST_ALSO = 4;
+
+/** What is known about a field, as a schema. */
+export function nodeSchema(node: FieldNode, place: SchemaPlace): SchemaFacts {
+  if (!node.list) return singleSchema(node, place);
+  const { minItems, maxItems } = node.limits;
+  const items = singleSchema(node, place);
+  const { doubt, description, ...rest } = items;
+  return {
+    ...basics(node, ["array"], place),
+    identity: `${items.identity ?? ""}[]`,
+    ...(description === undefined ? {} : { description }),
+    ...(doubt === undefined ? {} : { doubt }),
+    ...(place.side === "input" && minItems !== undefined ? { minItems } : {}),
+    ...(place.side === "input" && maxItems !== undefined ? { maxItems } : {}),
+    items: () => rest,
+    ...(place.form === "xml" ? { xml: xmlOf(node) } : {}),
+  };
+}
+
+function singleSchema(node: FieldNode, place: SchemaPlace): SchemaFacts {
+  const { form, side } = place;
+  if (node.mixed)
+    return withDoubt({ ...basics(node, [], place) }, ["The sample has a list in a list: any value is taken here."]);
+  if (node.children.size > 0) return objectOf(node, place);
+  const { said, limits } = node;
+  const type = scalarType(node, place);
+  const schema: SchemaFacts = {
+    ...basics(node, type.types, place),
+    ...(type.format === undefined ? {} : { format: type.format }),
+  };
+  if (node.description !== undefined) schema.description = node.description;
+  if (form === "xml") schema.xml = xmlOf(node);
+  const isText = type.types[0] === "string" && type.format === undefined;
+  const isNumber = type.types[0] === "integer" || type.types[0] === "number";
+  const known = codesOf(node, isNumber);
+  if (known.codes) schema.codes = known.codes;
+  else if (known.values) schema.enum = known.values;
+  else if (isText && side === "input") {
+    const pattern = limits.pattern ?? said.pattern;
+    const minLength = limits.minLength ?? said.minLength;
+    const maxLength = limits.maxLength ?? said.maxLength;
+    const fits = (sample: SampleScalar) =>
+      typeof sample !== "string" || pattern === undefined || matches(pattern, sample);
+    if (pattern !== undefined && node.samples.every(fits)) schema.pattern = pattern;
+    if (minLength !== undefined) schema.minLength = minLength;
+    if (maxLength !== undefined) schema.maxLength = maxLength;
+  } else if (isNumber && side === "input") {
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = limits;
+    Object.assign(schema, defined({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }));
+    const decimals = said.decimals ?? (form === "json" ? undefined : sampleDecimals(node));
+    if (decimals !== undefined && type.types[0] === "number" && form !== "json") schema.decimals = decimals;
+  }
+  if (side === "input") {
+    const usual = typedValue(node.default, type.types[0]);
+    if (usual !== undefined && node.constant === undefined)
+      schema.default = known.codes?.find(({ value }) => value === node.default)?.name ?? usual;
+    const fixed = typedValue(node.constant, type.types[0]);
+    if (fixed !== undefined && schema.codes === undefined)
+      Object.assign(schema, { const: fixed, fixed: true, enum: undefined });
+  }
+  schema.examples = examplesOf(node, type.types[0]);
+  return withDoubt(schema, [...type.doubts, ...node.doubts]);
+}
+
+function matches(pattern: string, sample: string): boolean {
+  try {
+    return new RegExp(pattern, "u").test(sample);
+  } catch {
+    return false;
+  }
+}
+
+function objectOf(node: FieldNode, place: SchemaPlace): SchemaFacts {
+  const members = new Map<string, SchemaFacts>();
+  const required = new Set<string>();
+  for (const child of node.children.values()) {
+    const member = memberOf(child);
+    members.set(member, nodeSchema(child, place));
+    if (isRequired(child, place.side)) required.add(member);
+  }
+  const hasText = place.form === "xml" && (node.samples.length > 0 || isScalar(node.said.type));
+  if (hasText) {
+    const own = members.has("text") ? "content" : "text";
+    const { description: _description, ...value } = singleSchema(
+      { ...node, children: new Map(), list: false, doubts: [], codes: [] },
+      place,
+    );
+    members.set(own, {
+      ...value,
+      identity: `${value.identity ?? ""}/.`,
+      xml: { attribute: false, wrapped: false, text: true },
+    });
+  }
+  const rules =
+    place.side === "input"
+      ? node.rules.map((rule) => ({
+          ...rule,
+          that: rule.that.replaceAll(
+            /\{(@?)([^{}]+)\}/g,
+            (_, at: string, name: string) =>
+              `{${memberOf(node.children.get(at + name) ?? { name, attribute: false })}}`,
+          ),
+        }))
+      : [];
+  return withDoubt(
+    {
+      ...basics(node, ["object"], place),
+      ...(node.description === undefined ? {} : { description: node.description }),
+      properties: new Map([...members].map(([name, schema]) => [name, () => schema])),
+      required,
+      ...(place.form === "xml" ? { xml: xmlOf(node) } : {}),
+      ...(rules.length === 0 ? {} : { rules }),
+    },
+    node.doubts,
+  );
+}
+
+/** An attribute may have the name of an element beside it. */
+export function memberOf(node: { name: string; attribute: boolean; parent?: FieldNode }): string {
+  return node.attribute && node.parent?.children.has(node.name) ? `${node.name}Attribute` : node.name;
+}
+
+function isScalar(type: string | undefined): boolean {
+  return type !== undefined && type !== "object" && type !== "array";
+}
+
+function xmlOf(node: FieldNode): NonNullable<SchemaFacts["xml"]> {
+  const isOther = node.namespace !== undefined && node.parent !== undefined && node.namespace !== namespaceAbove(node);
+  const isRoot = node.parent === undefined && node.namespace !== undefined;
+  return {
+    name: node.name,
+    ...((isOther || isRoot) && node.namespace !== undefined ? { namespace: node.namespace } : {}),
+    attribute: node.attribute,
+    wrapped: false,
+  };
+}
+
+function namespaceAbove({ parent }: FieldNode): string | undefined {
+  for (let at = parent; at; at = at.parent) if (at.namespace !== undefined) return at.namespace;
+  return undefined;
+}
+
+function basics(node: FieldNode, types: SchemaFacts["types"], { owner }: SchemaPlace): SchemaFacts {
+  const ofCodes = node.codes.map(({ evidence }) => evidence);
+  const [first = "", ...others] = joinLines([...new Set([...node.evidence, ...ofCodes])]);
+  const evidence: Evidence = first === "" ? (node.shown[0] ?? "") : first;
+  return {
+    ...plainSchema(evidence, types),
+    ...(others.length === 0 ? {} : { also: others.slice(0, MOST_ALSO) }),
+    identity: `${owner} ${pathText(node)}`,
+    nullable: node.said.nullable === true || node.samples.includes(null),
+    deprecated: node.deprecated,
+  };
+}
+
+/** Whether a field is always there: tables say it, but an answer without it says the contrary. */
+export function isRequired(node: FieldNode, side: "input" | "output"): boolean {
+  if (side === "output")
+    return (
+      node.required === true &&
+      (node.parent === undefined || node.parent.contents === 0 || node.presentIn >= node.parent.contents)
+    );
+  if (node.required !== undefined) return node.required;
+  if (node.constant !== undefined) return true;
+  return [...node.children.values()].some((child) => isRequired(child, side));
+}
+
+interface ScalarType {
+  types: SchemaFacts["types"];
+  format?: string;
+  doubts: string[];
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
+
+/** The type that the table says, unless samples contradict it. */
+function scalarType(node: FieldNode, place: SchemaPlace): ScalarType {
+  const { said, limits } = node;
+  const samples = node.samples.filter((sample) => sample !== null && !isPlaceholder(sample));
+  const format = said.format ?? (limits.format === "date" || limits.format === "date-time" ? limits.format : undefined);
+  const shown = shownType(node, samples, place);
+  if (said.type === undefined || (said.type === "object" && samples.length > 0)) {
+    if (samples.length === 0) {
+      if (format !== undefined) return { types: ["string"], format, doubts: [] };
+      if (place.form === "xml" && node.contents > 0 && !node.attribute)
+        return { types: ["string"], format: "presence", doubts: [] };
+      if (said.reference !== undefined && place.form === "json")
+        return { types: [], doubts: [`The manual calls its type "${said.reference}" and does not describe it.`] };
+      return {
+        types: ["string"],
+        doubts:
+          said.reference !== undefined || place.form === "json"
+            ? ["The manual does not say its type: it is text here."]
+            : [],
+      };
+    }
+    return { ...shown, doubts: [] };
+  }
+  if (said.type === "object") {
+    if (place.form !== "xml") return { types: ["object"], doubts: [] };
+    return said.empty || node.contents > 0
+      ? { types: ["string"], format: "presence", doubts: [] }
+      : { types: ["string"], doubts: ["The manual does not describe what is in it: it is text here."] };
+  }
+  const wanted: ScalarType = {
+    types: [said.type],
+    ...(format === undefined || said.type !== "string" ? {} : { format }),
+    doubts: [],
+  };
+  const odd = samples.find((sample) => !isOf(sample, wanted, place));
+  if (odd === undefined) return wanted;
+  const name = wanted.format ?? said.type;
+  return {
+    ...shown,
+    doubts: [
+      `The manual says that it is ${/^[aeiou]/.test(name) ? "an" : "a"} ${name}, but its sample has ${JSON.stringify(odd)}. The sample counts here.`,
+    ],
+  };
+}
+
+function isPlaceholder(sample: SampleScalar): boolean {
+  return typeof sample === "string" && /^(?:<[^<>]*>|\{\{?[^{}]*\}?\}|\.{3}|…|\$\{?\w+\}?)$/.test(sample.trim());
+}
+
+/** Whether a sample can be a value of the type. In XML and forms everything is text. */
+function isOf(sample: SampleScalar, { types: [type], format }: ScalarType, { form }: SchemaPlace): boolean {
+  if (form === "json") {
+    if (type === "integer") return typeof sample === "number" && Number.isInteger(sample);
+    if (type === "number" || type === "boolean") return typeof sample === type;
+    if (typeof sample !== "string") return false;
+  }
+  const text = String(sample).trim();
+  switch (type) {
+    case "integer":
+      return /^-?(?:0|[1-9]\d*)$/.test(text);
+    case "number":
+      return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text);
+    case "boolean":
+      return /^(?:true|false|0|1)$/.test(text);
+    default:
+      return format === "date" ? DATE.test(text) : format !== "date-time" || DATE_TIME.test(text);
+  }
+}
+
+const COUNTS = new Set([
+  "id",
+  "count",
+  "number",
+  "quantity",
+  "qty",
+  "page",
+  "limit",
+  "offset",
+  "size",
+  "age",
+  "year",
+  "total",
+  "index",
+  "position",
+  "level",
+  "code",
+  "status",
+  "version",
+  "port",
+  "day",
+  "adult",
+  "child",
+  "unit",
+  "length",
+]);
+
+/** Names of values that have digits and are no numbers. */
+const TEXTS = new Set(
+  "phone telephone tel fax zip zipcode post postal postalcode postcode code pin iban bic account number nr mobile msisdn plz sender recipient from to".split(
+    " ",
+  ),
+);
+
+/** The type of samples alone. Digits that are no number, such as 028 or a phone number, stay text. */
+function shownType({ name }: FieldNode, samples: readonly SampleScalar[], { form }: SchemaPlace): ScalarType {
+  const [first] = samples;
+  const every = (is: (sample: SampleScalar) => boolean) => samples.length > 0 && samples.every(is);
+  const isCount = COUNTS.has(singularWords(name).at(-1) ?? "");
+  if (every((sample) => typeof sample === "boolean")) return { types: ["boolean"], doubts: [] };
+  if (every((sample) => typeof sample === "number"))
+    return { types: [every(Number.isInteger) && isCount ? "integer" : "number"], doubts: [] };
+  if (!every((sample) => typeof sample === "string"))
+    return { types: first === undefined || form !== "json" ? ["string"] : [], doubts: [] };
+  if (every((sample) => DATE.test(String(sample)))) return { types: ["string"], format: "date", doubts: [] };
+  if (every((sample) => DATE_TIME.test(String(sample)))) return { types: ["string"], format: "date-time", doubts: [] };
+  if (form === "json") return { types: ["string"], doubts: [] };
+  if (every((sample) => sample === "true" || sample === "false")) return { types: ["boolean"], doubts: [] };
+  const isText = singularWords(name).some((word) => TEXTS.has(word));
+  if (!isText && every((sample) => /^-?(?:0|[1-9]\d{0,14})$/.test(String(sample))))
+    return { types: [isCount ? "integer" : "number"], doubts: [] };
+  if (!isText && every((sample) => /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/.test(String(sample))))
+    return { types: ["number"], doubts: [] };
+  return { types: ["string"], doubts: [] };
+}
+
+/** `675.00` and `50.00`: amounts are written with two decimals. */
+function sampleDecimals({ samples }: FieldNode): number | undefined {
+  const lengths = new Set(samples.map((sample) => /^-?\d+\.(\d+)$/.exec(String(sample))?.[1]?.length ?? 0));
+  const [only] = lengths;
+  return lengths.size === 1 && only !== undefined && only > 0 && samples.some((sample) => String(sample).endsWith("0"))
+    ? only
+    : undefined;
+}
+
+function codesOf({ codes, values }: FieldNode, isNumber: boolean): Pick<SchemaFacts, "codes"> & { values?: unknown[] } {
+  const isReadable = codes.length > 0 && codes.every(({ value }) => /^[A-Za-z][A-Za-z_ -]{3,}$/.test(value));
+  if (isReadable) return { values: codes.slice(0, MOST_CODES).map(({ value }) => value) };
+  if (codes.length > 1 && codes.length <= MOST_CODES) return { codes: codeNames(codes) };
+  if (values && values.length > 1) {
+    if (!isNumber) return { values };
+    return values.every((value) => /^-?\d+(?:\.\d+)?$/.test(value)) ? { values: values.map(Number) } : {};
+  }
+  return {};
+}
+
+function typedValue(text: string | undefined, type: string | undefined): string | number | boolean | undefined {
+  if (text === undefined) return undefined;
+  if (type === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
+  if (type !== "integer" && type !== "number") return type === "string" ? text : undefined;
+  const value = Number(text);
+  return text.trim() !== "" && Number.isFinite(value) ? value : undefined;
+}
+
+function examplesOf({ samples, examples }: FieldNode, type: string | undefined): unknown[] {
+  const given = [
+    ...samples.filter((sample) => sample !== null && !isPlaceholder(sample)),
+    ...examples.filter((example) => !isPlaceholder(example)),
+  ];
+  const typed = given.flatMap((value) => typedValue(String(value), type) ?? []);
+  return [...new Set(typed)].slice(0, 3);
+}
+
+function withDoubt(schema: SchemaFacts, doubts: readonly string[]): SchemaFacts {
+  return doubts.length === 0 ? schema : { ...schema, doubt: [...new Set(doubts)].slice(0, 3).join(" ") };
+}
+
+function defined<T extends object>(values: T): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/** A sample as a value by the places of its fields, so that it can become an example. */
+export function wireKey(node: FieldNode): string {
+  return node.list && !node.attribute ? `${keyOf(node)}[]` : keyOf(node);
+}

@@ -1,0 +1,128 @@
+import { numberWord } from "../words.ts";
+
+/** Limits of a value, of its length, or of how many there are. */
+export interface Limits {
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  pattern?: string;
+  format?: string;
+  decimals?: number;
+}
+
+/** A limit as it is written: of what is decided by its unit, or by the type of the field. */
+export interface SaidLimit {
+  least?: number;
+  most?: number;
+  isExclusive?: boolean;
+  /** `length`: characters; `items`: how many; `value` and undefined: the number itself. */
+  of?: "length" | "items" | "value";
+  /** `letters` or `digits` of a fixed length. */
+  of2?: "letters" | "digits";
+}
+
+const NUMBER = String.raw`(-?\d{1,3}(?:[,']\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)`;
+const UNIT = String.raw`(?:\s*|-)(?:\w+\s+)?(characters?|chars?|letters?|digits?|bytes?|zeichen|buchstaben|stellen|ziffern|signs|symbols|items?|entries|elements?|records?|rows|values|recipients?|eintr[äa]gen?|elemente|st[üu]ck)?\b`;
+
+const RANGES = [
+  new RegExp(String.raw`(?:between|from|zwischen|von)\s+${NUMBER}\s+(?:and|to|und|bis)\s+${NUMBER}${UNIT}`, "gi"),
+  new RegExp(String.raw`(?<![\w.\-/:])${NUMBER}\s*(?:to|bis|\.{2,3}|…|–|—|-)\s*${NUMBER}(?![\d:/-])${UNIT}`, "gi"),
+];
+const MOST = [
+  new RegExp(
+    String.raw`(?:at most|max(?:imum|imal)?\.?(?: (?:of|is|length|len|size|value|number))*|up to|no more than|not more than|(?:must|may|can|should)(?: not|not) exceed|not exceeding|cannot exceed|does not exceed|not longer than|limited to|h[öo]chstens|bis zu|nicht mehr als|≤|<=|less than or equal to)\s*[:=]?\s*${NUMBER}${UNIT}`,
+    "gi",
+  ),
+  new RegExp(String.raw`${NUMBER}${UNIT}\s+(?:max(?:imum|\.)?|or (?:less|fewer|shorter)|at most)\b`, "gi"),
+];
+const LEAST = [
+  new RegExp(
+    String.raw`(?:at least|min(?:imum|destens|imal)?\.?(?: (?:of|is|length|len|value|number))*|no(?:t)? (?:less|fewer) than|mindestens|≥|>=|greater than or equal to)\s*[:=]?\s*${NUMBER}${UNIT}`,
+    "gi",
+  ),
+  new RegExp(String.raw`${NUMBER}${UNIT}\s+(?:or (?:more|longer|greater)|min(?:imum)?\.?)\b`, "gi"),
+];
+const ABOVE = new RegExp(String.raw`(?:greater than|more than|larger than|above|over|>)\s*${NUMBER}`, "gi");
+const BELOW = new RegExp(String.raw`(?:less than|smaller than|below|<)\s*${NUMBER}`, "gi");
+const EXACT = new RegExp(
+  String.raw`(?:(?:exactly|always|fixed|must be|length(?: of)?|genau)\s*:?\s*)?${NUMBER}(?:\s*|-)(?:(?:capital|upper-?case|lower-?case|latin|alphanumeric|decimal|numeric|hex\w*)\s+)?(characters?|chars?|letters?|digits?|bytes?|zeichen|buchstaben|stellen|ziffern|stellig\w*)\b`,
+  "gi",
+);
+
+/** The limits that a text states, in its order. Examples and code are not limits. */
+export function limitsIn(text: string): SaidLimit[] {
+  const found: SaidLimit[] = [];
+  let rest = withoutExamples(text);
+  const take = (pattern: RegExp, read: (match: RegExpExecArray) => SaidLimit | undefined) => {
+    rest = rest.replaceAll(pattern, (...match) => {
+      const limit = read(match as unknown as RegExpExecArray);
+      if (limit) found.push(limit);
+      return limit ? " " : (match[0] as string);
+    });
+  };
+  for (const pattern of RANGES) {
+    take(pattern, (match) => {
+      const least = numberWord(match[1] ?? "");
+      const most = numberWord(match[2] ?? "");
+      if (least === undefined || most === undefined || least > most || isYear(least)) return undefined;
+      return { least, most, ...unitOf(match[3]) };
+    });
+  }
+  for (const pattern of MOST) take(pattern, (match) => one("most", match));
+  for (const pattern of LEAST) take(pattern, (match) => one("least", match));
+  take(ABOVE, (match) => exclusive("least", match));
+  take(BELOW, (match) => exclusive("most", match));
+  take(EXACT, (match) => {
+    const length = numberWord(match[1] ?? "");
+    if (length === undefined || !Number.isInteger(length) || length > 10_000) return undefined;
+    const unit = (match[2] ?? "").toLowerCase();
+    return {
+      least: length,
+      most: length,
+      of: "length",
+      ...(/^(?:letter|buchst)/.test(unit)
+        ? { of2: "letters" as const }
+        : /^(?:digit|ziffer)/.test(unit)
+          ? { of2: "digits" as const }
+          : {}),
+    };
+  });
+  return found;
+}
+
+function one(which: "least" | "most", match: RegExpExecArray): SaidLimit | undefined {
+  const value = numberWord(match[1] ?? "");
+  return value === undefined ? undefined : { [which]: value, ...unitOf(match[2]) };
+}
+
+function exclusive(which: "least" | "most", match: RegExpExecArray): SaidLimit | undefined {
+  const value = numberWord(match[1] ?? "");
+  return value === undefined ? undefined : { [which]: value, isExclusive: true, of: "value" };
+}
+
+function unitOf(unit: string | undefined): Pick<SaidLimit, "of"> {
+  if (unit === undefined || unit === "") return {};
+  return /^(?:char|letter|digit|byte|zeichen|buchst|stelle|ziffer|sign|symbol)/i.test(unit)
+    ? { of: "length" }
+    : { of: "items" };
+}
+
+function isYear(value: number): boolean {
+  return value >= 1900 && value <= 2100;
+}
+
+/** `e.g. 12 to 14` is not a limit, nor is a date in backquotes. */
+function withoutExamples(text: string): string {
+  return text
+    .replaceAll(
+      /(?:e\.\s?g\.|for example|for instance|such as|example:?|z\.\s?b\.|beispiel:?)[^;.]*(?:\.\d[^;.]*)*/gi,
+      " ",
+    )
+    .replaceAll(/`([^`]*)`/g, (_, code: string) => (/^-?\d+(?:\.\d+)?$/.test(code.trim()) ? code : " "))
+    .replaceAll(/\b\d{4}-\d{2}-\d{2}\b/g, " ");
+}

@@ -1,0 +1,316 @@
+import {
+  type ApiFacts,
+  type ErrorFacts,
+  type Evidence,
+  type OperationFacts,
+  type Remark,
+  type SecuritySchemeFacts,
+} from "../api-facts.ts";
+import { unreadable, type LoadedDocument } from "../parse-document.ts";
+import { readBlocks } from "./blocks/read-blocks.ts";
+import { parameterCredentials, statedCredentials } from "./describe/credentials.ts";
+import { effectIn, statusItem, statusRows, timeoutIn } from "./describe/failures.ts";
+import { OperationDescription } from "./describe/operation.ts";
+import { sayWords } from "./describe/said-words.ts";
+import { sharedServer, statedServers } from "./endpoints/base.ts";
+import { endpointsOf, type Endpoint } from "./endpoints/endpoints.ts";
+import { mentionsIn } from "./endpoints/mentions.ts";
+import { Scopes } from "./endpoints/scopes.ts";
+import { fieldTables, type FieldTable } from "./field-tables.ts";
+import { applyFieldSentences, applyOrder } from "./fields/sentences.ts";
+import { outlineOf, plainText, type Outline } from "./outline.ts";
+import { roleOf } from "./roles.ts";
+import { samplesIn, type MessageSample } from "./samples/find-samples.ts";
+import { attachCodes, codeTables } from "./tables/code-tables.ts";
+import { applyLimitRow, limitRows } from "./tables/limit-tables.ts";
+import { looseName, markIn } from "./words.ts";
+
+const MOST_ENDPOINTS = 2_000;
+const MOST_DOUBTS = 40;
+
+/** What a manual for people says about an API, found by general rules: no model is asked. */
+export async function readManual(document: LoadedDocument): Promise<ApiFacts> {
+  const manual = await readBlocks(document);
+  return new ManualReader(outlineOf(manual), document).facts();
+}
+
+class ManualReader {
+  readonly #outline: Outline;
+  readonly #document: LoadedDocument;
+  readonly #evidence: (line: number) => Evidence;
+
+  constructor(outline: Outline, document: LoadedDocument) {
+    this.#outline = outline;
+    this.#document = document;
+    this.#evidence = (line) => outline.manual.evidence({ from: line, to: line });
+  }
+
+  facts(): ApiFacts {
+    const outline = this.#outline;
+    const mentions = mentionsIn(outline);
+    const stated = statedServers(outline);
+    const found = endpointsOf(mentions, stated[0]?.url).slice(0, MOST_ENDPOINTS);
+    if (found.length === 0) throw noEndpoint(this.#document.name);
+    const shared = stated.length === 0 ? sharedServer(found, outline) : undefined;
+    const servers = shared ? [shared] : stated;
+    const endpoints = shared ? endpointsOf(mentions, shared.url).slice(0, MOST_ENDPOINTS) : found;
+    const scopes = new Scopes(outline, endpoints);
+    const doubts: Remark[] = [];
+    const taken = new Set(mentions.filter(({ kind }) => kind === "table").map(({ index }) => index));
+    const codes = codeTables(outline).filter(({ index }) => !taken.has(index));
+    for (const { index, codes: listed } of codes) {
+      const isList = outline.blocks[index]?.block.kind === "item";
+      for (let at = index; at < index + (isList ? listed.length : 1); at++) taken.add(at);
+    }
+    const limits = outline.blocks.flatMap(({ block, index }) =>
+      block.kind === "table" && !taken.has(index) ? limitRows(block, outline).map((row) => ({ row, index })) : [],
+    );
+    for (const { index } of limits) taken.add(index);
+    const failures = this.#failures(taken);
+    for (const { index } of failures) taken.add(index);
+    const tables = fieldTables(outline, scopes, taken);
+    const descriptions = this.#describe(endpoints, scopes, tables);
+    for (const { row, index } of limits) {
+      const owner = scopes.ownerOf(index);
+      const nodes = descriptions
+        .filter(({ endpoint }) => owner === undefined || endpoint === owner)
+        .flatMap((each) => each.inputNodes());
+      const doubt = applyLimitRow(row, nodes);
+      if (doubt) doubts.push(doubt);
+    }
+    const nodes = descriptions.flatMap((each) => each.nodes());
+    const owners = new Map(descriptions.flatMap((each) => each.nodes().map((node) => [node, each.endpoint] as const)));
+    attachCodes(nodes, codes, outline, (node, table) => owners.get(node) === scopes.ownerOf(table.index));
+    applyFieldSentences(outline, (index) =>
+      descriptions.filter(({ endpoint }) => (scopes.ownerOf(index) ?? endpoint) === endpoint),
+    );
+    for (const description of descriptions) applyOrder(description);
+    doubts.push(...this.#marked());
+    return this.#assemble({ descriptions, servers, scopes, failures, doubts });
+  }
+
+  /** One description for each endpoint, from its own samples and tables, and from those for all. */
+  #describe(endpoints: readonly Endpoint[], scopes: Scopes, tables: readonly FieldTable[]): OperationDescription[] {
+    const outline = this.#outline;
+    const byEndpoint = new Map(
+      endpoints.map((endpoint) => [endpoint, new OperationDescription(endpoint, this.#evidence)]),
+    );
+    const errors: MessageSample[] = [];
+    for (const placed of outline.blocks) {
+      if (placed.block.kind !== "code") continue;
+      const endpoint = scopes.ownerOf(placed.index);
+      const { side } = roleOf(outline, placed, endpoint);
+      const description = endpoint && byEndpoint.get(endpoint);
+      for (const sample of this.#samples(placed.index)) {
+        if (side === "error" || !description) errors.push(sample);
+        if (description) description.addSample(sample, side);
+      }
+    }
+    for (const { body } of errors) if (body) for (const description of byEndpoint.values()) description.addError(body);
+    const objects = new Map<string, FieldTable>();
+    for (const table of tables) {
+      for (const subject of table.subjects)
+        if (!objects.has(subject) && (table.endpoint === undefined || table.role.side === undefined))
+          objects.set(subject, table);
+    }
+    const used = new Set<FieldTable>();
+    for (const table of tables) {
+      const description = table.endpoint && byEndpoint.get(table.endpoint);
+      if (description) description.addTable(table);
+    }
+    for (const description of byEndpoint.values()) {
+      this.#answerOf(description, scopes, objects);
+      description.request.nest(objects, used);
+      description.response.nest(objects, used);
+    }
+    for (const table of tables)
+      if (table.endpoint === undefined && !used.has(table)) this.#addCommon(table, [...byEndpoint.values()]);
+    return [...byEndpoint.values()];
+  }
+
+  readonly #found = new Map<number, MessageSample[]>();
+
+  #samples(index: number): MessageSample[] {
+    const known = this.#found.get(index);
+    if (known) return known;
+    const block = this.#outline.blocks[index]?.block;
+    const samples = block?.kind === "code" ? samplesIn(block) : [];
+    this.#found.set(index, samples);
+    return samples;
+  }
+
+  /** `Returns an Order`, `Returns a list of orders`: the answer is described elsewhere. */
+  #answerOf(
+    { endpoint, response }: OperationDescription,
+    scopes: Scopes,
+    objects: ReadonlyMap<string, FieldTable>,
+  ): void {
+    if (!response.isEmpty) return;
+    for (const { block, index } of this.#outline.blocks) {
+      if (scopes.ownerOf(index) !== endpoint || (block.kind !== "paragraph" && block.kind !== "item")) continue;
+      const found =
+        /\b(?:returns?|response(?: is| contains)?|answers? with|responds with|result(?: is)?)\b:?\s+(?:(?:is|with|contains)\s+)?(?:the |an? )?((?:(?:list|array|collection|page) of )?)(?:(?:all|matching|created|updated|new|single|the|full|complete)\s+)*`?([A-Za-z][\w-]*(?: [A-Z][\w-]*)?)`?/i.exec(
+          plainText(block.text),
+        );
+      const table = found ? objects.get(looseName(found[2] ?? "")) : undefined;
+      if (!table || !found) continue;
+      if (found[1] !== "") response.tree.root.list = true;
+      response.place(table.rows);
+      return;
+    }
+  }
+
+  /** Parameters for several calls: those of a column with the call, and those of headers and queries for all. */
+  #addCommon(table: FieldTable, all: readonly OperationDescription[]): void {
+    for (const row of table.rows) {
+      const place = row.place ?? table.role.place;
+      const called = row.call === undefined || row.call === "" ? undefined : looseName(row.call);
+      const isForAll = called === undefined || /^(?:all|both|every|any|alle)/.test(called);
+      if (place === undefined || place === "body" || place === "path" || (isForAll && table.role.side === "response"))
+        continue;
+      for (const description of all) {
+        const isMeant =
+          isForAll || description.endpoint.names.some((name) => called?.includes(looseName(name)) === true);
+        if (isMeant) description.addParameter(place, row);
+      }
+    }
+  }
+
+  #failures(taken: ReadonlySet<number>): { facts: ErrorFacts; index: number }[] {
+    return this.#outline.blocks.flatMap(({ block, index }) => {
+      if (taken.has(index)) return [];
+      if (block.kind === "table") return statusRows(block, this.#outline).map((facts) => ({ facts, index }));
+      const item = block.kind === "item" ? statusItem(block.text) : undefined;
+      return item ? [{ facts: { ...item, evidence: this.#outline.manual.evidence(block.place) }, index }] : [];
+    });
+  }
+
+  /** Sentences that the manual itself marks as uncertain. */
+  #marked(): Remark[] {
+    return this.#outline.blocks.flatMap(({ block }) => {
+      if (block.kind !== "paragraph" && block.kind !== "item") return [];
+      const sentence = plainText(block.text)
+        .split(/(?<=[.!?])\s+/)
+        .find((each) => markIn(each) !== undefined);
+      return sentence === undefined
+        ? []
+        : [
+            {
+              text: `The manual is not certain: "${sentence.slice(0, 240)}"`,
+              evidence: this.#outline.manual.evidence(block.place),
+            },
+          ];
+    });
+  }
+
+  #assemble(parts: {
+    descriptions: OperationDescription[];
+    servers: ApiFacts["servers"];
+    scopes: Scopes;
+    failures: { facts: ErrorFacts; index: number }[];
+    doubts: Remark[];
+  }): ApiFacts {
+    const { descriptions, servers, scopes, failures, doubts } = parts;
+    const outline = this.#outline;
+    const security: Record<string, SecuritySchemeFacts> = {};
+    const samples = outline.blocks.flatMap(({ index }) => this.#samples(index));
+    const stated = statedCredentials(outline, samples, this.#evidence);
+    const words = sayWords(
+      outline,
+      scopes,
+      descriptions.map(({ endpoint }) => endpoint),
+    );
+    const timeoutMs = this.#prose()
+      .map(({ text }) => timeoutIn(text))
+      .find((each) => each !== undefined);
+    const operations = descriptions.map((description): OperationFacts => {
+      const { endpoint } = description;
+      const own = parameterCredentials(description);
+      const schemes =
+        own.schemes.length > 0 ? [...own.schemes, ...stated.filter(({ facts }) => facts.kind !== "apiKey")] : stated;
+      const needed = schemes.map(({ name, facts }) => ({ scheme: schemeName(security, name, facts), scopes: [] }));
+      const said = words.get(endpoint);
+      const facts = description.facts({
+        security: needed.length === 0 ? [] : [needed],
+        skip: new Set([
+          ...own.skip,
+          ...stated.flatMap(({ facts: each }) => (each.kind === "apiKey" ? [`${each.in} ${each.name}`] : [])),
+        ]),
+        summary: said?.summary,
+        description: said?.description,
+        mediaType: said?.mediaType,
+      });
+      const errors = failures
+        .filter(({ index }) => (scopes.ownerOf(index) ?? endpoint) === endpoint)
+        .map((each) => each.facts);
+      const effect = this.#effectOf(endpoint, scopes);
+      const server =
+        endpoint.origin !== undefined && endpoint.origin !== originOf(servers[0]?.url)
+          ? [{ url: endpoint.origin, variables: [], evidence: facts.evidence }]
+          : undefined;
+      return {
+        ...facts,
+        ...(said?.id === undefined ? {} : { id: said.id }),
+        ...(errors.length === 0 ? {} : { errors }),
+        ...(effect === undefined ? {} : { effect }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...(server ? { servers: server } : {}),
+      };
+    });
+    const intro = outline.blocks.find(({ block }) => block.kind === "paragraph" && block.text.length > 20)?.block;
+    return {
+      format: this.#document.format,
+      title: plainText(outline.manual.title ?? "") || this.#document.name,
+      version: "1.0.0",
+      ...(intro?.kind === "paragraph" ? { description: plainText(intro.text).slice(0, 400) } : {}),
+      servers,
+      security,
+      tags: [],
+      operations,
+      omitted: [],
+      remarks: this.#document.remarks.map((text) => ({ text, evidence: `${this.#document.name}#L1` })),
+      doubts: doubts.slice(0, MOST_DOUBTS),
+    };
+  }
+
+  #prose(): { text: string; index: number }[] {
+    return this.#outline.blocks.flatMap(({ block, index }) =>
+      block.kind === "paragraph" || block.kind === "item" ? [{ text: block.text, index }] : [],
+    );
+  }
+
+  /** What sentences say that name the endpoint, or that are in its description. */
+  #effectOf(endpoint: Endpoint, scopes: Scopes): OperationFacts["effect"] {
+    for (const { text, index } of this.#prose()) {
+      const isOwn = scopes.ownerOf(index) === endpoint;
+      for (const sentence of plainText(text).split(/(?<=[.!?;])\s+/)) {
+        const effect = effectIn(sentence);
+        if (effect === undefined || (effect === "write" && endpoint.method === "GET")) continue;
+        if (isOwn || endpoint.names.some((name) => name.length > 3 && sentence.includes(name))) return effect;
+      }
+    }
+    return undefined;
+  }
+}
+
+function originOf(address: string | undefined): string | undefined {
+  return address !== undefined && URL.canParse(address) ? new URL(address).origin : address;
+}
+
+/** The same scheme has one name; another one of the same name gets a number. */
+function schemeName(security: Record<string, SecuritySchemeFacts>, name: string, facts: SecuritySchemeFacts): string {
+  const same = ({ evidence: _a, description: _b, ...a }: SecuritySchemeFacts) => JSON.stringify(a);
+  for (let more = 1; ; more++) {
+    const wanted = more === 1 ? name : `${name}${more}`;
+    const known = Object.hasOwn(security, wanted) ? security[wanted] : undefined;
+    if (!known) security[wanted] = facts;
+    if (!known || same(known) === same(facts)) return wanted;
+  }
+}
+
+function noEndpoint(name: string): Error {
+  return unreadable(
+    `The manual ${name} names no request. Looked for: a method with an address (POST https://host/path, GET /orders/{id}) in headings, text, tables and code; curl commands; HTTP samples; addresses with parameters`,
+    "Import the page that describes the requests, or add a line such as GET https://api.example/orders above each description.",
+  );
+}

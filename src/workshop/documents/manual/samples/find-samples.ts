@@ -1,0 +1,184 @@
+import { readCurlCommand, type CurlRequest } from "../../curl/curl-request.ts";
+import type { CodeBlock } from "../blocks/manual.ts";
+import { endOfCommand, targetOf, type Mention } from "../endpoints/mentions.ts";
+import { jsonLines } from "./json-lines.ts";
+import type { SampleNode } from "./sample-node.ts";
+import { xmlSample } from "./xml-sample.ts";
+
+/** A request or an answer in a code block. */
+export interface MessageSample {
+  /** Undefined: the code does not say it. */
+  side?: "request" | "response";
+  /** Method and address of a request. */
+  target?: Pick<Mention, "origin" | "path" | "query"> & { method: string };
+  status?: number;
+  headers: { name: string; value: string; line: number }[];
+  /** `curl -u` */
+  hasUser?: boolean;
+  body?: BodySample;
+  /** Lines of the document. */
+  from: number;
+  to: number;
+}
+
+export interface BodySample {
+  kind: "json" | "xml" | "form" | "multipart" | "text";
+  node?: SampleNode;
+  text: string;
+  line: number;
+}
+
+const REQUEST_LINE = /^\s*(GET|POST|PUT|PATCH|DELETE|HEAD)\s+(\S+)(?:\s+HTTP\/[\d.]+)?\s*$/;
+const STATUS_LINE = /^\s*HTTP\/[\d.]+\s+(\d{3})\b/;
+const HEADER = /^\s*([A-Za-z][\w-]*):\s?(.*)$/;
+
+/** The messages of a code block, in order. */
+export function samplesIn({ text, textFrom }: CodeBlock): MessageSample[] {
+  if (text.length > 2_000_000) return [];
+  const lines = text.split("\n");
+  const found: MessageSample[] = [];
+  let at = 0;
+  while (at < lines.length && found.length < 100) {
+    const line = lines[at] ?? "";
+    if (line.trim() === "") at++;
+    else if (/^\s*(?:[$>]\s*)?curl\b/.test(line)) at = addCurl(found, lines, at, textFrom);
+    else if (REQUEST_LINE.test(line) || STATUS_LINE.test(line)) at = addHttp(found, lines, at, textFrom);
+    else {
+      const end = nextStart(lines, at + 1);
+      const body = bodyOf(lines.slice(at, end).join("\n"), textFrom + at);
+      const after = found.at(-1);
+      // What follows a command is its output.
+      if (body.kind !== "text" || found.length > 0)
+        found.push({
+          ...(after?.side === "request" ? { side: "response" as const } : {}),
+          headers: [],
+          body,
+          from: textFrom + at,
+          to: textFrom + end - 1,
+        });
+      at = end;
+    }
+  }
+  return found;
+}
+
+function nextStart(lines: readonly string[], from: number): number {
+  for (let at = from; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    if (REQUEST_LINE.test(line) || STATUS_LINE.test(line) || /^\s*[$>]?\s*curl\s/.test(line)) return at;
+  }
+  return lines.length;
+}
+
+function addHttp(found: MessageSample[], lines: readonly string[], start: number, textFrom: number): number {
+  const request = REQUEST_LINE.exec(lines[start] ?? "");
+  const status = STATUS_LINE.exec(lines[start] ?? "")?.[1];
+  const headers: MessageSample["headers"] = [];
+  let at = start + 1;
+  for (; at < lines.length; at++) {
+    const header = HEADER.exec(lines[at] ?? "");
+    if (!header || header[1] === undefined) break;
+    headers.push({ name: header[1], value: header[2]?.trim() ?? "", line: textFrom + at });
+  }
+  while (at < lines.length && (lines[at] ?? "").trim() === "") at++;
+  const end = nextStart(lines, at);
+  const content = lines.slice(at, end).join("\n");
+  const target = request?.[2] === undefined ? undefined : targetOf(request[2]);
+  const type = headers.find(({ name }) => /^content-type$/i.test(name))?.value;
+  found.push({
+    side: request ? "request" : "response",
+    ...(target && request?.[1] !== undefined ? { target: { ...target, method: request[1] } } : {}),
+    ...(status === undefined ? {} : { status: Number(status) }),
+    headers,
+    ...(content.trim() === "" ? {} : { body: bodyOf(content, textFrom + at, type) }),
+    from: textFrom + start,
+    to: textFrom + end - 1,
+  });
+  return Math.max(end, at, start + 1);
+}
+
+function addCurl(found: MessageSample[], lines: readonly string[], start: number, textFrom: number): number {
+  const end = endOfCommand(lines, start);
+  const command = lines
+    .slice(start, end + 1)
+    .join("\n")
+    .replace(/^\s*[$>]\s*/, "");
+  let request: CurlRequest;
+  try {
+    request = readCurlCommand(command);
+  } catch {
+    return end + 1;
+  }
+  const target = targetOf(request.url);
+  const lineOf = (text: string) => {
+    const offset = lines.slice(start, end + 1).findIndex((line) => line.includes(text));
+    return textFrom + start + Math.max(0, offset);
+  };
+  found.push({
+    side: "request",
+    ...(target ? { target: { ...target, method: request.method } } : {}),
+    headers: request.headers.map(([name, value]) => ({ name, value, line: lineOf(name) })),
+    ...(request.hasUser ? { hasUser: true } : {}),
+    ...curlBody(request, lineOf),
+    from: textFrom + start,
+    to: textFrom + end,
+  });
+  return end + 1;
+}
+
+function curlBody({ body }: CurlRequest, lineOf: (text: string) => number): Pick<MessageSample, "body"> {
+  if (body.kind === "text") {
+    const first = body.text.split("\n").find((line) => line.trim() !== "") ?? "";
+    const skipped = body.text.split("\n").findIndex((line) => line.trim() !== "");
+    const line = lineOf(first.trim().slice(0, 60)) - Math.max(0, skipped);
+    return { body: bodyOf(body.text, line, body.isJson ? "application/json" : undefined) };
+  }
+  if (body.kind === "form") return { body: formBody(body.text, lineOf(body.text.split("&")[0] ?? "")) };
+  if (body.kind === "parts") {
+    const children = body.parts.map(({ name, value, isFile }) => ({
+      name,
+      attribute: false,
+      line: lineOf(`${name}=`),
+      value: isFile ? "<file>" : value,
+      children: [],
+    }));
+    const line = children[0]?.line ?? 1;
+    return { body: { kind: "multipart", node: { name: "", attribute: false, line, children }, text: "", line } };
+  }
+  return {};
+}
+
+export function bodyOf(text: string, line: number, contentType = ""): BodySample {
+  const start = text.trimStart();
+  if (start.startsWith("<")) {
+    const node = xmlSample(text, line);
+    if (node) return { kind: "xml", node, text, line };
+  }
+  if (/^[[{/]/.test(start)) {
+    const node = jsonLines(text, line);
+    if (node) return { kind: "json", node, text, line };
+  }
+  const isForm =
+    /x-www-form-urlencoded/i.test(contentType) || /^\s*[\w.[\]-]+=[^&\n]*(?:\n?&[\w.[\]-]+=[^&\n]*)+\s*$/.test(text);
+  return isForm ? formBody(text, line) : { kind: "text", text, line };
+}
+
+export function formBody(text: string, line: number): BodySample {
+  let at = line;
+  const children: SampleNode[] = [];
+  for (const pair of text.trim().split("&")) {
+    const [name = "", value = ""] = pair.split(/=(.*)/s);
+    at += (pair.match(/^\s*\n/) ?? []).length;
+    if (/^[\w.\-$[\]]{1,80}$/.test(name.trim()))
+      children.push({ name: name.trim(), attribute: false, line: at, value: decoded(value.trim()), children: [] });
+  }
+  return { kind: "form", node: { name: "", attribute: false, line, children }, text, line };
+}
+
+export function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " "));
+  } catch {
+    return value;
+  }
+}

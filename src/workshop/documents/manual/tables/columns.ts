@@ -1,0 +1,102 @@
+import type { Cell } from "../blocks/manual.ts";
+import { plainText } from "../outline.ts";
+
+type TableBlock = { head: Cell[]; rows: Cell[][] };
+
+/** What a column of a table says about the thing of its row. */
+export type Column =
+  | "name"
+  | "kind"
+  | "type"
+  | "required"
+  | "optional"
+  | "text"
+  | "default"
+  | "example"
+  | "length"
+  | "minimum"
+  | "maximum"
+  | "format"
+  | "values"
+  | "place"
+  | "secret"
+  | "call"
+  | "code"
+  | "status"
+  | "limit"
+  | "method"
+  | "address"
+  | "other";
+
+/** The words in heads of columns, in English and German. The first that matches counts. */
+const HEADS: readonly (readonly [Column, RegExp])[] = [
+  ["status", /^(?:https?[- ])?(?:status|response)(?:[- ]?codes?)?$|^http(?: code)?$|^statuscode$|^http-?status$/],
+  ["method", /^(?:http[- ]?)?(?:method|verb|methode)$/],
+  [
+    "address",
+    /^(?:url|uri|address|endpoint|end point|route|resource(?: path)?|pfad|adresse|request url|method and (?:address|path|url))$/,
+  ],
+  [
+    "required",
+    /required|mandatory|\boccur|cardinality|multiplicity|pflicht|^m\/o|^o\/m|^req\.?$|^m$|^presence$|^usage$|necessity|erforderlich|^anzahl$|^card\.?$|^min\/max$|^mult\.?$/,
+  ],
+  ["optional", /^optional\??$/],
+  ["default", /default|^standard(?:wert)?$|^vorgabe/],
+  ["example", /example|sample|beispiel|placeholder/],
+  [
+    "length",
+    /length|^len\.?$|^size$|^l[äa]nge|^max\.? ?(?:len|chars?|characters|zeichen)|^zeichen$|^digits$|^stellen$/,
+  ],
+  ["minimum", /^min(?:imum|\.|imal)?(?: value|wert)?$/],
+  ["maximum", /^max(?:imum|\.|imal)?(?: value|wert)?$/],
+  [
+    "values",
+    /values$|^enum|^codes$|wertebereich|^werte$|^range$|^allowed$|^choices$|^options$|^domain$|^m[öo]gliche werte/,
+  ],
+  ["place", /^(?:in|location|place|where|position|sent in|passed in|param(?:eter)? type|source|ort)$/],
+  ["secret", /^(?:secret|confidential|geheim|vertraulich)\??$/],
+  ["call", /^(?:calls?|operations?|used (?:in|by)|function|service|methods?|aufruf|funktion|request)$/],
+  ["type", /^(?:data ?|field ?|value ?|xml ?|json ?)?(?:type|typ)s?$|^datentyp$|^datatype$/],
+  ["kind", /^(?:kind|art|node|node type|xml kind|element\/attribute)$/],
+  ["format", /^(?:format|pattern|regex|syntax|muster)$/],
+  ["limit", /^(?:limits?|constraints?|restrictions?|grenzen?|limitation|beschr[äa]nkung(?:en)?)$/],
+  [
+    "code",
+    /^(?:code|error ?code|value|id|no\.?|nr\.?|number|wert|key ?value|constant|symbol|abbreviation|k[üu]rzel|schl[üu]ssel|ziffer|kennzeichen|error)$/,
+  ],
+  [
+    "name",
+    /^(?:(?:field|parameter|param|argument|element|attribute|property|header|query|path|body|form|xml|json|request|response|variable|member|tag|key|input|output|url|query ?string)[- ]?)*(?:field|parameter|param|argument|element|attribute|property|header|variable|member|tag|key|name|path|option|item|input|output|query)s?(?: name)?$|^feld(?:name)?$|^parametername$|^bezeichner$|^eigenschaft$|^attribut$|^(?:xml-?)?element$|^schl[üu]ssel$|^variable$|^fields? \/ .*$|^name .*$|^elem\.?$/,
+  ],
+  [
+    "text",
+    /description|meaning|^rules?$|notes?$|comments?$|remarks?|details?|beschreibung|bedeutung|bemerkung|hinweis|purpose|explanation|^info|erl[äa]uterung|^text$|^message$|^zweck$|^definition$|^what$|^reason$|^situation$|^inhalt$|^label$|^title$/,
+  ],
+];
+
+/** The roles of the columns, by their heads. */
+export function columnsOf({ head }: TableBlock): Column[] {
+  const found = head.map(({ text }) => columnOf(text));
+  // `Kind | Type`: the first says whether it is an element or an attribute. Without a type, the kind is the type.
+  if (found.includes("kind") && !found.includes("type")) found[found.indexOf("kind")] = "type";
+  if (found.includes("format") && !found.includes("type")) {
+    const cells = found.indexOf("format");
+    found[cells] = "type";
+  }
+  return found;
+}
+
+function columnOf(head: string): Column {
+  const text = plainText(head)
+    .toLowerCase()
+    .replace(/[?:*]+$/, "")
+    .trim();
+  if (text === "") return "other";
+  return HEADS.find(([, pattern]) => pattern.test(text))?.[0] ?? "other";
+}
+
+/** Whether most cells of a column are of a kind; empty ones do not count. */
+export function mostly({ rows }: TableBlock, column: number, is: (text: string) => boolean): boolean {
+  const cells = rows.slice(0, 200).flatMap((row) => row[column]?.text.trim() || []);
+  return cells.length > 0 && cells.filter(is).length >= cells.length * 0.7;
+}
