@@ -284,11 +284,12 @@ function readersByPath(items: readonly { operation: OperationFacts; name: string
   return new Map(readers.map(({ operation, name }) => [operation.path, name]));
 }
 
-function askAboutWhole({ security, operations, remarks }: ApiFacts, questions: QuestionList): void {
+function askAboutWhole({ security, operations, remarks, doubts = [] }: ApiFacts, questions: QuestionList): void {
   if (Object.keys(security).length === 0 && operations.length > 0) {
     questions.add("The document describes no credentials. Does the API need any?", "secrets");
   }
   for (const { text, evidence } of remarks.slice(0, 50)) questions.add(text, "documents", evidence);
+  for (const { text, evidence } of doubts.slice(0, 50)) questions.add(text, "documents", evidence);
 }
 
 /** A document can name any address; a person has to know where requests and credentials go. */

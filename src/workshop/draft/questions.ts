@@ -15,6 +15,17 @@ export class QuestionList {
     if (evidence !== undefined && group.evidence.size < MOST_EVIDENCE) group.evidence.add(evidence);
   }
 
+  /** Says that what was asked about one place is about another one. */
+  move(from: string, to: string): void {
+    for (const { places } of this.#asked.values()) {
+      const moved = [...places].filter((place) => place === from || place.startsWith(`${from}.`));
+      for (const place of moved) {
+        places.delete(place);
+        places.add(to + place.slice(from.length));
+      }
+    }
+  }
+
   /** `exists`: whether a place is still in the file. */
   list(exists: (about: string) => boolean): QuestionSpec[] {
     return [...this.#asked].flatMap(([ask, { places, evidence }]) => {

@@ -18,6 +18,7 @@ import { mentionsIn } from "./endpoints/mentions.ts";
 import { Scopes } from "./endpoints/scopes.ts";
 import { fieldTables, type FieldTable } from "./field-tables.ts";
 import { applyFieldSentences, applyOrder } from "./fields/sentences.ts";
+import { limitsIn } from "./fields/said-limits.ts";
 import { outlineOf, plainText, type Outline } from "./outline.ts";
 import { roleOf } from "./roles.ts";
 import { samplesIn, type MessageSample } from "./samples/find-samples.ts";
@@ -85,7 +86,7 @@ class ManualReader {
       descriptions.filter(({ endpoint }) => (scopes.ownerOf(index) ?? endpoint) === endpoint),
     );
     for (const description of descriptions) applyOrder(description);
-    doubts.push(...this.#marked());
+    doubts.push(...this.#repeated(scopes), ...this.#marked());
     return this.#assemble({ descriptions, servers, scopes, failures, doubts });
   }
 
@@ -182,6 +183,20 @@ class ManualReader {
       if (block.kind === "table") return statusRows(block, this.#outline).map((facts) => ({ facts, index }));
       const item = block.kind === "item" ? statusItem(block.text) : undefined;
       return item ? [{ facts: { ...item, evidence: this.#outline.manual.evidence(block.place) }, index }] : [];
+    });
+  }
+
+  /** Limits in notes that belong to no request: a person has to know which fields they are about. */
+  #repeated(scopes: Scopes): Remark[] {
+    return this.#outline.blocks.flatMap(({ block, index, section }) => {
+      const isNote = /\bnotes?\b|pitfall|limit|restriction|constraint|hinweis|einschr[äa]nkung/i.test(section.title);
+      if (block.kind !== "item" || !isNote || scopes.ownerOf(index) || limitsIn(block.text).length === 0) return [];
+      return [
+        {
+          text: `The manual also says: "${plainText(block.text).slice(0, 240)}" Do the fields have this limit?`,
+          evidence: this.#outline.manual.evidence(block.place),
+        },
+      ];
     });
   }
 

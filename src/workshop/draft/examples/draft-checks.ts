@@ -22,7 +22,8 @@ export function exampleArguments({ body }: OperationFacts, input: DraftedInput, 
     else if (isRequired(field)) return undefined;
   }
   if (input.body) {
-    const members = bodyExample(input.body.choice.content, input.body.fields, place);
+    const isText = input.body.choice.kind === "xml" || input.body.choice.kind === "form";
+    const members = bodyExample(input.body.choice.content, input.body.fields, { ...place, isText });
     if (members) Object.assign(given, members);
     else if (body?.required || [...input.body.fields.values()].some(isRequired)) return undefined;
   }
@@ -89,7 +90,8 @@ function membersOf(schema: SchemaFacts | undefined): YamlMap | undefined {
 export function exampleAnswer({ type, content }: DraftedResponse, types: Types): YamlMap | undefined {
   if (!type || !content) return undefined;
   for (const example of [...content.examples, ...(content.schema?.examples ?? [])]) {
-    const value = answerFrom(example, type, { types, side: "output" });
+    const isText = type.xml.element !== undefined;
+    const value = answerFrom(example, type, { types, side: "output", isText });
     if (value && JSON.stringify(value).length <= MAX_LENGTH && !isComputed(value)) return value;
   }
   return undefined;

@@ -9,6 +9,8 @@ import { allFields, type DraftType } from "../types/draft-type.ts";
 export interface FittingPlace {
   types: ReadonlyMap<string, DraftType>;
   side: "input" | "output";
+  /** Values are the text of XML or of a form, whatever their types. */
+  isText?: boolean;
 }
 
 /** What is given for a value of a document that does not fit its type here. */
@@ -27,7 +29,7 @@ export function fittingValue(value: unknown, shape: Shape, place: FittingPlace, 
   if (depth > MAX_DEPTH || value === undefined) return UNFIT;
   switch (shape.kind) {
     case "scalar":
-      return fitsScalar(value, shape) ? value : UNFIT;
+      return fittingScalar(place.isText ? typedText(value, shape) : value, shape);
     case "object": {
       const type = place.types.get(shape.type);
       if (!type) return UNFIT;
@@ -81,7 +83,9 @@ function fittingRecord(value: unknown, type: DraftType, place: FittingPlace, dep
     const wire = field.wire === false ? name : field.wire;
     known.add(wire);
     if (field.side !== undefined && field.side !== place.side) continue;
-    const member = wire === "." ? value : Object.hasOwn(value, wire) ? value[wire] : undefined;
+    // Callers do not give what is always the same.
+    if (field.const !== undefined && place.side === "input") continue;
+    const member = wire === "." && !place.isText ? value : Object.hasOwn(value, wire) ? value[wire] : undefined;
     const fitting = fittingMember(member, field, place, depth);
     if (fitting === UNFIT) return UNFIT;
     if (fitting !== undefined) taken.push([name, fitting]);
@@ -108,6 +112,26 @@ function fittingMember(member: unknown, field: FieldSpec, place: FittingPlace, d
 
 function fromEntries(entries: readonly (readonly [string, unknown])[]): unknown {
   return entries.some(([, value]) => value === UNFIT) ? UNFIT : Object.fromEntries(entries);
+}
+
+function fittingScalar(value: unknown, shape: ScalarShape): unknown {
+  const { codes } = shape;
+  if (codes === undefined) return fitsScalar(value, shape) ? value : UNFIT;
+  const code = typeof value === "string" || typeof value === "number" ? String(value) : "";
+  return Object.hasOwn(codes, code) ? codes[code] : UNFIT;
+}
+
+/** The value of a text by its type. */
+function typedText(value: unknown, { type, enum: listed, codes, whitespace }: ScalarShape): unknown {
+  if (typeof value !== "string" || codes) return value;
+  const text = value.trim();
+  if (type === "presence") return true;
+  if (type === "boolean")
+    return text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : value;
+  const isNumber =
+    type === "integer" || type === "number" || listed?.every((each) => typeof each === "number") === true;
+  if (isNumber) return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : value;
+  return type === "string" && whitespace === "keep" ? value : text;
 }
 
 function fitsScalar(value: unknown, shape: ScalarShape): boolean {

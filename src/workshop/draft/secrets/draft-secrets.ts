@@ -92,6 +92,7 @@ export class SecretsDrafter {
     const about = `tools.${tool}.request.secrets`;
     switch (facts.kind) {
       case "apiKey":
+        if (facts.public) set.public.push(name);
         if (facts.in === "query") set.query[facts.name] = name;
         else if (facts.in === "cookie") set.cookies = { ...set.cookies, [facts.name]: name };
         else if (/^authorization$/i.test(facts.name) && isBearerText(facts.description)) this.#bearer(set, name);
@@ -205,10 +206,11 @@ function secretName(name: string): string {
   return joined === "" ? "key" : joined;
 }
 
-function setYaml({ query, headers, public: _public, ...others }: SecretsSpec): YamlMap {
+function setYaml({ query, headers, public: shown, ...others }: SecretsSpec): YamlMap {
   return {
     ...(Object.keys(query).length === 0 ? {} : { query }),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...others,
+    ...(shown.length === 0 ? {} : { public: shown }),
   };
 }

@@ -42,9 +42,12 @@ const SAY: Readonly<Record<number, string>> = {
 };
 
 /** The documented failures. The same description for several statuses is one entry. */
-export function draftErrors({ responses }: OperationFacts): YamlMap[] {
+export function draftErrors({ responses, errors = [] }: OperationFacts): YamlMap[] {
   const entries = new Map<string, { statuses: number[]; say: string; try?: string }>();
-  for (const { status, description } of responses) {
+  const stated = errors.flatMap(({ status = [], say }) =>
+    status.map((each) => ({ status: `${each}`, description: say })),
+  );
+  for (const { status, description } of [...stated, ...responses]) {
     const code = /^[45]\d\d$/.test(status) ? Number(status) : undefined;
     if (code === undefined) continue;
     const text = cleanText(description ?? "", 200).replaceAll("\n", " ");

@@ -67,14 +67,28 @@ export function draftInput(operation: OperationFacts, place: ToolPlace): Drafted
           xml: body.kind === "xml" ? (body.type?.xml ?? {}) : {},
           include,
           fields,
+          ...rulesOf(body.type, renamed, include),
           ...(body.additional === undefined || include.length > 0 ? {} : { additional: body.additional }),
         });
+  // The type of the body is not in the file if its fields are those of the input.
+  if (body.type && include.length === 0 && type !== body.type)
+    questions.move(`types.${body.type.name}`, `types.${type.name}`);
   return {
     type,
     parameters,
     request: bodyYaml(body, operation.body, renamed, place),
     body: { choice, fields: renamed },
   };
+}
+
+/** The rules of the body, if its fields have kept their names. */
+function rulesOf(
+  type: DraftType | undefined,
+  fields: ReadonlyMap<string, FieldSpec>,
+  include: readonly DraftType[],
+): Pick<DraftType, "rules"> {
+  if (!type?.rules || include.length > 0) return {};
+  return [...type.fields.keys()].every((name) => fields.has(name)) ? { rules: type.rules } : {};
 }
 
 function bodyYaml(

@@ -82,6 +82,12 @@ function addParameter(
   }
   if (where === "header" && (!HEADER.test(name) || OWN_HEADERS.test(name)))
     return addOwnHeader(drafted, parameter, { questions, about });
+  const { constant } = parameter;
+  if (constant !== undefined && where !== "path") {
+    const target = { query: drafted.query, header: drafted.headers, cookie: drafted.cookies }[where];
+    target[name] = { const: constant };
+    return;
+  }
   const only = onlyValue(parameter);
   if (where === "header" && parameter.required && only !== undefined) {
     drafted.headers[name] = { const: only };
@@ -137,7 +143,7 @@ function fieldOf(
     ...rest,
     wire: field,
     ...(value === UNFIT || where === "path" ? {} : { default: value }),
-    evidence: [evidence],
+    evidence: [evidence, ...(schema.also ?? [])],
   };
 }
 

@@ -53,7 +53,7 @@ export function draftResponse(operation: OperationFacts, title: string, place: T
     const about = `tools.${place.tool}.response`;
     const type = place.types.typeOf(schema, { form: "xml", name: `${pascalCase(place.tool.split("_"))}Answer`, about });
     if (type && type.xml.element !== undefined && allFields(type).size > 0) {
-      return { response: { as: "xml", type: type.name, text: done }, accept, status, type };
+      return { response: { as: "xml", type: type.name, text: done }, accept, status, type, content: choice.content };
     }
   }
   const as: ResponseSpec["as"] =

@@ -67,6 +67,7 @@ export function draftTool(operation: OperationFacts, context: ToolContext): Draf
     },
     response: answer.response,
     ...lists({ errors: [...(answer.errors ?? []), ...draftErrors(operation)] }),
+    ...limitsOf(operation),
     outcomeUnknown: effect === "read" ? undefined : outcomeText(reader),
     ...(given ? { checks: [checkOf(given, give, answer.response)] } : {}),
     evidence: evidenceYaml([operation.evidence]),
@@ -103,6 +104,11 @@ function descriptionOf(operation: OperationFacts, title: string): string {
 function metaOf({ tags: [tag] }: OperationFacts): YamlMap {
   const category = tag === undefined ? "" : cleanText(tag, 60);
   return category === "" ? {} : { meta: { category } };
+}
+
+/** A longer timeout than the usual one, where the document asks for it. */
+function limitsOf({ timeoutMs }: OperationFacts): YamlMap {
+  return timeoutMs === undefined ? {} : { limits: { timeout: `${Math.ceil(timeoutMs / 1_000)}s` } };
 }
 
 function outcomeText(reader: string | undefined): string {

@@ -1,4 +1,4 @@
-import type { FieldSpec, Shape, UnionShape } from "../../file/model/tool-file.ts";
+import type { FieldSpec, RuleSpec, Shape, UnionShape } from "../../file/model/tool-file.ts";
 
 /** A type of the tool file while it is being written. */
 export interface DraftType {
@@ -12,6 +12,8 @@ export interface DraftType {
   /** The wires of its fields are paths with dots, and not the names of members. */
   hasPaths?: boolean;
   additional?: Shape;
+  /** Conditions between its fields. */
+  rules?: RuleSpec[];
   union?: UnionShape;
 }
 

@@ -13,6 +13,11 @@ export function scalarShape(
   type: Simple,
   { bytes, unusable }: { bytes: boolean; unusable: (what: string) => void },
 ): Shape {
+  const { codes } = schema;
+  if (codes && codes.length > 0 && type !== "boolean") {
+    const named = Object.fromEntries(codes.map(({ value, name }) => [value, name]));
+    return { kind: "scalar", type: type === "number" ? "integer" : type, codes: named, whitespace: "keep" };
+  }
   const values = enumOf(schema, type);
   if (values) return enumShape(values);
   switch (type) {
@@ -69,6 +74,7 @@ function numberShape(schema: SchemaFacts, type: "integer" | "number"): ScalarSha
     ...(isPossible ? limitsOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }) : {}),
     ...(multipleOf !== undefined && multipleOf > 0 && multipleOf !== 1 ? { multipleOf } : {}),
     ...(type === "integer" && schema.format === "int64" ? { exact: true as const } : {}),
+    ...(type === "number" && schema.decimals !== undefined ? { decimals: schema.decimals } : {}),
     whitespace: "keep",
   };
 }
@@ -84,6 +90,7 @@ function textShape(
   { bytes, unusable }: { bytes: boolean; unusable: (what: string) => void },
 ): ScalarShape {
   const { format = "", minLength, maxLength, pattern } = schema;
+  if (format === "presence") return { kind: "scalar", type: "presence", whitespace: "keep" };
   if (format === "date") return { kind: "scalar", type: "date", whitespace: "keep" };
   if (format === "date-time" && pattern === undefined) return { kind: "scalar", type: "datetime", whitespace: "keep" };
   if (bytes && (format === "binary" || format === "base64"))

@@ -1,6 +1,6 @@
 import type { SchemaFacts } from "../../documents/api-facts.ts";
 import type { FieldSpec, Shape } from "../../file/model/tool-file.ts";
-import { fieldNames } from "../names/field-names.ts";
+import { fieldNameFor, fieldNames } from "../names/field-names.ts";
 import { pascalCase, wordsOf } from "../names/words.ts";
 import { namesByLength, TypeNames, typeNameFor } from "../names/type-names.ts";
 import type { QuestionList } from "../questions.ts";
@@ -21,6 +21,8 @@ export interface ShapePlace {
   name: string;
   /** The place in the tool file, for questions. */
   about: string;
+  /** The field that it is the value of, for questions. */
+  field?: string;
   /** Text of the format `binary` is bytes there. */
   bytes?: boolean;
 }
@@ -47,7 +49,7 @@ export class TypeDrafter {
   shapeOf(schema: SchemaFacts, place: ShapePlace): { shape: Shape; nullable: boolean; flat: FlatSchema } {
     const flat = flattenSchema(schema);
     const { doubt } = flat.facts;
-    if (doubt !== undefined) this.#questions.add(doubt, place.about, flat.facts.evidence);
+    if (doubt !== undefined) this.#questions.add(doubt, place.field ?? place.about, flat.facts.evidence);
     const nulls = flat.facts.nullable || flat.facts.enum?.includes(null) === true;
     const key = `${place.form} ${identityOf(flat.facts)}`;
     const known = this.#made.get(key);
@@ -70,7 +72,9 @@ export class TypeDrafter {
     { owner, member, required, place }: { owner: string; member: string; required: boolean; place: ShapePlace },
   ): FieldSpec {
     const name = place.name === "" ? owner + pascalCase(wordsOf(member)) : place.name;
-    const { shape, nullable, flat } = this.shapeOf(schema, { ...place, name });
+    const isType = /^types\.[^.]+$/.test(place.about);
+    const field = isType ? `${place.about}.fields.${fieldNameFor(member)}` : place.about;
+    const { shape, nullable, flat } = this.shapeOf(schema, { ...place, name, field });
     const { facts } = flat;
     const inner = shape.kind === "object" ? this.types.get(shape.type)?.description : undefined;
     const description = fieldText(facts);
@@ -82,7 +86,8 @@ export class TypeDrafter {
       ...(facts.readOnly ? { side: "output" as const } : facts.writeOnly ? { side: "input" as const } : {}),
       optional: !required,
       hidden: false,
-      evidence: [schema.usedAt ?? schema.evidence],
+      ...fixedValue(facts, shape),
+      evidence: [schema.usedAt ?? schema.evidence, ...(schema.also ?? [])],
     };
   }
 
@@ -258,7 +263,7 @@ export class TypeDrafter {
   #begin(facts: SchemaFacts, place: ShapePlace): DraftType {
     const wanted = facts.name === undefined ? [typeNameFor(place.name)] : namesByLength(facts.name);
     const key = `${place.form} ${identityOf(facts)}`;
-    const variant = place.form === "json" ? "" : place.form === "xml" ? "Xml" : "Form";
+    const variant = place.form === "json" || facts.identity !== undefined ? "" : place.form === "xml" ? "Xml" : "Form";
     const name = this.#names.claimOneOf(
       wanted.map((each) => each + variant),
       key,
@@ -306,6 +311,7 @@ export class TypeDrafter {
       const isRequired = facts.required.has(member) && facts.properties.has(member);
       type.fields.set(field, this.fieldOf(read(), { owner: type.name, member, required: isRequired, place: inner }));
     }
+    addRules(type, facts, names);
     this.#addAdditional(type, facts, inner);
     return facts.name === undefined ? this.#shared(type) : type;
   }
@@ -354,9 +360,9 @@ export class TypeDrafter {
 
   /** Types without a name that are the same become one. */
   #shared(type: DraftType): DraftType {
-    const { fields, additional, include, description, xml } = type;
+    const { fields, additional, include, description, xml, rules } = type;
     const content = [...fields].map(([name, field]) => [name, { ...field, evidence: [] }]);
-    const key = JSON.stringify([content, additional, include.map(({ name }) => name), description, xml]);
+    const key = JSON.stringify([content, additional, include.map(({ name }) => name), description, xml, rules]);
     const same = this.#inline.get(key);
     if (!same) {
       this.#inline.set(key, type);
@@ -372,6 +378,22 @@ function withNull(shape: Shape): Shape {
   if (shape.kind === "any") return shape;
   const alternatives = shape.kind === "union" && !shape.discriminator ? shape.of : [shape];
   return { kind: "union", of: [...alternatives, NULL_SHAPE] };
+}
+
+/** `{departure} > {arrival}` with the names of the fields. */
+function addRules(type: DraftType, { rules = [] }: SchemaFacts, names: ReadonlyMap<string, string>): void {
+  const named = rules.map(({ that, say, evidence }) => ({
+    that: that.replaceAll(/\{([^{}]+)\}/g, (_, member: string) => names.get(member) ?? member),
+    say,
+    evidence: [evidence],
+  }));
+  if (named.length > 0) type.rules = named;
+}
+
+/** A value that callers need not give. */
+function fixedValue({ fixed, const: only }: SchemaFacts, shape: Shape): Pick<FieldSpec, "const"> {
+  const isSimple = typeof only === "string" || typeof only === "number" || typeof only === "boolean";
+  return fixed && isSimple && shape.kind === "scalar" && !shape.codes ? { const: only } : {};
 }
 
 function includes(type: DraftType, other: DraftType): boolean {

@@ -14,6 +14,7 @@ export function typeYaml(type: DraftType): YamlMap {
     ...(union ? shapeYaml(union) : {}),
     ...(union || (fields.size === 0 && include.length > 0) ? {} : { fields: fieldsYaml(type) }),
     ...(additional === undefined ? {} : { additional: innerYaml(additional) }),
+    ...(type.rules ? { rules: type.rules.map((rule) => ({ ...rule, evidence: evidenceYaml(rule.evidence) })) } : {}),
   };
 }
 

@@ -12,6 +12,7 @@ export function elementName(facts: SchemaFacts, name: string): { element: string
 
 /** The place of a member in XML, from the element of its type. */
 export function xmlWire(facts: SchemaFacts, member: string, shape: Shape, namespaces: Namespaces): string {
+  if (facts.xml?.text) return ".";
   const own = prefixed(facts, member, namespaces);
   if (shape.kind !== "list") return facts.xml?.attribute ? `@${own}` : own;
   const items = facts.items?.();

@@ -39,7 +39,7 @@ const FITTING: Record<(typeof SCALAR_KEYS)[number], readonly ScalarType[]> = {
   enum: ["string", "integer", "number"],
   format: ["string"],
   exact: ["integer", "number"],
-  codes: ["string"],
+  codes: ["string", "integer"],
   decimals: ["number"],
   whitespace: ["string"],
 };

@@ -1,5 +1,5 @@
 import type { ContentFacts, Evidence } from "../../api-facts.ts";
-import { applyRow } from "../fields/apply-row.ts";
+import { addDoubt, applyRow } from "../fields/apply-row.ts";
 import { FieldTree, keyOf, type FieldNode } from "../fields/field-node.ts";
 import { nodeSchema, wireKey } from "../fields/node-schema.ts";
 import type { FieldTable } from "../field-tables.ts";
@@ -141,11 +141,21 @@ export class MessageBody {
     }
   }
 
+  /** An answer may have several elements where a sample has one. */
+  #assumeLists(): void {
+    for (const node of this.tree.nodes()) {
+      if (node.list || node.attribute || node.required !== undefined || !isWrapped(node)) continue;
+      node.list = true;
+      addDoubt(node, "The sample has one of these in an element with the name of several: it is a list here.");
+    }
+  }
+
   readonly #nested = new Map<FieldNode, FieldTable>();
 
   /** The body as a content; undefined if nothing is known about it. */
   content(side: "input" | "output", owner: string, evidence: Evidence): ContentFacts | undefined {
     if (this.isEmpty) return undefined;
+    if (side === "output" && this.#kind === "xml") this.#assumeLists();
     const kind = this.#kind ?? "json";
     const form = kind === "xml" ? "xml" : kind === "json" ? "json" : "flat";
     const isDescribed = this.tree.root.children.size > 0 || this.tree.root.list || kind === "xml";
@@ -159,6 +169,17 @@ export class MessageBody {
       evidence: from,
     };
   }
+}
+
+/** `errors` with nothing but `error` in it. */
+function isWrapped(node: FieldNode): boolean {
+  const owner = node.parent;
+  return (
+    owner !== undefined &&
+    owner.children.size === 1 &&
+    owner.name !== node.name &&
+    looseName(owner.name) === looseName(node.name)
+  );
 }
 
 function isOpenObject(node: FieldNode): boolean {

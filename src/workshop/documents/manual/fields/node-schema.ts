@@ -50,8 +50,11 @@ function singleSchema(node: FieldNode, place: SchemaPlace): SchemaFacts {
   const isText = type.types[0] === "string" && type.format === undefined;
   const isNumber = type.types[0] === "integer" || type.types[0] === "number";
   const known = codesOf(node, isNumber);
-  if (known.codes) schema.codes = known.codes;
-  else if (known.values) schema.enum = known.values;
+  if (known.codes) {
+    schema.codes = known.codes;
+    // Only JSON tells numbers from text.
+    if (form !== "json") schema.types = ["string"];
+  } else if (known.values) schema.enum = known.values;
   else if (isText && side === "input") {
     const pattern = limits.pattern ?? said.pattern;
     const minLength = limits.minLength ?? said.minLength;
@@ -122,6 +125,7 @@ function objectOf(node: FieldNode, place: SchemaPlace): SchemaFacts {
   return withDoubt(
     {
       ...basics(node, ["object"], place),
+      ...typeName(node, place),
       ...(node.description === undefined ? {} : { description: node.description }),
       properties: new Map([...members].map(([name, schema]) => [name, () => schema])),
       required,
@@ -130,6 +134,14 @@ function objectOf(node: FieldNode, place: SchemaPlace): SchemaFacts {
     },
     node.doubts,
   );
+}
+
+/** `RoomResult` for the element `room` of an answer. The body of a JSON request has the name of its tool. */
+function typeName({ name, parent }: FieldNode, { form, side }: SchemaPlace): Pick<SchemaFacts, "name"> {
+  const words = singularWords(name).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  if (words.length === 0 || (form !== "xml" && parent === undefined)) return {};
+  const isList = name.endsWith("s") && !words.join("").endsWith("s");
+  return { name: `${words.join("")}${isList && form === "xml" ? "List" : ""}${side === "output" ? "Result" : ""}` };
 }
 
 /** An attribute may have the name of an element beside it. */

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { readToolFile } from "../../../src/workshop/file/read-tool-file.ts";
+import { draftManual, leavesOf, repositoryFile, type Leaf } from "./manual-draft.ts";
+
+const TEXT = repositoryFile("api/capcorn/manual.md");
+const { file: reviewed } = readToolFile(repositoryFile("api/capcorn/capcorn.nexus.yaml"), "the reviewed file");
+if (!reviewed) throw new Error("the reviewed file cannot be read");
+
+const drafted = await draftManual(TEXT);
+
+/** The types of both tools, in the reviewed file and in the draft. */
+function sides(): { name: string; wanted: Leaf[]; found: Leaf[] }[] {
+  const tools = Object.values(drafted.file.tools);
+  const of = (path: string) => tools.find(({ request }) => request?.path === path);
+  const pairs = [
+    { wanted: reviewed?.tools["availability_search"], found: of("RoomAvailability") },
+    { wanted: reviewed?.tools["create_reservation"], found: of("OTA_HotelResNotifRQ") },
+  ];
+  return pairs.flatMap(({ wanted, found }) =>
+    (["input", "output"] as const).map((side) => ({
+      name: `${found?.request?.path ?? "?"} ${side}`,
+      wanted: wanted ? leavesOf(reviewed as never, side === "input" ? wanted.input : (wanted.response.type ?? "")) : [],
+      found: found ? leavesOf(drafted.file, side === "input" ? found.input : (found.response.type ?? "")) : [],
+    })),
+  );
+}
+
+/** A constant of the reviewed file may be an ordinary value of the draft. */
+function isSameKind(wanted: Leaf, found: Leaf): boolean {
+  return wanted.kind === found.kind || wanted.kind === "const";
+}
+
+/** The lines that an evidence names. */
+function quoted(evidence: string): string {
+  const [, from = "1", to = from] = /#L(\d+)(?:-L(\d+))?$/.exec(evidence) ?? [];
+  return TEXT.split("\n")
+    .slice(Number(from) - 1, Number(to))
+    .join("\n");
+}
+
+describe("X5 the manual of CapCorn becomes a draft without a model", () => {
+  test("both endpoints are found, with their address, effect and credentials", () => {
+    expect(drafted.facts.operations.map(({ key, effect }) => [key, effect])).toEqual([
+      ["POST /RoomAvailability", "read"],
+      ["POST /OTA_HotelResNotifRQ", "write"],
+    ]);
+    expect(drafted.file.upstream.base).toBe("https://mainframe.capcorn.net/RestService/");
+    expect(Object.values(drafted.file.secrets).map((set) => [set.query, set.public])).toEqual([
+      [{ user: "user", password: "password", system: "system" }, ["user", "system"]],
+      [{ pin: "pin" }, []],
+    ]);
+    expect(Object.values(drafted.file.tools).map(({ limits }) => limits.timeoutMs)).toEqual([30_000, 30_000]);
+  });
+
+  test("at least 90 % of the fields of the reviewed file have the right full path, kind and list steps", () => {
+    const missing: string[] = [];
+    let all = 0;
+    for (const { name, wanted, found } of sides()) {
+      const byPath = new Map(found.map((leaf) => [leaf.path, leaf]));
+      for (const leaf of wanted) {
+        all++;
+        const other = byPath.get(leaf.path);
+        if (!other || !isSameKind(leaf, other))
+          missing.push(`${name}: ${leaf.path} (${leaf.kind}), not ${other?.kind ?? "there"}`);
+      }
+    }
+    console.log(`fields of the reviewed file: ${all - missing.length} of ${all}`, missing);
+    expect(all).toBeGreaterThan(55);
+    expect((all - missing.length) / all).toBeGreaterThanOrEqual(0.9);
+  });
+
+  test("all code tables are found, with their codes and readable names", () => {
+    const codes = new Map<string, string>();
+    let all = 0;
+    for (const { wanted, found } of sides()) {
+      for (const leaf of wanted) {
+        if (leaf.field.shape.kind !== "scalar" || !leaf.field.shape.codes) continue;
+        all++;
+        const other = found.find(({ path }) => path === leaf.path);
+        const shape = other?.field.shape;
+        expect(shape?.kind === "scalar" ? shape.codes : undefined, leaf.path).toEqual(leaf.field.shape.codes);
+        codes.set(leaf.path, "found");
+      }
+    }
+    const guests = sides()
+      .flatMap(({ found }) => found)
+      .find(({ path }) => path.endsWith("@AgeQualifyingCode"))?.field.shape;
+    expect(guests).toMatchObject({ codes: { 8: "children", 10: "adults" } });
+    console.log(`code tables: ${codes.size + 1} of ${all + 1} fields that use one`);
+    expect(codes.size).toBe(all);
+  });
+
+  test("all limits of the field tables and of the table of limits are found", () => {
+    const limitOf = (path: string) =>
+      sides()
+        .flatMap(({ found }) => found)
+        .find((leaf) => leaf.path === path)?.limits;
+    const booking = "OTA_HotelResNotifRQ/HotelReservations/HotelReservation";
+    const customer = `${booking}/ResGuests/ResGuest/Profiles/ProfileInfo/Profile/Customer`;
+    const wanted: [path: string, limits: Record<string, number>][] = [
+      ["room_availability/members/member[]/@hotel_id", { minItems: 1 }],
+      ["room_availability/rooms/room[]/@adults", { minItems: 1, maxItems: 10, minimum: 1, maximum: 15 }],
+      ["room_availability/rooms/room[]/child[]/@age", { maxItems: 8, minimum: 1, maximum: 17 }],
+      [`${booking}/RoomStays/RoomStay/RoomTypes/RoomType/@RoomTypeCode`, { maxLength: 8 }],
+      [`${booking}/ResGuests/ResGuest/Comments/Comment/ListItem`, { maxLength: 200 }],
+      [`${customer}/Address/CountryName/@Code`, { minLength: 2, maxLength: 2 }],
+    ];
+    for (const [path, limits] of wanted) expect(limitOf(path), path).toMatchObject(limits);
+    const rules = Object.values(drafted.file.types).flatMap((type) => type.rules.map(({ that }) => that));
+    expect(rules).toContain("adults + count(child) <= 15");
+    expect(rules).toContain("departure > arrival");
+    console.log(`limits: ${wanted.length} fields and ${rules.length} rules`);
+  });
+
+  test("what the manual repeats in other words, or marks as uncertain, becomes a question with its line", () => {
+    const asked = drafted.draft.questions.flatMap(({ evidence }) => evidence);
+    for (const line of ["L123", "L66", "L105", "L108", "L548", "L569", "L661", "L662", "L667"])
+      expect(asked).toContain(`manual#${line}`);
+  });
+
+  test("every quote is where the draft says: its lines have the name of the field, its codes or its limits", () => {
+    const wrong: string[] = [];
+    let all = 0;
+    for (const { found } of sides()) {
+      for (const { path, field } of found) {
+        const steps = path.split("/").map((step) => step.replaceAll(/[@[\]]/g, ""));
+        const codes = field.shape.kind === "scalar" ? Object.keys(field.shape.codes ?? {}) : [];
+        for (const evidence of field.evidence) {
+          all++;
+          const quote = quoted(evidence);
+          const isNamed = steps.slice(-2).some((step) => quote.toLowerCase().includes(step.toLowerCase()));
+          const isCoded = codes.length > 0 && codes.every((code) => quote.includes(code));
+          if (!isNamed && !isCoded && !(/\d/.test(quote) && /\b(?:at most|at least|to)\b/.test(quote)))
+            wrong.push(`${path}: ${evidence} is ${quote}`);
+        }
+      }
+    }
+    console.log(`quotes: ${all - wrong.length} of ${all}`);
+    expect(wrong).toEqual([]);
+  });
+});
