@@ -125,7 +125,7 @@ async function newerDocuments(
 }
 
 async function textOf(source: string, name: string, signal: AbortSignal): Promise<string> {
-  if (/^https?:\/\//i.test(source)) return (await loadDocument(source, { name, signal })).text;
+  if (/^https?:\/\/|\.pdf$/i.test(source)) return (await loadDocument(source, { name, signal })).text;
   const text = findRegularText(resolve(source), MAX_DOCUMENT_LENGTH);
   if (text === undefined) {
     throw new NexusError("CONFIG_INVALID", `There is no file ${source} with at most ${MAX_DOCUMENT_LENGTH} bytes`, {

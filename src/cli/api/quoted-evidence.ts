@@ -19,6 +19,8 @@ export function quotedEvidence(evidence: readonly string[], documents: Readonly<
 function textAt(document: CitedDocument | undefined, place: string): string {
   const [lines, from, to = from] = /^L(\d+)(?:-L(\d+))?$/.exec(place) ?? [];
   if (lines !== undefined) return document?.quote({ from: Number(from), to: Number(to) }) ?? "";
+  const page = /^P(\d+)$/.exec(place)?.[1];
+  if (page !== undefined) return document?.findPage(Number(page)) ?? "";
   const part = document?.findPart(place);
   return part ? partText(part) : "";
 }

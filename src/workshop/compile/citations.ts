@@ -3,7 +3,7 @@ import type { ToolFile } from "../file/model/tool-file.ts";
 import { CitedDocument } from "./cited-document.ts";
 
 /** A part of a document that is cited as evidence. */
-export type Citation = CitedLines | CitedPart;
+export type Citation = CitedLines | CitedPage | CitedPart;
 
 export interface CitedLines {
   document: string;
@@ -13,6 +13,17 @@ export interface CitedLines {
   /** The nearest heading above it, or the document's title. */
   heading: string;
   /** Hash of the cited lines, to detect changes. */
+  sha256: string;
+}
+
+/** A page of a PDF. */
+export interface CitedPage {
+  document: string;
+  /** Counted from 1. */
+  page: number;
+  /** The first heading on it, the nearest one before it, or the document's title. */
+  heading: string;
+  /** Hash of its text, to detect changes. */
   sha256: string;
 }
 
@@ -38,6 +49,7 @@ export interface KnownCitations {
 }
 
 const LINES = /^L(\d+)(?:-L?(\d+))?$/;
+const PAGE = /^P(\d+)$/;
 
 /** All citations by their text, in the order of the documents. `known` saves the reading of unchanged documents. */
 export function citationsOf(
@@ -60,7 +72,7 @@ export function citationsOf(
     if (!from) continue;
     const { cited, old } = from;
     const kept = old && Object.hasOwn(old, evidence) ? old[evidence] : undefined;
-    const citation = kept && !isLines(kept) ? kept : citationOf(place, cited, { document, file });
+    const citation = kept && !("heading" in kept) ? kept : citationOf(place, cited, { document, file });
     if (typeof citation === "string") outside.push({ evidence, path, problem: citation });
     else found.push([evidence, citation]);
   }
@@ -72,6 +84,10 @@ export function citationsOf(
 
 export function isLines(citation: Citation): citation is CitedLines {
   return "from" in citation;
+}
+
+export function isPage(citation: Citation): citation is CitedPage {
+  return "page" in citation;
 }
 
 /** `manual#L12` is the document `manual` and the place `L12`. */
@@ -98,6 +114,8 @@ function citationOf(
   cited: CitedDocument,
   { document, file }: { document: string; file: ToolFile },
 ): Citation | string {
+  const page = PAGE.exec(place)?.[1];
+  if (page !== undefined) return pageCitation(Number(page), cited, { document, file });
   const [lines, first, last = first] = LINES.exec(place) ?? [];
   if (lines === undefined) {
     const hash = cited.partHash(place);
@@ -113,6 +131,17 @@ function citationOf(
   return { document, from, to, heading, sha256: sha256(cited.quote({ from, to })) };
 }
 
+function pageCitation(
+  page: number,
+  cited: CitedDocument,
+  { document, file }: { document: string; file: ToolFile },
+): CitedPage | string {
+  const text = cited.findPage(page);
+  if (text === undefined) return `it has ${cited.pages.length} pages, counted from 1`;
+  const heading = cited.headingOfPage(page) ?? file.documents[document]?.title ?? document;
+  return { document, page, heading, sha256: sha256(text) };
+}
+
 /** Each with the first place where it is used. */
 function allEvidence(file: ToolFile): Map<string, string> {
   const found = new Map<string, string>();
@@ -122,10 +151,11 @@ function allEvidence(file: ToolFile): Map<string, string> {
   return found;
 }
 
-/** Lines come before parts. */
+/** Lines come before pages, and those before parts. */
 function byLines(a: Citation, b: Citation): number {
   if (isLines(a) && isLines(b)) return a.from - b.from || a.to - b.to;
-  return Number(isLines(b)) - Number(isLines(a));
+  if (isPage(a) && isPage(b)) return a.page - b.page;
+  return Number(isLines(b)) - Number(isLines(a)) || Number(isPage(b)) - Number(isPage(a));
 }
 
 /** Lines that are cited in two ways stay in the order of the file. */

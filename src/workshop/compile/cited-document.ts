@@ -4,6 +4,7 @@ import { pointerParts } from "../../schema/pointer.ts";
 import { sha256 } from "../../text/digest.ts";
 import { jsonSample } from "../documents/json-sample.ts";
 import { parseText } from "../documents/parse-document.ts";
+import { pageTexts } from "../documents/text/text-lines.ts";
 
 /** A part of a JSON or YAML document; its value may be null. */
 interface DocumentPart {
@@ -18,6 +19,7 @@ export class CitedDocument {
   readonly #text: string;
   readonly #name: string;
   #lines: string[] | undefined;
+  #pages: string[] | undefined;
   /** By line, counted from 1: the nearest heading above it. */
   #headings: (string | undefined)[] | undefined;
   #root: { part: DocumentPart } | { problem: string } | undefined;
@@ -36,6 +38,29 @@ export class CitedDocument {
   /** The lines from the first to the last, counted from 1. */
   quote({ from, to }: { from: number; to: number }): string {
     return this.lines.slice(from - 1, to).join("\n");
+  }
+
+  /** The texts of the pages of a PDF, without running heads and page numbers. */
+  get pages(): readonly string[] {
+    this.#pages ??= pageTexts(this.#text.replaceAll("\r\n", "\n"));
+    return this.#pages;
+  }
+
+  /** A page, counted from 1. */
+  findPage(number: number): string | undefined {
+    return this.pages[number - 1];
+  }
+
+  /** The first heading on a page, or the nearest one before it. */
+  headingOfPage(number: number): string | undefined {
+    for (let page = number; page >= 1; page--) {
+      const headings = (this.findPage(page) ?? "")
+        .split("\n")
+        .flatMap((line) => /^#{1,6} +(.*\S)/.exec(line)?.[1] ?? []);
+      const heading = page === number ? headings[0] : headings.at(-1);
+      if (heading !== undefined) return heading;
+    }
+    return undefined;
   }
 
   headingAbove(line: number): string | undefined {

@@ -1,4 +1,4 @@
-import { isLines, partsOfEvidence, type Citation, type CitedLines } from "../compile/citations.ts";
+import { isLines, isPage, partsOfEvidence, type Citation, type CitedLines } from "../compile/citations.ts";
 import { CitedDocument } from "../compile/cited-document.ts";
 import { changeOf, type ApiChange } from "./api-change.ts";
 
@@ -26,17 +26,23 @@ export function citedChanges(
 }
 
 function headingOf(citation: Citation): string | undefined {
-  return isLines(citation) ? citation.heading : undefined;
+  return isLines(citation) || isPage(citation) ? citation.heading : undefined;
 }
 
 /** What is cited: each line and each part once. */
 function textsOf(document: CitedDocument, cited: readonly (readonly [string, Citation])[]): Record<string, unknown> {
   const lines = cited.map(([, citation]) => citation).filter(isLines);
-  const pointers = cited.flatMap(([evidence, each]) => (isLines(each) ? [] : [partsOfEvidence(evidence).place]));
+  const pages = cited.map(([, citation]) => citation).filter(isPage);
+  const pointers = cited.flatMap(([evidence, each]) =>
+    isLines(each) || isPage(each) ? [] : [partsOfEvidence(evidence).place],
+  );
+  const headings = [...new Set([...lines, ...pages].map(({ heading }) => heading))];
   return {
-    ...(lines.length === 0
+    ...(headings.length === 0 ? {} : { headings }),
+    ...(lines.length === 0 ? {} : { lines: linesOf(document, lines) }),
+    ...(pages.length === 0
       ? {}
-      : { headings: [...new Set(lines.map(({ heading }) => heading))], lines: linesOf(document, lines) }),
+      : { pages: Object.fromEntries(pages.map(({ page }) => [`P${page}`, document.findPage(page)])) }),
     ...(pointers.length === 0 ? {} : { parts: partsOf(document, pointers) }),
   };
 }

@@ -20,6 +20,33 @@ function compared(after: Record<string, string>, { isTextKnown = true } = {}) {
   return staleIn(file, { citations, before: isTextKnown ? before : {}, after });
 }
 
+test("a page of a PDF is stale if its text changed, and moved if it is another page now", () => {
+  const pages = (...texts: string[]) =>
+    texts.map((text, index) => `Guide v${texts.length}\n${text}\nPage ${index + 1}\n`).join("\f");
+  const file = smallFile();
+  Object.assign(file.tools["find"] ?? {}, { evidence: ["pdf#P1", "pdf#P2", "pdf#P3"] });
+  const before = { pdf: pages("# One\nfirst", "second", "third") };
+  const { citations, outside } = citationsOf(file, before);
+  expect(outside).toEqual([]);
+  expect(citations["pdf#P2"]).toMatchObject({ document: "pdf", page: 2, heading: "One" });
+  const after = { pdf: pages("# One\nfirst", "second, changed", "new", "third") };
+  expect(staleIn(file, { citations, before, after })).toEqual({
+    stale: [
+      {
+        path: "tools.find",
+        evidence: "pdf#P2",
+        change: "changed",
+        before: "second",
+        after: "second, changed",
+        tools: ["find"],
+      },
+    ],
+    moved: [{ path: "tools.find", evidence: "pdf#P3", to: "pdf#P4" }],
+  });
+  Object.assign(file.tools["find"] ?? {}, { evidence: ["pdf#P9"] });
+  expect(citationsOf(file, before).outside[0]?.problem).toBe("it has 3 pages, counted from 1");
+});
+
 describe("what leans on a document", () => {
   test("is not stale if the document says the same in another layout", () => {
     expect(compared({ manual: MANUAL, openapi: JSON.stringify(API, undefined, 4) })).toEqual({ stale: [], moved: [] });

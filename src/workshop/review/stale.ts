@@ -1,5 +1,5 @@
 import { sha256 } from "../../text/digest.ts";
-import { evidencedPlaces, isLines, partsOfEvidence, type Citation } from "../compile/citations.ts";
+import { evidencedPlaces, isLines, isPage, partsOfEvidence, type Citation } from "../compile/citations.ts";
 import { CitedDocument, partText } from "../compile/cited-document.ts";
 import { toolsByType } from "../compile/type-reach.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
@@ -17,7 +17,7 @@ export interface StalePlace {
   tools: string[];
 }
 
-/** Lines that say the same as before, elsewhere in the document. */
+/** Lines or a page that say the same as before, elsewhere in the document. */
 export interface MovedPlace {
   path: string;
   evidence: string;
@@ -71,9 +71,27 @@ class ComparedDocument {
   /** Undefined if it is the same at the same place. */
   compare(place: string, citation: Citation): Comparison | undefined {
     if (!this.#known.has(place)) {
-      this.#known.set(place, isLines(citation) ? this.#lines(citation) : this.#part(place, citation.sha256));
+      this.#known.set(place, this.#comparison(place, citation));
     }
     return this.#known.get(place);
+  }
+
+  #comparison(place: string, citation: Citation): Comparison | undefined {
+    if (isLines(citation)) return this.#lines(citation);
+    return isPage(citation) ? this.#page(citation) : this.#part(place, citation.sha256);
+  }
+
+  #page({ page, sha256: hash }: { page: number; sha256: string }): Comparison | undefined {
+    const after = this.#now.findPage(page);
+    if (after !== undefined && sha256(after) === hash) return undefined;
+    const same = this.#now.pages.flatMap((text, index) => (sha256(text) === hash ? [index + 1] : []));
+    if (same.length === 1) return { to: `P${same[0]}` };
+    const before = this.#old?.findPage(page);
+    return {
+      change: after === undefined ? "gone" : "changed",
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    };
   }
 
   #part(pointer: string, hash: string): Comparison | undefined {

@@ -44,3 +44,16 @@ test("a part that evidence cites by JSON pointer can be read as JSON", async () 
   expect(await read("paths")).toBeUndefined();
   expect(await read("L2")).toMatchObject({ text: "openapi: 3.1.0", mimeType: "application/yaml" });
 });
+
+test("a page of a PDF can be read, and documents have the type of their file", async () => {
+  const file = smallFile();
+  const manual = { manual: { file: "manual.pdf.txt", sha256: "0".repeat(64) } };
+  file.documents = { ...manual, page: { file: "page.html", sha256: "0".repeat(64) } };
+  const documents = { manual: "# One\n\fsecond\n", page: "<p>x</p>" };
+  const served = new DocumentResources(compileApi(file, documents).api, documents, async (text) => text);
+  expect(served.listed().map(({ resource }) => resource.mimeType)).toEqual(["text/plain", "text/html"]);
+  const uri = "doc://shop/manual/P2";
+  expect(await served.places().read(uri, { document: "manual", place: "P2" }, undefined as never)).toEqual([
+    { uri, mimeType: "text/plain", text: "second" },
+  ]);
+});

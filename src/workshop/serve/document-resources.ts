@@ -7,9 +7,18 @@ import type { CompiledApi } from "../compile/compile.ts";
 import { chaptersOf } from "./chapters.ts";
 
 const MARKDOWN = "text/markdown";
+const MIME_TYPES: readonly [RegExp, string][] = [
+  [/\.(?:json|har)$/i, "application/json"],
+  [/\.ya?ml$/i, "application/yaml"],
+  [/\.(?:md|markdown|mdx)$/i, MARKDOWN],
+  [/\.x?html?$/i, "text/html"],
+  [/\.(?:xml|wsdl|xsd)$/i, "application/xml"],
+  [/\.(?:graphqls?|gql)$/i, "application/graphql"],
+];
 /** A longer part is cut; the whole document has it. */
 const MAX_PART = 64 * 1024;
 const LINES = /^L([1-9]\d{0,8})(?:-L([1-9]\d{0,8}))?$/;
+const PAGE = /^P([1-9]\d{0,5})$/;
 
 /** The documents of a tool file: complete, by chapter, by lines, and by JSON pointer. */
 export class DocumentResources {
@@ -65,7 +74,7 @@ export class DocumentResources {
         uriTemplate: `doc://${this.#api.file.api}/{document}/{place}`,
         name: "parts of a document",
         description:
-          "A part of a document, as the evidence of a tool file cites it: L12 or L12-L14 for lines, or the percent-encoded JSON pointer of a part, such as %2Fpaths%2F~1pets.",
+          "A part of a document, as the evidence of a tool file cites it: L12 or L12-L14 for lines, P5 for a page of a PDF, or the percent-encoded JSON pointer of a part, such as %2Fpaths%2F~1pets.",
       },
       read: async (uri, { document: name = "", place = "" }) => {
         const document = this.#documents.get(name);
@@ -77,7 +86,9 @@ export class DocumentResources {
 
   /** A part is shown as JSON, whatever the format of its document. */
   #mimeType(name: string, place: string): string {
-    return LINES.test(place) ? mimeTypeOf(this.#api.file.documents[name]?.file ?? "") : "application/json";
+    return LINES.test(place) || PAGE.test(place)
+      ? mimeTypeOf(this.#api.file.documents[name]?.file ?? "")
+      : "application/json";
   }
 
   #listed(
@@ -96,6 +107,8 @@ export class DocumentResources {
 
 /** Undefined if there is nothing at this place. */
 function placeText(document: CitedDocument, place: string): string | undefined {
+  const page = PAGE.exec(place)?.[1];
+  if (page !== undefined) return document.findPage(Number(page));
   const [lines, first, last = first] = LINES.exec(place) ?? [];
   if (lines === undefined) {
     const part = place.startsWith("/") ? document.findPart(place) : undefined;
@@ -107,6 +120,5 @@ function placeText(document: CitedDocument, place: string): string | undefined {
 }
 
 function mimeTypeOf(file: string): string {
-  if (/\.json$/i.test(file)) return "application/json";
-  return /\.ya?ml$/i.test(file) ? "application/yaml" : MARKDOWN;
+  return MIME_TYPES.find(([ending]) => ending.test(file))?.[1] ?? "text/plain";
 }

@@ -1,11 +1,13 @@
 import { nearestName } from "../../../text/nearest-name.ts";
 import type { Part } from "./part.ts";
 
-const LINES = /^(?:([\w-]+)#)?L([1-9]\d{0,6})(?:-L([1-9]\d{0,6}))?$/;
+/** Lines, or a page of a PDF. */
+const LINES = /^(?:([\w-]+)#)?(?:L([1-9]\d{0,6})(?:-L([1-9]\d{0,6}))?|P[1-9]\d{0,5})$/;
 const POINTER = /^(?:([\w-]+)#)(?:\/[^]*)?$/;
-const HOW = "Write document#L12, document#L12-L20 or document#/json/pointer; L12 if there is one document.";
+const HOW =
+  "Write document#L12, document#L12-L20, document#P5 (a page) or document#/json/pointer; L12 if there is one document.";
 
-/** `manual#L12`, `manual#L12-L20` or `openapi#/paths/~1pets`; one, several lines with commas, or a list. */
+/** `manual#L12`, `manual#L12-L20`, `manual#P5` or `openapi#/paths/~1pets`; one, several lines with commas, or a list. */
 export function readEvidence(part: Part, documents: readonly string[]): string[] {
   return part.oneOrMore().flatMap((item) => {
     const text = item.text();

@@ -1,6 +1,6 @@
 import type { Cell } from "./manual.ts";
 import { addLine, table, type TextTable } from "./drawn-table.ts";
-import { isBlank, type TextLines } from "./text-lines.ts";
+import { isBlank, type TextLines } from "../../text/text-lines.ts";
 
 /** The columns between two columns of text that are blank, from and to (not included). */
 interface Gutter {

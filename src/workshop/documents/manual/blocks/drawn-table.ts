@@ -1,5 +1,5 @@
 import type { Cell } from "./manual.ts";
-import { isBlank } from "./text-lines.ts";
+import { isBlank } from "../../text/text-lines.ts";
 
 /** A table of a text: its cells, and the first line after it, counted from 0. */
 export interface TextTable {

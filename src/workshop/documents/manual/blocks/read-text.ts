@@ -3,7 +3,7 @@ import { alignedTableAt } from "./aligned-table.ts";
 import { drawnTableAt, type TextTable } from "./drawn-table.ts";
 import { deeper, sampleAt, type Sample } from "./samples.ts";
 import { CONTENTS_ENTRY, headingAt } from "./text-headings.ts";
-import { indentOf, isBlank, textLines, type TextLines } from "./text-lines.ts";
+import { indentOf, isBlank, textLines, type TextLines } from "../../text/text-lines.ts";
 
 const ITEM = /^(\s*)(?:[-*•·▪◦‣–]|\d{1,3}[.)]|[a-z][.)]|\((?:\d{1,2}|[a-z])\))\s+(\S.*)$/;
 /** reStructuredText: `:param id: The number.` */

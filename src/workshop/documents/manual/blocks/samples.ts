@@ -1,4 +1,4 @@
-import { indentOf, isBlank } from "./text-lines.ts";
+import { indentOf, isBlank } from "../../text/text-lines.ts";
 
 /** Code in a text: its lines, counted from 0, `to` not included. */
 export interface Sample {

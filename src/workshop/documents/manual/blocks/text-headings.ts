@@ -1,4 +1,4 @@
-import { isBlank } from "./text-lines.ts";
+import { isBlank } from "../../text/text-lines.ts";
 
 export interface TextHeading {
   level: number;

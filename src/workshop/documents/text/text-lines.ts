@@ -25,6 +25,16 @@ export function textLines(text: string): TextLines {
   return { all, pages };
 }
 
+/** The text of each page, without running heads and page numbers, which change with every edition. */
+export function pageTexts(text: string): string[] {
+  const { all, pages } = textLines(text);
+  const found: string[][] = Array.from({ length: pages.at(-1) ?? 1 }, () => []);
+  for (const [line, written] of all.entries()) {
+    if (!isBlank(written)) found[(pages[line] ?? 1) - 1]?.push(written);
+  }
+  return found.map((lines) => lines.join("\n"));
+}
+
 /** Lines that are at the same end of most pages, apart from their numbers. */
 function runningLines(all: readonly string[], pages: readonly number[]): number[] {
   const edges = [...linesByPage(all, pages)].flatMap((lines) => {
