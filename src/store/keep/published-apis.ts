@@ -26,11 +26,13 @@ export interface VersionUse {
 export class PublishedApis implements PublishedSource {
   readonly #db: Kysely<StoreTables>;
   readonly #tenant: string;
+  readonly #key: Buffer;
   readonly #rows: PublishedRows;
 
   constructor(db: Kysely<StoreTables>, { tenant, key }: { tenant: string; key: Buffer }) {
     this.#db = db;
     this.#tenant = tenant;
+    this.#key = key;
     this.#rows = new PublishedRows(tenant, key);
   }
 
@@ -63,8 +65,8 @@ export class PublishedApis implements PublishedSource {
 
   async published(api: string): Promise<PublishedVersion[]> {
     const served = (await this.records(api)).filter(({ state }) => state === "published");
-    const versions = await Promise.all(served.map(({ version }) => this.version(api, version)));
-    return versions.filter((version) => version !== undefined);
+    const found = await Promise.all(served.map(({ version }) => this.version(api, version).catch(unlessChanged)));
+    return found.filter((version) => version !== undefined);
   }
 
   async records(api: string): Promise<VersionRecord[]> {
@@ -74,7 +76,16 @@ export class PublishedApis implements PublishedSource {
       .where("tenant", "=", this.#tenant)
       .where("api", "=", api)
       .execute();
-    return rows.map((row) => this.#rows.record(row)).toSorted((a, b) => compareVersions(a.version, b.version));
+    return rows
+      .flatMap((row) => unlessDamaged(() => this.#rows.record(row)) ?? [])
+      .toSorted((a, b) => compareVersions(a.version, b.version));
+  }
+
+  /** All numbers that are taken, the lowest first, also those of damaged versions. */
+  async numbers(api: string): Promise<string[]> {
+    const versions = this.#db.selectFrom("nexus_api_versions").select("version");
+    const rows = await versions.where("tenant", "=", this.#tenant).where("api", "=", api).execute();
+    return rows.map(({ version }) => version).toSorted(compareVersions);
   }
 
   /** The APIs that have versions, sorted. */
@@ -86,6 +97,16 @@ export class PublishedApis implements PublishedSource {
       .where("tenant", "=", this.#tenant)
       .execute();
     return rows.map(({ api }) => api).toSorted();
+  }
+
+  /** Whether a server of the tenant with an entry has this id. */
+  async hasServer(id: string): Promise<boolean> {
+    const found = await this.#db
+      .selectFrom("nexus_servers")
+      .select("id")
+      .where("id", "=", this.#rows.instanceId(id))
+      .executeTakeFirst();
+    return found !== undefined;
   }
 
   async usage(api: string): Promise<VersionUse[]> {
@@ -126,7 +147,8 @@ export class PublishedApis implements PublishedSource {
         .where("name", "=", this.#tenant)
         .executeTakeFirst();
       if (numUpdatedRows === 0n) throw unknownTenant(this.#tenant);
-      const result = await work(new ChangedApis(transaction, this.#tenant, this.#rows));
+      const read = new PublishedApis(transaction, { tenant: this.#tenant, key: this.#key });
+      const result = await work(new ChangedApis(transaction, read, this.#rows));
       await announce(transaction, "apis");
       return result;
     });
@@ -163,41 +185,15 @@ export class PublishedApis implements PublishedSource {
 
 /** Writes in the transaction of a change. */
 class ChangedApis {
+  /** What is there in the transaction. */
+  readonly read: PublishedApis;
   readonly #transaction: Kysely<StoreTables>;
-  readonly #tenant: string;
   readonly #rows: PublishedRows;
 
-  constructor(transaction: Kysely<StoreTables>, tenant: string, rows: PublishedRows) {
+  constructor(transaction: Kysely<StoreTables>, read: PublishedApis, rows: PublishedRows) {
     this.#transaction = transaction;
-    this.#tenant = tenant;
+    this.read = read;
     this.#rows = rows;
-  }
-
-  /** The numbers and states that exist now, whether damaged or not. */
-  async versions(api: string): Promise<string[]> {
-    const rows = await this.#transaction
-      .selectFrom("nexus_api_versions")
-      .select("version")
-      .where("tenant", "=", this.#tenant)
-      .where("api", "=", api)
-      .execute();
-    return rows.map(({ version }) => version).toSorted(compareVersions);
-  }
-
-  /** Throws if something else than Nexus changed it. */
-  async instance(server: string): Promise<ApiInstance | undefined> {
-    const row = await this.#instanceRow(server);
-    return row && this.#rows.instance(row);
-  }
-
-  /** Whether another server of the tenant has this id: one with an entry. */
-  async isServer(id: string): Promise<boolean> {
-    const found = await this.#transaction
-      .selectFrom("nexus_servers")
-      .select("id")
-      .where("id", "=", this.#rows.instanceId(id))
-      .executeTakeFirst();
-    return found !== undefined;
   }
 
   /** A version with this number must not exist. */
@@ -235,21 +231,18 @@ class ChangedApis {
   async removeInstance(server: string): Promise<void> {
     await this.#transaction.deleteFrom("nexus_api_instances").where("id", "=", this.#rows.instanceId(server)).execute();
   }
+}
 
-  #instanceRow(server: string) {
-    return this.#transaction
-      .selectFrom("nexus_api_instances")
-      .selectAll()
-      .where("id", "=", this.#rows.instanceId(server))
-      .executeTakeFirst();
-  }
+function unlessChanged(error: unknown): undefined {
+  // What another program wrote is left out; a database that is away is not an empty one.
+  if (error instanceof NexusError && error.code === "PERMISSION_DENIED") return undefined;
+  throw error;
 }
 
 function unlessDamaged<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof NexusError) return undefined;
-    throw error;
+    return unlessChanged(error);
   }
 }

@@ -19,7 +19,10 @@ export interface VersionRecord {
   /** The approved hash: that of `compiled`. */
   hash: string;
   approval: Approval;
-  /** What it changes, compared with the version before it. Absent for the first of a major version. */
+  /**
+   * What it changes, compared with the highest version of the same major number, or of all if it is the first with this
+   * number. Absent for the first version of the API.
+   */
   change?: { since: string; kind: VersionChangeKind };
   publishedBy: string;
   /** ISO 8601. */
@@ -66,7 +69,10 @@ export interface InstanceLimits {
   perMinute?: number;
 }
 
-/** The published APIs of a tenant as a gateway reads them. Everything but `instances` throws if what it reads is damaged. */
+/**
+ * The published APIs of a tenant as a gateway reads them. `instance` and `version` throw if something else than Nexus
+ * changed what they read; lists leave it out.
+ */
 export interface PublishedSource {
   /** All instances, sorted by server; `unreadable`: the servers whose rows were changed by something else than Nexus. */
   instances(): Promise<{ instances: ApiInstance[]; unreadable: string[] }>;

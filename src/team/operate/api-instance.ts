@@ -1,0 +1,109 @@
+import { isServerId } from "../../config/read/server-id.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { AddressGuard } from "../../net/address-guard.ts";
+import { isLoopback } from "../../text/loopback.ts";
+import type { CompiledApi } from "../../workshop/compile/compile.ts";
+import type { ApiInstance, InstanceLimits, PublicationOrigin } from "../../workshop/publish/published.ts";
+import { settingValues } from "../../workshop/run/setting-values.ts";
+
+/** What is changed in an instance. Members that are absent stay; null removes. */
+export interface InstanceChange {
+  /** The id of its server; only for a new one. Default: the API's name, for `live`, else `<api>-<name>`. */
+  server?: string | undefined;
+  upstream?: string | null | undefined;
+  settings?: Readonly<Record<string, string | null>> | undefined;
+  limits?: { [Name in keyof InstanceLimits]?: number | null | undefined } | undefined;
+}
+
+/** The instance that a name means if none is named. */
+export const LIVE = "live";
+
+export function newInstance(api: string, name: string, { server }: InstanceChange): Omit<ApiInstance, "current"> {
+  if (!isServerId(name)) throw invalidName(name, "an instance");
+  const id = server ?? (name === LIVE ? api : `${api}-${name}`);
+  if (!isServerId(id)) throw invalidName(id, "a server");
+  return { api, name, server: id, former: [], settings: {}, origin: "local" };
+}
+
+/** Throws if the instance could not be served with this version: a setting, or an address that is not allowed. */
+export function changedInstance(
+  before: ApiInstance,
+  { server, upstream, settings = {}, limits = {} }: InstanceChange,
+  { compiled, origin }: { compiled: CompiledApi; origin: PublicationOrigin },
+): ApiInstance {
+  if (server !== undefined && server !== before.server) throw otherServer(before);
+  const allLimits: InstanceLimits = withoutNulls({ ...before.limits, ...limits });
+  if (typeof upstream === "string") checkUpstream(before.server, upstream, origin);
+  const { upstream: former, limits: _limits, ...rest } = before;
+  const target = upstream === undefined ? former : (upstream ?? undefined);
+  const changed: ApiInstance = {
+    ...rest,
+    settings: withoutNulls({ ...before.settings, ...settings }),
+    ...(target === undefined ? {} : { upstream: target }),
+    ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
+    origin: upstream === undefined ? before.origin : origin,
+  };
+  // An instance of the fake has the values of the file.
+  if (target !== "fake") requireSettings(compiled, changed);
+  return changed;
+}
+
+function withoutNulls<T>(values: Readonly<Record<string, T | null | undefined>>): Record<string, T> {
+  const kept = Object.entries(values).flatMap(([name, value]) =>
+    value === null || value === undefined ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(kept);
+}
+
+function requireSettings({ file }: CompiledApi, { server, settings }: ApiInstance): void {
+  try {
+    settingValues(file, settings, server);
+  } catch (error) {
+    if (!(error instanceof NexusError)) throw error;
+    const names = Object.keys(file.settings ?? {});
+    const hint =
+      names.length === 0
+        ? error.details.hint
+        : `Set ${names.map((name) => `${name}=…`).join(", ")}: --setting name=value`;
+    throw new NexusError("ARGUMENTS_INVALID", error.message, { ...error.details, hint });
+  }
+}
+
+function checkUpstream(server: string, upstream: string, origin: PublicationOrigin): void {
+  if (upstream === "fake") return;
+  const url = URL.canParse(upstream) ? new URL(upstream) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.search !== "") {
+    throw new NexusError("ARGUMENTS_INVALID", `The upstream address of "${server}" is not an http or https address`, {
+      server,
+      hint: 'Use an address without user, password and query, as in https://test.example/v1/, or "fake".',
+      mayHaveReached: false,
+    });
+  }
+  if (origin === "network") requirePublic(server, url);
+}
+
+/** What comes from the network reaches public addresses only; names are checked again with every connection. */
+export function requirePublic(server: string, url: URL): void {
+  new AddressGuard().check(url);
+  if (!isLoopback(url.hostname)) return;
+  throw new NexusError("ADDRESS_REFUSED", `Server "${server}": ${url.hostname} is not a public address`, {
+    server,
+    hint: "Publish it on the machine itself: nexus api publish",
+    mayHaveReached: false,
+  });
+}
+
+function invalidName(name: string, what: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} is not a valid name for ${what}`, {
+    hint: "Use 1 to 32 lower-case letters, digits and dashes, starting with a letter.",
+    mayHaveReached: false,
+  });
+}
+
+function otherServer({ api, name, server }: ApiInstance): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", `The instance "${name}" of "${api}" is the server "${server}"`, {
+    server,
+    hint: "An instance keeps its server. Add another instance, or remove this one first.",
+    mayHaveReached: false,
+  });
+}
