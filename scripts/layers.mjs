@@ -132,7 +132,8 @@ export const LAYERS = [
   ["cli/arguments"],
   ["cli/input"],
   ["cli/call"],
-  ["cli/api"],
+  // Reviews say what was published, and publishing reads tool files.
+  ["cli/api/publish", "cli/api"],
   ["cli/doctor"],
   ["cli/configure"],
   ["cli/clients"],

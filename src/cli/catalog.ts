@@ -218,6 +218,26 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "approve a tool file, so that it can be served",
     load: async () => (await import("./api/api-approve.ts")).apiApprove,
   },
+  "api publish": {
+    section: "Turn APIs into servers",
+    summary: "publish an approved tool file: gateways serve it as a version",
+    load: async () => (await import("./api/publish/api-publish.ts")).apiPublish,
+  },
+  "api rollback": {
+    section: "Turn APIs into servers",
+    summary: "serve the version of an API that was served before",
+    load: async () => (await import("./api/publish/api-rollback.ts")).apiRollback,
+  },
+  "api versions": {
+    section: "Turn APIs into servers",
+    summary: "list published versions and how much they are used, or retire one",
+    load: async () => (await import("./api/publish/api-versions.ts")).apiVersions,
+  },
+  "api instances": {
+    section: "Turn APIs into servers",
+    summary: "list, add, change and remove the servers of a published API",
+    load: async () => (await import("./api/publish/api-instances.ts")).apiInstances,
+  },
   "api learn": {
     section: "Turn APIs into servers",
     summary: "propose changes to a tool file from answers that did not fit it",

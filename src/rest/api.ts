@@ -88,7 +88,7 @@ function routerOf(run: OperationRun<ApiContext>): Router {
   });
   for (const operation of OPERATIONS) {
     router.on(operation.method, routeOf(operation), ({ env: { req, signal }, req: routed }) => {
-      const body = () => readBody(req, operation.access === "public" ? "stranger" : "known");
+      const body = () => readBody(req, operation.access === "public" ? "stranger" : "known", operation.maxBytes);
       return run.run(operation, { headers: req.headers, params: routed.param(), query: routed.query(), body, signal });
     });
   }

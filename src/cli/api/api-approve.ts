@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
@@ -7,6 +6,7 @@ import { trustStore } from "../../host/servers/load-options.ts";
 import { lockPath } from "../../config/read/lock-path.ts";
 import { accept } from "../../workshop/acceptance.ts";
 import { approve, isApproved } from "../../workshop/review/lock.ts";
+import { accountName } from "./approval-text.ts";
 import { loadNamed, loadSound, ownLock, type NamedApi } from "./loaded.ts";
 import { QUOTES } from "./change-rows.ts";
 import { showForApproval } from "./show-for-approval.ts";
@@ -101,12 +101,4 @@ async function isAgreed({ api, again }: Shown, out: Output, signal: AbortSignal)
   }
   const { askFor } = await import("../output/terminal-questions.ts");
   return /^y(?:es)?$/i.test((await askFor(out, { text: "Approve this? y/N", signal })).trim());
-}
-
-function accountName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return "";
-  }
 }

@@ -7,8 +7,11 @@ const MAX_BODY = { known: 1024 * 1024, stranger: 4096 };
 const STREAMED: ReadonlySet<string> = new Set(["text/event-stream", "application/jsonl"]);
 
 /** Reads a whole body. Throws MESSAGE_TOO_LARGE. */
-export async function readBody(req: IncomingMessage, sender: keyof typeof MAX_BODY): Promise<string> {
-  const max = MAX_BODY[sender];
+export async function readBody(
+  req: IncomingMessage,
+  sender: keyof typeof MAX_BODY,
+  max = MAX_BODY[sender],
+): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of req as AsyncIterable<Buffer>) {

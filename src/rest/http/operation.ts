@@ -18,6 +18,8 @@ export interface RestOperation<Api = unknown, Query = unknown, Body = unknown> {
   access: Access;
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
+  /** The longest body; undefined: as usual. */
+  maxBytes?: number;
   /** Without a schema the answer has no body, or is not JSON. */
   answer: { status: 200 | 201 | 202 | 204; schema?: z.ZodType; mediaType?: string };
   /** Members of the answer that change by themselves: `If-Match` does not compare them. */

@@ -1,4 +1,5 @@
 import type { ApiOperation } from "./api-context.ts";
+import { API_OPERATIONS, API_SCHEMAS } from "./apis.ts";
 import { AUDIT_OPERATIONS, AUDIT_SCHEMAS } from "./audit.ts";
 import { EVENT_OPERATIONS } from "./events.ts";
 import { KEY_OPERATIONS, KEY_SCHEMAS } from "./keys.ts";
@@ -20,6 +21,7 @@ export const OPERATIONS: readonly ApiOperation[] = [
   ...SECRET_OPERATIONS,
   ...TOOL_OPERATIONS,
   ...TOOL_FILE_OPERATIONS,
+  ...API_OPERATIONS,
   ...SET_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...METRIC_OPERATIONS,
@@ -35,6 +37,7 @@ export const SCHEMAS = {
   ...SECRET_SCHEMAS,
   ...TOOL_SCHEMAS,
   ...TOOL_FILE_SCHEMAS,
+  ...API_SCHEMAS,
   ...SET_SCHEMAS,
   ...AUDIT_SCHEMAS,
   ...METRIC_SCHEMAS,

@@ -1,0 +1,232 @@
+import * as z from "zod";
+import { ApiOperations } from "../../team/operate/api-operations.ts";
+import type { Actor } from "../access/actor.ts";
+import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
+import { defineOperation, type ApiContext } from "./api-context.ts";
+
+const HASH = z.string().describe("`sha256:…` of what the tool file compiles to.");
+const VERSION = z.string().describe("Three numbers: `1.4.0`.");
+const LIMITS = {
+  timeoutMs: z.int().min(1).max(3_600_000).describe("The most time for a call; never more than the tool file allows."),
+  perMinute: z.int().min(1).max(1_000_000).describe("Requests to upstream per minute, in each gateway."),
+};
+
+const ApiInstance = z.object({
+  api: z.string(),
+  name: z.string().describe("`live`, `test` and so on."),
+  server: z.string().describe("The id of its server; its secrets are `<server>.<name>`."),
+  version: VERSION,
+  former: z.array(z.string()).describe("Versions that it served before, the newest last."),
+  upstream: z.string().nullable().describe("An address, or `fake`; null: the address of the tool file."),
+  settings: z.record(z.string(), z.string()),
+  limits: z.object(LIMITS).partial(),
+  origin: z.enum(["local", "network"]).describe("`network`: its upstream address must be a public one."),
+});
+
+const Change = z.object({
+  kind: z.enum(["breaking", "widened", "wording", "none"]),
+  since: z.string().describe("The version that it is compared with."),
+});
+
+const ApiVersion = z.object({
+  api: z.string(),
+  version: VERSION,
+  hash: HASH,
+  approval: z.object({ hash: HASH, by: z.string(), at: z.string(), version: z.string() }),
+  change: Change.nullable().describe("Null for the first version."),
+  publishedBy: z.string(),
+  publishedAt: z.string(),
+  origin: z.enum(["local", "network"]),
+  state: z.enum(["published", "retired"]),
+  instances: z.array(z.string()).describe("The instances that serve it."),
+  calls: z.int().describe("How often it was called."),
+  lastUsed: z.string().nullable(),
+});
+
+const PublishedApi = z.object({
+  api: z.string(),
+  newest: z.string().nullable().describe("The highest version that is not retired."),
+  versions: z.int(),
+  instances: z.array(ApiInstance),
+});
+
+const INSTANCE_CHANGE = {
+  server: z.string().optional().describe("The id of the server of a new instance."),
+  upstream: z.string().max(2000).nullable().optional().describe("A public address, or `fake`; null: that of the file."),
+  settings: z.record(z.string(), z.string().nullable()).optional().describe("Null removes a value."),
+  limits: z
+    .strictObject({ timeoutMs: LIMITS.timeoutMs.nullable(), perMinute: LIMITS.perMinute.nullable() })
+    .partial()
+    .optional()
+    .describe("Null removes a limit."),
+};
+
+const NewApiVersion = z.strictObject({
+  text: z.string().min(1).describe("The tool file as it is written."),
+  documents: z.record(z.string(), z.string()).describe("The texts of its documents, by their names in the file."),
+  approval: ApiVersion.shape.approval.describe("The newest approval in its lock file."),
+  as: VERSION.optional().describe("The number of the version; default: the next one that its changes allow."),
+  instance: z.string().optional().describe("The instance that serves it; default: `live`."),
+  ...INSTANCE_CHANGE,
+});
+
+export const API_SCHEMAS = {
+  PublishedApi,
+  PublishedApiList: listOf(PublishedApi),
+  ApiVersion,
+  ApiVersionList: listOf(ApiVersion),
+  ApiInstance,
+  ApiInstanceList: listOf(ApiInstance),
+  NewApiVersion,
+  NewlyPublished: z.object({
+    version: ApiVersion,
+    isNew: z.boolean().describe("False: the version existed, and the instance was set to it."),
+    instance: ApiInstance,
+    changes: z.array(z.record(z.string(), z.unknown())).describe("What it changes, the breaking changes first."),
+  }),
+  ApiVersionState: z.strictObject({ state: ApiVersion.shape.state }),
+  ApiInstanceChange: z.strictObject({ version: VERSION.optional(), ...INSTANCE_CHANGE }),
+  ApiRollback: z.strictObject({
+    to: VERSION.optional().describe("Default: the version that the instance served before."),
+  }),
+};
+
+const TAG = "published APIs";
+const PATH = "/tenants/{tenant}/apis/{id}";
+/** A tool file and its documents; the description of Kubernetes has 4 MB. */
+const MAX_UPLOAD = 32 * 1024 * 1024;
+
+const listApis = defineOperation({
+  id: "listApis",
+  method: "GET",
+  path: "/tenants/{tenant}/apis",
+  tag: TAG,
+  summary: "The APIs that the tenant has published, and the servers that they are",
+  access: "operator",
+  query: z.strictObject(PAGE_QUERY),
+  answer: { status: 200, schema: API_SCHEMAS.PublishedApiList },
+  handle: async ({ api, actor, params, query }) =>
+    pageOf(await (await apisOf(api, actor, params)).list(), query, (each) => each.api),
+});
+
+const publishApi = defineOperation({
+  id: "publishApi",
+  method: "POST",
+  path: "/tenants/{tenant}/apis",
+  tag: TAG,
+  summary: "Publish an approved tool file; gateways serve it within two seconds",
+  description:
+    "The gateway compiles the file itself, and refuses it if the approval is about something else. A breaking change needs a new major version. The addresses that the file reaches must be public.",
+  access: "admin",
+  maxBytes: MAX_UPLOAD,
+  body: NewApiVersion,
+  answer: { status: 201, schema: API_SCHEMAS.NewlyPublished },
+  handle: async ({ api, actor, params, body }) => (await apisOf(api, actor, params)).publish(body),
+});
+
+const listApiVersions = defineOperation({
+  id: "listApiVersions",
+  method: "GET",
+  path: `${PATH}/versions`,
+  tag: TAG,
+  summary: "The versions of an API, the lowest first, with their approvals and how much they are used",
+  access: "operator",
+  query: z.strictObject(PAGE_QUERY),
+  answer: { status: 200, schema: API_SCHEMAS.ApiVersionList },
+  handle: async ({ api, actor, params, query }) =>
+    pageOf(await (await apisOf(api, actor, params)).versions(params["id"] ?? ""), query, ({ version }) =>
+      inOrder(version),
+    ),
+});
+
+const changeApiVersion = defineOperation({
+  id: "changeApiVersion",
+  method: "PATCH",
+  path: `${PATH}/versions/{version}`,
+  tag: TAG,
+  summary: "Retire a version that no instance serves, or take it back",
+  access: "admin",
+  body: API_SCHEMAS.ApiVersionState,
+  answer: { status: 200, schema: ApiVersion },
+  handle: async ({ api, actor, params, body: { state } }) =>
+    (await apisOf(api, actor, params)).setState(params["id"] ?? "", params["version"] ?? "", state),
+});
+
+const listApiInstances = defineOperation({
+  id: "listApiInstances",
+  method: "GET",
+  path: `${PATH}/instances`,
+  tag: TAG,
+  summary: "The servers that an API is: each serves one version with its own address, settings and limits",
+  access: "operator",
+  query: z.strictObject(PAGE_QUERY),
+  answer: { status: 200, schema: API_SCHEMAS.ApiInstanceList },
+  handle: async ({ api, actor, params, query }) =>
+    pageOf(await (await apisOf(api, actor, params)).instances(params["id"] ?? ""), query, ({ name }) => name),
+});
+
+const changeApiInstance = defineOperation({
+  id: "changeApiInstance",
+  method: "PATCH",
+  path: `${PATH}/instances/{name}`,
+  tag: TAG,
+  summary: "Add an instance of an API, or change one",
+  access: "admin",
+  body: API_SCHEMAS.ApiInstanceChange,
+  answer: { status: 200, schema: ApiInstance },
+  handle: async ({ api, actor, params, body }) =>
+    (await apisOf(api, actor, params)).putInstance(params["id"] ?? "", params["name"] ?? "", body),
+});
+
+const removeApiInstance = defineOperation({
+  id: "removeApiInstance",
+  method: "DELETE",
+  path: `${PATH}/instances/{name}`,
+  tag: TAG,
+  summary: "Remove an instance; its server ends, its versions stay",
+  access: "admin",
+  answer: { status: 204 },
+  handle: async ({ api, actor, params }) =>
+    (await apisOf(api, actor, params)).removeInstance(params["id"] ?? "", params["name"] ?? ""),
+});
+
+const rollBackApi = defineOperation({
+  id: "rollBackApi",
+  method: "POST",
+  path: `${PATH}/instances/{name}/rollback`,
+  tag: TAG,
+  summary: "Serve the version that an instance served before, or another one",
+  access: "admin",
+  body: API_SCHEMAS.ApiRollback,
+  answer: { status: 200, schema: ApiInstance },
+  handle: async ({ api, actor, params, body: { to } }) =>
+    (await apisOf(api, actor, params)).rollback(params["id"] ?? "", { instance: params["name"], to }),
+});
+
+export const API_OPERATIONS = [
+  listApis,
+  publishApi,
+  listApiVersions,
+  changeApiVersion,
+  listApiInstances,
+  changeApiInstance,
+  removeApiInstance,
+  rollBackApi,
+];
+
+/** Versions are in the order of their numbers, also those with more digits. */
+function inOrder(version: string): string {
+  return version.replaceAll(/\d+/g, (digits) => digits.padStart(9, "0"));
+}
+
+async function apisOf(
+  { store }: ApiContext,
+  { keyId }: Actor,
+  { tenant = "" }: Readonly<Record<string, string>>,
+): Promise<ApiOperations> {
+  await store.tenants.require(tenant);
+  return new ApiOperations(store.apis(tenant), {
+    by: keyId === undefined ? "console" : `key ${keyId}`,
+    origin: "network",
+  });
+}
