@@ -209,6 +209,16 @@ describe("JSON", () => {
   });
 });
 
+test("a type that cannot be written as JSON is refused again for the next tool, also inside another type", () => {
+  const broken = fileOf({
+    A: { fields: { b: { type: "B" }, x: { wire: "x[]" } } },
+    B: { fields: { more: { list: "A" } } },
+  });
+  for (const type of ["A", "B", "A", "B"]) {
+    expect(() => codecFor(broken, type, "json").decode(`{"more":[{}]}`)).toThrow(/types\.A\.fields/);
+  }
+});
+
 describe("forms", () => {
   const form = codecFor(
     fileOf({

@@ -6,18 +6,14 @@ import { type Deviation, Deviations, type Unknown } from "../record/deviations.t
 import { encodeJson } from "./encode-json.ts";
 import { compactLength } from "../../../json/compact-length.ts";
 import { exactJson, mayHaveLongNumbers, parseExactJson } from "../../../json/exact-json.ts";
-import { MEMBERS } from "./member-path.ts";
-import { type Notation, Planner, type Side } from "../record/planner.ts";
-import { NOT_QUICK, QuickDecoder } from "./quick-decoder.ts";
+import { filePlans } from "./file-plans.ts";
+import type { Planner, Side } from "../record/planner.ts";
+import { NOT_QUICK } from "./quick-decoder.ts";
 import type { RecordPath } from "../record/record-path.ts";
 import type { ValueCodec } from "../record/record-plan.ts";
 import type { Fields } from "../record/record-source.ts";
 import { isRecord } from "../../../json/is-record.ts";
-import { valueCodec } from "./value-codec.ts";
 import { utf8Text } from "../../../text/utf8-text.ts";
-
-/** JSON also has maps, unions, null and any values. */
-const JSON_NOTATION: Notation = { ...MEMBERS, value: valueCodec };
 
 export interface JsonOptions {
   unknown?: Unknown | undefined;
@@ -25,9 +21,10 @@ export interface JsonOptions {
 }
 
 export function jsonCodec(file: ToolFile, type: string, { unknown, side }: JsonOptions = {}): Codec {
-  const planner = new Planner(file, JSON_NOTATION, side);
+  const plans = filePlans(file);
+  const planner = plans.planner(side);
   const way = file.types[type]?.union ? wholeUnion(planner.value({ kind: "object", type })) : whole(planner, type);
-  const quick = side === "output" ? new QuickDecoder(file, unknown ?? "report").decoderOf(type) : undefined;
+  const quick = side === "output" ? plans.quickDecoder(unknown ?? "report").decoderOf(type) : undefined;
   return {
     encode: (value) => exactJson(way.encode(value)),
     decode: (body) => {
@@ -58,7 +55,7 @@ export interface JsonValue {
 }
 
 export function jsonValue(file: ToolFile, shape: Shape): JsonValue {
-  const codec = new Planner(file, JSON_NOTATION, "input").value(shape);
+  const codec = filePlans(file).planner("input").value(shape);
   const placeOf = (list: string): RecordPath => ({ within: undefined, list, index: -1 });
   return {
     encode: (value, path) => exactJson(codec.encode(value, placeOf(path))),

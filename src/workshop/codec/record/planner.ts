@@ -92,7 +92,13 @@ export class Planner {
     if (known) return known;
     const { record, fill } = make();
     this.#plans.set(key, record);
-    fill();
+    try {
+      fill();
+    } catch (error) {
+      // Other plans may contain this one, which is not complete: the next tool with this type has to fail in the same way.
+      this.#plans.clear();
+      throw error;
+    }
     return record;
   }
 
