@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { writeAtomic } from "../../files/atomic-write.ts";
 import { OMISSION_REASONS } from "../../workshop/documents/api-facts.ts";
-import { readCurlCommand, type CurlRequest } from "../../workshop/documents/curl/curl-request.ts";
+import { readCurlCommand, type CurlRequest } from "../../workshop/documents/recorded/curl-request.ts";
 import { requestFacts } from "../../workshop/documents/curl/read-curl.ts";
 import { draftToolFile, type Draft } from "../../workshop/draft/draft-tool-file.ts";
 import { neededSecrets } from "../../workshop/file/model/secret-names.ts";

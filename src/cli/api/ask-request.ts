@@ -1,4 +1,4 @@
-import type { CurlRequest } from "../../workshop/documents/curl/curl-request.ts";
+import type { CurlRequest } from "../../workshop/documents/recorded/curl-request.ts";
 import type { Output } from "../output/output.ts";
 import { askFor } from "../output/terminal-questions.ts";
 

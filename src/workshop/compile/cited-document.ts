@@ -2,7 +2,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { pointerParts } from "../../schema/pointer.ts";
 import { sha256 } from "../../text/digest.ts";
-import { jsonSample } from "../documents/json-sample.ts";
+import { jsonSample } from "../documents/text/json-sample.ts";
 import { parseText } from "../documents/parse-document.ts";
 import { pageTexts } from "../documents/text/text-lines.ts";
 

@@ -4,6 +4,8 @@ import { parseExactJson, withoutBigints } from "../../json/exact-json.ts";
 import { sha256 } from "../../text/digest.ts";
 import { visible } from "../../text/visible.ts";
 import type { DocumentFormat } from "./api-facts.ts";
+import { curlsCollection, type RecordedRequests } from "./recorded/curls-collection.ts";
+import { harCollection } from "./recorded/har-collection.ts";
 import { formatOf, isForPeople, manualByName, manualByText, textFormatOf, type Looks } from "./document-format.ts";
 import { scanJson, type RepeatedKey } from "./text/json-scan.ts";
 import { readLibraryYaml } from "./text/library-yaml.ts";
@@ -37,6 +39,7 @@ const LIMITS = { values: 1_500_000, depth: 200 };
 export function parseDocument(text: string, name: string, file = ""): LoadedDocument {
   const lines = text.replaceAll("\r\n", "\n");
   const known = textFormat(lines, name, file);
+  if (known === "curl") return ofRecorded(curlsCollection(lines, name), name);
   if (known) return { name, text: lines, value: undefined, sha256: sha256(lines), format: known, remarks: [] };
   const { value, repeated } = parseText(lines, name);
   const format = typeof value === "string" ? manualByText(lines) : formatOf(value);
@@ -45,7 +48,17 @@ export function parseDocument(text: string, name: string, file = ""): LoadedDocu
     ({ key, line }) =>
       `The key "${visible(key.slice(0, 100))}" is twice in one object (line ${line}); the last one counts`,
   );
+  if (format === "har") return ofRecorded(harCollection(value, name), name);
   return { name, text: lines, value, sha256: sha256(lines), format, remarks };
+}
+
+/**
+ * Recorded requests carry credentials, and a document is kept beside its tool file: they become a collection that has
+ * none of their values.
+ */
+function ofRecorded({ collection, remarks }: RecordedRequests, name: string): LoadedDocument {
+  const text = `${JSON.stringify(collection, undefined, 2)}\n`;
+  return { name, text, value: JSON.parse(text), sha256: sha256(text), format: "postman-2", remarks };
 }
 
 /** The format of a text that is neither JSON nor YAML; undefined for those. */

@@ -1,8 +1,8 @@
 import type { ApiFacts, ResponseFacts } from "../api-facts.ts";
 import { parseDocument, type LoadedDocument } from "../parse-document.ts";
 import { readPostman } from "../postman/read-postman.ts";
-import { curlCollection } from "./curl-collection.ts";
-import { readCurlCommand, type CurlRequest } from "./curl-request.ts";
+import { curlCollection } from "../recorded/curl-collection.ts";
+import { readCurlCommand, type CurlRequest } from "../recorded/curl-request.ts";
 
 /** What one curl command says, and the document that is kept of it: without the values of its credentials. */
 export interface CurlFacts {

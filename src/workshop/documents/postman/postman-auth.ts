@@ -1,6 +1,6 @@
 import type { ApiFacts, Evidence, OperationFacts, Remark, SecuritySchemeFacts } from "../api-facts.ts";
 import type { PostmanPart } from "./postman-part.ts";
-import { isSecretName } from "../secret-like.ts";
+import { isSecretName } from "../text/secret-like.ts";
 import { onlyVariable, type PostmanVariables } from "./postman-variables.ts";
 
 const NAMES: Readonly<Record<SecuritySchemeFacts["kind"], string>> = {

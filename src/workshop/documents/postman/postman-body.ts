@@ -7,7 +7,7 @@ import {
   placeholderSchema,
   plainSchema,
 } from "../inferred-schema.ts";
-import { jsonSample } from "../json-sample.ts";
+import { jsonSample } from "../text/json-sample.ts";
 import type { PostmanPart } from "./postman-part.ts";
 import type { PostmanVariables } from "./postman-variables.ts";
 

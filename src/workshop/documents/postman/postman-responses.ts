@@ -1,6 +1,6 @@
 import type { ContentFacts, ResponseFacts } from "../api-facts.ts";
 import { inferSchema, plainSchema, type Sample } from "../inferred-schema.ts";
-import { jsonSample } from "../json-sample.ts";
+import { jsonSample } from "../text/json-sample.ts";
 import { headersOf } from "./postman-headers.ts";
 import type { PostmanPart } from "./postman-part.ts";
 

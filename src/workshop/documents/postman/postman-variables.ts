@@ -1,4 +1,4 @@
-import { isSecretName } from "../secret-like.ts";
+import { isSecretName } from "../text/secret-like.ts";
 import type { PostmanPart } from "./postman-part.ts";
 
 const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../json/is-record.ts";
-import { jsonSample } from "../json-sample.ts";
-import { isSecretName, looksSecret } from "../secret-like.ts";
+import { jsonSample } from "../text/json-sample.ts";
+import { isSecretName, looksSecret, maskedText } from "../text/secret-like.ts";
 import type { CurlRequest } from "./curl-request.ts";
 
 /** What browsers add to every request. */
@@ -12,23 +12,45 @@ const OF_BROWSERS =
  * it is kept beside the tool file.
  */
 export function curlCollection(request: CurlRequest, name: string): Record<string, unknown> {
+  return collectionOf(name, [requestItem(request, { name })]);
+}
+
+/** A collection with these items. */
+export function collectionOf(
+  name: string,
+  item: readonly object[],
+  variable: readonly object[] = [],
+): Record<string, unknown> {
+  return {
+    info: { name, schema: "https://schema.getpostman.com/json/collection/v2.1.0/collection.json" },
+    ...(variable.length > 0 && { variable }),
+    item,
+  };
+}
+
+/** A request of a collection without the values of credentials. */
+export function requestItem(
+  request: CurlRequest,
+  { name, description }: { name: string; description?: string },
+): CollectionItem {
   const { url, user } = withoutUser(request.url);
   const auth = authOf(request, user);
   return {
-    info: { name, schema: "https://schema.getpostman.com/json/collection/v2.1.0/collection.json" },
-    item: [
-      {
-        name,
-        request: {
-          method: request.method,
-          url: urlOf(url),
-          header: headersOf(request),
-          ...(auth && { auth }),
-          ...bodyOf(request),
-        },
-      },
-    ],
+    name,
+    request: {
+      method: request.method,
+      ...(description !== undefined && { description }),
+      url: urlOf(url),
+      header: headersOf(request),
+      ...(auth && { auth }),
+      ...bodyOf(request),
+    },
   };
+}
+
+interface CollectionItem {
+  name: string;
+  request: Record<string, unknown>;
 }
 
 function authOf({ headers, hasUser, bearer, awsSigning }: CurlRequest, user: boolean): object | undefined {
@@ -72,13 +94,13 @@ function bodyOf({ body }: CurlRequest): Record<string, unknown> {
     }
     case "text": {
       const sample = body.isJson ? jsonSample(body.text) : undefined;
-      const raw = sample ? jsonText(withoutSecrets(sample.value)) : body.text;
+      const raw = sample ? jsonText(withoutSecrets(sample.value)) : maskedText(body.text);
       return { body: { mode: "raw", raw, ...(body.isJson && { options: { raw: { language: "json" } } }) } };
     }
   }
 }
 
-function jsonText(value: unknown): string {
+export function jsonText(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => (typeof member === "bigint" ? String(member) : member), 2);
 }
 
@@ -105,7 +127,9 @@ function withoutUser(url: string): { url: string; user: boolean } {
 function urlOf(url: string): Record<string, unknown> {
   const [, start = "", path = "", query = ""] =
     /^((?:[a-z][\w+.-]*:\/\/)?[^/?#]*)([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
-  const [, protocol = "https", host = ""] = /^(?:([a-z][\w+.-]*):\/\/)?(.*)$/i.exec(start) ?? [];
+  const [, scheme, host = ""] = /^(?:([a-z][\w+.-]*):\/\/)?(.*)$/i.exec(start) ?? [];
+  // The value of a variable may begin with its own.
+  const protocol = scheme ?? (host.startsWith("{{") ? undefined : "https");
   const variable: { key: string; value: string }[] = [];
   let before = "";
   const segments = path
@@ -129,7 +153,7 @@ function urlOf(url: string): Record<string, unknown> {
     });
   const pairs = [...new URLSearchParams(query)].filter(([key]) => key !== "");
   return {
-    protocol,
+    ...(protocol !== undefined && { protocol }),
     host: host.split("."),
     path: segments,
     query: pairs.map(([key, value]) => {

@@ -30,3 +30,13 @@ export function isSecretName(name: string): boolean {
   }
   return words.some((word) => ["secret", "password", "passwd", "token", "jwt", "apikey"].includes(word));
 }
+
+const NAMED =
+  /([\w-]{0,40}(?:password|passwd|secret|token|api[-_]?key)[\w-]{0,40})(["']?[ \t]{0,4}[=:>][ \t]{0,4}["']?)[^\s"'<>&,;{}]{1,4000}/gi;
+
+/** A text for people or of an unknown format without what is probably a credential. */
+export function maskedText(text: string): string {
+  return text
+    .replaceAll(NAMED, (_, name: string, sign: string) => `${name}${sign}<string>`)
+    .replaceAll(/[^\s"'<>&,;()=]{12,4000}/g, (word) => (looksSecret(word) ? "<string>" : word));
+}

@@ -1,5 +1,5 @@
-import { parseExactJson } from "../../json/exact-json.ts";
-import { isNestedDeeper } from "../../json/nesting.ts";
+import { parseExactJson } from "../../../json/exact-json.ts";
+import { isNestedDeeper } from "../../../json/nesting.ts";
 
 const MAX_LENGTH = 4 * 1024 * 1024;
 const MAX_NESTING = 60;

@@ -1,0 +1,168 @@
+import { NexusError } from "../../../errors/nexus-error.ts";
+import { isRecord } from "../../../json/is-record.ts";
+import { collectionOf, jsonText, requestItem } from "./curl-collection.ts";
+import type { CurlRequest } from "./curl-request.ts";
+import type { RecordedRequests } from "./curls-collection.ts";
+import { jsonSample } from "../text/json-sample.ts";
+import { isSecretName, looksSecret } from "../text/secret-like.ts";
+import { apiEntries, type HarEntry } from "./har-entries.ts";
+import { pathGroups, type PathGroup } from "./path-groups.ts";
+
+const MOST_GROUPS = 1_000;
+const MOST_SAMPLES = 20;
+const MOST_ITEMS = 5;
+const MAX_DEPTH = 40;
+/** What clients add by themselves. */
+const OF_CLIENTS =
+  /^(?::.*|host|connection|content-length|accept|accept-encoding|user-agent|cache-control|te|x-requested-with|cookie)$/;
+
+/**
+ * A recording of a browser as a collection: one request for each method and path. Of what was recorded only names and
+ * types are kept, because the values are credentials and data of people.
+ */
+export function harCollection(value: unknown, name: string): RecordedRequests {
+  const { entries, left } = apiEntries(value);
+  const groups = pathGroups(entries);
+  if (groups.length === 0) {
+    throw new NexusError("CONFIG_INVALID", `The recording ${name} has no request of an API`, {
+      phase: "config",
+      hint: "Record again while the page loads its data, and save all requests as HAR.",
+      mayHaveReached: false,
+    });
+  }
+  const items = groups.slice(0, MOST_GROUPS).map(itemOf);
+  const why = [...left]
+    .slice(0, 20)
+    .map(([reason, count]) => `${count} recorded requests were left out: they ${reason}.`);
+  const kept = `${entries.length} recorded requests are kept as a collection with names and types only: no value of a credential, an argument or an answer is in it.`;
+  const most = groups.length > MOST_GROUPS ? [`Only the first ${MOST_GROUPS} operations were read.`] : [];
+  const host = entries[0]?.url.host ?? name;
+  return { collection: collectionOf(host, items), remarks: [kept, ...most, ...why] };
+}
+
+function itemOf({ method, path, entries }: PathGroup): object {
+  const [first] = entries;
+  const url = `${first?.url.origin ?? ""}${path}${queryOf(entries)}`;
+  const headers = first ? headersOf(entries) : [];
+  const cookies = cookiesOf(entries);
+  const item = requestItem(
+    { method, url, headers, cookies, hasUser: false, bearer: false, awsSigning: false, body: bodyOf(entries) },
+    { name: "" },
+  );
+  return { ...item, response: responsesOf(entries) };
+}
+
+/** Names of all requests; one that not every request has is not needed. */
+function queryOf(entries: readonly HarEntry[]): string {
+  const values = new Map<string, string>();
+  for (const { url } of entries) {
+    for (const [name, value] of url.searchParams) if (!values.has(name)) values.set(name, typeText(name, value));
+  }
+  const text = new URLSearchParams([...values]).toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** A word that a person did not write, or the type of the value. */
+function typeText(name: string, value: string): string {
+  if (isSecretName(name) || looksSecret(value)) return value;
+  if (/^(?:true|false)$/.test(value)) return "<boolean>";
+  if (/^-?\d{1,9}$/.test(value)) return "<integer>";
+  return "<string>";
+}
+
+function headersOf(entries: readonly HarEntry[]): CurlRequest["headers"] {
+  const [first, ...others] = entries;
+  const shared = (first?.headers ?? []).filter(
+    ([name]) => !OF_CLIENTS.test(name) && others.every(({ headers }) => headers.some(([other]) => other === name)),
+  );
+  return shared.map(([name, value]) => {
+    const isPlain = name === "content-type" || name === "authorization" || isSecretName(name) || looksSecret(value);
+    return [name, isPlain ? value : "<string>"];
+  });
+}
+
+function cookiesOf(entries: readonly HarEntry[]): CurlRequest["cookies"] {
+  const [first] = entries;
+  const text = first?.headers.find(([name]) => name === "cookie")?.[1] ?? "";
+  const names = text.split(";").flatMap((pair) => /^\s*([^=\s]+)=/.exec(pair)?.[1] ?? []);
+  // Those of a login; others follow the visitor.
+  const kept = names.filter((name) => /sess|auth|token|sid|jwt|login|csrf|xsrf/i.test(name));
+  return kept.slice(0, 10).map((name) => [name, ""]);
+}
+
+function bodyOf(entries: readonly HarEntry[]): CurlRequest["body"] {
+  const bodies = entries.flatMap(({ body }) => body ?? []).slice(0, MOST_SAMPLES);
+  const [first] = bodies;
+  if (!first) return { kind: "none" };
+  if (/x-www-form-urlencoded/i.test(first.type)) {
+    const names = new Set(bodies.flatMap(({ text }) => [...new URLSearchParams(text).keys()]));
+    return {
+      kind: "form",
+      text: new URLSearchParams([...names].map((name): [string, string] => [name, "<string>"])).toString(),
+    };
+  }
+  const samples = bodies.flatMap(({ text }) => jsonSample(text) ?? []);
+  if (samples.length === 0) return { kind: "file" };
+  const text = jsonText(samples.map(({ value }) => typesOf(value, 0)).reduce(merged));
+  return { kind: "text", text, isJson: true };
+}
+
+function responsesOf(entries: readonly HarEntry[]): object[] {
+  const byStatus = new Map<number, { samples: unknown[]; type: string }>();
+  for (const { status, answer } of entries) {
+    const known = byStatus.get(status) ?? { samples: [], type: answer.type };
+    byStatus.set(status, known);
+    if (answer.sample && known.samples.length < MOST_SAMPLES) known.samples.push(typesOf(answer.sample.value, 0));
+  }
+  return [...byStatus].map(([code, { samples, type }]) => ({
+    code,
+    header: type === "" ? [] : [{ key: "Content-Type", value: type.split(";", 1)[0] }],
+    ...(samples.length > 0 && { body: jsonText(samples.reduce(merged)) }),
+  }));
+}
+
+/** The value with names and types only. */
+function typesOf(value: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH) return null;
+  if (Array.isArray(value)) {
+    const items = value.slice(0, MOST_ITEMS).map((item) => typesOf(item, depth + 1));
+    return items.length === 0 ? [] : distinct(items);
+  }
+  if (isRecord(value)) {
+    const members = Object.entries(value).slice(0, 1_000);
+    return Object.fromEntries(members.map(([name, member]) => [name, typesOf(member, depth + 1)]));
+  }
+  if (typeof value === "string") return textType(value);
+  if (typeof value === "number" || typeof value === "bigint") return 0;
+  return value;
+}
+
+function distinct(items: readonly unknown[]): unknown[] {
+  const records = items.filter(isRecord);
+  const rest = items.filter((item) => !isRecord(item));
+  const others = [...new Map(rest.map((item) => [JSON.stringify(item), item])).values()];
+  return records.length === 0 ? others : [records.reduce<unknown>(merged, records[0]), ...others];
+}
+
+function textType(text: string): string {
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(text)) return "<datetime>";
+  if (/^\d{4}-\d\d-\d\d$/.test(text)) return "<date>";
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) ? "<uuid>" : "<string>";
+}
+
+/** A value with the members of both. Where they differ otherwise, the first one that says something. */
+function merged(a: unknown, b: unknown): unknown {
+  if (isRecord(a) && isRecord(b)) {
+    const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+    return Object.fromEntries(
+      names.map((name) => [
+        name,
+        Object.hasOwn(a, name) && Object.hasOwn(b, name) ? merged(a[name], b[name]) : (a[name] ?? b[name] ?? null),
+      ]),
+    );
+  }
+  if (Array.isArray(a) && Array.isArray(b)) return distinct([...(a as unknown[]), ...(b as unknown[])]);
+  if (a === null) return b;
+  // Two formats of text have only text in common.
+  return typeof a === "string" && typeof b === "string" && a !== b ? "<string>" : a;
+}
