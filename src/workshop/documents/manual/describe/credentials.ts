@@ -1,5 +1,5 @@
 import type { Evidence, SecuritySchemeFacts } from "../../api-facts.ts";
-import { isSecretName, looksSecret } from "../../secret-like.ts";
+import { isSecretName, looksSecret } from "../../text/secret-like.ts";
 import type { Outline } from "../outline.ts";
 import type { MessageSample } from "../samples/find-samples.ts";
 import type { FieldRow } from "../tables/field-rows.ts";

@@ -1,4 +1,4 @@
-import { readCurlCommand, type CurlRequest } from "../../curl/curl-request.ts";
+import { readCurlCommand, type CurlRequest } from "../../recorded/curl-request.ts";
 import type { CodeBlock } from "../blocks/manual.ts";
 import { endOfCommand, targetOf, type Mention } from "../endpoints/mentions.ts";
 import { jsonLines } from "./json-lines.ts";
