@@ -184,7 +184,9 @@ function unknownCommand(words: readonly string[]): NexusError {
   const groups = names.map((name) => name.split(" ")[0] ?? name);
   // The group may be left out: "nexus tools" suggests "nexus mcp tools".
   const inGroup = names.find((name) => name === `mcp ${given}`);
-  const near = inGroup ?? nearestName(given, [...new Set(isInGroup ? names : [...names, ...groups])]);
+  // "nexus api call" suggests "nexus mcp call".
+  const elsewhere = isInGroup ? names.find((name) => name.split(" ").at(-1) === words[1]) : undefined;
+  const near = inGroup ?? elsewhere ?? nearestName(given, [...new Set(isInGroup ? names : [...names, ...groups])]);
   const lists = isInGroup ? `nexus ${words[0]} --help` : "nexus --help";
   return new NexusError("ARGUMENTS_INVALID", `There is no command "nexus ${given}"`, {
     hint: near === undefined ? `"${lists}" lists them.` : `Did you mean "nexus ${near}"? "${lists}" lists them all.`,

@@ -125,7 +125,7 @@ function importedBefore(path: string, shown: string): Imported {
       mayHaveReached: false,
     });
   }
-  return readImported(text, shown, (name) => findStored(dirname(path), name));
+  return readImported(text, shown, (document) => findStored(dirname(path), document));
 }
 
 /** What is being done, on a terminal only; the line is overwritten. */

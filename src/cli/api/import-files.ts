@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { writeAtomic } from "../../files/atomic-write.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { findRegularText } from "../../files/regular-file.ts";
+import { sha256 } from "../../text/digest.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
 import type { DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
-import type { Imported } from "../../workshop/draft/import-again.ts";
+import type { Imported, StoredDocument } from "../../workshop/draft/import-again.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -19,8 +20,15 @@ export interface DocumentFile {
   isThere: boolean;
 }
 
-export function findStored(folder: string, name: string): string | undefined {
-  return findRegularText(join(folder, name), MAX_BYTES);
+/** The end of the name of a document that replaces another one when the tool file is written. */
+const WAITING = ".new";
+
+/** Also one that an import could not put in its place any more, if it is the one that the tool file was made of. */
+export function findStored(folder: string, { file: name, sha256: hash }: StoredDocument): string | undefined {
+  const inPlace = findRegularText(join(folder, name), MAX_BYTES);
+  if (inPlace !== undefined && sha256(inPlace.replaceAll("\r\n", "\n")) === hash) return inPlace;
+  const waiting = findRegularText(join(folder, name + WAITING), MAX_BYTES);
+  return waiting !== undefined && sha256(waiting.replaceAll("\r\n", "\n")) === hash ? waiting : inPlace;
 }
 
 /** Names for the documents: those of the file that they replace, otherwise names of their own. */
@@ -139,10 +147,10 @@ export async function writeImport({
   isUpdate: boolean;
 }): Promise<void> {
   await mkdir(folder, { recursive: true });
-  // An old document is needed to merge again, so it is replaced last.
+  const fresh = files.filter(({ isThere }) => !isThere);
+  // An old document is needed to merge again, so it is replaced last; whoever comes after a crash finds the new one.
+  for (const { name, text: document } of fresh) await writeAtomic(join(folder, name + WAITING), document, 0o644);
   if (isUpdate) await writeAtomic(path, text, 0o644);
-  for (const { name, text: document, isThere } of files) {
-    if (!isThere) await writeAtomic(join(folder, name), document, 0o644);
-  }
+  for (const { name } of fresh) await rename(join(folder, name + WAITING), join(folder, name));
   if (!isUpdate) await writeAtomic(path, text, 0o644);
 }

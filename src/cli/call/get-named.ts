@@ -20,18 +20,28 @@ export function getNamed<T extends ListedItem>(text: string, items: readonly T[]
   try {
     return directory.resolve(isFull ? text : `${definition.id}.${text}`, { kind, listed });
   } catch (error) {
-    throw error instanceof NexusError ? withListCommand(error, items.length, of) : error;
+    throw error instanceof NexusError ? withListCommand(error, items, of) : error;
   }
 }
 
 /** Adds the command that lists the names. */
-function withListCommand(error: NexusError, count: number, { servers, definition, kind }: NamedOf): NexusError {
+function withListCommand(
+  error: NexusError,
+  items: readonly ListedItem[],
+  { servers, definition, kind }: NamedOf,
+): NexusError {
   const { id: server } = definition;
+  const count = items.length;
   const near = error.hint?.startsWith("Did you mean") ? `${error.hint} ` : "";
   const all = count === 1 ? "it" : `all ${count}`;
   const known =
     count === 0 ? `The server has no ${kind}s.` : `"nexus mcp ${kind}s${servers.wordsFor(server)}" lists ${all}.`;
-  const more = error.amended({ server, hint: `${near}${known}` });
+  // A server may have more tools than it lists.
+  const searched = items.some(({ name }) => name === "call_tool") && items.some(({ name }) => name === "search_tools");
+  const others = searched
+    ? ` More are found with search_tools: nexus mcp call ${server}.call_tool --arg name=… --arg arguments=…`
+    : "";
+  const more = error.amended({ server, hint: `${near}${known}${others}` });
   return servers.inPlace ? withoutServer(more, server) : more;
 }
 

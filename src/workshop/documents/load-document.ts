@@ -40,7 +40,7 @@ export async function loadDocument(source: string, options: LoadDocumentOptions 
   if (text === undefined) {
     throw unreadable(`${from} is not UTF-8 text`, "Save it as UTF-8, or import an OpenAPI or Postman file instead.");
   }
-  const document = parseDocument(text, name, from);
+  const document = parsed(text, name, { from, source });
   return { ...(isAddress ? document : bundleFiles(document, from)), source: from };
 }
 
@@ -54,6 +54,17 @@ async function readPdf(bytes: Uint8Array, name: string, signal?: CancelSignal): 
     if (!(error instanceof ReadingProblem)) throw error;
     const smaller = "Save only the chapters that describe the API as a PDF, and import that.";
     throw unreadable(`The PDF ${name} ${visible(error.message)}`, error.fix ?? smaller, { cause: error });
+  }
+}
+
+/** A person knows a document by what was given, not by its name in evidence. */
+function parsed(text: string, name: string, { from, source }: { from: string; source: string }): LoadedDocument {
+  try {
+    return parseDocument(text, name, from);
+  } catch (error) {
+    if (!(error instanceof NexusError)) throw error;
+    const { code, message, details } = error;
+    throw new NexusError(code, message.replace(`The document ${name} `, `The document ${visible(source)} `), details);
   }
 }
 

@@ -4,7 +4,7 @@ import type { ApiFacts } from "../documents/api-facts.ts";
 import { parseDocument, type LoadedDocument } from "../documents/parse-document.ts";
 import { editToolFile } from "../file/edit-tool-file.ts";
 import { readToolFile } from "../file/read-tool-file.ts";
-import type { ToolFile } from "../file/model/tool-file.ts";
+import type { DocumentSpec, ToolFile } from "../file/model/tool-file.ts";
 import { baseAddress } from "./base-address.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "./draft-tool-file.ts";
 import { factsOf } from "./read-document.ts";
@@ -32,8 +32,15 @@ export interface Reimport extends MergedDraft {
   lost: string[];
 }
 
+/** A document as the tool file names it. */
+export type StoredDocument = Pick<DocumentSpec, "file" | "sha256">;
+
 /** Reads a file to import into. `stored` finds the text of a document beside it. */
-export function readImported(text: string, path: string, stored: (file: string) => string | undefined): Imported {
+export function readImported(
+  text: string,
+  path: string,
+  stored: (document: StoredDocument) => string | undefined,
+): Imported {
   const { file, problems } = readToolFile(text, path);
   const first = problems.find(({ severity }) => severity === "error");
   if (!file || first) {
@@ -47,7 +54,7 @@ export function readImported(text: string, path: string, stored: (file: string) 
   const documents: LoadedDocument[] = [];
   const lost: string[] = [];
   for (const [name, spec] of Object.entries(file.documents)) {
-    const found = stored(spec.file)?.replaceAll("\r\n", "\n");
+    const found = stored(spec)?.replaceAll("\r\n", "\n");
     if (found === undefined || sha256(found) !== spec.sha256) {
       lost.push(name);
       continue;

@@ -322,6 +322,23 @@ describe("nexus api import of a description that was imported before", () => {
     expect(await run("check", "place/boats.nexus.yaml")).toMatchObject({ code: 0 });
   });
 
+  test("an import that was ended between its two files is continued by the next one", async () => {
+    await world.write(`${PROJECT}/ended/old.yaml`, DESCRIPTION);
+    expect(await run("import", "ended/old.yaml", "--name", "boats", "--out", "ended/out")).toMatchObject({ code: 0 });
+    const newer = DESCRIPTION.replace("maximum: 14", "maximum: 7");
+    await world.write(`${PROJECT}/ended/new.yaml`, newer);
+    expect(await run("import", "ended/new.yaml", "--name", "boats", "--out", "ended/out")).toMatchObject({ code: 0 });
+    // As it is when the program ends after the tool file and before the document.
+    await world.write(`${PROJECT}/ended/out/old.yaml.new`, newer);
+    await world.write(`${PROJECT}/ended/out/old.yaml`, DESCRIPTION);
+    await world.write(`${PROJECT}/ended/newest.yaml`, newer.replace("maximum: 7", "maximum: 5"));
+    const { code, stdout } = await run("import", "ended/newest.yaml", "--name", "boats", "--out", "ended/out");
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("is not beside the file any more");
+    expect(await world.read(`${PROJECT}/ended/out/boats.nexus.yaml`)).toContain("maximum: 5");
+    expect(await run("check", "ended/out/boats.nexus.yaml")).toMatchObject({ code: 0 });
+  });
+
   test("a file with mistakes is not merged", async () => {
     const path = await world.write(
       `${PROJECT}/wrong/boats.nexus.yaml`,
