@@ -18,6 +18,9 @@ export const CORRELATION_META = "dev.nexus/correlationId";
 /** In the definition of a tool that calls others: the argument that has the name of the other tool. */
 export const CALLS_META = "dev.nexus/calls";
 
+/** In the definition of a tool that finds others: the member of its structured content that lists them. */
+export const FINDS_META = "dev.nexus/finds";
+
 /** Extensions that this code knows. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";

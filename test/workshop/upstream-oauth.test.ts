@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { compileApi } from "../../src/workshop/compile/compile.ts";
 import { readToolFile } from "../../src/workshop/file/read-tool-file.ts";
+import { ApiRunner } from "../../src/workshop/run/api-runner.ts";
+import { UpstreamTokens } from "../../src/workshop/run/secrets/upstream-tokens.ts";
 import { runChecks } from "../../src/workshop/run-checks.ts";
 import { found, openShop, status, type Reply, type Shop } from "./shop-world.ts";
 
@@ -78,6 +80,34 @@ test("a token that the API no longer accepts is renewed once", async () => {
   const second = await shop.runner.call("find_items", { text: "tea" });
   expect(second.isError).toBe(true);
   expect(bearers(shop)).toEqual(["Bearer token-1", "Bearer token-2", "Bearer token-2", "Bearer token-3"]);
+});
+
+test("a call that is cancelled while its token is requested ends at once, and sends nothing", async () => {
+  await using shop = await openShop({ secrets }, withOAuth(CLIENT));
+  const cancelling = new AbortController();
+  let release = () => {};
+  shop.replies["token"] = [
+    (request, response, body) => {
+      release = () => token({ access_token: "token-1" })(request, response, body);
+      cancelling.abort();
+    },
+  ];
+  await expect(shop.runner.call("find_items", { text: "tea" }, { signal: cancelling.signal })).rejects.toMatchObject({
+    code: "CANCELLED",
+  });
+  expect(shop.askedFor("find")).toEqual([]);
+  release();
+});
+
+test("connections of the same program share their tokens", async () => {
+  const tokens = new UpstreamTokens();
+  await using shop = await openShop({ secrets, tokens }, withOAuth(CLIENT));
+  shop.replies["token"] = [token({ access_token: "token-1", expires_in: 600 })];
+  await using other = new ApiRunner(shop.runner.api, { secrets, tokens, upstream: shop.url });
+  await shop.runner.call("find_items", { text: "tea" });
+  await other.call("find_items", { text: "tea" });
+  expect(shop.askedFor("token")).toHaveLength(1);
+  expect(bearers(shop)).toEqual(["Bearer token-1", "Bearer token-1"]);
 });
 
 test("a refresh token that was replaced is stored and used from then on", async () => {

@@ -10,6 +10,7 @@ import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter, type Printing } from "./content.ts";
 import { requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
+import { requireAllowedInside } from "../command/entry-rules.ts";
 import { openNamedCall, SAVE } from "./named-call.ts";
 import { measure } from "./repeat.ts";
 import { SavedFiles } from "./saved-files.ts";
@@ -64,6 +65,7 @@ export const call = defineCommand({
     const { definition, attended, item: tool } = await openNamedCall(name, { kind: "tool", context, servers, list });
     const { client, saved } = attended;
     const args = saved ? saved.params["arguments"] : await toolArguments(given, tool.inputSchema);
+    await requireAllowedInside(servers, definition.id, tool, args);
     if (!saved && !options["no-validate"]) {
       const look = `nexus mcp tools${servers.wordsFor(definition.id)} --name ${quoteWord(tool.name)}`;
       await requireFitting(tool, args as Record<string, unknown>, { out, look });

@@ -9,7 +9,7 @@ import { wrongUsage } from "../command/command-line.ts";
 import { exitCodeOf } from "../output/exit-codes.ts";
 import { withCapabilityAdvice } from "./capability-advice.ts";
 import { requireAccepted } from "../command/pinned-lists.ts";
-import { requireAllowed, withAllowedTools } from "../command/entry-rules.ts";
+import { requireAllowed, requireAllowedInside, withAllowedTools } from "../command/entry-rules.ts";
 import { jsonGiven } from "../arguments/json-given.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
 
@@ -53,10 +53,14 @@ the server's entry deny are hidden and rejected. With such rules, methods that M
     const { id: server } = definition;
     await requireAllowed(servers, requestTarget(server, method, params));
     const client = await servers.connect(definition, { signal, maxMessageBytes, input: undefined });
-    if (method === "tools/call" && definition.pin !== undefined) {
+    const isRuled = definition.pin !== undefined || !servers.directory.policy.isOpen("tool", server);
+    if (method === "tools/call" && isRuled) {
       const items = await client.listTools({ signal });
-      const list = { kind: "tools", client, items, name: String(params?.["name"]) } as const;
-      await requireAccepted(servers, definition, list);
+      const name = String(params?.["name"]);
+      const tool = items.find((each) => each.name === name);
+      if (tool) await requireAllowedInside(servers, server, tool, params?.["arguments"]);
+      if (definition.pin !== undefined)
+        await requireAccepted(servers, definition, { kind: "tools", client, items, name });
     }
     const answer = await client.request(method, params, { signal }).catch((error: unknown) => {
       throw error instanceof NexusError ? advised(error, method).with({ server }) : error;

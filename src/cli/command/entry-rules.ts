@@ -1,7 +1,14 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { decidedAs, type RequestTarget } from "../../host/directory/access-target.ts";
+import {
+  calledTarget,
+  calledWith,
+  callsOthers,
+  decidedAs,
+  type RequestTarget,
+} from "../../host/directory/access-target.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
+import type { Tool } from "../../protocol/mcp.ts";
 import type { ServerSet } from "./server-set.ts";
 
 /** Throws if the server's entry does not allow a use. */
@@ -13,6 +20,24 @@ export async function requireAllowed({ directory }: ServerSet, target: RequestTa
     const { origin } = directory.get(decidedAs(target).server);
     throw error.with({ source: origin, hint: `Change "tools.allow" or "tools.deny" of the server's entry.` });
   }
+}
+
+/** The same for the tool that another tool is asked to call. */
+export async function requireAllowedInside(
+  servers: ServerSet,
+  server: string,
+  tool: Tool,
+  args: unknown,
+): Promise<void> {
+  const listed = {
+    kind: "tool" as const,
+    server,
+    name: tool.name,
+    annotations: tool.annotations,
+    ...callsOthers(tool),
+  };
+  const inner = calledTarget(calledWith(listed, args));
+  if (inner) await requireAllowed(servers, inner);
 }
 
 /** The tools that the server's entry allows. */

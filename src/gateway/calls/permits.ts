@@ -1,6 +1,12 @@
 import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { calledWith, decidedAs, requestTarget, type AccessTarget } from "../../host/directory/access-target.ts";
+import {
+  calledWith,
+  decidedAs,
+  requestTarget,
+  withoutDenied,
+  type AccessTarget,
+} from "../../host/directory/access-target.ts";
 import type { Decision } from "../../host/directory/policy.ts";
 import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/json-rpc.ts";
@@ -52,7 +58,8 @@ export class Permits {
     const { receipt } = exchange;
     if (receipt && !(judged instanceof Promise)) receipt.definition = judged.target.definition;
     // The usual case of each call waits for nothing.
-    if (!(judged instanceof Promise) && kind !== "resource" && this.#isPlain(judged, thing)) return pass(call);
+    if (!(judged instanceof Promise) && kind !== "resource" && this.#isPlain(judged, thing))
+      return judged.target.findsIn === undefined ? pass(call) : this.#withoutDenied(judged.target, call, pass);
     return this.#useJudged(thing, { call, judged }, pass);
   }
 
@@ -63,7 +70,15 @@ export class Permits {
     if (receipt) receipt.definition = decided.target.definition;
     const permitted = await this.#permit(call, decided, refusal);
     if (!permitted) throw unknown();
+    if (decided.target.findsIn !== undefined) return this.#withoutDenied(decided.target, permitted, pass);
     return kind === "resource" ? this.#hidingUnknown(pass(permitted), INVALID_PARAMS, unknown) : pass(permitted);
+  }
+
+  /** A tool that the caller may not call is not found either. */
+  async #withoutDenied(target: AccessTarget, call: UpstreamCall, pass: Pass): Promise<Result> {
+    const { access } = this.#options;
+    const { principal } = call.exchange;
+    return withoutDenied(await pass(call), target, (tool) => access.decide(principal, tool).kind !== "denied");
   }
 
   #isPlain({ decision, target }: JudgedCall, { refusal }: NamedThing): boolean {

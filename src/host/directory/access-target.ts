@@ -1,7 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
-import type { Params } from "../../protocol/json-rpc.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
-import { CALLS_META } from "../../protocol/meta.ts";
+import { CALLS_META, FINDS_META } from "../../protocol/meta.ts";
 import { targetKind } from "../../protocol/methods.ts";
 
 /** The target of access rules, with the name that its server uses. */
@@ -21,6 +21,8 @@ export interface AccessTarget {
   set?: string | undefined;
   /** For a tool that calls others: its argument with the name of the other tool, as its server lists it. */
   callsBy?: string | undefined;
+  /** For a tool that finds others: the member of its structured content that lists them. */
+  findsIn?: string | undefined;
   /** The other tool that a call is for: rules about its name apply as well. */
   calls?: string | undefined;
 }
@@ -41,11 +43,34 @@ export function decidedAs(target: RequestTarget): AccessTarget {
   return target;
 }
 
-/** The argument of a listed tool that names another tool, which it calls; empty if there is none. */
-export function callsOthers(definition: unknown): Pick<AccessTarget, "callsBy"> {
-  const meta = isRecord(definition) ? definition["_meta"] : undefined;
-  const argument = isRecord(meta) ? meta[CALLS_META] : undefined;
-  return typeof argument === "string" ? { callsBy: argument } : {};
+/** What a listed tool has to do with others: the argument that names one, and the member that lists those it found. */
+export function callsOthers(definition: unknown): Pick<AccessTarget, "callsBy" | "findsIn"> {
+  const meta = isRecord(definition) && isRecord(definition["_meta"]) ? definition["_meta"] : {};
+  const { [CALLS_META]: argument, [FINDS_META]: member } = meta;
+  return {
+    ...(typeof argument === "string" ? { callsBy: argument } : {}),
+    ...(typeof member === "string" ? { findsIn: member } : {}),
+  };
+}
+
+/** The result of a tool that finds others, without those that the caller may not call. */
+export function withoutDenied(
+  result: Result,
+  { server, findsIn = "" }: AccessTarget,
+  isAllowed: (tool: AccessTarget) => boolean,
+): Result {
+  const structured = result["structuredContent"];
+  const found = isRecord(structured) ? structured[findsIn] : undefined;
+  if (!isRecord(structured) || !Array.isArray(found)) return result;
+  const allowed = found.filter((each: unknown) => {
+    const { name, effect } = isRecord(each) ? each : {};
+    const annotations = { readOnlyHint: effect === "read", destructiveHint: effect === "destructive" };
+    return isAllowed({ kind: "tool", server, name: String(name), annotations });
+  });
+  if (allowed.length === found.length) return result;
+  const structuredContent = { ...structured, [findsIn]: allowed };
+  // The text of the tool has the names as well.
+  return { ...result, structuredContent, content: [{ type: "text", text: JSON.stringify(structuredContent) }] };
 }
 
 /** The target of a call with these arguments: the same, with the other tool that it calls. */

@@ -1,3 +1,5 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import type { OnRotation, TokenGrant } from "./secrets/upstream-tokens.ts";
@@ -11,18 +13,26 @@ export function withToken(request: OutgoingRequest, token: string): OutgoingRequ
   return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
 }
 
-/** A valid access token; it is masked from now on. `refused`: one that the API did not accept. */
+interface TokenWait {
+  /** A token that the API did not accept. */
+  refused?: string;
+  leftMs?: number;
+  /** Ends the waiting. The request for the token goes on: other calls may wait for it. */
+  signal?: CancelSignal | undefined;
+}
+
+/** A valid access token; it is masked from now on. */
 export async function accessToken(
   parts: RunnerParts,
   { spec }: ToolPlan,
   grant: TokenGrant,
-  { refused, leftMs = spec.limits.timeoutMs }: { refused?: string; leftMs?: number } = {},
+  { refused, leftMs = spec.limits.timeoutMs, signal }: TokenWait = {},
 ): Promise<string> {
   const { tokens, upstream, redaction, now, api } = parts;
   const timeoutMs = Math.min(leftMs, MAX_TIMEOUT_MS);
   // Loaded when the first token is needed: most APIs need none.
   const { requestToken } = await import("./secrets/request-token.ts");
-  const token = await tokens.get(
+  const obtaining = tokens.get(
     grant,
     {
       now,
@@ -43,6 +53,7 @@ export async function accessToken(
     },
     refused,
   );
+  const token = await unlessAborted(obtaining, signal);
   redaction.hideToken(token);
   return token;
 }
@@ -55,9 +66,10 @@ export function sendWithToken(
     request: OutgoingRequest;
     grant: TokenGrant;
     deliver: (request: OutgoingRequest, leftMs: number) => Promise<UpstreamResponse>;
+    signal: CancelSignal | undefined;
   },
 ): (leftMs: number) => Promise<UpstreamResponse> {
-  const { grant, deliver } = given;
+  const { grant, deliver, signal } = given;
   let { request } = given;
   let isRenewed = false;
   return async (leftMs) => {
@@ -68,7 +80,7 @@ export function sendWithToken(
     const refused = request.headers["authorization"]?.replace(/^Bearer /, "") ?? "";
     const left = () => Math.max(1, until - parts.now());
     // Without a new token, the answer of the API says what is wrong.
-    const token = await accessToken(parts, plan, grant, { refused, leftMs: left() }).catch(() => undefined);
+    const token = await accessToken(parts, plan, grant, { refused, leftMs: left(), signal }).catch(() => undefined);
     if (token === undefined || token === refused) return answer;
     request = withToken(request, token);
     return deliver(request, left());

@@ -9,7 +9,7 @@ import type { CompiledApi } from "../compile/compile.ts";
 import { clockFunctions } from "../expression/clock.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { realPause, type Pause } from "./attempts.ts";
-import { failureResult, META_KEYS, withMeta } from "./call-result.ts";
+import { META_KEYS, failureResult, successResult, withMeta } from "./call-result.ts";
 import { CallTrace } from "./call-trace.ts";
 import { CompletedValues } from "./completed-values.ts";
 import type { CallerPrompt } from "./confirmation.ts";
@@ -61,6 +61,9 @@ export interface ApiRunnerOptions {
   /** The size limit of one response. */
   maxAnswerBytes?: number | undefined;
 }
+
+/** Of a definition in a result; the rest is a link. */
+const MAX_DEFINITION_BYTES = 64 * 1024;
 
 /** The caller, and how to ask it during the call. */
 export interface RunOptions {
@@ -162,6 +165,22 @@ export class ApiRunner implements AsyncDisposable {
     const { redaction, findSecret: find, api, instance } = this.#parts;
     await hideSecrets(Object.values(api.file.secrets), { server: instance.server, find, redaction });
     return redaction.in(text);
+  }
+
+  /**
+   * A definition as a result, with a link to the whole if it is too large. It is in the text alone: twice it would take
+   * twice the room of a model.
+   */
+  described(tool: string, definition: Record<string, unknown>, caller: string = LOCAL_CALLER): CallToolResult {
+    const keepWhole = (whole: string) => this.results.keep(instanceKey(this.#parts.instance, caller), whole);
+    const { content, _meta } = successResult({
+      text: `The definition of ${tool}:`,
+      structured: definition,
+      deviations: [],
+      maxBytes: MAX_DEFINITION_BYTES,
+      keep: { keepWhole, api: this.api.file.api, tool },
+    });
+    return { content, ...(_meta && { _meta }) };
   }
 
   /** The complete result of an excerpt, for the caller of that result. */

@@ -23,7 +23,10 @@ export function blobContent(blob: AnswerBytes, { tool, maxBytes, keep }: BlobOpt
     return [{ type: kind, data: base64(bytes), mimeType, annotations }];
   }
   const uri = keep(blob);
-  if (uri === undefined) return [];
+  if (uri === undefined) {
+    const text = `The file (${mimeType}, ${bytes.length} bytes) is too large to be kept here and is not in this result.`;
+    return [{ type: "text", text, annotations }];
+  }
   const small = bytes.length <= maxBytes;
   if (small) return [{ type: "resource", resource: { uri, mimeType, blob: base64(bytes) }, annotations }];
   return [{ type: "resource_link", uri, name: `${tool} file`, mimeType, size: bytes.length, annotations }];

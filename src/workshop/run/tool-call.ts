@@ -64,10 +64,10 @@ export class ToolCall {
     if (plan?.kind !== "request") throw new NexusError("CONFIG_INVALID", `There is no tool ${tool} to look with`);
     const { value, problems } = plan.check(args);
     if (problems.length > 0) return new Failure(problems.join("; "), { outcome: "refused" });
-    const prepared = await prepare(this.#parts, plan, value, () => this.#keyOf(tool, value));
     const { signal } = this.#facts;
-    const trace = this.#facts.trace.part(0, LOOKED);
     const key = () => this.#keyOf(tool, value);
+    const prepared = await prepare(this.#parts, plan, value, { key, signal });
+    const trace = this.#facts.trace.part(0, LOOKED);
     const { reading } = await readUpstream(this.#parts, plan, prepared, { trace, signal, key });
     throwIfAborted(signal);
     return reading.kind === "failure" ? reading : reading.value;
@@ -75,8 +75,8 @@ export class ToolCall {
 
   async #read(input: Value): Promise<CallToolResult> {
     const key = () => this.#keyOf(this.#plan.name, input);
-    const prepared = await prepare(this.#parts, this.#plan, input, key);
     const { trace, signal } = this.#facts;
+    const prepared = await prepare(this.#parts, this.#plan, input, { key, signal });
     const answered = await readUpstream(this.#parts, this.#plan, prepared, { trace, signal, key });
     throwIfAborted(signal);
     return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
@@ -87,13 +87,14 @@ export class ToolCall {
     const { writes, now } = this.#parts;
     const id = this.#keyOf(this.#plan.name, input);
     // Missing secrets are reported before the caller is asked anything.
-    const first = await prepare(this.#parts, this.#plan, input, () => id);
+    const how = { key: () => id, signal };
+    const first = await prepare(this.#parts, this.#plan, input, how);
     const known = this.#plan.isKeyed ? await this.#findEarlier(input, id) : undefined;
     if (known) return known;
 
     const confirmed = await this.#confirm(input);
     if (confirmed instanceof Failure) return this.#failed(confirmed);
-    const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, () => id);
+    const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, how);
     throwIfAborted(signal);
     if (!this.#plan.isKeyed) return (await unlessAborted(this.#send(prepared), signal)).result;
     const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;

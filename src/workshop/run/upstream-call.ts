@@ -45,7 +45,7 @@ export async function prepare(
   parts: RunnerParts,
   plan: ToolPlan,
   given: Value,
-  key: () => string,
+  { key, signal }: { key: () => string; signal: CancelSignal | undefined },
 ): Promise<PreparedRequest> {
   const { upstream, clock, settings } = parts;
   const input = completed(parts, plan, given, key);
@@ -55,7 +55,7 @@ export async function prepare(
   const sign = signerFor(parts, plan.secrets?.sign, credentials);
   const scope = { now: clock.now, today: clock.today, request_key: key, settings, input };
   const written = plan.write(input, { base, credentials, scope });
-  const request = grant ? withToken(written, await accessToken(parts, plan, grant)) : written;
+  const request = grant ? withToken(written, await accessToken(parts, plan, grant, { signal })) : written;
   return { input, request, sign, grant };
 }
 
@@ -103,7 +103,7 @@ export async function callUpstream(
     ? async (outgoing: OutgoingRequest, leftMs: number) => upstream.send(await sign(outgoing), leftMs, signal)
     : (outgoing: OutgoingRequest, leftMs: number) => upstream.send(outgoing, leftMs, signal);
   const send = grant
-    ? sendWithToken(parts, plan, { request, grant, deliver })
+    ? sendWithToken(parts, plan, { request, grant, deliver, signal })
     : (leftMs: number) => deliver(request, leftMs);
   const attempted = await attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting });
   if (attempted.kind === "failed") {

@@ -1,7 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import { nearNames } from "../../text/nearest-name.ts";
 import { shorten } from "../../text/shorten.ts";
-import { CALLS_META } from "../../protocol/meta.ts";
+import { CALLS_META, FINDS_META } from "../../protocol/meta.ts";
 import type { CallToolResult, Tool, ToolAnnotations } from "../../protocol/mcp.ts";
 import type { CallContext } from "../../server/features/call-context.ts";
 import type { ToolDeclaration, ToolHandler } from "../../server/features/features.ts";
@@ -39,7 +39,7 @@ export function addSearchTools(server: ToolSink, runner: ApiRunner, optionsFrom:
   const isNeeded = searchable.length > 0 || offered.some(([name, spec]) => isCut(runner, name, spec));
   if (!isNeeded || (searchable.length === 0 && Object.hasOwn(file.tools, "describe_tool"))) return;
   const catalog = new Catalog(runner, offered);
-  server.tool(describeTool(), ({ name }) => catalog.describe(textOf(name)));
+  server.tool(describeTool(), ({ name }, context) => catalog.describe(textOf(name), optionsFrom(context).caller));
   if (searchable.length === 0) return;
   server.tool(searchTools(searchable.length), (args) => catalog.search(textOf(args["query"]), args["limit"]));
   server.tool(callTool(searchable), ({ name, arguments: given = {} }, context) =>
@@ -85,7 +85,7 @@ class Catalog {
     return { content: [{ type: "text", text }], structuredContent: { tools, more } };
   }
 
-  describe(name: string): CallToolResult {
+  describe(name: string, caller: string | undefined): CallToolResult {
     const spec = this.#tools.get(name);
     if (!spec) return this.#unknown(name);
     const { api } = this.#runner;
@@ -96,10 +96,8 @@ class Catalog {
       inputSchema: { ...fullInputSchema(api.file, spec), ...(examples === undefined ? {} : { examples }) },
       outputSchema: fullOutputSchema(api.file, spec),
     };
-    return {
-      content: [{ type: "text", text: JSON.stringify(definition) }],
-      structuredContent: { ...definition, call: spec.offer === "search" ? "call_tool" : name },
-    };
+    const call = spec.offer === "search" ? "call_tool" : name;
+    return this.#runner.described(name, { ...definition, call }, caller);
   }
 
   async call(name: string, args: unknown, options: RunOptions): Promise<CallToolResult> {
@@ -164,6 +162,8 @@ function searchTools(count: number): Tool {
       required: ["tools", "more"],
     },
     annotations: { title: "Search tools", ...READ },
+    // Gateways leave out the tools that a caller may not call.
+    _meta: { [FINDS_META]: "tools" },
   };
 }
 
@@ -175,6 +175,8 @@ function describeTool(): Tool {
       "Gives the complete definition of a tool: description, effect, and the whole schemas of arguments and result.",
     inputSchema: { type: "object", properties: { name: NAME }, required: ["name"], additionalProperties: false },
     annotations: { title: "Describe a tool", ...READ },
+    // A tool that a caller may not call is not described to it.
+    _meta: { [CALLS_META]: "name" },
   };
 }
 

@@ -35,3 +35,16 @@ test("X6: tools that are searched for work on the command line, with the hints o
   const shown = await world.run(["api", "show", "museum", "--tool", "find_exhibitions"]);
   expect(shown.stdout).toContain("Documents say");
 });
+
+test("R8: rules of the entry apply to the tool inside call_tool, for mcp call and mcp request", async () => {
+  const api = join(world.project, "api", "museum", "museum.nexus.yaml");
+  await world.configure({ ruled: { api, upstream: "fake", tools: { deny: ["find_exhibitions"] } } });
+  const call = { name: "find_exhibitions", arguments: { on: "2026-05-02" } };
+  const called = await world.run(["mcp", "call", "ruled.call_tool", "--args", JSON.stringify(call)]);
+  expect(called.stderr).toContain("find_exhibitions");
+  expect(called.code).not.toBe(0);
+  const params = JSON.stringify({ name: "call_tool", arguments: call });
+  const requested = await world.run(["mcp", "request", "ruled", "tools/call", params]);
+  expect(requested.code).not.toBe(0);
+  expect(requested.stdout).not.toContain("exhibitions");
+});

@@ -22,6 +22,19 @@ describe("the host's policy", () => {
     expect(calledTools(box)).toEqual(["look"]);
   });
 
+  test("a tool that finds others does not show those that the caller may not call", async () => {
+    const tools = [{ name: "look", effect: "read" }, { name: "destroy", effect: "destructive" }, { name: "erase" }];
+    const found = { content: [{ type: "text", text: "look, destroy, erase" }], structuredContent: { tools, more: 0 } };
+    const box = cabinet({
+      tools: { look: () => "looked", search_tools: { _meta: { "dev.nexus/finds": "tools" }, run: () => found } },
+    });
+    const decide: Decide = (_principal, _operation, { name }) => (name === "erase" ? DENIED : ALLOWED);
+    await using world = await AccessWorld.open({ box }, { policy: { deny: ["box.d*"] }, decide });
+    const { result } = await world.ask("tools/call", call("box__search_tools", { query: "all" }));
+    expect(result).toMatchObject({ structuredContent: { tools: [{ name: "look" }], more: 0 } });
+    expect(JSON.stringify(result)).not.toMatch(/destroy|erase/);
+  });
+
   test("rules about a name also apply to a tool that is called through another tool", async () => {
     const box = cabinet({
       tools: { look: () => "looked", call_tool: { _meta: { "dev.nexus/calls": "name" }, run: () => "called" } },

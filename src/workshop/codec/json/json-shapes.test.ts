@@ -5,6 +5,7 @@ import { fileOf } from "../../../../test/fixtures/tool-file.ts";
 import type { ScalarShape, Shape } from "../../file/model/tool-file.ts";
 import { codecFor } from "../codec-for.ts";
 
+const INTEGER: Shape = { kind: "scalar", type: "integer", whitespace: "keep" };
 const scalar = (type: ScalarShape["type"], more: Partial<ScalarShape> = {}): ScalarShape => ({
   kind: "scalar",
   type,
@@ -225,4 +226,12 @@ describe("shapes of JSON", () => {
     expect(() => codecFor(file, "All", "form")).toThrow(/types.All.fields.labels: a map can only be written as JSON/);
     expect(() => codecFor(file, "All", "xml")).toThrow(/labels: a map can only be written as JSON/);
   });
+});
+
+test.each([
+  ["a list of single values", list(INTEGER), [1, null]],
+  ["a list of lists", list(list(INTEGER)), [[1], null]],
+])("X5: null in %s is reported and not left out silently", (_, shape, items) => {
+  const codec = codecFor(fileOf({ Root: { fields: { items: { shape } } } }), "Root", "json");
+  expect(codec.decode(JSON.stringify({ items })).deviations).toMatchObject([{ path: "items[1]" }]);
 });

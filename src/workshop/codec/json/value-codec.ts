@@ -67,9 +67,12 @@ function ofList({ of, minItems = 0, maxItems = Infinity }: ListShape, planner: P
         report(found, place, `expected ${limit} items`, value.length);
       }
       return (value as unknown[])
-        .map((each, index) =>
-          each === null && !hasNull() ? undefined : item().decode(each, found, itemPlace(place, index)),
-        )
+        .map((each, index) => {
+          const at = itemPlace(place, index);
+          return each === null && !hasNull()
+            ? report(found, at, "expected a value, not null", each)
+            : item().decode(each, found, at);
+        })
         .filter((each) => each !== undefined);
     },
   };

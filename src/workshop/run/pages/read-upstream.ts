@@ -1,3 +1,5 @@
+import type { CancelSignal } from "../../../async/cancellation.ts";
+import { accessToken, withToken } from "../access-token.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { isTrue } from "../../expression/arithmetic.ts";
 import { evaluate } from "../../expression/evaluate.ts";
@@ -38,7 +40,7 @@ export function readUpstream(
 ): Promise<UpstreamOutcome> {
   const { paging } = plan.spec;
   return paging
-    ? new PageReading(parts, plan, { paging, key: facts.key }).read(prepared, facts)
+    ? new PageReading(parts, plan, { paging, key: facts.key, signal: facts.signal }).read(prepared, facts)
     : callUpstream(parts, plan, prepared, facts);
 }
 
@@ -47,17 +49,21 @@ class PageReading {
   readonly #parts: RunnerParts;
   readonly #plan: ToolPlan;
   readonly #paging: PagingSpec;
-  readonly #key: () => string;
+  readonly #how: { key: () => string; signal: CancelSignal | undefined };
   readonly #items: unknown[] = [];
   readonly #deviations: Deviation[] = [];
   readonly #seen = new Set<string>();
   #bytes = 0;
 
-  constructor(parts: RunnerParts, plan: ToolPlan, { paging, key }: { paging: PagingSpec; key: () => string }) {
+  constructor(
+    parts: RunnerParts,
+    plan: ToolPlan,
+    { paging, key, signal }: { paging: PagingSpec; key: () => string; signal: CancelSignal | undefined },
+  ) {
     this.#parts = parts;
     this.#plan = plan;
     this.#paging = paging;
-    this.#key = key;
+    this.#how = { key, signal };
   }
 
   async read(first: PreparedRequest, facts: SendingFacts): Promise<UpstreamOutcome> {
@@ -127,17 +133,25 @@ class PageReading {
     const key = JSON.stringify(following);
     if (this.#seen.has(key)) return { why: "the API named the same page twice" };
     this.#seen.add(key);
-    if (following.kind === "link") return linkedRequest(page, following.address, this.#plan);
-    const { field, value } = following;
-    const isText = this.#fieldType(field) === "string";
-    const input = { ...page.input, [field]: isText ? String(value) : value };
     try {
-      return await prepare(this.#parts, this.#plan, input, this.#key);
+      if (following.kind === "link") return await this.#linked(following.address, page);
+      const { field, value } = following;
+      const isText = this.#fieldType(field) === "string";
+      const input = { ...page.input, [field]: isText ? String(value) : value };
+      return await prepare(this.#parts, this.#plan, input, this.#how);
     } catch (error) {
       // What was read stays: the value of the API may be one that a request cannot hold.
       if (!(error instanceof NexusError)) throw error;
       return { why: `the next page cannot be requested: ${error.message}` };
     }
+  }
+
+  /** With the newest token: that of the page before may have been renewed while it was read. */
+  async #linked(address: string, page: PreparedRequest): Promise<PreparedRequest | { why: string }> {
+    const linked = linkedRequest(page, address, this.#plan);
+    if ("why" in linked || !page.grant) return linked;
+    const token = await accessToken(this.#parts, this.#plan, page.grant, { signal: this.#how.signal });
+    return { ...linked, request: withToken(linked.request, token) };
   }
 
   #fieldType(field: string): string | undefined {

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import type { HmacSignerSpec } from "../../file/model/tool-file.ts";
 import { isSignedWithHmac, momentAt, signedWithHmac } from "./hmac.ts";
@@ -57,4 +58,13 @@ test("an HMAC is accepted for its own request and key only", () => {
   expect(isSignedWithHmac(signed, FULL, { ...SIGNING, id: "you" })).toBe(false);
   expect(isSignedWithHmac({ ...signed, headers: { ...signed.headers, "x-time": "1" } }, FULL, SIGNING)).toBe(false);
   expect(isSignedWithHmac(REQUEST, FULL, SIGNING)).toBe(false);
+});
+
+test("the bytes of a body that is not text are signed as they are sent", () => {
+  const body = Uint8Array.of(0xff, 0x00, 0x80, 0x41);
+  const request = { method: "PUT", url: "https://api.example/", headers: {}, body };
+  const spec = { ...SPEC, text: "{method}:{body}" };
+  const { "x-signature": signature } = signedWithHmac(request, spec, { key: "Jefe", settings: {} }, momentAt(NOW, "n"));
+  const expected = createHmac("sha256", "Jefe").update("PUT:").update(body).digest("hex");
+  expect(signature).toBe(expected);
 });

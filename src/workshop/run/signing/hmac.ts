@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash, createHmac } from "node:crypto";
 import { parseTemplate, renderTemplate, type Template } from "../../expression/template.ts";
 import { filledPlaces } from "../../file/model/filled-template.ts";
@@ -33,12 +34,22 @@ export function signedWithHmac(
 ): Record<string, string> {
   const scope = scopeOf(request, spec, signing, moment);
   const signature = createHmac(spec.algorithm, signing.key)
-    .update(renderTemplate(spec.text, scope))
+    .update(signedBytes(spec.text, scope, request.body))
     .digest(spec.encoding);
   const own = Object.entries(spec.headers).map(
     ([name, text]) => [name.toLowerCase(), renderTemplate(text, { ...scope, signature })] as const,
   );
   return { ...request.headers, ...Object.fromEntries(own) };
+}
+
+/** The text of the template. A body that is not text is in it byte by byte. */
+function signedBytes(text: string, scope: Record<string, unknown>, body: SignableRequest["body"]): string | Uint8Array {
+  if (body === undefined || typeof body === "string" || isUtf8(body)) return renderTemplate(text, scope);
+  const parts = parseTemplate(text).map((part) => {
+    const isBody = typeof part !== "string" && part.kind === "name" && part.name === "body";
+    return isBody ? body : Buffer.from(renderTemplate([part], scope), "utf8");
+  });
+  return Buffer.concat(parts);
 }
 
 /** Whether a received request has the signature of this key; `request.headers` has lower-case names. */

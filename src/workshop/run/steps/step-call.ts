@@ -174,7 +174,7 @@ export class StepCaller {
   async #prepared({ plan, arguments: given }: StepCall, key: () => string): Promise<PreparedRequest | Failure> {
     const { redaction } = this.#parts;
     try {
-      return await prepare(this.#parts, plan, plan.check(given).value, key);
+      return await prepare(this.#parts, plan, plan.check(given).value, { key, signal: this.#signal });
     } catch (error) {
       const { code, message, hint } = asNexusError(error);
       if (code === "INTERNAL" && !(error instanceof NexusError)) throw error;
