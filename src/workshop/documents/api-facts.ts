@@ -251,9 +251,37 @@ export interface SchemaFacts {
   anyOf: (() => SchemaFacts)[];
   /** `mapping`: the schema of each value; the names of the alternatives where the document gives no mapping. */
   discriminator?: { property: string; mapping: Record<string, () => SchemaFacts> };
-  xml?: { name?: string; namespace?: string; prefix?: string; attribute: boolean; wrapped: boolean; text?: true };
+  xml?: XmlFacts;
+  /** XML: the namespace of the elements inside, empty for none; undefined: that of the element. */
+  inside?: string;
+  /** Groups of members of which at most one is given. */
+  exclusive?: { members: string[]; isRequired: boolean; evidence: Evidence }[];
+  /** Read for errors and rules, but not shown. */
+  hidden?: true;
+  /** A credential in a body: the operator stores it, and callers do not give it. */
+  secret?: { name: string; isPublic: boolean };
   /** Keywords that none of the above holds: `not`, `if`, `patternProperties` and so on. */
   others: string[];
   /** The schema as JSON Schema 2020-12 with `$defs` for what it refers to, for what a tool file cannot express. */
   asJsonSchema: () => Record<string, unknown>;
+}
+
+/** How a schema is written in XML. */
+export interface XmlFacts {
+  name?: string;
+  /** Empty for none; undefined: that of the elements around it. */
+  namespace?: string;
+  prefix?: string;
+  attribute: boolean;
+  wrapped: boolean;
+  /** The elements around it, from that of the document on. */
+  within?: { name: string; namespace?: string }[];
+  /** It is the text of the element itself. */
+  text?: true;
+  /** An element without content, which is there or not. */
+  presence?: true;
+  /** The elements around a list are written even if it has no items. */
+  keepEmpty?: true;
+  /** The values are names of types (`xsi:type`). */
+  qnames?: { name: string; namespace: string }[];
 }

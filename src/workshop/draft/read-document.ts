@@ -25,6 +25,8 @@ async function readerOf(format: DocumentFormat): Promise<Reader> {
     case "text":
     case "pdf":
       return (await import("../documents/manual/read-manual.ts")).readManual;
+    case "wsdl-1.1":
+      return (await import("../documents/wsdl/read-wsdl.ts")).readWsdl;
     default:
       throw unreadable(
         `Documents in the format ${format} cannot be imported`,

@@ -1,0 +1,62 @@
+import type { SchemaFacts } from "../api-facts.ts";
+import { isSecretName } from "../secret-like.ts";
+
+/** Names of elements that hold credentials. */
+const HOLDER =
+  /cred(?:ential)?s?$|^(?:ws)?cred|auth(?:entication|orization)?(?:_?(?:header|info|data|token|soap|details?))*$|^auth|login(?:info|data)?$|^usernametoken$|security(?:header|token)?$|session(?:header)?$/i;
+const USER =
+  /^(?:user(?:_?(?:name|id|code))?|login(?:_?name)?|account(?:_?(?:name|id))?|client(?:_?id)?|customer_?id|company|tenant)$/i;
+/** Operations whose purpose is the credentials themselves. */
+const ABOUT_CREDENTIALS =
+  /log_?(?:in|on)|sign_?(?:in|up)|password|register|authenticat|authoriz|create_?(?:user|account|session|token)|get_?(?:session|token)|open_?session/i;
+/** What a login gives and later calls need. */
+const SESSION = /token|session|ticket/i;
+
+/** A member of a request that is stored by the operator and not given by the caller. */
+export interface SecretMember {
+  name: string;
+  /** Whether its value may be shown, as that of a user name. */
+  isPublic: boolean;
+}
+
+/** The members of an object that only has credentials; undefined if it is something else. */
+export function credentialsIn(
+  name: string,
+  facts: SchemaFacts,
+  isSingle: (facts: SchemaFacts) => boolean,
+): Map<string, SecretMember> | undefined {
+  if (facts.properties.size === 0 || facts.properties.size > 8) return undefined;
+  const members = [...facts.properties].map(([key, read]) => ({ key, facts: read() }));
+  const texts = members.filter((member) => isSingle(member.facts));
+  const secret = texts.find(({ key }) => isSecretName(key));
+  if (!secret || (!HOLDER.test(name) && !HOLDER.test(facts.name ?? ""))) return undefined;
+  if (texts.length !== members.length) return undefined;
+  return new Map(texts.map(({ key }) => [key, { name: key, isPublic: !isSecretName(key) }]));
+}
+
+/** How often members with the name of a secret are in the requests of a service. */
+export class CredentialCensus {
+  readonly #counts = new Map<string, number>();
+  #operations = 0;
+  #hasLogin = false;
+
+  add(operation: string, members: Iterable<string>): void {
+    this.#operations++;
+    if (ABOUT_CREDENTIALS.test(operation)) this.#hasLogin = true;
+    for (const name of members) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+
+  /**
+   * What a member of a request is: a `secret` that nearly all requests have, something that may be one, or an argument.
+   */
+  judge(operation: string, member: string, siblings: readonly string[]): "secret" | "doubtful" | "argument" {
+    const hasPassword = siblings.some((name) => isSecretName(name) && !SESSION.test(name));
+    if (!isSecretName(member) && !(USER.test(member) && hasPassword)) return "argument";
+    if (ABOUT_CREDENTIALS.test(operation)) return "argument";
+    if (SESSION.test(member) && this.#hasLogin) return "doubtful";
+    const share = (this.#counts.get(member) ?? 0) / Math.max(1, this.#operations);
+    const isCommon = share >= 0.5 && (this.#counts.get(member) ?? 0) >= 2;
+    if (!isCommon) return isSecretName(member) ? "doubtful" : "argument";
+    return "secret";
+  }
+}

@@ -1,0 +1,235 @@
+import type {
+  ContentFacts,
+  Evidence,
+  OmittedOperation,
+  OperationFacts,
+  ParameterFacts,
+  SchemaFacts,
+} from "../api-facts.ts";
+import { childrenOf, type XmlNode } from "./xml-nodes.ts";
+import { WSDL, type Definitions, type Port } from "./definitions.ts";
+import { anchorFacts, envelopeFacts, EnvelopeReader, freeKey, Unusable, type EnvelopeMembers } from "./envelope.ts";
+import { credentialsIn, type CredentialCensus, type SecretMember } from "./soap-credentials.ts";
+import { faultFacts, type DeclaredFault } from "./soap-faults.ts";
+import { TooManyParticles } from "./xsd/content-model.ts";
+import { plainFacts, type XsdFacts } from "./xsd/schema-facts.ts";
+import { documentationOf } from "./xsd/schema-set.ts";
+
+/** An operation of a port, with both of its descriptions. */
+export interface BoundOperation {
+  name: string;
+  key: string;
+  path: string;
+  port: Port;
+  /** In the binding, and in the port type. */
+  bound: XmlNode;
+  declared: XmlNode;
+}
+
+export interface OperationContext {
+  definitions: Definitions;
+  facts: XsdFacts;
+  census: CredentialCensus;
+}
+
+/** Reads the request of an operation, for counting what all requests have in common. */
+export function requestMembers(
+  { port, bound, declared }: BoundOperation,
+  { definitions, facts }: OperationContext,
+): string[] {
+  const [input] = childrenOf(declared, WSDL, "input");
+  if (!input) return [];
+  try {
+    return [...new EnvelopeReader(definitions, facts, port).read(bound, input, "input").properties.keys()];
+  } catch (error) {
+    if (error instanceof Unusable || error instanceof TooManyParticles) return [];
+    throw error;
+  }
+}
+
+/** The facts of an operation, or why it is left out. */
+export function readOperation(operation: BoundOperation, context: OperationContext): OperationFacts | OmittedOperation {
+  const { declared, key } = operation;
+  const evidence = context.facts.wholePlaceOf(declared);
+  try {
+    const [first] = declared.children.filter(({ name }) => name === "input" || name === "output");
+    if (first?.name !== "input") return { key, reason: "webhook", evidence };
+    return operationFacts(operation, first, context);
+  } catch (error) {
+    if (error instanceof Unusable) return { key, reason: error.reason, detail: error.message, evidence };
+    if (error instanceof TooManyParticles) return { key, reason: "too-large", evidence };
+    throw error;
+  }
+}
+
+function operationFacts(operation: BoundOperation, input: XmlNode, context: OperationContext): OperationFacts {
+  const { name, key, path, port, bound, declared } = operation;
+  const { definitions, facts } = context;
+  const evidence = facts.wholePlaceOf(declared);
+  const reader = new EnvelopeReader(definitions, facts, port);
+  const request = withSecrets(reader.read(bound, input, "input"), name, context);
+  addAnchors(request, evidence);
+  const action = soapAction(bound, port);
+  const description = documentationOf(declared) ?? documentationOf(bound);
+  const identity = `${key} of ${port.name}`;
+  const [output] = childrenOf(declared, WSDL, "output");
+  const answer = output && answerOf(operation, output, reader, context);
+  return {
+    key,
+    id: name,
+    method: "POST",
+    path,
+    ...(description === undefined ? {} : { description }),
+    tags: [],
+    deprecated: false,
+    parameters: port.version === "1.1" ? [actionHeader(action, facts.wholePlaceOf(bound))] : [],
+    body: {
+      required: true,
+      contents: [
+        contentOf(
+          port.version === "1.1"
+            ? "text/xml; charset=utf-8"
+            : `application/soap+xml; charset=utf-8${action === "" ? "" : `; action="${action}"`}`,
+          envelopeFacts(port.version, request, {
+            evidence: facts.wholePlaceOf(input),
+            identity: `request ${identity}`,
+          }),
+        ),
+      ],
+      evidence,
+    },
+    responses: answer
+      ? [{ status: "200", contents: [answer.content], headers: [], evidence }]
+      : [{ status: "204", contents: [], headers: [], evidence }],
+    security: [],
+    ...(answer ? { errors: answer.errors } : {}),
+    evidence,
+  };
+}
+
+function answerOf(
+  { name: _name, key, port, bound, declared }: BoundOperation,
+  output: XmlNode,
+  reader: EnvelopeReader,
+  { facts }: OperationContext,
+): { content: ContentFacts; errors: NonNullable<OperationFacts["errors"]> } {
+  const members = reader.read(bound, output, "output");
+  const evidence = facts.wholePlaceOf(output);
+  const faults = childrenOf(declared, WSDL, "fault").flatMap((fault): DeclaredFault[] => {
+    const found = reader.faultElement(fault);
+    const name = fault.attributes.get("name") ?? found?.element.name ?? "fault";
+    const place = facts.wholePlaceOf(fault);
+    return found
+      ? [{ name, description: documentationOf(fault), element: found.element, facts: found.facts, evidence: place }]
+      : [];
+  });
+  const { properties, errors } = faultFacts(port.version, faults, {
+    taken: new Set(members.properties.keys()),
+    evidence,
+  });
+  for (const [key, read] of properties) members.properties.set(key, read);
+  if (members.inHeader.size === 0) {
+    // Services send headers that they do not describe, about addresses and security.
+    const xml = { name: "Header", attribute: false, wrapped: false, presence: true as const };
+    const header: SchemaFacts = { ...plainFacts(evidence), types: ["boolean"], hidden: true, writeOnly: true, xml };
+    members.properties.set(freeKey("soapHeader", members.properties), () => header);
+  }
+  const schema = envelopeFacts(port.version, members, { evidence, identity: `answer ${key} of ${port.name}` });
+  return { content: contentOf(port.version === "1.1" ? "text/xml" : "application/soap+xml", schema), errors };
+}
+
+function contentOf(mediaType: string, schema: SchemaFacts): ContentFacts {
+  return { mediaType, schema, examples: [], encoding: {}, evidence: schema.evidence };
+}
+
+/** The element of the request is written even if nothing is inside it. */
+function addAnchors(request: EnvelopeMembers, evidence: Evidence): void {
+  for (const steps of request.anchors) {
+    const isMade = [...request.required].some((key) => {
+      const { types, xml, nullable } = request.properties.get(key)?.() ?? plainFacts(evidence);
+      const isInside = steps.every((step, at) => xml?.within?.[at]?.name === step.name);
+      return isInside && !nullable && types[0] !== "array" && !xml?.presence && !request.inHeader.has(key);
+    });
+    if (!isMade) request.properties.set(freeKey("soapRequest", request.properties), () => anchorFacts(steps, evidence));
+  }
+}
+
+function soapAction(bound: XmlNode, { soap }: Port): string {
+  const [operation] = childrenOf(bound, soap, "operation");
+  return operation?.attributes.get("soapAction")?.replaceAll(/["\r\n]/g, "") ?? "";
+}
+
+/** SOAP 1.1, section 6.1.1: the header is always there, and in quotation marks. */
+function actionHeader(action: string, evidence: Evidence): ParameterFacts {
+  const constant = `"${action}"`;
+  return {
+    name: "SOAPAction",
+    in: "header",
+    required: true,
+    deprecated: false,
+    schema: { ...plainFacts(evidence), types: ["string"], const: constant },
+    style: "simple",
+    explode: false,
+    constant,
+    examples: [],
+    evidence,
+  };
+}
+
+/** Members that carry credentials become secrets, or a question where that is not certain. */
+function withSecrets(request: EnvelopeMembers, operation: string, { census }: OperationContext): EnvelopeMembers {
+  const properties = new Map<string, () => SchemaFacts>();
+  const required = new Set(request.required);
+  const inHeader = new Set(request.inHeader);
+  const siblings = [...request.properties.keys()];
+  for (const [key, read] of request.properties) {
+    const facts = read();
+    const type = facts.allOf.length === 1 ? facts.allOf[0]?.() : undefined;
+    const members = type && credentialsIn(key, type, isSingle);
+    if (type && members) {
+      for (const [member, secret] of members) {
+        const own = freeKey(request.properties.has(member) ? `${key}${member}` : member, properties);
+        properties.set(own, () => inside(type, member, secret, facts));
+        required.add(own);
+        if (inHeader.has(key)) inHeader.add(own);
+      }
+      required.delete(key);
+      continue;
+    }
+    const judged = isSingle(facts) && facts.types[0] === "string" ? census.judge(operation, key, siblings) : "argument";
+    if (judged === "secret") {
+      properties.set(key, () => ({ ...read(), secret: { name: key, isPublic: !/pass|secret|token|key/i.test(key) } }));
+      required.add(key);
+    } else if (judged === "doubtful") {
+      const doubt = `"${key}" may be a credential; callers give it. Should it be a secret of the server instead?`;
+      properties.set(key, () => ({ ...read(), doubt }));
+    } else properties.set(key, read);
+  }
+  return { ...request, properties, required, inHeader };
+}
+
+/** A member of an object of credentials, as a member of the request. */
+function inside(type: SchemaFacts, member: string, secret: SecretMember, holder: SchemaFacts): SchemaFacts {
+  const facts = type.properties.get(member)?.() ?? plainFacts(type.evidence);
+  const { name = "", namespace, within = [] } = holder.xml ?? {};
+  const step = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const isBare = facts.xml?.attribute || facts.xml?.text;
+  const own = facts.xml?.namespace ?? (isBare ? undefined : type.inside);
+  return {
+    ...facts,
+    nullable: false,
+    secret,
+    xml: {
+      attribute: false,
+      wrapped: false,
+      ...facts.xml,
+      ...(own === undefined ? {} : { namespace: own }),
+      within: [...within, step],
+    },
+  };
+}
+
+function isSingle({ types, allOf, xml }: SchemaFacts): boolean {
+  const [type] = types;
+  return allOf.length === 0 && types.length === 1 && type !== "object" && type !== "array" && !xml?.presence;
+}
