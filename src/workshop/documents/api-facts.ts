@@ -135,7 +135,7 @@ export interface OperationFacts {
   evidence: Evidence;
 }
 
-/** A failure that the document names. `that`: an expression over the decoded answer. */
+/** A failure that the document names. `that`: an expression over the decoded answer; `say` and `try` are templates. */
 export interface ErrorFacts {
   status?: number[];
   that?: string;
@@ -276,6 +276,8 @@ export interface XmlFacts {
   wrapped: boolean;
   /** The elements around it, from that of the document on. */
   within?: { name: string; namespace?: string }[];
+  /** It is a whole document. */
+  root?: true;
   /** It is the text of the element itself. */
   text?: true;
   /** An element without content, which is there or not. */

@@ -79,7 +79,7 @@ function filesNamedIn(root: unknown, from: string): string[] {
 }
 
 /** The text of a file whose real place is in the folder. */
-function textInside(folder: string, file: string): string | undefined {
+export function textInside(folder: string, file: string): string | undefined {
   const path = join(folder, file);
   if (pathInside(path, folder) === undefined || pathInside(realPath(path), folder) === undefined) return undefined;
   try {

@@ -12,6 +12,8 @@ import { readApart, ReadingProblem } from "./apart/read-apart.ts";
 import { bundleFiles } from "./bundle-files.ts";
 import { isPdf, packedFormat } from "./packed-format.ts";
 import { MAX_DOCUMENT_LENGTH, parseDocument, unreadable, type LoadedDocument } from "./parse-document.ts";
+import { bundleWsdl } from "./wsdl/bundle-wsdl.ts";
+import { partsAtAddress, partsInFolder } from "./wsdl/wsdl-parts.ts";
 
 export interface LoadDocumentOptions {
   /** The name for evidence; default: made of the name of the file. */
@@ -41,6 +43,10 @@ export async function loadDocument(source: string, options: LoadDocumentOptions 
     throw unreadable(`${from} is not UTF-8 text`, "Save it as UTF-8, or import an OpenAPI or Postman file instead.");
   }
   const document = parsed(text, name, { from, source });
+  if (document.format === "wsdl-1.1") {
+    const parts = isAddress ? partsAtAddress(source, (url) => download(url, options)) : partsInFolder(from);
+    return { ...(await bundleWsdl(document, isAddress ? source : basename(from), parts)), source: from };
+  }
   return { ...(isAddress ? document : bundleFiles(document, from)), source: from };
 }
 

@@ -78,7 +78,7 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
     types,
   );
   makeSound(types.types, questions);
-  askAboutWhole(facts, questions);
+  askAboutWhole(facts, questions, secrets);
   askAboutOrigins(base, [...bases, ...secrets.tokenUrls()], questions);
   const parts: FileParts = {
     facts,
@@ -284,8 +284,13 @@ function readersByPath(items: readonly { operation: OperationFacts; name: string
   return new Map(readers.map(({ operation, name }) => [operation.path, name]));
 }
 
-function askAboutWhole({ security, operations, remarks, doubts = [] }: ApiFacts, questions: QuestionList): void {
-  if (Object.keys(security).length === 0 && operations.length > 0) {
+function askAboutWhole(
+  { security, operations, remarks, doubts = [] }: ApiFacts,
+  questions: QuestionList,
+  secrets: SecretsDrafter,
+): void {
+  const isSilent = Object.keys(security).length === 0 && Object.keys(secrets.sets().secrets).length === 0;
+  if (isSilent && operations.length > 0) {
     questions.add("The document describes no credentials. Does the API need any?", "secrets");
   }
   for (const { text, evidence } of remarks.slice(0, 50)) questions.add(text, "documents", evidence);

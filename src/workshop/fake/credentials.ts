@@ -54,6 +54,7 @@ export function isAccepted(
       return given.length === 1 && is(given[0], secret);
     }) &&
     Object.entries(secrets.headers).every(([name, secret]) => is(headers[name.toLowerCase()], secret)) &&
+    Object.entries(secrets.body ?? {}).every(([field, secret]) => is(input[field], secret)) &&
     Object.entries(secrets.cookies ?? {}).every(([name, secret]) => is(cookieIn(headers["cookie"], name), secret)) &&
     authorizationIsRight(secrets, headers["authorization"], valueOf) &&
     (!secrets.oauth || check?.isIssued(spec.request.secrets ?? "", headers["authorization"]) === true) &&
@@ -70,6 +71,27 @@ export function maskedQuery(file: ToolFile, spec: RequestToolSpec | undefined, q
     return [name, isSafe ? value : MASK];
   });
   return masked.map(([name, value]) => `${encodeURIComponent(name)}=${shown(value)}`).join("&");
+}
+
+/** A body and what was read of it, with secrets masked. */
+export function maskedBody(
+  file: ToolFile,
+  spec: RequestToolSpec | undefined,
+  body: string,
+  input: Record<string, unknown>,
+): { body: string; input: Record<string, unknown> } {
+  const secrets = spec && secretsOf(file, spec);
+  const fields = Object.entries(secrets?.body ?? {}).filter(([, name]) => !secrets?.public.includes(name));
+  if (fields.length === 0) return { body, input };
+  const seen = { ...input };
+  let text = body;
+  for (const [field] of fields) {
+    const value = seen[field];
+    if (typeof value !== "string" || value === "") continue;
+    text = text.replaceAll(value, MASK);
+    seen[field] = MASK;
+  }
+  return { body: text, input: seen };
 }
 
 function secretsOf(file: ToolFile, spec: RequestToolSpec): SecretsSpec | undefined {

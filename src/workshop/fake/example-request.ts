@@ -32,7 +32,7 @@ export function exampleRequest(
   });
   const url = new URL(path, request.base === undefined ? base : standInFor(base, request.base));
   url.search = [query, new URLSearchParams(credentials.query).toString()].filter((part) => part !== "").join("&");
-  const written = requestBodyFor(file, spec)?.write(checked.value);
+  const written = requestBodyFor(file, spec)?.write({ ...checked.value, ...credentials.body });
   const type = written ? { "Content-Type": written.contentType } : {};
   return {
     tool,
@@ -46,14 +46,15 @@ export function exampleRequest(
 function carried(
   spec: SecretsSpec | undefined,
   valueOf: (name: string) => string,
-): { query: Record<string, string>; headers: Record<string, string> } {
-  if (!spec) return { query: {}, headers: {} };
+): { query: Record<string, string>; headers: Record<string, string>; body: Record<string, string> } {
+  if (!spec) return { query: {}, headers: {}, body: {} };
   const all = (names: Record<string, string>) =>
     Object.fromEntries(Object.entries(names).map(([at, name]) => [at, valueOf(name)]));
   const { bearer, basic } = spec;
   const pair = basic && Buffer.from(`${valueOf(basic.user)}:${valueOf(basic.password)}`).toString("base64");
   return {
     query: all(spec.query),
+    body: all(spec.body ?? {}),
     headers: {
       ...all(spec.headers),
       ...(bearer === undefined ? {} : { Authorization: `Bearer ${valueOf(bearer)}` }),

@@ -6,7 +6,7 @@ import { PartsReader } from "../codec/parameter/parts-reader.ts";
 import { requestTools } from "../file/model/request-tools.ts";
 import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
 import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
-import { isAccepted, maskedQuery } from "./credentials.ts";
+import { isAccepted, maskedBody, maskedQuery } from "./credentials.ts";
 import type { Failures } from "./failures.ts";
 import { offSchema } from "./off-schema.ts";
 import { receive, type Arrival, type Received, type RequestReading } from "./received.ts";
@@ -75,8 +75,9 @@ export class Responder {
     const query = maskedQuery(this.#file, arrived?.route.spec, arrival.query);
     const address = query === "" ? path : `${path}?${query}`;
     const content = shownBody(arrival.body);
+    const shown = maskedBody(this.#file, arrived?.route.spec, content.body, input);
     return {
-      seen: { tool: arrived?.route.tool, method, address, ...content, input, status: reply.status },
+      seen: { tool: arrived?.route.tool, method, address, ...content, ...shown, status: reply.status },
       reply,
       failure,
     };

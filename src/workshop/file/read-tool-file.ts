@@ -135,7 +135,8 @@ function readNamespaces(part: Part): Record<string, string> {
       if (!/^[\p{L}_][\p{L}\p{N}._-]*$/u.test(prefix) || /^xml/i.test(prefix)) {
         uri.keyError(`"${prefix}" cannot be a prefix`);
       }
-      return [prefix, uri.text() ?? ""];
+      // An empty one is for elements without a namespace.
+      return [prefix, uri.value() === "" ? "" : (uri.text() ?? "")];
     }),
   );
 }

@@ -3,7 +3,7 @@ import { requestBodyFor } from "../codec/body/request-body.ts";
 import type { Scope } from "../expression/expression.ts";
 import { requestPartsFor } from "../codec/parameter/request-parts.ts";
 import { DEFAULT_DOWNLOAD_BYTES, type ToolFile, type RequestToolSpec } from "../file/model/tool-file.ts";
-import type { Credentials } from "./secrets/credentials.ts";
+import { NO_CREDENTIALS, type Credentials } from "./secrets/credentials.ts";
 import type { OutgoingRequest } from "./upstream.ts";
 
 /**
@@ -43,7 +43,7 @@ export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpe
     const secret = encodeQuery(Object.entries(credentials.query));
     const search = query === "" || secret === "" ? query + secret : `${query}&${secret}`;
     const url = `${base}${path}${search === "" ? "" : `?${search}`}`;
-    const written = body?.write(value);
+    const written = body?.write(credentials.body === NO_CREDENTIALS.body ? value : { ...value, ...credentials.body });
     const type = written ? { "content-type": written.contentType } : undefined;
     const all: Record<string, string> = {};
     lowerCase.copy(fixed, all);

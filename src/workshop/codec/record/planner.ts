@@ -128,7 +128,7 @@ export class Planner {
 
   /** A member of an answer that only requests have is not an unknown one. In a request it would be. */
   #ignore(element: NodePlan, wire: string, spot: Spot): void {
-    if (this.side === "input" || this.#notation.hasNamespaces || wire === ".") return;
+    if (this.side === "input" || wire === "." || wire.includes("@")) return;
     let at = element;
     for (const step of this.#notation.steps(wire, ANY)) at = this.#child(at, step, spot.namespace);
     at.isIgnored = true;
@@ -176,6 +176,7 @@ export class Planner {
       if (!step.text) element = this.#child(element, step, spot.namespace);
     }
     const place = addSlot(field, owned, spot, true);
+    if (owned.nullable === true && this.#notation.hasNamespaces && element !== start) element.nil = place;
     if (owned.shape.kind === "scalar") {
       const leaf = leafOf(owned, owned.shape, place);
       (leaf.type === "presence" ? element.presence : element.text).push(leaf);
@@ -305,6 +306,7 @@ function newElement(name: string, namespace: string): NodePlan {
     list: undefined,
     nested: undefined,
     value: undefined,
+    nil: undefined,
     isIgnored: false,
   };
 }

@@ -69,6 +69,8 @@ export interface NodePlan {
   nested: NestedPlan | undefined;
   /** Contains a value that is not a part of this record: a map, a union, null and so on (JSON). */
   value: ValuePlan | undefined;
+  /** XML: a field that may be null, which is written as `xsi:nil`. */
+  nil: FieldPlace | undefined;
   /** Known, but not read: a member that belongs to the other direction. */
   isIgnored: boolean;
 }

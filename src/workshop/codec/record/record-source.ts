@@ -1,6 +1,6 @@
 import type { NexusError } from "../../../errors/nexus-error.ts";
 import { depthOf, type RecordPath, unsuitable } from "./record-path.ts";
-import type { LeafPlan, ListPlan, NestedPlan, RecordPlan, ValuePlan } from "./record-plan.ts";
+import type { FieldPlace, LeafPlan, ListPlan, NestedPlan, RecordPlan, ValuePlan } from "./record-plan.ts";
 import { Mismatch } from "./scalar.ts";
 
 const MAX_DEPTH = 50;
@@ -39,6 +39,11 @@ export class RecordSource {
   givenOf({ scope, field, path: list }: ValuePlan): { value: unknown; place: RecordPath } {
     const holder = this.#scopes[scope];
     return { value: holder && own(holder, field), place: { within: this.#place, list, index: -1 } };
+  }
+
+  isNull({ scope, field }: FieldPlace): boolean {
+    const holder = this.#scopes[scope];
+    return holder !== undefined && own(holder, field) === null;
   }
 
   isGiven({ scope, field }: ListPlan): boolean {

@@ -60,7 +60,9 @@ function plainScalar(shape: ScalarShape): Conversion {
 function binary(): Conversion {
   const mismatch = new Mismatch("expected base64 or a data URL");
   const write = (value: unknown) => (typeof value === "string" ? base64In(value) : undefined) ?? mismatch;
-  return { write, read: write, writeJson: write, readJson: write };
+  // XML often has line ends in it.
+  const read = (text: string) => write(/\s/.test(text) ? text.replaceAll(/\s+/g, "") : text);
+  return { write, read, writeJson: write, readJson: write };
 }
 
 /** The base64 of a text or of a data URL; undefined if it is neither. */

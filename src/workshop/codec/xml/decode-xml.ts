@@ -51,11 +51,17 @@ function readChildren(plan: NodePlan, { children }: XmlElement, reading: RecordR
     const known = next && isOnly(next, child) ? next : choose(plan.byName.get(child.name), child);
     if (known) next = known.list ? known : plan.children[known.index + 1];
     if (!known) tellUnknown(plan, child, reading);
-    else if (known.list) readItem(known.list, child, reading);
-    else if (seen[known.index]) reading.tell(known.path, "is here more than once", described(child));
+    else if (known.isIgnored) continue;
+    else if (known.list) {
+      // A list has no place for null.
+      if (child.attributes.length === 0 || !isNil(child)) readItem(known.list, child, reading);
+    } else if (seen[known.index]) reading.tell(known.path, "is here more than once", described(child));
     else {
       seen[known.index] = true;
-      if (child.attributes.length > 0 && isNil(child)) continue;
+      if (child.attributes.length > 0 && isNil(child)) {
+        if (known.nil) reading.set(known.nil.slot, null);
+        continue;
+      }
       if (known.nested) readNested(known.nested, child, reading);
       else visit(known, child, reading);
     }

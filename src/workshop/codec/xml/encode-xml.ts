@@ -3,7 +3,7 @@ import type { LeafPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { type Fields, RecordSource } from "../record/record-source.ts";
 import { Mismatch, type Scalar } from "../record/scalar.ts";
 import { unwritable } from "./write-xml.ts";
-import { isSameName, type XmlAttribute, type XmlElement } from "../record/xml-tree.ts";
+import { isSameName, XSI_NAMESPACE, type XmlAttribute, type XmlElement } from "../record/xml-tree.ts";
 
 /** A record as an element. Absent and null fields are left out, and so are elements without content. */
 export function encodeXml(plan: RecordPlan, value: Fields, place?: RecordPath): XmlElement {
@@ -20,8 +20,14 @@ export function encodeXml(plan: RecordPlan, value: Fields, place?: RecordPath): 
   );
 }
 
+const NIL: XmlAttribute = { name: "nil", namespace: XSI_NAMESPACE, value: "true" };
+
 /** Undefined if there is nothing to write. */
 function build(plan: NodePlan, source: RecordSource): XmlElement | undefined {
+  if (plan.nil && source.isNull(plan.nil)) {
+    const { name, namespace, fixed } = plan;
+    return { name, namespace, attributes: [...fixed, NIL], children: [], text: "" };
+  }
   if (plan.nested) {
     const inner = source.nestedOf(plan.nested);
     return inner && encodeXml(plan.nested.plan(), inner.record, inner.place);

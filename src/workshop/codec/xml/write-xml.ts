@@ -1,5 +1,5 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
-import { XML_NAMESPACE, type XmlElement } from "../record/xml-tree.ts";
+import { XML_NAMESPACE, XSI_NAMESPACE, type XmlElement } from "../record/xml-tree.ts";
 
 /** Control characters, lone surrogates and two noncharacters: XML cannot contain them, escaped or not. */
 // oxlint-disable-next-line no-control-regex
@@ -22,6 +22,7 @@ const ESCAPES: Record<string, string> = {
 export function writeXml(root: XmlElement, prefixes: ReadonlyMap<string, string> = new Map()): string {
   const used = new Set<string>();
   findUsed(root, root.namespace, used);
+  findTypeNames(root, prefixes, used);
   const names = new Map(prefixes);
   for (const namespace of used) if (!names.has(namespace)) names.set(namespace, freePrefix(names));
   let declarations = root.namespace === "" ? "" : ` xmlns="${inAttribute(root.namespace)}"`;
@@ -71,6 +72,16 @@ function findUsed(tree: XmlElement, standard: string, used: Set<string>): void {
   if (tree.namespace !== "" && tree.namespace !== standard) used.add(tree.namespace);
   for (const { namespace } of tree.attributes) if (namespace !== "" && namespace !== XML_NAMESPACE) used.add(namespace);
   for (const child of tree.children) findUsed(child, inner, used);
+}
+
+/** The namespaces of the names in `xsi:type`, whose prefixes have to be those of the file. */
+function findTypeNames(tree: XmlElement, prefixes: ReadonlyMap<string, string>, used: Set<string>): void {
+  for (const { name, namespace, value } of tree.attributes) {
+    if (name !== "type" || namespace !== XSI_NAMESPACE) continue;
+    const prefix = /^([^:]+):/.exec(value)?.[1];
+    for (const [uri, each] of prefixes) if (each === prefix) used.add(uri);
+  }
+  for (const child of tree.children) findTypeNames(child, prefixes, used);
 }
 
 function freePrefix(names: ReadonlyMap<string, string>): string {

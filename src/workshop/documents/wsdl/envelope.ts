@@ -243,7 +243,7 @@ export function envelopeFacts(
     exclusive,
     inside: namespace,
     ...(doubts.length === 0 ? {} : { doubt: [...new Set(doubts)].join(" ") }),
-    xml: { name: "Envelope", namespace, attribute: false, wrapped: false },
+    xml: { name: "Envelope", namespace, attribute: false, wrapped: false, root: true },
   };
 }
 

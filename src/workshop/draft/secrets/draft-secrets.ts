@@ -1,4 +1,10 @@
-import type { ApiFacts, OperationFacts, ParameterFacts, SecuritySchemeFacts } from "../../documents/api-facts.ts";
+import type {
+  ApiFacts,
+  OperationFacts,
+  ParameterFacts,
+  SchemaFacts,
+  SecuritySchemeFacts,
+} from "../../documents/api-facts.ts";
 import { secretNames } from "../../file/model/secret-names.ts";
 import type { SecretsSpec } from "../../file/model/tool-file.ts";
 import { wordsOf } from "../names/words.ts";
@@ -6,6 +12,7 @@ import type { QuestionList } from "../questions.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 
 type Alternative = OperationFacts["security"][number];
+export type BodySecret = NonNullable<SchemaFacts["secret"]>;
 
 /** Finds out which credentials each operation needs, and collects the sets of secrets for them. */
 export class SecretsDrafter {
@@ -24,12 +31,18 @@ export class SecretsDrafter {
   }
 
   /** The name of the set for an operation and for parameters that carry credentials; undefined if it needs none. */
-  setFor(operation: OperationFacts, parameters: readonly ParameterFacts[], tool: string): string | undefined {
+  setFor(
+    operation: OperationFacts,
+    parameters: readonly ParameterFacts[],
+    tool: string,
+    body: ReadonlyMap<string, BodySecret> = new Map(),
+  ): string | undefined {
     const chosen = this.#choose(operation, tool);
     const set: SecretsSpec = { query: {}, headers: {}, public: [] };
     for (const { scheme, scopes } of chosen) this.#addScheme(set, scheme, scopes, tool);
     const [shared] = secretNames(set);
     for (const parameter of parameters) this.#addParameter(set, parameter, shared);
+    addBody(set, body);
     if (secretNames(set).length === 0) return undefined;
     // One token serves all tools, with the scopes of all of them.
     const key = JSON.stringify(set.oauth ? { ...set, oauth: { ...set.oauth, scope: [] } } : set);
@@ -39,7 +52,7 @@ export class SecretsDrafter {
       if (known.set.oauth && scope.size > 0) known.set.oauth.scope = [...scope];
       return known.name;
     }
-    const name = this.#nameOf(chosen, parameters);
+    const name = this.#nameOf(chosen, [...parameters, ...[...body.values()].map(({ name: own }) => ({ name: own }))]);
     this.#sets.set(key, { name, set });
     return name;
   }
@@ -150,12 +163,12 @@ export class SecretsDrafter {
     else if (place === "cookie") set.cookies = { ...set.cookies, [name]: secret };
   }
 
-  #nameOf(chosen: Alternative, parameters: readonly ParameterFacts[]): string {
-    const parts = chosen.length > 0 ? chosen.map(({ scheme }) => scheme) : parameters.map(({ name }) => name);
+  #nameOf(chosen: Alternative, parameters: readonly Partial<ParameterFacts>[]): string {
+    const parts = chosen.length > 0 ? chosen.map(({ scheme }) => scheme) : parameters.map(({ name = "" }) => name);
     const base = parts.map(secretName).join("-and-").slice(0, 60);
     const taken = new Set([...this.#sets.values()].map(({ name }) => name));
     if (!taken.has(base)) return base;
-    const places = [...new Set(parameters.map((parameter) => parameter.in))].join("-and-");
+    const places = [...new Set(parameters.map((parameter) => parameter.in ?? "body"))].join("-and-");
     const scopes = chosen.flatMap((each) => each.scopes.map(secretName)).join("-");
     const longer = [base, places === "" ? "" : `in-${places}`, scopes]
       .filter((part) => part !== "")
@@ -165,6 +178,13 @@ export class SecretsDrafter {
     for (let more = 2; taken.has(name); more++) name = `${longer}-${more}`;
     return name;
   }
+}
+
+/** Secrets in a body, by field. User names may be shown. */
+function addBody(set: SecretsSpec, body: ReadonlyMap<string, BodySecret>): void {
+  if (body.size === 0) return;
+  set.body = Object.fromEntries([...body].map(([field, { name }]) => [field, secretName(name)]));
+  set.public = [...body.values()].filter(({ isPublic }) => isPublic).map(({ name }) => secretName(name));
 }
 
 const CREDENTIAL =

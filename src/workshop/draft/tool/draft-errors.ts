@@ -41,11 +41,20 @@ const SAY: Readonly<Record<number, string>> = {
   503: "The API is not available.",
 };
 
-/** The documented failures. The same description for several statuses is one entry. */
+/** The documented failures: those of certain answers first. The same description for several statuses is one entry. */
 export function draftErrors({ responses, errors = [] }: OperationFacts): YamlMap[] {
+  const certain = errors
+    .filter(({ that }) => that !== undefined)
+    .slice(0, MOST)
+    .map(({ status = [], that, say, try: advice }) => ({
+      ...(status.length === 0 ? {} : { status: status.length === 1 ? status[0] : status }),
+      ...(that === undefined ? {} : { that }),
+      say,
+      ...(advice === undefined ? {} : { try: advice }),
+    }));
   const entries = new Map<string, { statuses: number[]; say: string; try?: string }>();
-  const stated = errors.flatMap(({ status = [], say }) =>
-    status.map((each) => ({ status: `${each}`, description: say })),
+  const stated = errors.flatMap(({ status = [], that, say }) =>
+    (that === undefined ? status : []).map((each) => ({ status: `${each}`, description: say })),
   );
   for (const { status, description } of [...stated, ...responses]) {
     const code = /^[45]\d\d$/.test(status) ? Number(status) : undefined;
@@ -58,10 +67,11 @@ export function draftErrors({ responses, errors = [] }: OperationFacts): YamlMap
     if (known) known.statuses.push(code);
     else entries.set(key, { statuses: [code], say, ...(advice === undefined ? {} : { try: advice }) });
   }
-  return [...entries.values()].slice(0, MOST).map(({ statuses, ...entry }) => ({
+  const byStatus = [...entries.values()].slice(0, MOST).map(({ statuses, ...entry }) => ({
     status: statuses.length === 1 ? statuses[0] : [...new Set(statuses)],
     ...entry,
   }));
+  return [...certain, ...byStatus];
 }
 
 /** Whether a description says no more than its status. */

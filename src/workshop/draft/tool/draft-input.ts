@@ -1,6 +1,8 @@
-import type { BodyFacts, OperationFacts } from "../../documents/api-facts.ts";
+import type { BodyFacts, OperationFacts, SchemaFacts } from "../../documents/api-facts.ts";
 import type { FieldSpec, RequestSpec, Shape } from "../../file/model/tool-file.ts";
+import { fieldNames } from "../names/field-names.ts";
 import { pascalCase, shortHash } from "../names/words.ts";
+import type { BodySecret } from "../secrets/draft-secrets.ts";
 import { allFields, ANY_SHAPE, TEXT_SHAPE, type DraftType } from "../types/draft-type.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import { draftParameters, type DraftedParameters, type ToolPlace } from "./draft-parameters.ts";
@@ -15,6 +17,8 @@ export interface DraftedInput {
   request: YamlMap;
   /** The content that the body is made of, and its fields by the names upstream; `.`: one field is the whole body. */
   body?: { choice: MediaChoice; fields: ReadonlyMap<string, FieldSpec> };
+  /** Fields of the body that carry credentials. */
+  secrets?: ReadonlyMap<string, BodySecret>;
 }
 
 interface DraftedBody {
@@ -78,7 +82,30 @@ export function draftInput(operation: OperationFacts, place: ToolPlace): Drafted
     parameters,
     request: bodyYaml(body, operation.body, renamed, place),
     body: { choice, fields: renamed },
+    secrets: bodySecrets(body, choice, renamed, place),
   };
+}
+
+/** The credentials among the members of a body, by their fields. */
+function bodySecrets(
+  { type }: DraftedBody,
+  { content }: MediaChoice,
+  fields: ReadonlyMap<string, FieldSpec>,
+  { tool, questions }: ToolPlace,
+): Map<string, BodySecret> {
+  const found = new Map<string, BodySecret>();
+  const members = content.schema?.properties ?? new Map<string, () => SchemaFacts>();
+  const names = type ? fieldNames(members.keys()) : new Map<string, string>();
+  for (const [member, read] of members) {
+    const { secret, evidence } = read();
+    const spec = secret && type?.fields.get(names.get(member) ?? "");
+    const [field] = [...fields].find(([, each]) => each === spec) ?? [];
+    if (!secret || !spec || field === undefined) continue;
+    found.set(field, secret);
+    const ask = `"${member}" in the body seems to be a credential, so it became a secret. Is it one?`;
+    questions.add(ask, `tools.${tool}.request.secrets`, evidence);
+  }
+  return found;
 }
 
 /** The rules of the body, if its fields have kept their names. */

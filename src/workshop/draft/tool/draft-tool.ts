@@ -61,7 +61,7 @@ export function draftTool(operation: OperationFacts, context: ToolContext): Draf
       base,
       path: parameters.path,
       ...filled({ query: parameters.query, headers: parameters.headers, cookies: parameters.cookies }),
-      secrets: secrets.setFor(operation, parameters.credentials, name),
+      secrets: secrets.setFor(operation, parameters.credentials, name, input.secrets),
       ...input.request,
       accept: answer.accept ?? parameters.accept,
     },

@@ -1,6 +1,6 @@
 import type { SchemaFacts } from "../../documents/api-facts.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
-import type { ScalarShape, Shape } from "../../file/model/tool-file.ts";
+import type { FieldSpec, ScalarShape, Shape } from "../../file/model/tool-file.ts";
 
 type Simple = "string" | "integer" | "number" | "boolean";
 
@@ -123,4 +123,10 @@ function isUsablePattern(pattern: string): boolean {
 /** Whether a number stays the same in a file and in JSON. */
 export function isExact(value: number): boolean {
   return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
+/** A value that callers need not give. */
+export function fixedValue({ fixed, const: only }: SchemaFacts, shape: Shape): Pick<FieldSpec, "const"> {
+  const isSimple = typeof only === "string" || typeof only === "number" || typeof only === "boolean";
+  return fixed && isSimple && shape.kind === "scalar" && !shape.codes ? { const: only } : {};
 }

@@ -8,8 +8,9 @@ import { fieldText } from "../texts.ts";
 import { ANY_SHAPE, FREE_OBJECT, NULL_SHAPE, TEXT_SHAPE, type DraftType } from "./draft-type.ts";
 import { flattenSchema, identityOf, type FlatSchema } from "./flatten-schema.ts";
 import { givenTypes, kindsOf } from "./schema-kinds.ts";
-import { enumShape, isExact, scalarShape } from "./scalar-shape.ts";
-import { joinScalars, realAlternatives } from "./union-shape.ts";
+import { enumShape, fixedValue, isExact, scalarShape } from "./scalar-shape.ts";
+import { joinScalars, realAlternatives, valueOf } from "./union-shape.ts";
+import { addExclusiveRules, xmlField } from "./xml-field.ts";
 import { elementName, xmlWire, type Namespaces } from "./xml-wire.ts";
 
 /** How values are written: `json` has all shapes, `flat` (parameters and forms) and `xml` have fewer. */
@@ -78,16 +79,18 @@ export class TypeDrafter {
     const { facts } = flat;
     const inner = shape.kind === "object" ? this.types.get(shape.type)?.description : undefined;
     const description = fieldText(facts);
+    const isXml = place.form === "xml";
     return {
       ...(description === undefined || description === inner ? {} : { description }),
-      wire: place.form === "xml" ? xmlWire(facts, member, shape, this.namespaces) : member,
+      wire: isXml ? xmlWire(facts, member, shape, this.namespaces) : member,
       shape,
-      ...(nullable && place.form !== "xml" ? { nullable: true as const } : {}),
+      ...(nullable && !isXml ? { nullable: true as const } : {}),
       ...(facts.readOnly ? { side: "output" as const } : facts.writeOnly ? { side: "input" as const } : {}),
       optional: !required,
-      hidden: false,
+      hidden: schema.hidden === true || schema.secret !== undefined,
       ...fixedValue(facts, shape),
       evidence: [schema.usedAt ?? schema.evidence, ...(schema.also ?? [])],
+      ...(isXml ? xmlField(facts, { shape, nullable, required, types: this.types, namespaces: this.namespaces }) : {}),
     };
   }
 
@@ -150,7 +153,8 @@ export class TypeDrafter {
     if (kind === "object") return this.#object(flat, place);
     if (kind === "array") return this.#list(facts, place);
     const unusable = (what: string) => this.#questions.add(what, place.about, facts.evidence);
-    const shape = scalarShape(facts, kind, { bytes: place.bytes === true || place.form === "flat", unusable });
+    const bytes = place.bytes === true || place.form === "flat" || (place.form === "xml" && facts.format === "base64");
+    const shape = scalarShape(facts, kind, { bytes, unusable });
     return shape.kind === "union" && place.form !== "json" ? TEXT_SHAPE : shape;
   }
 
@@ -162,7 +166,8 @@ export class TypeDrafter {
     const fallback = place.form === "json" ? ANY_SHAPE : TEXT_SHAPE;
     const of = items ? this.shapeOf(items, { ...place, name: `${place.name}Item` }) : undefined;
     const hasNulls = of?.nullable === true && place.form === "json";
-    if (of?.nullable && !hasNulls) {
+    // In XML they are left out when they are read.
+    if (of?.nullable && place.form === "flat") {
       this.#questions.add(
         "Items of this list may be null in the document; here they may not.",
         place.about,
@@ -263,7 +268,8 @@ export class TypeDrafter {
   #begin(facts: SchemaFacts, place: ShapePlace): DraftType {
     const wanted = facts.name === undefined ? [typeNameFor(place.name)] : namesByLength(facts.name);
     const key = `${place.form} ${identityOf(facts)}`;
-    const variant = place.form === "json" || facts.identity !== undefined ? "" : place.form === "xml" ? "Xml" : "Form";
+    const isPlain = place.form === "json" || facts.identity !== undefined;
+    const variant = isPlain ? "" : place.form === "xml" ? "Xml" : "Form";
     const name = this.#names.claimOneOf(
       wanted.map((each) => each + variant),
       key,
@@ -305,13 +311,15 @@ export class TypeDrafter {
     const optional = this.#optionalMembers(facts, place);
     const members = new Map([...optional, ...facts.properties]);
     const names = fieldNames([...members.keys()].filter((member) => member !== ""));
-    for (const [member, field] of names) {
-      const read = members.get(member);
-      if (!read || included.has(member)) continue;
+    // In the order of the members: in XML it is that of the elements.
+    for (const [member, read] of members) {
+      const field = names.get(member);
+      if (field === undefined || included.has(member)) continue;
       const isRequired = facts.required.has(member) && facts.properties.has(member);
       type.fields.set(field, this.fieldOf(read(), { owner: type.name, member, required: isRequired, place: inner }));
     }
     addRules(type, facts, names);
+    addExclusiveRules(type, facts, names);
     this.#addAdditional(type, facts, inner);
     return facts.name === undefined ? this.#shared(type) : type;
   }
@@ -388,21 +396,4 @@ function addRules(type: DraftType, { rules = [] }: SchemaFacts, names: ReadonlyM
     evidence: [evidence],
   }));
   if (named.length > 0) type.rules = named;
-}
-
-/** A value that callers need not give. */
-function fixedValue({ fixed, const: only }: SchemaFacts, shape: Shape): Pick<FieldSpec, "const"> {
-  const isSimple = typeof only === "string" || typeof only === "number" || typeof only === "boolean";
-  return fixed && isSimple && shape.kind === "scalar" && !shape.codes ? { const: only } : {};
-}
-
-function includes(type: DraftType, other: DraftType): boolean {
-  return type.include.some((inner) => inner === other || includes(inner, other));
-}
-
-/** The value that tells an alternative from the others. */
-function valueOf(option: SchemaFacts, property: string | undefined): string | undefined {
-  const schema = property === undefined ? undefined : option.properties.get(property)?.();
-  const value = schema?.const ?? (schema?.enum?.length === 1 ? schema.enum[0] : undefined);
-  return typeof value === "string" ? value : undefined;
 }

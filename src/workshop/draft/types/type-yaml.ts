@@ -5,7 +5,7 @@ import type { DraftType } from "./draft-type.ts";
 
 /** A type as the tool file has it. Defaults are left out, also evidence that the type already gives. */
 export function typeYaml(type: DraftType): YamlMap {
-  const { description, evidence, xml, include, fields, additional, union } = type;
+  const { description, evidence, xml, include, fields, additional, union, rules = [] } = type;
   return {
     description,
     ...(Object.keys(xml).length === 0 ? {} : { xml }),
@@ -14,13 +14,13 @@ export function typeYaml(type: DraftType): YamlMap {
     ...(union ? shapeYaml(union) : {}),
     ...(union || (fields.size === 0 && include.length > 0) ? {} : { fields: fieldsYaml(type) }),
     ...(additional === undefined ? {} : { additional: innerYaml(additional) }),
-    ...(type.rules ? { rules: type.rules.map((rule) => ({ ...rule, evidence: evidenceYaml(rule.evidence) })) } : {}),
+    ...(rules.length === 0 ? {} : { rules: rules.map((rule) => ({ ...rule, evidence: evidenceYaml(rule.evidence) })) }),
   };
 }
 
 function fieldsYaml({ fields, evidence, xml, hasPaths = false }: DraftType): YamlMap {
-  const isWritten = xml.element !== undefined || hasPaths;
-  const type = { evidence, isXml: xml.element !== undefined, isWritten };
+  const isXml = xml.element !== undefined || xml.namespace !== undefined;
+  const type = { evidence, isXml, isWritten: isXml || hasPaths };
   return Object.fromEntries([...fields].map(([name, field]) => [name, fieldYaml(name, field, type)]));
 }
 
@@ -39,15 +39,20 @@ function fieldYaml(name: string, field: FieldSpec, type: TypeOfField): YamlMap {
   return {
     description,
     wire: wireYaml(name, field, type),
-    ...(field.const === undefined ? shapeYaml(shape) : { const: field.const }),
+    ...(field.const === undefined || isPresence(shape) ? shapeYaml(shape) : {}),
+    const: field.const,
     value: field.value,
-    ...(field.hidden ? { hidden: true } : {}),
     nullable,
     ...(side === undefined ? {} : { [side === "output" ? "readOnly" : "writeOnly"]: true }),
     ...(optional && usual === undefined ? { optional } : {}),
+    ...(field.hidden ? { hidden: true } : {}),
     default: usual,
     ...(own.length === 0 ? {} : { evidence: evidenceYaml(own) }),
   };
+}
+
+function isPresence(shape: Shape): boolean {
+  return shape.kind === "scalar" && shape.type === "presence";
 }
 
 function wireYaml(name: string, { wire, shape, value }: FieldSpec, type: TypeOfField): string | false | undefined {
@@ -66,8 +71,8 @@ function shapeYaml(shape: Shape): YamlMap {
     case "object":
       return { type: shape.type };
     case "list": {
-      const { minItems, maxItems, uniqueItems } = shape;
-      return { list: innerYaml(shape.of), minItems, maxItems, uniqueItems };
+      const { minItems, maxItems, uniqueItems, keepEmpty } = shape;
+      return { list: innerYaml(shape.of), minItems, maxItems, uniqueItems, ...(keepEmpty ? { keepEmpty } : {}) };
     }
     case "map":
       return { map: innerYaml(shape.of), minEntries: shape.minEntries, maxEntries: shape.maxEntries };
@@ -79,7 +84,7 @@ function shapeYaml(shape: Shape): YamlMap {
 }
 
 function scalarYaml({ kind: _kind, whitespace: _whitespace, type, ...limits }: ScalarShape): YamlMap {
-  const isImplied = limits.enum !== undefined && type !== "number";
+  const isImplied = (limits.enum !== undefined || limits.codes !== undefined) && type !== "number";
   return { ...(isImplied ? {} : { type }), ...limits };
 }
 

@@ -75,3 +75,10 @@ function widen(shape: ScalarShape, other: ScalarShape): void {
   for (const key of Object.keys(shape)) Reflect.deleteProperty(shape, key);
   Object.assign(shape, { kind: "scalar", type, whitespace, ...(both ? { enum: both } : {}) });
 }
+
+/** The value that tells an alternative from the others. */
+export function valueOf(option: SchemaFacts, property: string | undefined): string | undefined {
+  const schema = property === undefined ? undefined : option.properties.get(property)?.();
+  const value = schema?.const ?? (schema?.enum?.length === 1 ? schema.enum[0] : undefined);
+  return typeof value === "string" ? value : undefined;
+}

@@ -58,7 +58,10 @@ function checkRequest(file: ToolFile, tool: RequestToolSpec, tools: Path, proble
     else if (optional && standard === undefined)
       problems.error(at, `"${field}" is optional, but a secret has it in its name`);
   }
-  if (secrets) checkClashes(tool, secrets, path, problems);
+  if (secrets) {
+    checkClashes(tool, secrets, path, problems);
+    checkBodySecrets(file, tool, secrets, path, problems);
+  }
   if (request.body !== undefined) return;
   const sent = [...fieldsTaken(request), ...inSecrets];
   for (const [field, spec] of Object.entries(fields)) {
@@ -155,6 +158,28 @@ function checkClashes(
       );
       if (clashes) problems.error([...path, key, name], `"${name}" already carries a secret`);
     }
+  }
+}
+
+/** A secret of the body is written in the place of a field that callers do not see. */
+function checkBodySecrets(
+  file: ToolFile,
+  { input, request }: RequestToolSpec,
+  { body }: SecretsSpec,
+  path: Path,
+  problems: Problems,
+): void {
+  if (!body) return;
+  const at = [...path, "secrets"];
+  if (request.body === undefined) problems.error(at, "has secrets of a body, but the request has none");
+  const fields = fieldsOf(file, input) ?? {};
+  for (const name of Object.keys(body)) {
+    if (!refer(name, Object.keys(fields), "field of the input", at, problems)) continue;
+    const { shape, hidden, wire } = fields[name] ?? {};
+    const field = ["types", input, "fields", name];
+    if (shape?.kind !== "scalar" || shape.type !== "string") problems.error(field, "is a secret, so it must be text");
+    if (!hidden) problems.error(field, "is a secret, so callers must not see it", "Write hidden: true.");
+    if (wire === false) problems.error(field, "is a secret, but is not sent", "Write with wire where it stands.");
   }
 }
 

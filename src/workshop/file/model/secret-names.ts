@@ -8,8 +8,8 @@ export function fieldsInName(name: string): string[] {
 
 /** All secret names of a set. */
 export function secretNames(spec: SecretsSpec): string[] {
-  const { query, headers, bearer, basic, cookies = {} } = spec;
-  const sent = [query, headers, cookies].flatMap((place) => Object.values(place));
+  const { query, headers, bearer, basic, cookies = {}, body = {} } = spec;
+  const sent = [query, headers, cookies, body].flatMap((place) => Object.values(place));
   const named = [...sent, bearer, basic?.user, basic?.password, ...tokenSecretNames(spec), ...signingNames(spec.sign)];
   return [...new Set(named.filter((name) => name !== undefined))];
 }

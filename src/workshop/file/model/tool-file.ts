@@ -72,6 +72,8 @@ export interface SecretsSpec {
   bearer?: string;
   basic?: { user: string; password: string };
   cookies?: Record<string, string>;
+  /** By hidden input field: its value in the body is the secret. */
+  body?: Record<string, string>;
   /** Tokens from an authorization server, sent as a bearer token. */
   oauth?: UpstreamOAuthSpec;
   /** Names whose values may be shown, such as user names. All others are masked everywhere. */

@@ -50,7 +50,7 @@ function readType(part: Part, known: Known): TypeSpec {
   const fields = part.part("fields").entries();
   return present({
     description: part.part("description").text(),
-    xml: present({ element, namespace: xml.part("namespace").text() }),
+    xml: present({ element, namespace: readNamespace(xml.part("namespace")) }),
     fields: Object.fromEntries(
       fields.map(([name, field]) => {
         checkName(field, name, "a field");
@@ -63,6 +63,11 @@ function readType(part: Part, known: Known): TypeSpec {
       .map((rule) => readRule(rule, known, evidence)),
     additional: part.has("additional") ? readInner(part.part("additional"), known) : undefined,
   });
+}
+
+/** An empty one says that the elements inside have no namespace, whatever is around them. */
+function readNamespace(part: Part): string | undefined {
+  return part.value() === "" ? "" : part.text();
 }
 
 function readRule(part: Part, { documents }: Known, evidence: readonly string[]): RuleSpec {

@@ -8,13 +8,15 @@ export interface Credentials {
   query: Record<string, string>;
   headers: Record<string, string>;
   cookies: Record<string, string>;
+  /** By input field. */
+  body: Record<string, string>;
   /** The secrets of a built-in signer, by their names in the file. */
   signing: ReadonlyMap<string, string>;
   /** How its access token is obtained. */
   grant?: TokenGrant | undefined;
 }
 
-export const NO_CREDENTIALS: Credentials = { query: {}, headers: {}, cookies: {}, signing: new Map() };
+export const NO_CREDENTIALS: Credentials = { query: {}, headers: {}, cookies: {}, body: {}, signing: new Map() };
 
 const FOR_HEADER = { place: "header" } as const;
 const FOR_COOKIE = { place: "cookie" } as const;
@@ -44,6 +46,7 @@ export async function credentialsFor(
   const cookies = spec.cookies
     ? await all(spec.cookies, (written) => lookup.get(written, origin, FOR_COOKIE))
     : NO_CREDENTIALS.cookies;
+  const body = spec.body ? await all(spec.body, get) : NO_CREDENTIALS.body;
   if (spec.bearer !== undefined) headers["authorization"] = `Bearer ${await forHeader(spec.bearer)}`;
   if (spec.basic) {
     const pair = Buffer.from(`${await get(spec.basic.user)}:${await get(spec.basic.password)}`).toString("base64");
@@ -53,7 +56,7 @@ export async function credentialsFor(
   const signing = spec.sign === undefined ? NO_CREDENTIALS.signing : await signingSecrets(spec.sign, get);
   const grant = spec.oauth && (await grantFor(spec.oauth, lookup, options));
   lookup.throwIfIncomplete();
-  return { query, headers, cookies, signing, grant };
+  return { query, headers, cookies, body, signing, grant };
 }
 
 async function signingSecrets(sign: SecretsSpec["sign"], get: Take): Promise<ReadonlyMap<string, string>> {

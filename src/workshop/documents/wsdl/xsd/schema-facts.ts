@@ -46,6 +46,10 @@ export class XsdFacts {
     return this.#lines(from, to);
   }
 
+  #identity(kind: string, { id }: XmlNode): string {
+    return `${this.#document} ${kind} ${id}`;
+  }
+
   #lines(from: number, to: number): Evidence {
     return to > from ? `${this.#document}#L${from}-L${to}` : `${this.#document}#L${from}`;
   }
@@ -108,6 +112,7 @@ export class XsdFacts {
     return {
       ...plainFacts(this.placeOf(node)),
       ...described(node),
+      identity: this.#identity("list", node),
       types: ["array"],
       items,
       ...(min > 0 ? { minItems: min } : {}),
@@ -126,7 +131,7 @@ export class XsdFacts {
     if (!only) {
       const doubt = model.isOpen ? { doubt: "The document allows any XML here; the tool has only its text." } : {};
       const isPresence = !model.isOpen && member.max === 1;
-      const facts = plainFacts(this.placeOf(node));
+      const facts = { ...plainFacts(this.placeOf(node)), identity: this.#identity("element", node) };
       const kind = isPresence
         ? { types: ["boolean" as const], xml: { ...xml, presence: true as const } }
         : { types: ["string" as const], xml };
@@ -139,7 +144,15 @@ export class XsdFacts {
       const isKept = member.min > 0 && !nullable;
       const items = () => this.#element({ ...only, max: Infinity }, innerXml(only, inside), inside);
       const list = this.#list(only, { ...xml, wrapped: true, ...(isKept ? { keepEmpty: true } : {}) }, items);
-      return { ...list, ...described(node), evidence: this.placeOf(node), also: [this.placeOf(only.node)], nullable };
+      const identity = this.#identity("list", node);
+      return {
+        ...list,
+        ...described(node),
+        identity,
+        evidence: this.placeOf(node),
+        also: [this.placeOf(only.node)],
+        nullable,
+      };
     }
     return {
       ...plainFacts(this.placeOf(node)),
@@ -183,7 +196,7 @@ export class XsdFacts {
     const facts: SchemaFacts = {
       ...plainFacts(this.placeOf(type.node)),
       ...described(type.node),
-      identity: `${this.#document} ${type.node.id}`,
+      identity: this.#identity("type", type.node),
       ...(type.name ? { name: type.name.name } : {}),
       types: ["object"],
       properties,
@@ -245,6 +258,7 @@ export class XsdFacts {
     const all = [...doubts, ...typeDoubt];
     return {
       ...plainFacts(this.placeOf(node)),
+      identity: this.#identity(kind, node),
       ...simple,
       ...described(node),
       ...(usual === undefined ? {} : { default: valueFrom(usual, type) }),

@@ -5,7 +5,7 @@ import { readOAuth } from "./read-oauth.ts";
 import { readSigner } from "./read-signer.ts";
 import { checkHeader, readSecretName } from "../secret-name.ts";
 
-const PLACES = ["query", "headers", "bearer", "basic", "cookies", "oauth", "sign"];
+const PLACES = ["query", "headers", "bearer", "basic", "cookies", "body", "oauth", "sign"];
 
 export function readSecrets(part: Part): Record<string, SecretsSpec> {
   return Object.fromEntries(part.entries().map(([name, set]) => [name, readSet(set)]));
@@ -14,7 +14,10 @@ export function readSecrets(part: Part): Record<string, SecretsSpec> {
 function readSet(part: Part): SecretsSpec {
   part.members([...PLACES, "public"]);
   if (part.isMap && !PLACES.some((place) => part.has(place))) {
-    part.error("says nowhere where its secrets go", "Give query, headers, bearer, basic, cookies, oauth or sign.");
+    part.error(
+      "says nowhere where its secrets go",
+      "Give query, headers, bearer, basic, cookies, body, oauth or sign.",
+    );
   }
   for (const [header, name] of part.part("headers").entries()) checkHeader(name, header, "");
   for (const [cookie, name] of part.part("cookies").entries()) checkCookie(name, cookie);
@@ -24,6 +27,7 @@ function readSet(part: Part): SecretsSpec {
     bearer: readSecretName(part.part("bearer")),
     basic: part.has("basic") ? readBasic(part.part("basic")) : undefined,
     cookies: part.has("cookies") ? readNames(part.part("cookies")) : undefined,
+    body: part.has("body") ? readNames(part.part("body")) : undefined,
     oauth: part.has("oauth") ? readOAuth(part.part("oauth")) : undefined,
     public: [],
     sign: readSigner(part.part("sign")),
