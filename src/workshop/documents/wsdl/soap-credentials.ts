@@ -1,5 +1,5 @@
 import type { SchemaFacts } from "../api-facts.ts";
-import { isSecretName } from "../secret-like.ts";
+import { isSecretName } from "../text/secret-like.ts";
 
 /** Names of elements that hold credentials. */
 const HOLDER =

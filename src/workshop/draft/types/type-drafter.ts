@@ -5,7 +5,7 @@ import { pascalCase, wordsOf } from "../names/words.ts";
 import { namesByLength, TypeNames, typeNameFor } from "../names/type-names.ts";
 import type { QuestionList } from "../questions.ts";
 import { fieldText } from "../texts.ts";
-import { ANY_SHAPE, FREE_OBJECT, NULL_SHAPE, TEXT_SHAPE, type DraftType } from "./draft-type.ts";
+import { ANY_SHAPE, FREE_OBJECT, includes, NULL_SHAPE, TEXT_SHAPE, type DraftType } from "./draft-type.ts";
 import { flattenSchema, identityOf, type FlatSchema } from "./flatten-schema.ts";
 import { givenTypes, kindsOf } from "./schema-kinds.ts";
 import { enumShape, fixedValue, isExact, scalarShape } from "./scalar-shape.ts";
