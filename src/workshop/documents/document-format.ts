@@ -90,7 +90,7 @@ const BY_TEXT: readonly [RegExp, DocumentFormat | Looks][] = [
   ],
   [
     /^\s*<[^]*?<?(?:\w+:)?description\b[^>]*\bxmlns(?::\w+)?=["']http:\/\/www\.w3\.org\/ns\/wsdl/,
-    { like: "WSDL 2.0", fix: "Services that have it offer WSDL 1.1, too: look for an address that ends with ?wsdl." },
+    { like: "WSDL 2.0", fix: "Services that have it also offer WSDL 1.1: look for an address that ends with ?wsdl." },
   ],
   [/^\s*(?:(?:#[^\n]*|(?:export[ \t]+)?[A-Za-z_]\w*=[^\n]*|set [-+][^\n]*)\n\s*)*(?:\$ )?curl\s/, "curl"],
   [
