@@ -71,6 +71,8 @@ export class Acceptance {
         return members.every((member) => this.#accepts(of, member, depth + 1));
       }
       case "any":
+        // Only null: the alternative of a list whose items may be null.
+        if (shape.schema?.["type"] === "null") return value === null;
         return shape.only === undefined || isRecord(value);
       case "union":
         return this.#isOneOf(shape, value, depth);

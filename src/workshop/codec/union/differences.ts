@@ -56,6 +56,7 @@ export class Differences {
       case "map":
         return isRecord(value) ? COST.unknown + this.#ofItems(shape.of, Object.values(value), depth) : COST.kind;
       case "any":
+        if (shape.schema?.["type"] === "null") return value === null ? 0 : COST.kind;
         return shape.only === "object" && !isRecord(value) ? COST.kind : COST.free;
       case "union":
         return this.#ofUnion(shape, value, depth);

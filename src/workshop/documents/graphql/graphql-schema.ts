@@ -26,7 +26,7 @@ export interface ReadSchema {
 }
 
 /** The largest known schemas have about 500,000 tokens. */
-const MAX_TOKENS = 3_000_000;
+const MAX_TOKENS = 1_000_000;
 const MAX_TYPES = 50_000;
 
 /** Reads a schema in the schema language, or the result of an introspection query. */
@@ -50,8 +50,9 @@ export function readSchema(document: LoadedDocument): ReadSchema {
 }
 
 function ofText({ text, name }: LoadedDocument): ReadSchema {
-  const { document, unknown } = completed(parse(text, { maxTokens: MAX_TOKENS }));
-  if (document.definitions.length > MAX_TYPES) throw tooLarge(name, `has more than ${MAX_TYPES} definitions`);
+  const parsed = parse(text, { maxTokens: MAX_TOKENS });
+  if (parsed.definitions.length > MAX_TYPES) throw tooLarge(name, `has more than ${MAX_TYPES} definitions`);
+  const { document, unknown } = completed(parsed);
   // Schemas of gateways use directives and types that other parts of them declare.
   const schema = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
   return { schema, places: new SdlPlaces(name, schema), unknown };

@@ -19,7 +19,7 @@ import type { Evidence, SchemaFacts } from "../api-facts.ts";
 import { plainSchema } from "../inferred-schema.ts";
 import type { GraphqlPlaces } from "./graphql-places.ts";
 import { isFile, scalarFacts } from "./graphql-scalars.ts";
-import { TOP_LEVEL, type ObjectSelection, type Selection, type Selections } from "./selection.ts";
+import { TOP_LEVEL, type ObjectSelection, type FieldSelection, type Selections } from "./selection.ts";
 
 /** What a field or an argument says about its value. */
 interface Given {
@@ -28,6 +28,8 @@ interface Given {
   defaultValue?: unknown;
 }
 
+/** A longer enumeration would fill the file and every definition. */
+const MOST_LISTED = 2_000;
 const MOST_VALUES = 12;
 const MOST_VALUE_TEXT = 200;
 
@@ -51,7 +53,7 @@ export class GraphqlSchemas {
   /** Undefined for a selection of a leaf. */
   output(
     type: GraphQLOutputType,
-    selection: Selection | undefined,
+    selection: FieldSelection | undefined,
     place: { given: Given; evidence: Evidence },
   ): SchemaFacts {
     const { given, evidence } = place;
@@ -99,7 +101,7 @@ export class GraphqlSchemas {
     return { ...this.#named(type), oneOf: alternatives };
   }
 
-  #outputValue(type: GraphQLOutputType, selection: Selection | undefined, evidence: Evidence): SchemaFacts {
+  #outputValue(type: GraphQLOutputType, selection: FieldSelection | undefined, evidence: Evidence): SchemaFacts {
     if (isListType(type)) {
       const item: GraphQLOutputType = type.ofType;
       return listOf(evidence, () => ({
@@ -130,7 +132,7 @@ export class GraphqlSchemas {
     };
   }
 
-  #abstract({ type, of, text }: Selection & { kind: "abstract" }): SchemaFacts {
+  #abstract({ type, of, text }: FieldSelection & { kind: "abstract" }): SchemaFacts {
     const options = of.map((each): [string, () => SchemaFacts] => {
       const { name } = each.type;
       return [name, () => this.#object(each, `${type.name}_${name}`, `${type.name} ${name}`, name)];
@@ -153,13 +155,19 @@ export class GraphqlSchemas {
     return this.#selections.of(type, 0)?.text === text ? `${type.name}Brief` : `${type.name}Part`;
   }
 
-  #isWhole(type: Selection["type"], text: string): boolean {
+  #isWhole(type: FieldSelection["type"], text: string): boolean {
     return this.#selections.of(type, TOP_LEVEL)?.text === text;
   }
 
   #leaf(type: GraphQLScalarType | GraphQLEnumType, evidence: Evidence): SchemaFacts {
     if (isEnumType(type)) {
       const values = type.getValues();
+      if (values.length > MOST_LISTED) {
+        return {
+          ...plainSchema(evidence),
+          doubt: `The enumeration ${type.name} has ${values.length} values, too many to list: any text is accepted.`,
+        };
+      }
       const description = enumText(type);
       return {
         ...plainSchema(evidence),

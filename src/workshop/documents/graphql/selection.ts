@@ -12,7 +12,7 @@ import {
 } from "graphql";
 
 /** What is selected of the values of a type. */
-export type Selection = ObjectSelection | AbstractSelection;
+export type FieldSelection = ObjectSelection | AbstractSelection;
 
 export interface ObjectSelection {
   kind: "object";
@@ -37,7 +37,7 @@ export interface SelectedField {
   /** Its name in the answer. */
   key: string;
   field: GraphQLField<unknown, unknown>;
-  inner?: Selection;
+  inner?: FieldSelection;
 }
 
 /** How many levels of objects are selected inside of the answer. */
@@ -55,7 +55,7 @@ const INNER_ITEMS = 10;
  */
 export class Selections {
   readonly #schema: GraphQLSchema;
-  readonly #known = new Map<string, Selection | undefined>();
+  readonly #known = new Map<string, FieldSelection | undefined>();
   readonly #open = new Set<string>();
 
   constructor(schema: GraphQLSchema) {
@@ -63,7 +63,7 @@ export class Selections {
   }
 
   /** Undefined if nothing can be selected. */
-  of(type: GraphQLNamedType, level = TOP_LEVEL): Selection | undefined {
+  of(type: GraphQLNamedType, level = TOP_LEVEL): FieldSelection | undefined {
     const key = `${type.name} ${level}`;
     if (this.#known.has(key)) return this.#known.get(key);
     // A value that only contains values of its own type.
