@@ -1,13 +1,13 @@
 import type { OpenApi } from "../host/servers/server-connector.ts";
-import type { FindApiState } from "../workshop/open-api.ts";
+import type { OpenApiOptions } from "../workshop/open-api.ts";
 
 /** Opens tool files as servers. The workshop is loaded with the first one. */
 export const openApi: OpenApi = openApiWith();
 
-/** The same, with what their servers keep in another place than files. */
-export function openApiWith(findState?: FindApiState): OpenApi {
+/** The same, with published APIs, or with what their servers keep in another place than files. */
+export function openApiWith(options?: OpenApiOptions): OpenApi {
   return async (reach, surroundings) => {
     const workshop = await import("../workshop/open-api.ts");
-    return workshop.openApi(reach, surroundings, findState);
+    return workshop.openApi(reach, surroundings, options);
   };
 }

@@ -1,7 +1,9 @@
 import type { TrustStore } from "../config/trust/trust-store.ts";
 import type { HostOptions } from "../host/host-options.ts";
 import type { Store } from "../store/store.ts";
+import type { OpenApi } from "../host/servers/server-connector.ts";
 import type { ApiState } from "../workshop/open-api.ts";
+import type { FollowedApis } from "../workshop/open-published.ts";
 import { openApiWith } from "./open-api.ts";
 
 type StateOptions = Required<Pick<HostOptions, "tenant" | "secrets" | "eraCache" | "trustStore" | "openApi">>;
@@ -13,7 +15,26 @@ export function storedState(store: Store, tenant: string, ownTrust: TrustStore):
     secrets: store.secrets(tenant),
     eraCache: store.eras(tenant),
     trustStore: sharedTrust(ownTrust, store.trust),
-    openApi: openApiWith(async () => apiState(store)),
+    openApi: openApiWith({
+      findState: async () => apiState(store),
+      findPublished: async () => followedApis(store, tenant),
+    }),
+  };
+}
+
+/** Opens what a tenant has published, and keeps everything else in files. */
+export function openPublished(store: Store, tenant: string): OpenApi {
+  return openApiWith({ findPublished: async () => followedApis(store, tenant) });
+}
+
+/** What a tenant has published, in whatever process. */
+export function followedApis(store: Pick<Store, "apis" | "changes">, tenant: string): FollowedApis {
+  return {
+    source: store.apis(tenant),
+    onChange: (listener) =>
+      store.changes.listen((topic) => {
+        if (topic === "apis") listener();
+      }),
   };
 }
 

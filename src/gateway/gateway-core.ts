@@ -18,7 +18,9 @@ import { Catalogs } from "./lists/catalogs.ts";
 import { Cursors } from "./lists/cursors.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
 import { isOneHop, listRequestedBy } from "../protocol/methods.ts";
+import { versionIn } from "./lists/known-list.ts";
 import { ListedThings } from "./lists/listed-things.ts";
+import { SeenVersions } from "./calls/seen-versions.ts";
 import { ServersListening } from "./changes/listening.ts";
 import { fullName, type Own } from "./names/names.ts";
 import { listedTarget, nameOf } from "./access/narrowed.ts";
@@ -66,6 +68,7 @@ export class GatewayCore implements Views {
   readonly #owners: OwnerChanges;
   readonly #listed: ListedThings;
   readonly #resources: GatewayResources | undefined;
+  readonly #seen = new SeenVersions();
   readonly #listenings = new Set<ServersListening>();
   readonly #passing = (call: UpstreamCall) => this.#pass(call);
 
@@ -92,7 +95,8 @@ export class GatewayCore implements Views {
     const run = this.#passing;
     const listed = (this.#listed = new ListedThings({ catalogs, run, ownList, pins: host.pins }));
     this.#one = new PassedLists({ catalogs, run, access, pins: host.pins, listed, cursors, logger });
-    const shared = { host, catalogs, cursors, ownList, failures, waitMs, pageSize, listed, calls, logger };
+    const onShown = this.#seen.note.bind(this.#seen);
+    const shared = { host, catalogs, onShown, cursors, ownList, failures, waitMs, pageSize, listed, calls, logger };
     this.#everything = new Selection(access, shared);
     this.#sets = new SetSelections({ ...shared, everything: access, rules: options, sets: options.sets });
   }
@@ -223,10 +227,22 @@ export class GatewayCore implements Views {
   }
 
   #page(list: ListKind, exchange: GatewayExchange, selection: Selection): Promise<Result> {
-    const { endpoint: view, principal } = exchange;
+    const { endpoint: view } = exchange;
     return view.kind === "one"
-      ? this.#one.page(list, selection.get(view.server, principal), exchange)
+      ? this.#pageOfOne(list, view.server, exchange, selection)
       : this.#withOwn(list, exchange, selection.lists.page(list, exchange));
+  }
+
+  async #pageOfOne(list: ListKind, server: string, exchange: GatewayExchange, selection: Selection): Promise<Result> {
+    const page = await this.#one.page(list, selection.get(server, exchange.principal), exchange);
+    const version = list === "tools" && this.#isApi(server) ? versionIn(page) : undefined;
+    if (version !== undefined) this.#seen.note(exchange, server, version);
+    return page;
+  }
+
+  /** Whether the server is made of an API in this process: its tools may change while callers have seen earlier ones. */
+  #isApi(server: string): boolean {
+    return this.#host.directory.find(server)?.entry?.reach.kind === "api";
   }
 
   /** The resources of the gateway itself follow those of the servers. */
@@ -285,7 +301,9 @@ export class GatewayCore implements Views {
    * Uses the caller's own connection. If the caller has a subscription, changes of this connection are followed from
    * now on.
    */
-  async #pass(call: UpstreamCall): Promise<Result> {
+  async #pass(given: UpstreamCall): Promise<Result> {
+    const isSeen = given.method === "tools/call" && this.#isApi(given.server);
+    const call = isSeen ? { ...given, seen: this.#seen.find(given.exchange, given.server) } : given;
     const { principal, caller, signal } = call.exchange;
     const key = ownerKey(principal, caller.owner);
     if (!this.#owners.isListening(key)) return this.#calls.run(call);

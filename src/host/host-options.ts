@@ -5,6 +5,7 @@ import type { SecretStore } from "../auth/secrets.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { PublicOnly } from "../net/public-only.ts";
+import type { ServerDefinition } from "../config/read/server-definition.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { OpenApi } from "./servers/server-connector.ts";
@@ -22,6 +23,8 @@ export interface HostOptions {
   config?: string | undefined;
   /** Only these servers of the files, by id. */
   only?: readonly string[] | undefined;
+  /** Servers beside those of the files; a server of the files with the same name hides one of these. */
+  beside?: (() => readonly ServerDefinition[]) | undefined;
   /** The project folder; default: the working folder. */
   cwd?: string | undefined;
   /** Trust the project's files, and approvals of tool files by other people, for this run, as they are at its start. */

@@ -165,8 +165,12 @@ export class Host implements AsyncDisposable {
     return this.#supervisors.started();
   }
 
+  /** Without older versions of servers, which have addresses of their own. */
   servers(): ServerStatus[] {
-    return this.#supervisors.all().map(statusOf);
+    return this.#supervisors
+      .all()
+      .filter(({ definition }) => definition.versionOf === undefined)
+      .map(statusOf);
   }
 
   /** Undefined if there is no such server. */
@@ -256,6 +260,18 @@ export class Host implements AsyncDisposable {
     return this.#setting.run(() => this.#apply(servers));
   }
 
+  /** Applies the servers of the files again, with those that are beside them now. */
+  applyBeside(): Promise<void> {
+    return this.#setting.run(async () => {
+      // The files are read first; then this is called.
+      if (!this.configuration) return;
+      const ids = this.#options.only?.map(serverId);
+      const configured = this.configuration.servers;
+      const all = [...configured, ...withoutConflicts(this.#options.beside?.() ?? [], configured, this.#logger)];
+      await this.#apply(all.filter(({ id, versionOf = id }) => ids?.includes(versionOf) ?? true));
+    });
+  }
+
   /** Disabling removes the tools of a server and keeps its connection; enabling adds them again. */
   async toggle(server: string, enabled: boolean): Promise<void> {
     const supervisor = this.#calls.getSupervisor(server);
@@ -300,7 +316,7 @@ export class Host implements AsyncDisposable {
 
   /** Reads the configuration, and again when it changes if `watch` is set. */
   async #followFiles(): Promise<void> {
-    const { config, only, watch = false, trust = false, onConfiguration } = this.#options;
+    const { config, watch = false, trust = false, onConfiguration } = this.#options;
     this.#files = new WatchedConfiguration({
       load: { ...this.#load, explicit: config },
       trustsFirst: trust,
@@ -309,8 +325,7 @@ export class Host implements AsyncDisposable {
       onChange: async (configuration) => {
         onConfiguration?.(configuration);
         this.configuration = configuration;
-        const ids = only?.map(serverId);
-        await this.setServers(configuration.servers.filter(({ id }) => ids?.includes(id) ?? true));
+        await this.applyBeside();
       },
     });
     await this.#files.start();
@@ -330,6 +345,21 @@ export class Host implements AsyncDisposable {
 
 function budgetOf(given: HostOptions["processes"], options: ProcessBudgetOptions): ProcessBudget | undefined {
   return given === undefined || given instanceof ProcessBudget ? given : new ProcessBudget(given, options);
+}
+
+/** An entry of a file has been written for this machine, so it hides a server with the same name. */
+function withoutConflicts(
+  beside: readonly ServerDefinition[],
+  configured: readonly ServerDefinition[],
+  logger: Logger,
+): ServerDefinition[] {
+  const taken = new Set(configured.flatMap(({ id, prefix }) => (prefix === undefined ? [id] : [id, prefix])));
+  return beside.filter(({ id, versionOf }) => {
+    const isTaken = taken.has(versionOf ?? id);
+    if (isTaken && versionOf === undefined)
+      logger.warn(`the published server "${id}" is not served: a configured server has this name`);
+    return !isTaken;
+  });
 }
 
 function statusOf({ definition, state }: ServerSupervisor): ServerStatus {

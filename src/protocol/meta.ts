@@ -12,6 +12,12 @@ export const META = {
 /** The caller's name for a server in the same process, so that it can distinguish callers. */
 export const CALLER_META = "dev.nexus/caller";
 
+/** Which state of a server's tools the caller has seen, for a server in the same process. Empty: it is not known. */
+export const SEEN_META = "dev.nexus/seen";
+
+/** In a list of tools: identifies this state of them. */
+export const VERSION_META = "dev.nexus/version";
+
 /** Identifies a request in logs, in audit records and at other servers. */
 export const CORRELATION_META = "dev.nexus/correlationId";
 

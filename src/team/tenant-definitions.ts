@@ -11,6 +11,8 @@ export interface TenantDefinitionOptions extends Omit<DefineOptions, "cwd" | "is
   secrets: Pick<SecretStore, "get">;
   /** The configuration file whose "network" counts; default: the user's own files. */
   config?: string | undefined;
+  /** Servers that the tenant has published; an entry with the same name hides one. */
+  published?: readonly ServerDefinition[] | undefined;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface TenantDefinitionOptions extends Omit<DefineOptions, "cwd" | "is
  */
 export async function defineTenantServers(
   kept: Pick<TenantServers, "list">,
-  { config, ...options }: TenantDefinitionOptions,
+  { config, published = [], ...options }: TenantDefinitionOptions,
 ): Promise<ServerDefinition[]> {
   const { servers, unreadable } = await kept.list();
   const secrets = new CheckedSecrets(options.secrets);
@@ -31,6 +33,8 @@ export async function defineTenantServers(
   };
   const defined = [...(await of("local")), ...(await of("network")), ...unreadable.map(unreadableServer)];
   secrets.requireAnswered();
+  const taken = new Set(defined.map(({ id }) => id));
+  defined.push(...published.filter(({ id, versionOf = id }) => !taken.has(versionOf)));
   defined.sort((a, b) => (a.id < b.id ? -1 : 1));
   requireUniquePrefixes(defined);
   await limitNetwork(defined, context, config);
@@ -61,9 +65,9 @@ class CheckedSecrets {
 }
 
 /** What the operator's configuration says about addresses and certificates counts for all tenants. */
-async function limitNetwork(
+export async function limitNetwork(
   servers: readonly ServerDefinition[],
-  context: DefineOptions,
+  context: Pick<DefineOptions, "home" | "platform" | "variables">,
   config: string | undefined,
 ): Promise<void> {
   try {

@@ -30,7 +30,7 @@ export class TenantHosts implements Disposable {
     const hosts = new TenantHosts(options);
     hosts.#stop = await options.store.changes.listen((topic) => {
       if (topic === "tenants") void hosts.#looking.run();
-      if (topic === "servers") hosts.#applyChanges();
+      if (topic === "servers" || topic === "apis") hosts.#applyChanges();
     });
     return hosts;
   }

@@ -88,6 +88,16 @@ export interface ApiReach {
   file: string;
   upstream: string | undefined;
   settings?: Readonly<Record<string, string>>;
+  /** Served from the store of the gateway instead of from the file, whose name is then for people only. */
+  published?: PublishedReach;
+}
+
+/** A published API. Everything else about it is in the store, and may change while it is served. */
+export interface PublishedReach {
+  /** The server as which it was published. */
+  server: string;
+  /** Only versions with this major number. */
+  major?: number;
 }
 
 /** Where a part of an entry is written: the keys that lead to it. */

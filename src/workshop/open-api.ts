@@ -1,26 +1,29 @@
-import { join } from "node:path";
-import { defaultInstance, instanceFileName, instanceKey, type ServerInstance } from "../auth/server-instance.ts";
+import { defaultInstance, instanceKey, type ServerInstance } from "../auth/server-instance.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { loadStateKey } from "../files/state-key.ts";
-import { secretStore, trustStore } from "../host/servers/load-options.ts";
+import { trustStore } from "../host/servers/load-options.ts";
 import type { ApiSurroundings } from "../host/servers/server-connector.ts";
+import type { McpServer } from "../server/features/mcp-server.ts";
 import { serveMemory } from "../server/memory/serve-memory.ts";
 import { MemoryTransport } from "../transport/memory.ts";
-import type { ApiReach } from "../transport/server-entry.ts";
+import type { ApiReach, PublishedReach } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { ToolFile } from "./file/model/tool-file.ts";
-import { DeviationLog, deviationsFolder } from "./learn/seen-deviations.ts";
 import { loadApproved, type ApprovedApi } from "./load-api.ts";
-import { apiSecrets } from "./run/secrets/api-secrets.ts";
-import { UpstreamTokens } from "./run/secrets/upstream-tokens.ts";
-import { ApiRunner, type ApiRunnerOptions } from "./run/api-runner.ts";
-import { FileWriteLedger } from "./run/writes/file-write-ledger.ts";
-import type { WriteLedger } from "./run/writes/write-ledger.ts";
-import { exampleSettings } from "./run/setting-values.ts";
-import { writesFolder } from "./run/writes/unknown-writes.ts";
+import { atInstance, InstanceRates } from "./at-instance.ts";
+import {
+  FollowedPublication,
+  loadVersion,
+  readPublished,
+  type FollowedApis,
+  type PublishedState,
+} from "./open-published.ts";
+import { openRunner } from "./open-runner.ts";
+import type { ApiInstance } from "./publish/published.ts";
 import { ResultStore } from "./run/result-store.ts";
-import type { OpenedRunner, ServedVersion } from "./serve/running-version.ts";
+import type { WriteLedger } from "./run/writes/write-ledger.ts";
+import type { ServedVersion } from "./serve/running-version.ts";
 import { VersionedServer } from "./serve/versioned-server.ts";
 import { WatchedToolFile } from "./watched-tool-file.ts";
 
@@ -36,44 +39,83 @@ export interface ApiState {
 /** Opened when a server needs it: one with a fake keeps nothing. Undefined: files. */
 export type FindApiState = () => Promise<ApiState | undefined>;
 
-const IN_FILES: FindApiState = async () => undefined;
+export interface OpenApiOptions {
+  /** Default: everything is kept in files. */
+  findState?: FindApiState | undefined;
+  /** The published APIs of the tenant; without it, none can be opened. */
+  findPublished?: (() => Promise<FollowedApis | undefined>) | undefined;
+}
 
 /**
- * A server from an approved tool file, in this process. Each connection opens and closes what it needs, including a
- * fake; a connection that is cancelled while it opens leaves nothing behind.
+ * A server from an approved tool file or a published API, in this process. Each connection opens and closes what it needs,
+ * including a fake; a connection that is cancelled while it opens leaves nothing behind.
  */
 export async function openApi(
   reach: ApiReach,
-  given: ApiSurroundings,
-  findState: FindApiState = IN_FILES,
+  surroundings: ApiSurroundings,
+  { findState = async () => undefined, findPublished }: OpenApiOptions = {},
 ): Promise<Transport> {
-  const trust = given.trust ?? trustStore(given.surroundings, given.stateFolder);
+  const trust = surroundings.trust ?? trustStore(surroundings.surroundings, surroundings.stateFolder);
+  const given = { ...surroundings, trust, findState };
+  if (reach.published) {
+    const apis = await findPublished?.();
+    if (!apis) throw notPublished(reach.published);
+    const state = await readPublished(apis.source, reach.published);
+    const first = await loadVersion(apis.source, state.record);
+    const { published } = reach;
+    return transportTo(first.api.file, given, () => servePublished({ first, state, reach: published, apis }, given));
+  }
   const approved = await loadApproved(reach.file, { trust });
+  return transportTo(approved.file, given, () => serveFile(approved, reach, given));
+}
+
+interface Served {
+  server: McpServer;
+  close: () => Promise<void>;
+}
+
+function transportTo(file: ToolFile, { logger }: ApiSurroundings, serve: () => Promise<Served>): Transport {
   return {
     kind: "memory",
     target: {},
-    longestCallMs: longestCallMs(approved.file),
+    longestCallMs: longestCallMs(file),
     async connect(receiver, signal) {
       signal?.throwIfAborted();
-      const served = await serveFile(approved, reach, { ...given, trust, findState });
+      const served = await serve();
+      let ended = Promise.resolve();
       const memory = new MemoryTransport((end) => {
-        serveMemory(served.server, end, { logger: given.logger });
-        void end.closed.then(served.close);
+        serveMemory(served.server, end, { logger });
+        ended = end.closed.then(served.close);
       });
       const connection = await memory.connect(receiver);
-      if (signal?.aborted) await connection.close();
+      const close = async () => {
+        await connection.close();
+        await ended;
+      };
+      if (signal?.aborted) await close();
       signal?.throwIfAborted();
-      return connection;
+      return { ...connection, close, [Symbol.asyncDispose]: close };
     },
   };
+}
+
+function notPublished({ server }: PublishedReach): NexusError {
+  return new NexusError("CONFIG_INVALID", `The published server "${server}" needs the store of its gateway`, {
+    server,
+    mayHaveReached: false,
+  });
 }
 
 type OpenContext = ApiSurroundings & { findState: FindApiState; trust: TrustStore };
 
 /** Serves the file as it was approved, and what is approved of it later, while the connection is open. */
-async function serveFile(approved: ApprovedApi, reach: ApiReach, given: OpenContext) {
+async function serveFile(approved: ApprovedApi, reach: ApiReach, given: OpenContext): Promise<Served> {
   const { onProblem = () => {}, logger } = given;
-  const server = await startServer(approved, reach, given);
+  const instance = defaultInstance(given.server ?? approved.file.api, given.tenant);
+  const kept = await keptFor(instance, reach.upstream, given);
+  const open = (version: ServedVersion) => openRunner(version, reach, { ...given, ...kept, instance });
+  const settings = () => reach.settings ?? {};
+  const server = await VersionedServer.open(approved, { open, settings, stateKey: kept.stateKey });
   const path = reach.file;
   onProblem(undefined);
   const watch = new WatchedToolFile({
@@ -103,6 +145,41 @@ function stillServed(problem: NexusError): NexusError {
   return new NexusError(code, `${message}. The version that was approved before is still served`, details);
 }
 
+interface Publication {
+  first: ServedVersion;
+  state: PublishedState;
+  reach: PublishedReach;
+  apis: FollowedApis;
+}
+
+/** Serves what is published as this server, while the connection is open. */
+async function servePublished({ first, state, reach, apis }: Publication, given: OpenContext): Promise<Served> {
+  const { onProblem = () => {}, logger } = given;
+  const owner = defaultInstance(state.instance.server, given.tenant);
+  const kept = await keptFor(owner, state.instance.upstream, given);
+  let { instance } = state;
+  const rates = new InstanceRates();
+  const open = (version: ServedVersion) => {
+    const context = { ...given, ...kept, instance: owner, rate: rates.of(instance) };
+    return openRunner(...atInstance(version, instance, context));
+  };
+  const settings = () => instance.settings;
+  const server = await VersionedServer.open(first, { open, settings, stateKey: kept.stateKey });
+  const useInstance = (next: ApiInstance) => (instance = next);
+  try {
+    const options = { apis, logger, useInstance, onProblem };
+    const followed = await FollowedPublication.follow(reach, { server, state }, options);
+    const close = async () => {
+      await followed[Symbol.asyncDispose]();
+      await server.close();
+    };
+    return { server: server.server, close };
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
 /**
  * Includes the confirming call, a write of a step that is sent at the end of its time, and time to report the outcome:
  * the server knows more about a write than its client.
@@ -117,118 +194,13 @@ function longestCallMs({ tools }: Pick<ToolFile, "tools">): number {
   return Math.max(0, ...all) + TELLING_MS;
 }
 
-async function startServer(first: ApprovedApi, reach: ApiReach, given: OpenContext): Promise<VersionedServer> {
-  const instance = defaultInstance(given.server ?? first.file.api, given.tenant);
-  const state = reach.upstream === "fake" ? undefined : await given.findState();
+/** What all versions of a server share. */
+async function keptFor(instance: ServerInstance, upstream: string | undefined, given: OpenContext) {
+  const state = upstream === "fake" ? undefined : await given.findState();
   // One key per server, so that an agreement with one server is not valid for another.
   const stateKey =
     state?.stateKey(instance) ??
     (await loadStateKey(given.stateFolder, given.surroundings.platform, instanceKey(instance)));
   // Excerpts of an earlier version link to what it kept.
-  const results = new ResultStore();
-  const open = (version: ServedVersion) =>
-    openRunner(version, reach, { ...given, instance, results, ledger: state?.writes(instance) });
-  return VersionedServer.open(first, { open, stateKey });
-}
-
-interface RunnerContext extends ApiSurroundings {
-  instance: ServerInstance;
-  results: ResultStore;
-  ledger: WriteLedger | undefined;
-}
-
-async function openRunner(
-  { api, file = api.file }: ServedVersion,
-  { upstream, settings = {} }: Pick<ApiReach, "upstream" | "settings">,
-  given: RunnerContext,
-): Promise<OpenedRunner> {
-  const { instance, results } = given;
-  const isFake = upstream === "fake";
-  const { close: unbind, ...binding } = isFake
-    ? await boundToFake(file, instance)
-    : boundToReal(file, instance, { ...given, upstream });
-  const deviations = isFake ? undefined : deviationLog(api.file.api, instance, given);
-  try {
-    const runner = new ApiRunner(api, {
-      ...binding,
-      results,
-      settings: isFake ? { ...exampleSettings(file), ...settings } : settings,
-      instance,
-      ca: [...given.surroundings.extraCertificates, ...(given.ca ?? [])],
-      publicOnly: isFake ? undefined : given.publicOnly,
-      logger: given.logger,
-      onDeviations: deviations && ((tool, told) => deviations.note(tool, told)),
-    });
-    const close = async () => {
-      deviations?.flush();
-      await runner.close();
-      await unbind();
-    };
-    return { runner, close };
-  } catch (error) {
-    await unbind();
-    throw error;
-  }
-}
-
-type Binding = Pick<ApiRunnerOptions, "secrets" | "saveSecret" | "tokens" | "upstream" | "ledger"> & {
-  close: () => Promise<void>;
-};
-
-/** The fake of the file with its credentials; its data ends with it. */
-async function boundToFake(file: ToolFile, { server }: ServerInstance): Promise<Binding> {
-  const { startFake } = await import("./fake/fake.ts");
-  const fake = await startFake(file);
-  const placeholders = new Map(Object.entries(fake.secrets).map(([name, value]) => [`${server}.${name}`, value]));
-  return { secrets: async (name) => placeholders.get(name), upstream: fake.url, close: () => fake.close() };
-}
-
-function boundToReal(
-  { api }: ToolFile,
-  instance: ServerInstance,
-  given: ApiSurroundings & { upstream: string | undefined; ledger: WriteLedger | undefined },
-): Binding {
-  const { surroundings, stateFolder, logger, upstream, ledger = fileLedger(api, instance, given) } = given;
-  const store = given.secrets ?? secretStore(surroundings, stateFolder);
-  const secrets = apiSecrets(store, {
-    api,
-    instance,
-    logger,
-    isStandIn: upstream !== undefined,
-  });
-  const saveSecret = async (name: string, value: string) => void (await store.set(name, value));
-  return { secrets, saveSecret, tokens: sharedTokens(instance, given), upstream, ledger, close: async () => {} };
-}
-
-/** One for all connections of this process to the same server: it writes a file. */
-function deviationLog(api: string, instance: ServerInstance, { shared, stateFolder }: ApiSurroundings): DeviationLog {
-  const file = join(deviationsFolder(stateFolder), `${instanceFileName(instance)}.json`);
-  const known = shared?.get(file);
-  if (known instanceof DeviationLog) return known;
-  const log = new DeviationLog(file, { api, server: instance.server });
-  shared?.set(file, log);
-  return log;
-}
-
-/** One for all connections of this process to the same server, so that each token is requested once. */
-function sharedTokens(instance: ServerInstance, { shared }: ApiSurroundings): UpstreamTokens {
-  const key = `tokens ${instanceKey(instance)}`;
-  const known = shared?.get(key);
-  if (known instanceof UpstreamTokens) return known;
-  const tokens = new UpstreamTokens();
-  shared?.set(key, tokens);
-  return tokens;
-}
-
-/** One for all connections of this process: its index has all writes of a year. */
-function fileLedger(api: string, instance: ServerInstance, given: ApiSurroundings): FileWriteLedger {
-  const folder = writesFolder(given.stateFolder);
-  const file = join(folder, `${instanceFileName(instance)}.jsonl`);
-  const known = given.shared?.get(file);
-  if (known instanceof FileWriteLedger) return known;
-  const { platform } = given.surroundings;
-  // Older versions recorded writes under the name of the API.
-  const ledger = new FileWriteLedger({ file, platform, former: join(folder, `${api}.jsonl`) });
-  given.shared?.set(file, ledger);
-  return ledger;
+  return { stateKey, ledger: state?.writes(instance), results: new ResultStore() };
 }

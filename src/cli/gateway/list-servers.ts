@@ -5,7 +5,12 @@ import { tableLines, type Cell } from "../output/table.ts";
 import { openRemoteServers, type ElsewhereContext } from "./open-servers.ts";
 
 const HEADINGS: Cell[] = ["server", "state", "tools", "URL or kind", "added"].map((text) => ({ text, style: "dim" }));
-const ADDED = { configuration: "in a configuration file", local: "on the machine", network: "over the network" };
+const ADDED = {
+  published: "published",
+  configuration: "in a configuration file",
+  local: "on the machine",
+  network: "over the network",
+};
 const STYLES: Partial<Record<ServerView["state"]["kind"], Cell["style"]>> = {
   disabled: "dim",
   ready: "green",

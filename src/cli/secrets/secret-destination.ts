@@ -24,7 +24,7 @@ export async function destinationOf(
   try {
     await using servers = await openServers();
     const { entry, trusted } = servers.get(server);
-    if (!trusted || entry?.reach.kind !== "api") return undefined;
+    if (!trusted || entry?.reach.kind !== "api" || entry.reach.published) return undefined;
     const { loadApproved } = await import("../../workshop/load-api.ts");
     const { file } = await loadApproved(entry.reach.file, { trust: servers.trust });
     const { upstream } = entry.reach;

@@ -4,6 +4,7 @@ import { Host } from "../../host/host.ts";
 import type { HostOptions } from "../../host/host-options.ts";
 import { trustStore } from "../../host/servers/load-options.ts";
 import type { Store } from "../../store/store.ts";
+import { definePublished } from "../../team/published-servers.ts";
 import { defineTenantServers } from "../../team/tenant-definitions.ts";
 import { TenantHosts } from "../../team/tenant-hosts.ts";
 import { childLogger, type Logger } from "../../text/logger.ts";
@@ -44,9 +45,10 @@ export function followTenants(store: Store, context: TenantsContext): Promise<Te
       onHost(host);
       return host;
     },
-    define: (tenant) => {
+    define: async (tenant) => {
       const own = { secrets: store.secrets(tenant), secretOptions: ` --tenant ${tenant}` };
-      return defineTenantServers(store.servers(tenant), { home, platform, variables, ...own, config });
+      const published = await definePublished(store.apis(tenant));
+      return defineTenantServers(store.servers(tenant), { home, platform, variables, ...own, published, config });
     },
   });
 }

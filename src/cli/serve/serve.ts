@@ -1,16 +1,18 @@
 import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
 import { untilAborted } from "../../async/unless-aborted.ts";
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import { removeTenantFolder } from "../../auth/tenant-folder.ts";
 import { openApi } from "../../compose/open-api.ts";
-import { storedState } from "../../compose/stored-state.ts";
+import { openPublished, storedState } from "../../compose/stored-state.ts";
 import { serve as serveHttp, serveStdio } from "../../gateway/index.ts";
 import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";
 import type { HostEntry, HostOptions } from "../../host/host-options.ts";
 import { Host } from "../../host/host.ts";
 import { Operations } from "../../rest/operations.ts";
+import type { PublishedServers } from "../../team/published-servers.ts";
 import type { TenantHosts } from "../../team/tenant-hosts.ts";
 import { loggerFrom, type Logger } from "../../text/logger.ts";
 import { visible } from "../../text/visible.ts";
@@ -55,7 +57,10 @@ input does the same, and a signal stops immediately.`,
     await using own = new TenantState(context);
     await using accepted = ledgerOfDefault(entrance, own, logger);
     const state = { ...stateOfDefault(entrance, own), definitions: accepted.ledger };
-    await using host = await startHost(context, { only: target.only, logger, ...limited, ...state });
+    using published = await publishedOfDefault(context, entrance, logger);
+    const beside = published?.current;
+    await using host = await startHost(context, { only: target.only, beside, logger, ...limited, ...state });
+    published?.applyTo(host);
     using _news = ServerNews.follow(host, out);
     tellWarnings(host, out);
     requireServers(host, target.only);
@@ -87,7 +92,21 @@ function startHost(context: ServeContext, options: HostOptions): Promise<Host> {
 function stateOfDefault(entrance: ServeDoor | undefined, own: TenantState): Partial<HostOptions> {
   // On pipes a database is opened when it is needed, as by any command.
   if (!entrance) return { secrets: own.secrets, openApi: own.openApi };
-  return entrance.store && entrance.isChosen ? storedState(entrance.store, own.tenant, own.trust) : {};
+  if (!entrance.store) return {};
+  return entrance.isChosen
+    ? storedState(entrance.store, own.tenant, own.trust)
+    : { openApi: openPublished(entrance.store, own.tenant) };
+}
+
+/** What the tenant `default` has published. The demo has servers of its own. */
+async function publishedOfDefault(
+  { options, surroundings, flags: { config } }: ServeContext,
+  entrance: ServeDoor | undefined,
+  logger: Logger,
+): Promise<PublishedServers | undefined> {
+  if (!entrance?.store || options.demo) return undefined;
+  const { followPublished } = await import("./serve-published.ts");
+  return followPublished(entrance.store, { tenant: DEFAULT_TENANT, surroundings, config, logger });
 }
 
 /** Where accepted definitions are kept. Without an open store, it is opened for servers that are pinned. */

@@ -49,9 +49,15 @@ export class TenantState implements ServerSource {
     const ownTrust = trustStore(surroundings, stateFolder);
     this.trust = isOther ? this.#sharedTrust(ownTrust) : ownTrust;
     this.eras = isOther ? this.#storedEras() : new FileEraCache(join(stateFolder, "eras.json"));
-    this.openApi = openApiWith(async () => {
-      const store = await this.findStore();
-      return store && (await import("../../compose/stored-state.ts")).apiState(store);
+    this.openApi = openApiWith({
+      findState: async () => {
+        const store = await this.findStore();
+        return store && (await import("../../compose/stored-state.ts")).apiState(store);
+      },
+      findPublished: async () => {
+        const store = await this.findStore();
+        return store && (await import("../../compose/stored-state.ts")).followedApis(store, this.tenant);
+      },
     });
     this.load = isOther ? (load) => this.#load(load) : undefined;
   }

@@ -21,6 +21,11 @@ export type Pin = true | readonly string[];
 export interface ServerDefinition {
   /** 1-32 of `[a-z0-9-]`, starting with a letter. */
   id: string;
+  /**
+   * It serves an older major version of this server, which was published. Rules about that server count for it, and it is
+   * shown nowhere: it has an address of its own.
+   */
+  versionOf?: string | undefined;
   /** Prefix of its tool and prompt names, instead of the id. */
   prefix?: string | undefined;
   /** A title for people. */

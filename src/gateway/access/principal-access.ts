@@ -8,6 +8,7 @@ import {
   type AccessTarget,
   type RequestTarget,
 } from "../../host/directory/access-target.ts";
+import { ruledServer } from "../../host/directory/major-server.ts";
 import { stricter, type Decision, type Policy } from "../../host/directory/policy.ts";
 import type { Pins } from "../../host/definitions/pins.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -73,7 +74,7 @@ export class PrincipalAccess {
 
   /** Whether nothing of this kind needs an individual decision. */
   isOpen(kind: AccessTarget["kind"], server: string): boolean {
-    return this.#decide === undefined && this.#policy.isOpen(kind, server) && !this.pins(server);
+    return this.#decide === undefined && this.#policy.isOpen(kind, ruledServer(server)) && !this.pins(server);
   }
 
   /** Whether definitions of the server may be held until they are accepted. */
@@ -126,7 +127,8 @@ export class PrincipalAccess {
     return this.decide(principal, { kind: "subscription", server, uri }).kind === "allowed";
   }
 
-  decide(principal: Principal, requested: RequestTarget): Decision {
+  decide(principal: Principal, asked: RequestTarget): Decision {
+    const requested = ruledTarget(asked);
     const byPolicy = this.#policy.decide(principal.id, requested);
     const decide = this.#decide;
     if (byPolicy.kind === "denied" || !decide) return byPolicy;
@@ -134,8 +136,8 @@ export class PrincipalAccess {
     const ofServer = target.kind === "server" ? byPolicy : this.#ask(decide, principal, serverTarget(target.server));
     if (ofServer.kind === "denied") return ofServer;
     const called = calledTarget(target);
-    const asked = this.#ask(decide, principal, target);
-    const both = called ? stricter(asked, this.#ask(decide, principal, called)) : asked;
+    const own = this.#ask(decide, principal, target);
+    const both = called ? stricter(own, this.#ask(decide, principal, called)) : own;
     return stricter(byPolicy, stricter(ofServer, both));
   }
 
@@ -155,6 +157,14 @@ export class PrincipalAccess {
       return { kind: "denied", reason: `it could not be decided: ${messageOf(error)}` };
     }
   }
+}
+
+/** What rules are about: a major version of a server is that server. */
+function ruledTarget(requested: RequestTarget): RequestTarget {
+  const target = decidedAs(requested);
+  const server = ruledServer(target.server);
+  if (server === target.server) return requested;
+  return { ...target, server, name: target.kind === "server" ? server : target.name };
 }
 
 /** A function of a user's program can return anything, for example a promise. */

@@ -9,7 +9,8 @@ import type { CallRunner } from "../upstream/call-runner.ts";
 import { PrincipalAccess } from "../access/principal-access.ts";
 import { wantedByServer } from "./wanted-by-server.ts";
 
-const host = { servers: () => [{ id: "docs", definition: { tools: {} } }] } as unknown as Host;
+const docs = { id: "docs", definition: { tools: {} } };
+const host = { find: (id: string) => (id === "docs" ? docs : undefined) } as unknown as Host;
 const calls = { findTask: (taskId: string) => ({ server: "docs", taskId: `own ${taskId}` }) } as unknown as CallRunner;
 const pins = new Pins({ ledger: new MemoryLedger(), pinOf: () => undefined, optionsAgain: "", logger: SILENT });
 const access = new PrincipalAccess(new Policy({}, () => undefined), {}, { pins });

@@ -36,11 +36,10 @@ export async function wantedByServer(
     wanted.set(server, its);
     return its;
   };
-  const servers = new Map(host.servers().map((status) => [status.id, status]));
   for (const uri of resources.slice(0, MAX_WATCHED)) {
-    const isServer = (id: string) => servers.has(id);
+    const isServer = (id: string) => host.find(id) !== undefined;
     const target = view.kind === "one" ? { server: view.server, own: uri } : resolveFullUri(uri, isServer);
-    if (!target || !servers.has(target.server)) continue;
+    if (!target || !isServer(target.server)) continue;
     const { server, own } = target;
     if (access.hears(principal, server, own)) of(server).resources.push(own);
   }

@@ -27,6 +27,8 @@ export interface AggregateOptions {
   cursors: Cursors;
   /** The list of the caller's own process, if it differs from the list for all. */
   ownList: (kind: ListKind, server: string, exchange: GatewayExchange) => Promise<KnownList> | undefined;
+  /** Called when a caller gets the tools of a server in this state. */
+  onShown: (exchange: GatewayExchange, server: string, version: string) => void;
   failures: FailureLog;
   /** How long a list waits for a server. */
   waitMs: number;
@@ -96,7 +98,7 @@ export class AggregateLists {
   }
 
   async page(kind: ListKind, exchange: GatewayExchange): Promise<Result> {
-    const { access, cursors, show, maxTtlMs = Infinity } = this.#options;
+    const { access, cursors, show, onShown, maxTtlMs = Infinity } = this.#options;
     const position = positionIn(cursors.open(exchange));
     const { principal } = exchange;
     const asked: AskedList = { kind, exchange, declared: this.#declared.of(exchange.caller) };
@@ -111,6 +113,7 @@ export class AggregateLists {
     const starts: { server: string; at: number }[] = [];
     for (const { server, list, common } of parts) {
       const at = items.length;
+      if (list?.version !== undefined) onShown(exchange, server, list.version);
       starts.push({ server, at });
       for (const item of list ? narrowed(kind, list, { access, principal, server, common, show }) : [])
         items.push(item);

@@ -105,7 +105,7 @@ export class Catalogs {
   #compare(server: string, told: readonly ChangingList[] = []): void {
     const before = this.#seen.get(server);
     const now = this.#look(server);
-    if (this.#host.servers().some(({ id }) => id === server)) this.#seen.set(server, now);
+    if (this.#host.find(server)) this.#seen.set(server, now);
     else this.#forget(server);
     const hasSets = this.#catalogs.get(server)?.hasSets ?? false;
     const lists = CHANGING_LISTS.filter(

@@ -3,7 +3,8 @@ import { newestResult } from "../../client/newest-form.ts";
 import { readPages, usableItems } from "../../client/conversation/lists.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { Params } from "../../protocol/json-rpc.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
+import { VERSION_META } from "../../protocol/meta.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 import type { ListHashes, Pins } from "../../host/definitions/pins.ts";
 import { Freshness } from "./freshness.ts";
@@ -23,6 +24,8 @@ export interface KnownList {
   readonly headers: ReadonlyMap<string, readonly ParamHeader[]>;
   /** The hashes of the definitions by name, as the server sent them. */
   readonly hashes: ListHashes;
+  /** Identifies this state of the tools, where their server says so; only for one in this process. */
+  readonly version?: string | undefined;
   /** For a list for certain capabilities: the items of the list for all at the time it was read. */
   readonly beside?: readonly Params[] | undefined;
 }
@@ -51,8 +54,10 @@ export async function readKnownList(
   const isTold = capabilities[changeOf(kind)]?.listChanged === true;
   const freshness = new Freshness({ isTold, believedMs });
   const received: unknown[] = [];
+  let version: string | undefined;
   const listed = await readPages(method, kind, async (params) => {
     const answer = await client.request(method, params);
+    if (client.isInProcess) version = versionIn(answer);
     if (Array.isArray(answer[kind])) received.push(...(answer[kind] as unknown[]));
     const page = newestResult(client, method, answer);
     freshness.add(page);
@@ -62,9 +67,15 @@ export async function readKnownList(
   const all = usableItems(kind, listed, { server, logger });
   const { tools: items, headers } = kind === "tools" ? offered(all) : { tools: all, headers: NO_HEADERS };
   const outward = items.map((item) => outwardItem(kind, item, { server, prefix }));
-  return { items, outward, freshness, headers, hashes };
+  return { items, outward, freshness, headers, hashes, version };
 
   function offered(tools: readonly Params[]): OfferedTools {
     return offeredTools(tools, (name, reason) => logger.warn(`tool "${name}" of "${server}" is skipped: ${reason}`));
   }
+}
+
+/** The state of the tools that a list shows. */
+export function versionIn({ _meta }: Pick<Result, "_meta">): string | undefined {
+  const version = _meta?.[VERSION_META];
+  return typeof version === "string" ? version : undefined;
 }

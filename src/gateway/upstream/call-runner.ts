@@ -21,6 +21,8 @@ export interface UpstreamCall {
   method: string;
   params: Params;
   exchange: GatewayExchange;
+  /** Which state of the server's tools the caller has seen; empty if it is not known. Only for a server in this process. */
+  seen?: string | undefined;
   /** Consent was given; further rounds of the call need none. */
   isConsented?: boolean | undefined;
 }

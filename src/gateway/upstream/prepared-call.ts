@@ -2,7 +2,7 @@ import { canBecomeTask, isInteractive } from "../../protocol/methods.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
-import { CALLER_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
+import { CALLER_META, SEEN_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { ANYBODY, callerName } from "../../server/core/principal.ts";
 import { knowsTasks } from "./upstream-capabilities.ts";
 import type { UpstreamCall } from "./call-runner.ts";
@@ -30,14 +30,18 @@ function carriedParams({ method, params, exchange }: UpstreamCall): Params {
 }
 
 /**
- * Adds the caller's name for a server in this process, and for no other. Without authentication the caller is the user
+ * Adds the caller's name, and what it has seen, for a server in this process, and for no other. Without authentication the caller is the user
  * of the program, as on the command line, and is not named.
  */
 export function paramsFor(call: UpstreamCall, { client }: UpstreamLease): Params {
   const params = carriedParams(call);
-  if (!client.isInProcess || call.exchange.principal === ANYBODY) return params;
-  const meta = isRecord(params["_meta"]) ? params["_meta"] : {};
-  return { ...params, _meta: { ...meta, [CALLER_META]: callerName(call.exchange.principal) } };
+  const { seen, exchange } = call;
+  const isNamed = exchange.principal !== ANYBODY;
+  if (!client.isInProcess || (!isNamed && seen === undefined)) return params;
+  const meta: Params = isRecord(params["_meta"]) ? { ...params["_meta"] } : {};
+  if (isNamed) meta[CALLER_META] = callerName(exchange.principal);
+  if (seen !== undefined) meta[SEEN_META] = seen;
+  return { ...params, _meta: meta };
 }
 
 /** The parameters of a tool's call. */

@@ -56,7 +56,9 @@ export class ServerDirectory {
 
   /** The servers that the agent may know of. */
   visibleTo(agent: string | undefined): ServerDefinition[] {
-    return this.all().filter(({ id }) => this.policy.allows(agent, serverTarget(id)));
+    return this.all().filter(
+      ({ id, versionOf }) => versionOf === undefined && this.policy.allows(agent, serverTarget(id)),
+    );
   }
 
   /** By its id, or by its name in the configuration file. */

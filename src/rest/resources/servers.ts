@@ -18,8 +18,10 @@ const Server = z.object({
   tenant: z.string(),
   enabled: z.boolean(),
   source: z
-    .enum(["configuration", "local", "network"])
-    .describe("Where it was added: in a configuration file, on the machine itself, or over the network."),
+    .enum(["configuration", "published", "local", "network"])
+    .describe(
+      "Where it was added: in a configuration file, as a published API, on the machine itself, or over the network.",
+    ),
   transport: z.string().nullable().describe("`stdio`, `http`, `sse`, `api` or `memory`."),
   url: z.string().nullable().describe("Without what may be secret."),
   pinned: z.boolean(),

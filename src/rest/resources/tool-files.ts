@@ -83,7 +83,7 @@ async function servedFiles({ store, gateway }: ApiContext, tenant: string): Prom
   const found = await gateway.useHost(tenant, (host) =>
     host.servers().flatMap(({ id, definition }) => {
       const reach = definition.entry?.reach;
-      return reach?.kind === "api" ? [{ server: id, reach }] : [];
+      return reach?.kind === "api" && !reach.published ? [{ server: id, reach }] : [];
     }),
   );
   return found ?? [];

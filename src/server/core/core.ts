@@ -58,6 +58,8 @@ export interface Caller {
   trace: { traceparent: string; tracestate?: string; baggage?: string } | undefined;
   /** For whom a gateway in front of this server calls, where it says so. */
   onBehalfOf?: string | undefined;
+  /** Which state of the tools that caller has seen; empty if the gateway does not know. Undefined: there is no gateway. */
+  seen?: string | undefined;
   /** On the request's own stream, before its answer. Never throws; a stream that is gone swallows it. */
   notify(notification: Notification): void;
   /**

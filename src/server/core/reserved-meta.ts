@@ -1,11 +1,12 @@
 import { isRecord } from "../../json/is-record.ts";
-import { CALLER_META, META } from "../../protocol/meta.ts";
+import { CALLER_META, META, SEEN_META } from "../../protocol/meta.ts";
 import type { ClientName } from "./core.ts";
 
 /** `_meta` keys that apply to one hop only: a gateway does not pass them on. */
 const RESERVED_META: ReadonlySet<string> = new Set<string>([
   ...Object.values(META),
   CALLER_META,
+  SEEN_META,
   "progressToken",
   "traceparent",
   "tracestate",
@@ -30,6 +31,11 @@ export function withoutReservedMeta<T extends { _meta?: unknown }>(carrier: T, k
 /** For whom a gateway in front calls. */
 export function behalfIn({ [CALLER_META]: caller }: Record<string, unknown>): string | undefined {
   return typeof caller === "string" ? caller : undefined;
+}
+
+/** Which tools the caller of a gateway in front has seen. */
+export function seenIn({ [SEEN_META]: seen }: Record<string, unknown>): string | undefined {
+  return typeof seen === "string" ? seen : undefined;
 }
 
 /** The client's name and version, shortened: they are kept in records. */

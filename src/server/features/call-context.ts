@@ -40,6 +40,8 @@ export interface CallContext {
   readonly principal: Principal;
   /** For whom a gateway in front of this server calls, where it says so. */
   readonly onBehalfOf: string | undefined;
+  /** Which state of the tools that caller has seen; empty if the gateway does not know. Undefined: there is no gateway. */
+  readonly seen: string | undefined;
   /** Identifies the request in logs: from its headers or `_meta`, or made. */
   readonly correlationId: string;
   /** Of the request, as it came: for members that extensions add. */
@@ -81,6 +83,7 @@ class ExchangeContext implements CallContext {
   readonly revision: string;
   readonly principal: Principal;
   readonly onBehalfOf: string | undefined;
+  readonly seen: string | undefined;
   readonly correlationId: string;
   readonly params: Params;
   readonly client: ClientCapabilities;
@@ -101,6 +104,7 @@ class ExchangeContext implements CallContext {
     this.revision = caller.version;
     this.principal = principal;
     this.onBehalfOf = caller.onBehalfOf;
+    this.seen = caller.seen;
     this.correlationId = exchange.correlationId;
     this.params = params;
     this.client = caller.capabilities;

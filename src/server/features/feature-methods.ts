@@ -4,6 +4,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
+import { VERSION_META } from "../../protocol/meta.ts";
 import { listRequestedBy } from "../../protocol/methods.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { rpcError } from "../core/rpc-error.ts";
@@ -58,7 +59,9 @@ export class FeatureMethods {
 
   #list(kind: ListKind, { cursor }: Params, { era }: CallContext): Result {
     const { items, nextCursor } = pageOf(ITEMS[kind](this.#features, era), this.#pageSize, cursor);
-    return { [kind]: items, ...(nextCursor === undefined ? {} : { nextCursor }) };
+    const { toolsVersion } = this.#features;
+    const _meta = kind === "tools" && toolsVersion !== undefined ? { _meta: { [VERSION_META]: toolsVersion } } : {};
+    return { [kind]: items, ...(nextCursor === undefined ? {} : { nextCursor }), ..._meta };
   }
 
   async #callTool({ name, arguments: args = {} }: Params, context: CallContext): Promise<Result> {

@@ -70,6 +70,8 @@ export interface Features {
   extensions: Map<string, object>;
   /** What extensions add, by method. */
   methods: Map<string, MethodHandler>;
+  /** Identifies this state of the tools; their list carries it. */
+  toolsVersion?: string | undefined;
   /** Finds what runs a tool that is not declared. */
   findUnlisted?: ((tool: string) => ToolHandler | undefined) | undefined;
 }

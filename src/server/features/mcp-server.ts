@@ -111,6 +111,12 @@ export class McpServer {
     return this;
   }
 
+  /** Identifies the tools as they are declared now: their list carries it. */
+  identifyTools(version: string): this {
+    this.#features.toolsVersion = version;
+    return this;
+  }
+
   /** Runs tools that are called without being declared, where it finds something that runs them. */
   unlisted(find: (tool: string) => ToolHandler | undefined): this {
     this.#features.findUnlisted = find;

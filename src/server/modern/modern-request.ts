@@ -64,7 +64,7 @@ async function resultOf(sender: RequestSender, r: ModernRequest, correlation: Co
   if (method === "subscriptions/listen") return listenModern(sender, r, correlation);
   // A server of an older revision may know them, but this caller speaks the newest one.
   if (isRemoved(method)) throw unknownMethod(method);
-  const { version, capabilities, logLevel, progressToken, client, onBehalfOf, params } = sender;
+  const { version, capabilities, logLevel, progressToken, client, onBehalfOf, seen, params } = sender;
   return core.handle({
     endpoint: core.endpoint,
     principal,
@@ -80,6 +80,7 @@ async function resultOf(sender: RequestSender, r: ModernRequest, correlation: Co
       client,
       trace: correlation.trace,
       onBehalfOf,
+      seen,
       notify: send,
       ask: undefined,
     },

@@ -17,7 +17,7 @@ import type { Correlation } from "../core/correlation.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Receipt } from "../core/receipt.ts";
 import type { ServedRevisions } from "../core/served-revisions.ts";
-import { behalfIn, clientNameIn, withoutReservedMeta } from "../core/reserved-meta.ts";
+import { behalfIn, clientNameIn, seenIn, withoutReservedMeta } from "../core/reserved-meta.ts";
 
 /** What a modern request says about its sender in `_meta`, and the parameters without it. */
 export interface RequestSender {
@@ -27,6 +27,7 @@ export interface RequestSender {
   progressToken: ProgressToken | undefined;
   client: ClientName | undefined;
   onBehalfOf: string | undefined;
+  seen: string | undefined;
   params: Params;
 }
 
@@ -95,6 +96,7 @@ export function readSender(
       progressToken: isRequestId(meta["progressToken"]) ? meta["progressToken"] : undefined,
       client: clientNameIn(meta[META.clientInfo]),
       onBehalfOf: behalfIn(meta),
+      seen: seenIn(meta),
       params: withoutReservedMeta(params),
     },
   };

@@ -11,7 +11,7 @@ export interface ServerView {
   name: string | null;
   tenant: string;
   enabled: boolean;
-  source: "configuration" | TenantServer["origin"];
+  source: "configuration" | "published" | TenantServer["origin"];
   transport: string | null;
   url: string | null;
   pinned: boolean;
@@ -38,7 +38,7 @@ export function serverView(status: ServerStatus, host: Host, kept?: TenantServer
     name: name ?? null,
     tenant: host.tenant,
     enabled: state.kind !== "disabled",
-    source: kept?.origin ?? "configuration",
+    source: reach?.kind === "api" && reach.published ? "published" : (kept?.origin ?? "configuration"),
     transport: reach?.kind ?? (transport ? "memory" : null),
     url: url === undefined ? null : maskUrl(url),
     pinned: pin !== undefined,

@@ -80,9 +80,14 @@ export class CallTranslation {
   }
 }
 
-function refused({ file }: CompiledApi, { tool }: NamedCall): Translation {
-  const message =
+function refused(current: CompiledApi, { tool }: NamedCall): Translation {
+  return { kind: "refused", message: refreshMessage(current, tool) };
+}
+
+/** For a client that has to read the list of tools again. */
+export function refreshMessage({ file }: CompiledApi, tool: string): string {
+  return (
     `Nothing was sent: the tools of ${file.title} have changed since your client read them, and this call of ${tool} ` +
-    "would not mean the same now. Refresh the list of tools (tools/list; in ChatGPT: refresh the connector), then call again.";
-  return { kind: "refused", message };
+    "would not mean the same now. Refresh the list of tools (tools/list; in ChatGPT: refresh the connector), then call again."
+  );
 }

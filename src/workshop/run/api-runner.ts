@@ -20,6 +20,7 @@ import type { FindSecret } from "./secrets/secret-lookup.ts";
 import { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import { LOCAL_CALLER } from "./writes/request-key.ts";
 import { type KeptResult, ResultStore } from "./result-store.ts";
+import type { RequestRate } from "./request-rate.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import { settingValues, type SettingValues } from "./setting-values.ts";
 import { StepsCall } from "./steps/steps-call.ts";
@@ -49,6 +50,8 @@ export interface ApiRunnerOptions {
   publicOnly?: PublicOnly | undefined;
   /** The ledger of writes; default: in memory. */
   ledger?: WriteLedger | undefined;
+  /** Counts requests to upstream, and refuses those above the limit. */
+  rate?: RequestRate | undefined;
   /** The store for results that are too large. */
   results?: ResultStore | undefined;
   /** Signers by their names in tool files. */
@@ -106,6 +109,7 @@ export class ApiRunner implements AsyncDisposable {
         ca: options.ca,
         publicOnly: options.publicOnly,
         maxBytes: options.maxAnswerBytes,
+        rate: options.rate,
         others: Object.values(file.secrets).flatMap(({ oauth }) => (oauth ? [oauth.tokenUrl] : [])),
       }),
       redaction: new Redaction(),
@@ -186,6 +190,10 @@ export class ApiRunner implements AsyncDisposable {
   /** The complete result of an excerpt, for the caller of that result. */
   findResult(caller: string, id: string): KeptResult | undefined {
     return this.results.find(instanceKey(this.#parts.instance, caller), id);
+  }
+
+  get isIdle(): boolean {
+    return this.#running === 0;
   }
 
   /** Resolves when no call is running, and no write of a call that was cancelled. */

@@ -7,6 +7,7 @@ import type { PublicOnly } from "../../net/public-only.ts";
 import { guardedRequest } from "../../net/guarded-request.ts";
 import { Network } from "../../net/network.ts";
 import { standInFor } from "../file/model/stand-in.ts";
+import type { RequestRate } from "./request-rate.ts";
 import type { RequestSpec, UpstreamSpec } from "../file/model/tool-file.ts";
 
 export interface OutgoingRequest {
@@ -32,6 +33,8 @@ export interface UpstreamOptions {
   /** Refuses also a place on this machine, unless it is in `allow`; hosts in `allow` may be internal. */
   publicOnly?: PublicOnly | undefined;
   maxBytes?: number | undefined;
+  /** Counts requests, and refuses those above the limit. */
+  rate?: RequestRate | undefined;
   /** Addresses of the file beside its base: those of token endpoints. */
   others?: readonly string[] | undefined;
 }
@@ -47,6 +50,7 @@ export class Upstream implements AsyncDisposable {
   readonly #allow: AllowedPrefixes;
   readonly #network: Network;
   readonly #maxBytes: number;
+  readonly #rate: RequestRate | undefined;
   /** By base; those of the file. */
   readonly #origins = new Map<string, string>();
   #isClosed = false;
@@ -64,6 +68,7 @@ export class Upstream implements AsyncDisposable {
     const guard = new AddressGuard({ allow: [...allow, ...own] });
     this.#network = new Network({ guard, ca });
     this.#maxBytes = maxBytes;
+    this.#rate = options.rate;
   }
 
   /** Where another address of the file is reached: with a replacement, at the same path of it. */
@@ -91,6 +96,8 @@ export class Upstream implements AsyncDisposable {
     if (this.#isClosed) {
       return Promise.reject(new NexusError("CLOSED", "This server was closed meanwhile", { mayHaveReached: false }));
     }
+    const refusal = this.#rate?.take();
+    if (refusal) return Promise.reject(refusal);
     const { method, url, headers, body } = request;
     const allow = this.#allow;
     const maxBytes = Math.min(this.#maxBytes, request.maxBytes ?? Infinity);

@@ -10,6 +10,10 @@ export interface ServedVersion {
   api: CompiledApi;
   /** With its fake and checks, where it is served from the file itself. */
   file?: ToolFile;
+  /** The tool file as it was written, where it was published. */
+  text?: string;
+  /** It came over the network, so it reaches only public addresses. */
+  isForeign?: boolean;
   /** The texts of its documents, by name. */
   documents: Readonly<Record<string, string>>;
 }
@@ -34,8 +38,10 @@ export class RunningVersion {
   readonly server: McpServer;
   /** What runs each tool in this version. */
   readonly handlers = new Map<string, ToolHandler>();
+  /** Calls that were made by it since they were last counted. */
+  calls = 0;
   readonly #opened: OpenedRunner;
-  #askedAt: number | undefined;
+  #keepUntil = 0;
   #timer: NodeJS.Timeout | undefined;
   #retired: Promise<void> | undefined;
   #endPause: (() => void) | undefined;
@@ -50,12 +56,17 @@ export class RunningVersion {
         this.handlers.set(tool, run);
         return route(this, tool, run);
       },
-      onQuestion: () => (this.#askedAt = performance.now()),
-    });
+      onQuestion: () => this.keepFor(QUESTION_MS),
+    }).identifyTools(api.hash);
   }
 
   get isClosed(): boolean {
     return this.#closing !== undefined;
+  }
+
+  /** A version that is no longer current stays open at least so long. */
+  keepFor(ms: number): void {
+    this.#keepUntil = Math.max(this.#keepUntil, performance.now() + ms);
   }
 
   /** Closes after the last call, and after the last answer to its questions can have come. */
@@ -70,13 +81,14 @@ export class RunningVersion {
   }
 
   async #retire(): Promise<void> {
+    const { runner } = this.#opened;
     for (;;) {
-      await this.#opened.runner.idle();
-      const leftMs = this.#askedAt === undefined ? 0 : this.#askedAt + QUESTION_MS - performance.now();
-      if (leftMs <= 0 || this.isClosed) return this.close();
+      await runner.idle();
+      const leftMs = this.#keepUntil - performance.now();
+      if (this.isClosed || (leftMs <= 0 && runner.isIdle)) return this.close();
       await new Promise<void>((resolve) => {
         this.#endPause = resolve;
-        this.#timer = setTimeout(resolve, leftMs + 1).unref();
+        this.#timer = setTimeout(resolve, Math.max(0, leftMs) + 1).unref();
       });
     }
   }

@@ -12,6 +12,7 @@ import type { ToolSpec } from "../file/model/tool-file.ts";
 import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
 import { ToolIndex } from "./tool-index.ts";
 
+export const CALL_TOOL = "call_tool";
 const MOST = 50;
 const USUAL = 10;
 const SHOWN = 200;
@@ -75,7 +76,7 @@ class Catalog {
         title,
         description: shorten(description, SHOWN),
         effect,
-        call: offer === "search" ? "call_tool" : name,
+        call: offer === "search" ? CALL_TOOL : name,
       };
     });
     const more = found.length - tools.length;
@@ -96,7 +97,7 @@ class Catalog {
       inputSchema: { ...fullInputSchema(api.file, spec), ...(examples === undefined ? {} : { examples }) },
       outputSchema: fullOutputSchema(api.file, spec),
     };
-    const call = spec.offer === "search" ? "call_tool" : name;
+    const call = spec.offer === "search" ? CALL_TOOL : name;
     return this.#runner.described(name, { ...definition, call }, caller);
   }
 
@@ -185,7 +186,7 @@ function callTool(searchable: readonly Named[]): Tool {
   const effects = new Set(searchable.map(([, { effect }]) => effect));
   const isRead = effects.size === 1 && effects.has("read");
   return {
-    name: "call_tool",
+    name: CALL_TOOL,
     title: "Call a tool",
     description:
       "Calls a tool that search_tools found and that is not in the list. Arguments are checked as describe_tool shows them before anything is sent.",

@@ -1,16 +1,28 @@
 import { Turns } from "../../async/turns.ts";
+import type { CallToolResult } from "../../protocol/mcp.ts";
+import type { CallContext } from "../../server/features/call-context.ts";
 import type { ToolHandler } from "../../server/features/features.ts";
 import { McpServer } from "../../server/features/mcp-server.ts";
-import type { CallToolResult } from "../../protocol/mcp.ts";
+import { CallTranslation, refreshMessage } from "../publish/translate-call.ts";
+import type { SettingValues } from "../run/setting-values.ts";
 import { REVISIONS } from "./api-server.ts";
+import { EarlierVersions, type PublishedVersions } from "./earlier-versions.ts";
 import { RunningVersion, type OpenedRunner, type RouteCall, type ServedVersion } from "./running-version.ts";
+import { CALL_TOOL } from "./search-tools.ts";
 
 export interface VersionedServerOptions {
   /** Opens what makes the requests of a version. */
   open: (version: ServedVersion) => Promise<OpenedRunner>;
+  /** Of the server now: what a call means may depend on them. */
+  settings: () => SettingValues;
   /** Key for sealing state that clients carry between the rounds of a call. */
   stateKey: Uint8Array;
 }
+
+/** A version that is not current stays open for so long after a call of somebody who has seen it. */
+const EARLIER_MS = 60_000;
+
+type Arguments = Record<string, unknown>;
 
 /**
  * A server whose API can change while it is served: new calls use the new version, and calls under way end with the version
@@ -20,9 +32,11 @@ export class VersionedServer {
   readonly server: McpServer;
   readonly #options: VersionedServerOptions;
   /** By hash: the current version, and those that still have something to do. */
-  readonly #versions = new Map<string, RunningVersion>();
+  readonly #running = new Map<string, RunningVersion>();
+  readonly #earlier = new EarlierVersions();
   readonly #turns = new Turns();
   #current: RunningVersion;
+  #translation: CallTranslation;
   #isClosed = false;
 
   static async open(first: ServedVersion, options: VersionedServerOptions): Promise<VersionedServer> {
@@ -31,6 +45,7 @@ export class VersionedServer {
 
   private constructor(first: ServedVersion, opened: OpenedRunner, options: VersionedServerOptions) {
     this.#options = options;
+    this.#translation = new CallTranslation(options.settings());
     const { api, title, version } = first.api.file;
     this.server = new McpServer({
       name: api,
@@ -40,8 +55,9 @@ export class VersionedServer {
       stateKey: options.stateKey,
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
     });
-    this.server.unlisted((tool) => this.#findEarlier(tool));
+    this.server.unlisted((tool) => this.#findUnlisted(tool));
     this.#current = this.#add(first, opened);
+    this.#earlier.remember(first);
     this.server.adopt(this.#current.server);
   }
 
@@ -52,61 +68,150 @@ export class VersionedServer {
 
   /** Serves this version from now on. If it cannot be opened, the current one stays. */
   show(next: ServedVersion): Promise<void> {
-    return this.#turns.run(() => this.#show(next));
+    return this.#turns.run(() => this.#show(next, next.api.hash !== this.hash));
+  }
+
+  /** The same, with a new runner even for the current version: its settings have changed. */
+  showAgain(next: ServedVersion): Promise<void> {
+    return this.#turns.run(() => this.#show(next, true));
+  }
+
+  /** Which versions are published: calls of those who have seen one are made by it. */
+  setPublished(published: PublishedVersions): void {
+    this.#earlier.published = published;
+  }
+
+  /** The number of calls by version since the last time, by hash. */
+  takeCounts(): Map<string, number> {
+    const counts = this.#earlier.takeCounts();
+    for (const version of this.#running.values()) {
+      if (version.calls > 0) counts.set(version.api.hash, (counts.get(version.api.hash) ?? 0) + version.calls);
+      version.calls = 0;
+    }
+    return counts;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#turns.ended();
-    await Promise.all([...this.#versions.values()].map((version) => version.close()));
+    await Promise.all([...this.#running.values()].map((version) => version.close()));
   }
 
-  async #show(next: ServedVersion): Promise<void> {
-    if (next.api.hash === this.hash || this.#isClosed) return;
+  async #show(next: ServedVersion, isNew: boolean): Promise<void> {
+    if (!isNew || this.#isClosed) return;
     const before = this.#current;
     const running = this.#add(next, await this.#options.open(next));
     this.#current = running;
+    this.#translation = new CallTranslation(this.#options.settings());
+    this.#earlier.remember(next);
     this.server.adopt(running.server);
-    void before.retire().then(() => this.#forget(before));
+    this.#retire(before);
   }
 
   #add(version: ServedVersion, opened: OpenedRunner): RunningVersion {
+    const { hash } = version.api;
+    const before = this.#running.get(hash);
     const running = new RunningVersion(version, opened, this.#route);
-    this.#versions.set(version.api.hash, running);
+    this.#running.set(hash, running);
+    // One that was opened for earlier callers, or that has other settings.
+    if (before) this.#retire(before);
     return running;
   }
 
-  /** A version may have come back meanwhile, with another runner. */
-  #forget(version: RunningVersion): void {
-    if (this.#versions.get(version.api.hash) === version) this.#versions.delete(version.api.hash);
+  #retire(version: RunningVersion): void {
+    const { hash } = version.api;
+    void version.retire().then(() => {
+      this.#earlier.count(hash, version.calls);
+      version.calls = 0;
+      // It may have come back meanwhile, with another runner.
+      if (this.#running.get(hash) === version) this.#running.delete(hash);
+    });
   }
 
-  /** Called for each tool of a version when it is declared. */
-  readonly #route: RouteCall = (version, tool, run) => (args, context) =>
-    context.params["requestState"] === undefined ? run(args, context) : this.#continue(version, tool)(args, context);
+  /** Called for each tool of a version when it is declared. The usual call costs nothing more than a comparison. */
+  readonly #route: RouteCall = (version, tool, run) => (args, context) => {
+    const { seen } = context;
+    const isPlain = context.params["requestState"] === undefined;
+    if (isPlain && (seen === version.api.hash || seen === undefined || (seen === "" && this.#earlier.isEmpty))) {
+      version.calls++;
+      return run(args, context);
+    }
+    return isPlain ? this.#translate(tool, args, context) : this.#continue(tool, version)(args, context);
+  };
 
-  /** The answer to a question belongs to the version that asked it; without a note, to the current one. */
-  #continue(current: RunningVersion | undefined, tool: string): ToolHandler {
+  /** The answer to a question belongs to the version that asked it; without a note, to `otherwise`. */
+  #continue(tool: string, otherwise?: RunningVersion): ToolHandler {
     return (args, context) => {
       const { noted } = context;
-      const version = noted === undefined ? current : this.#versions.get(noted);
+      const version = noted === undefined ? otherwise : this.#running.get(noted);
       const run = version?.isClosed ? undefined : version?.handlers.get(tool);
-      return run ? run(args, context) : refused(this.#current);
+      return run ? run(args, context) : this.#refuse(tool);
     };
   }
 
-  /** A tool that the current version does not have, for answers to questions of an earlier one. */
-  #findEarlier(tool: string): ToolHandler | undefined {
-    for (const version of this.#versions.values())
-      if (!version.isClosed && version.handlers.has(tool)) return this.#continue(undefined, tool);
-    return undefined;
+  /** A tool that the current version does not have, for callers of an earlier one. */
+  #findUnlisted(tool: string): ToolHandler | undefined {
+    const isKnown = this.#earlier.has(tool) || [...this.#running.values()].some(({ handlers }) => handlers.has(tool));
+    if (!isKnown) return undefined;
+    return (args, context) =>
+      context.params["requestState"] === undefined
+        ? this.#translate(tool, args, context)
+        : this.#continue(tool)(args, context);
+  }
+
+  async #translate(tool: string, args: Arguments, context: CallContext): Promise<CallToolResult> {
+    const current = this.#current.api;
+    const { seen: hash = "" } = context;
+    const seen = hash === "" ? undefined : await this.#earlier.find(hash, current);
+    // What it means is not known, so no other version can mean the same.
+    if (hash !== "" && !seen) return this.#refuse(tool);
+    const versions = await this.#earlier.all(current);
+    this.#earlier.count(seen?.hash ?? current.hash, 1);
+    const isOwn = [current, ...versions.map(({ api }) => api)].some(({ file }) => Object.hasOwn(file.tools, tool));
+    // What is found and described is called in the same version.
+    const isLookup = !isOwn && tool !== CALL_TOOL;
+    const isPublished = versions.some(({ api, isPublished: is }) => is && api === seen);
+    if (isLookup) return this.#run(seen && isPublished ? seen : current, { tool, args, context });
+    const call = isOwn ? { tool, arguments: args } : { tool: String(args["name"]), arguments: args["arguments"] ?? {} };
+    const translated = this.#translation.of(call, { current, versions, seen }, Date.now());
+    if (translated.kind === "refused") return refused(translated.message);
+    return this.#run(translated.by, { tool, args, context });
+  }
+
+  async #run(
+    { hash }: { hash: string },
+    { tool, args, context }: { tool: string; args: Arguments; context: CallContext },
+  ): Promise<CallToolResult> {
+    const version = await this.#open(hash);
+    const run = version?.handlers.get(tool);
+    if (!run) return this.#refuse(tool);
+    return (await run(args, context)) as CallToolResult;
+  }
+
+  /** The version, opened again if it is not current. */
+  async #open(hash: string): Promise<RunningVersion | undefined> {
+    const known = this.#running.get(hash);
+    const version = known && !known.isClosed ? known : await this.#turns.run(() => this.#reopen(hash));
+    if (version && version !== this.#current) version.keepFor(EARLIER_MS);
+    return version;
+  }
+
+  async #reopen(hash: string): Promise<RunningVersion | undefined> {
+    const other = this.#running.get(hash);
+    if (other && !other.isClosed) return other;
+    const served = await this.#earlier.load(hash);
+    if (!served || this.#isClosed) return undefined;
+    const version = this.#add(served, await this.#options.open(served));
+    version.keepFor(EARLIER_MS);
+    this.#retire(version);
+    return version;
+  }
+
+  #refuse(tool: string): CallToolResult {
+    return refused(refreshMessage(this.#current.api, tool));
   }
 }
 
-/** For a client that has to read the list of tools again. Nothing was sent. */
-export function refused({ api }: RunningVersion): CallToolResult {
-  const text =
-    `The tools of ${api.file.api} have changed since your client read them. ` +
-    "Refresh the list of tools (in ChatGPT: refresh the connector), then call again. Nothing was sent.";
+function refused(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }

@@ -1,6 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
+import type { Store } from "../../../src/store/store.ts";
+import { compileApi } from "../../../src/workshop/compile/compile.ts";
+import { readToolFile } from "../../../src/workshop/file/read-tool-file.ts";
+import type { ApiInstance, PublishedVersion } from "../../../src/workshop/publish/published.ts";
 
 /** The tool file of a shop. Version 2 asks elsewhere, has another field, and another tool. */
 export function shopFile(major: 1 | 2, { wording = "Finds things." } = {}): string {
@@ -77,6 +81,41 @@ tools:
     response: { as: json, type: Found, text: "Stock by {by}." }
     limits: { retries: 0, result: 4kB }
 `;
+}
+
+/** A version of the shop as it is stored; the number decides which file it is. */
+function shopVersion(version: string): PublishedVersion {
+  const text = shopFile(version.startsWith("1.") ? 1 : 2, { wording: `Finds things, as of ${version}.` });
+  const { file } = readToolFile(text, "shop.nexus.yaml");
+  if (!file) throw new Error("not a tool file");
+  const { api: compiled } = compileApi(file, {});
+  const approval = { hash: compiled.hash, by: "Ada", at: "2026-11-02T09:00:00.000Z", version: file.version };
+  const published = { publishedBy: "Ada", publishedAt: "2026-11-02T10:00:00.000Z", origin: "local" } as const;
+  const { hash } = compiled;
+  return { api: "shop", version, hash, approval, ...published, state: "published", compiled, documents: {}, text };
+}
+
+/** Publishes a version, or makes one current that is there. */
+export async function publishShop(
+  store: Store,
+  { tenant = "default", version, ...more }: Partial<ApiInstance> & { tenant?: string; version: string },
+): Promise<void> {
+  await store.apis(tenant).change(async (apis) => {
+    if (!(await apis.read.records("shop")).some((record) => record.version === version))
+      await apis.add(shopVersion(version));
+    const server = more.server ?? "shop";
+    const before = await apis.read.instance(server);
+    const first: ApiInstance = {
+      api: "shop",
+      name: "live",
+      server,
+      current: version,
+      former: [],
+      settings: {},
+      origin: "local",
+    };
+    await apis.putInstance({ ...first, ...before, ...more, current: version });
+  });
 }
 
 /** The upstream of the shop: it answers with the version that was asked, at once or when it is let. */

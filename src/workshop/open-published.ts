@@ -1,0 +1,157 @@
+import { RepeatedRuns } from "../async/coalesced-runs.ts";
+import { asNexusError, messageOf, NexusError } from "../errors/nexus-error.ts";
+import type { Logger } from "../text/logger.ts";
+import type { PublishedReach } from "../transport/server-entry.ts";
+import { CountedUse } from "./publish/counted-use.ts";
+import type { ApiInstance, PublishedSource, PublishedVersion, VersionRecord } from "./publish/published.ts";
+import { majorOf } from "./publish/version-number.ts";
+import { readToolFile } from "./file/read-tool-file.ts";
+import type { PublishedVersions } from "./serve/earlier-versions.ts";
+import type { ServedVersion } from "./serve/running-version.ts";
+import type { VersionedServer } from "./serve/versioned-server.ts";
+
+/** The published APIs of a tenant, and when they change. */
+export interface FollowedApis {
+  source: PublishedSource;
+  /** Calls the listener after each change, also by other processes. Returns a function that stops it. */
+  onChange: (listener: () => void) => Promise<() => void>;
+}
+
+export interface FollowOptions {
+  apis: FollowedApis;
+  logger: Logger;
+  /** Called with what runners are opened with from now on. */
+  useInstance: (instance: ApiInstance) => void;
+  /** Called when what is published cannot be served, and with undefined when it can. */
+  onProblem: (problem: NexusError | undefined) => void;
+}
+
+/** What a published server is now. */
+export interface PublishedState {
+  instance: ApiInstance;
+  /** The version that is served. */
+  record: VersionRecord;
+  /** All versions that can be reached at its address, the lowest first. */
+  records: readonly VersionRecord[];
+}
+
+/** Throws NAME_UNKNOWN if it is no longer published. */
+export async function readPublished(
+  source: PublishedSource,
+  { server, major }: PublishedReach,
+): Promise<PublishedState> {
+  const instance = await source.instance(server);
+  const all = instance ? await source.records(instance.api) : [];
+  const records = all.filter(({ version }) => major === undefined || majorOf(version) === major);
+  const isCurrent = ({ version }: VersionRecord) => version === instance?.current;
+  const record = records.find(isCurrent) ?? records.findLast(({ state }) => state === "published");
+  if (instance && record) return { instance, record, records };
+  const what = major === undefined ? `server "${server}"` : `version ${major} of server "${server}"`;
+  throw new NexusError("NAME_UNKNOWN", `The ${what} is not published`, { server, mayHaveReached: false });
+}
+
+export async function loadVersion(source: PublishedSource, { api, version }: VersionRecord): Promise<ServedVersion> {
+  const found = await source.version(api, version);
+  if (found) return servedVersion(found);
+  throw new NexusError("NAME_UNKNOWN", `Version ${version} of ${api} is not in the store`, { mayHaveReached: false });
+}
+
+function servedVersion({ compiled, documents, text, origin }: PublishedVersion): ServedVersion {
+  return { api: compiled, documents, text, isForeign: origin === "network" };
+}
+
+/** With the fake of its file. */
+export function withFake(version: ServedVersion): ServedVersion {
+  const { file } = readToolFile(version.text ?? "", `${version.api.file.api}.nexus.yaml`);
+  return file ? { ...version, file } : version;
+}
+
+/** Serves what is published, while it is open: changes of the store are followed. */
+export class FollowedPublication implements AsyncDisposable {
+  readonly #reach: PublishedReach;
+  readonly #server: VersionedServer;
+  readonly #options: FollowOptions;
+  readonly #use: CountedUse;
+  /** What cannot be read is read again until it can. */
+  readonly #reading = new RepeatedRuns(() => this.#read(), {
+    onFailure: (error) => this.#options.logger.warn(`published APIs could not be read: ${messageOf(error)}`),
+  });
+  #state: PublishedState;
+  #stop: () => void = () => {};
+
+  static async follow(
+    reach: PublishedReach,
+    { server, state }: { server: VersionedServer; state: PublishedState },
+    options: FollowOptions,
+  ): Promise<FollowedPublication> {
+    const followed = new FollowedPublication(reach, { server, state }, options);
+    followed.#stop = await options.apis.onChange(() => void followed.#reading.run());
+    // It may have changed since it was read.
+    await followed.#reading.run();
+    return followed;
+  }
+
+  private constructor(
+    reach: PublishedReach,
+    { server, state }: { server: VersionedServer; state: PublishedState },
+    options: FollowOptions,
+  ) {
+    this.#reach = reach;
+    this.#server = server;
+    this.#state = state;
+    this.#options = options;
+    server.setPublished(this.#refs(state));
+    const { source } = options.apis;
+    this.#use = new CountedUse({
+      take: () => server.takeCounts(),
+      state: () => this.#state,
+      save: (uses) => source.countCalls(uses),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop();
+    this.#reading.close();
+    await this.#use[Symbol.asyncDispose]();
+  }
+
+  /** Rejects only where another attempt may succeed. */
+  async #read(): Promise<void> {
+    const { apis, logger, useInstance, onProblem } = this.#options;
+    const before = this.#state;
+    try {
+      const state = await readPublished(apis.source, this.#reach);
+      const isSameVersion = state.record.hash === this.#server.hash;
+      const isSameInstance = settingsOf(state.instance) === settingsOf(before.instance);
+      this.#state = state;
+      useInstance(state.instance);
+      this.#server.setPublished(this.#refs(state));
+      if (!isSameVersion || !isSameInstance) {
+        await this.#server.showAgain(await loadVersion(apis.source, state.record));
+        logger.info(`version ${state.record.version} is served`, { server: this.#reach.server });
+      }
+      onProblem(undefined);
+    } catch (thrown) {
+      const error = asNexusError(thrown);
+      if (error.code === "STORE_UNAVAILABLE") throw error;
+      this.#state = before;
+      useInstance(before.instance);
+      logger.warn(`what was published is not served, and the version before it is: ${error.message}`);
+      onProblem(error);
+    }
+  }
+
+  #refs({ records }: PublishedState): PublishedVersions {
+    const { source } = this.#options.apis;
+    return records.map((record) => ({
+      hash: record.hash,
+      isRetired: record.state === "retired",
+      load: () => loadVersion(source, record),
+    }));
+  }
+}
+
+/** What a runner is opened with, beside its version. */
+function settingsOf({ upstream, settings, limits, origin }: ApiInstance): string {
+  return JSON.stringify([upstream, settings, limits, origin]);
+}

@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openPublished, followedApis } from "../../../src/compose/stored-state.ts";
+import { readEnvironment } from "../../../src/environment.ts";
+import { serve, type Gateway } from "../../../src/gateway/index.ts";
+import { Host } from "../../../src/host/host.ts";
+import { connect } from "../../../src/index.ts";
+import type { CallToolResult } from "../../../src/protocol/mcp.ts";
+import type { DatabaseAddress } from "../../../src/store/engine/database-address.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { definePublished, PublishedServers } from "../../../src/team/published-servers.ts";
+import { SILENT } from "../../../src/text/logger.ts";
+import { ApiRunner } from "../../../src/workshop/run/api-runner.ts";
+import { onBothEngines } from "../../fixtures/store-world.ts";
+import { publishShop, ShopUpstream } from "./version-world.ts";
+
+const WAIT = { timeout: 30_000, interval: 20 };
+const textOf = ({ content }: CallToolResult) =>
+  content
+    .map(({ text }) => text)
+    .join("\n")
+    .split("\n", 1)[0];
+
+onBothEngines("published APIs in running gateways", (world) => {
+  let address: DatabaseAddress;
+  let upstream: ShopUpstream;
+  let store: Store;
+  const closing: (() => unknown)[] = [];
+  const closed = vi.spyOn(ApiRunner.prototype, "close");
+
+  beforeEach(async () => {
+    address = await world().newAddress();
+    upstream = await ShopUpstream.open();
+    store = await world().openStore({ address });
+    closed.mockClear();
+  });
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+    await upstream[Symbol.asyncDispose]();
+  });
+
+  /** A gateway as in a process of its own: it shares nothing but the database. */
+  async function openGateway(): Promise<{ gateway: Gateway; host: Host }> {
+    const own = await world().openStore({ address });
+    const { source, onChange } = followedApis(own, "default");
+    const published = await PublishedServers.follow({
+      define: () => definePublished(source),
+      onChange,
+      logger: SILENT,
+    });
+    const config = join(world().folder, "mcp.json");
+    await writeFile(config, '{ "mcpServers": {} }');
+    const stateFolder = join(world().folder, `state${closing.length}`);
+    const host = await Host.start(
+      {
+        config,
+        beside: published.current,
+        openApi: openPublished(own, "default"),
+        stateFolder,
+      },
+      readEnvironment(),
+    );
+    published.applyTo(host);
+    await host.ready();
+    const gateway = await serve({ host, port: 0, stateFolder });
+    closing.push(
+      () => published[Symbol.dispose](),
+      () => host.close(),
+      () => gateway.close(),
+    );
+    return { gateway, host };
+  }
+
+  const urlOf = (gateway: Gateway, path = "/servers/shop/mcp") => new URL(path, gateway.url).href;
+  const publish = (version: string) => publishShop(store, { version, upstream: upstream.url });
+  const serving = (host: Host, tool: string) =>
+    vi.waitFor(() => expect(host.tools().map(({ tool: { name } }) => name)).toContain(tool), WAIT);
+
+  test("X15: two gateways serve version 2 while 50 calls run on version 1, then go back, and nothing fails", async () => {
+    const [one, other] = [await openGateway(), await openGateway()];
+    expect(one.host.servers()).toEqual([]);
+    await publish("1.0.0");
+    await Promise.all([serving(one.host, "old_stock"), serving(other.host, "old_stock")]);
+    await using modern = await connect({ url: urlOf(one.gateway) }, { era: "modern" });
+    await using legacy = await connect({ url: urlOf(other.gateway) }, { era: "legacy" });
+    await Promise.all([modern.listTools(), legacy.listTools()]);
+    const told = { modern: 0, legacy: 0 };
+    await modern.subscribe({ lists: ["tools"] }, ({ kind }) => (told.modern += kind === "list-changed" ? 1 : 0));
+    await legacy.subscribe({ lists: ["tools"] }, ({ kind }) => (told.legacy += kind === "list-changed" ? 1 : 0));
+    upstream.hold();
+    const calls = Array.from({ length: 50 }, (_, at) =>
+      (at % 2 === 0 ? modern : legacy).callTool("find", { text: `t${at}` }),
+    );
+    await vi.waitFor(() => expect(upstream.waiting).toBe(50), WAIT);
+
+    await publish("2.0.0");
+    await Promise.all([serving(one.host, "new_stock"), serving(other.host, "new_stock")]);
+    await vi.waitFor(() => expect([told.modern > 0, told.legacy > 0]).toEqual([true, true]), WAIT);
+    expect(closed).not.toHaveBeenCalled();
+    const manifest = await fetch(urlOf(one.gateway, "/servers/shop/tools"));
+    expect(JSON.stringify(await manifest.json())).toContain("new_stock");
+    await Promise.all([modern.listTools({ fresh: true }), legacy.listTools({ fresh: true })]);
+    const newer = [modern.callTool("find", { text: "new" }), legacy.callTool("find", { text: "new" })];
+    await vi.waitFor(() => expect(upstream.waiting).toBe(52), WAIT);
+    upstream.release();
+    for (const result of await Promise.all(calls)) expect(textOf(result)).toBe("Found by v1.");
+    for (const result of await Promise.all(newer)) expect(textOf(result)).toBe("Found by v2.");
+    await vi.waitFor(() => expect(closed).toHaveBeenCalledTimes(2), WAIT);
+
+    await publish("1.0.0");
+    await Promise.all([serving(one.host, "old_stock"), serving(other.host, "old_stock")]);
+    await legacy.listTools({ fresh: true });
+    expect(textOf(await legacy.callTool("find", { text: "back" }))).toBe("Found by v1.");
+  });
+
+  test("each major version has its own address while it is published", async () => {
+    for (const version of ["1.0.0", "1.1.0", "2.0.0"]) await publish(version);
+    const { gateway, host } = await openGateway();
+    const toolsAt = async (path: string) => {
+      const response = await fetch(urlOf(gateway, path));
+      const { tools = [] } = (await response.json()) as { tools?: { name: string }[] };
+      return [response.status, tools.find(({ name }) => name.endsWith("_stock"))?.name];
+    };
+    expect(await toolsAt("/servers/shop/tools")).toEqual([200, "new_stock"]);
+    expect(await toolsAt("/servers/shop/v1/tools")).toEqual([200, "old_stock"]);
+    expect(await toolsAt("/servers/shop/v2/tools")).toEqual([200, "new_stock"]);
+    expect(await toolsAt("/servers/shop/v3/tools")).toEqual([404, undefined]);
+    expect(host.servers().map(({ id }) => id)).toEqual(["shop"]);
+    for (const era of ["modern", "legacy"] as const) {
+      await using client = await connect({ url: urlOf(gateway, "/servers/shop/v1/mcp") }, { era });
+      expect((await client.listTools())[0]?.description).toContain("as of 1.1.0");
+      expect(textOf(await client.callTool("old_stock", { code: "x" }))).toBe("Stock by v1.");
+    }
+    const { tools } = (await (await fetch(urlOf(gateway, "/servers/shop/tools"))).json()) as { tools: unknown[] };
+    await using all = await connect({ url: gateway.url });
+    expect(await all.listTools()).toHaveLength(tools.length);
+
+    await store.apis("default").change(async (apis) => {
+      for (const version of ["1.0.0", "1.1.0"]) await apis.setState("shop", version, "retired");
+    });
+    await vi.waitFor(async () => expect((await toolsAt("/servers/shop/v1/tools"))[0]).toBe(404), WAIT);
+  });
+
+  test("a caller that has seen version 1 gets what it means there, while that is published", async () => {
+    await publish("1.0.0");
+    const { gateway, host } = await openGateway();
+    const clients = {
+      modern: await connect({ url: urlOf(gateway) }, { era: "modern" }),
+      legacy: await connect({ url: urlOf(gateway) }, { era: "legacy" }),
+      all: await connect({ url: gateway.url }, { era: "legacy" }),
+    };
+    const prefix = (name: string) => (name === "all" ? "shop__" : "");
+    closing.push(() => Promise.all(Object.values(clients).map((client) => client.close())));
+    for (const client of Object.values(clients)) await client.listTools();
+    await publish("2.0.0");
+    await serving(host, "new_stock");
+    const call = async (name: keyof typeof clients, tool: string, args: object) => {
+      const _meta = { "dev.nexus/seen": "", "dev.nexus/caller": "local" };
+      const params = { name: `${prefix(name)}${tool}`, arguments: args, _meta };
+      return textOf((await clients[name].request("tools/call", params)) as unknown as CallToolResult);
+    };
+    for (const name of ["modern", "legacy", "all"] as const) {
+      expect(await call(name, "find", { text: "x", kind: "food" })).toBe("Found by v1.");
+      expect(await call(name, "old_stock", { code: "x" })).toBe("Stock by v1.");
+    }
+    // It has read the list again.
+    await clients.legacy.listTools({ fresh: true });
+    expect(await call("legacy", "find", { text: "x", category: "food" })).toBe("Found by v2.");
+    expect(await call("legacy", "new_stock", { code: "x" })).toBe("Stock by v2.");
+
+    await store.apis("default").change((apis) => apis.setState("shop", "1.0.0", "retired"));
+    const refusal = expect.stringMatching(
+      /Nothing was sent: the tools of Shop have changed.*Refresh the list of tools/,
+    );
+    await vi.waitFor(async () => expect(await call("modern", "find", { text: "x" })).toEqual(refusal), WAIT);
+    const before = upstream.requests.length;
+    expect(await call("modern", "old_stock", { code: "x" })).toEqual(refusal);
+    expect(upstream.requests).toHaveLength(before);
+    await clients.modern.listTools({ fresh: true });
+    expect(await call("modern", "find", { text: "x" })).toBe("Found by v2.");
+    expect(host.find("shop")?.state.kind).toBe("ready");
+  });
+
+  test("calls are counted by the version that their callers have seen", async () => {
+    await publish("1.0.0");
+    const { gateway, host } = await openGateway();
+    await using client = await connect({ url: urlOf(gateway) }, { era: "legacy" });
+    await client.listTools();
+    for (const text of ["a", "b"]) await client.callTool("find", { text });
+    await publish("2.0.0");
+    await serving(host, "new_stock");
+    await client.callTool("find", { text: "c" });
+    await using newer = await connect({ url: urlOf(gateway) }, { era: "legacy" });
+    await newer.listTools();
+    await newer.callTool("find", { text: "d" });
+    await host.close();
+    const usage = await store.apis("default").usage("shop");
+    expect(usage.map(({ version, calls, server }) => [server, version, calls])).toEqual([
+      ["shop", "1.0.0", 3],
+      ["shop", "2.0.0", 1],
+    ]);
+  });
+
+  test("an instance has its own upstream, settings and limits, and follows changes of them", async () => {
+    await publish("1.0.0");
+    await publishShop(store, { version: "1.0.0", name: "test", server: "shop-test", upstream: "http://127.0.0.1:1/" });
+    const { host } = await openGateway();
+    const call = async (server: string) =>
+      textOf((await host.callTool(`${server}.price`, { code: "x" })) as CallToolResult);
+    expect(await call("shop")).toBe("7");
+    expect(await call("shop-test")).not.toBe("7");
+    await publishShop(store, { version: "1.0.0", name: "test", server: "shop-test", upstream: upstream.url });
+    await vi.waitFor(async () => expect(await call("shop-test")).toBe("7"), WAIT);
+    const limits = { perMinute: 1 };
+    await publishShop(store, { version: "1.0.0", name: "test", server: "shop-test", limits });
+    await vi.waitFor(async () => expect(await call("shop-test")).toContain("limit of 1 requests per minute"), WAIT);
+    expect(await call("shop")).toBe("7");
+  });
+});
