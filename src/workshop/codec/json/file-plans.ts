@@ -12,7 +12,7 @@ const JSON_NOTATION: Notation = { ...MEMBERS, value: valueCodec };
  * How the types of one file are read and written as JSON. All tools share it: in a large API most of them have the same
  * types, and planning these for each tool would take longer than reading the file.
  */
-export class FilePlans {
+class FilePlans {
   readonly #file: ToolFile;
   readonly #planners = new Map<Side, Planner>();
   readonly #decoders = new Map<Unknown, QuickDecoder>();
