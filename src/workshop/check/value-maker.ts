@@ -73,6 +73,7 @@ export class ValueMaker {
       case "map":
         return this.#entries(shape, name, depth);
       case "any":
+        if (shape.schema?.["type"] === "null") return null;
         if (shape.schema && this.#making.side === "input") return sampleOf(shape.schema);
         return shape.only === "object" ? {} : "example";
       case "union":
