@@ -243,6 +243,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "propose changes to a tool file from answers that did not fit it",
     load: async () => (await import("./api/api-learn.ts")).apiLearn,
   },
+  "api questions": {
+    section: "Turn APIs into servers",
+    summary: "answer what a tool file leaves open",
+    load: async () => (await import("./api/api-questions.ts")).apiQuestions,
+  },
   "api writes": {
     section: "Turn APIs into servers",
     summary: "list writes with unknown outcome",

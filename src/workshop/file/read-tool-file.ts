@@ -1,4 +1,5 @@
 import { checkAdvice } from "./check/check-advice.ts";
+import { checkQuestions } from "./check/check-questions.ts";
 import { checkCredentials } from "./check/check-credentials.ts";
 import { checkExpressions } from "./check/check-expressions.ts";
 import { checkGiven } from "./check/check-given.ts";
@@ -18,12 +19,12 @@ import { readSecrets } from "./read/secrets/read-secrets.ts";
 import { readSettings } from "./read/read-settings.ts";
 import { readTools } from "./read/read-tool.ts";
 import { readTypes } from "./read/read-types.ts";
-import { readEvidence } from "./read/read-evidence.ts";
+import { readQuestions } from "./read/read-questions.ts";
 import { withDiscriminatorFields } from "./read/discriminator-fields.ts";
 import { withIncluded } from "./read/included-types.ts";
 import { readUpstream } from "./read/read-upstream.ts";
 import { writtenOut } from "./read/short-forms.ts";
-import type { QuestionSpec, ToolFile } from "./model/tool-file.ts";
+import type { ToolFile } from "./model/tool-file.ts";
 import { withWires } from "./wire-defaults.ts";
 import type { SourceNode } from "../../source/source-node.ts";
 import { readYaml } from "./model/read-yaml.ts";
@@ -60,6 +61,7 @@ const CHECKS = [
   checkGiven,
   checkSameRequests,
   checkAdvice,
+  checkQuestions,
 ];
 
 /** Reads a tool file and returns it with all problems; `file` is present if there are no errors. */
@@ -139,17 +141,4 @@ function readNamespaces(part: Part): Record<string, string> {
       return [prefix, uri.value() === "" ? "" : (uri.text() ?? "")];
     }),
   );
-}
-
-/** Undefined if there are none. */
-function readQuestions(part: Part, documents: readonly string[]): QuestionSpec[] | undefined {
-  const questions = part.items().map((item): QuestionSpec => {
-    item.members(["about", "ask", "evidence"], ["about", "ask"]);
-    return {
-      about: item.part("about").text() ?? "",
-      ask: item.part("ask").text() ?? "",
-      evidence: readEvidence(item.part("evidence"), documents),
-    };
-  });
-  return questions.length === 0 ? undefined : questions;
 }

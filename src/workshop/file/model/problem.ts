@@ -39,6 +39,18 @@ export class Problems {
     this.#add({ ...place, path: written(path), message, ...(hint ? { hint } : {}), severity: "error" });
   }
 
+  /** Whether a place is written in the file. What is inside of a short form counts as written. */
+  hasPlace(path: Path): boolean {
+    let node = this.#root;
+    for (const step of path) {
+      if (node.kind === "scalar") return true;
+      const next = memberAt(node, step);
+      if (!next) return false;
+      ({ node } = next);
+    }
+    return true;
+  }
+
   get hasErrors(): boolean {
     return this.#found.some(({ severity }) => severity === "error");
   }

@@ -45,6 +45,16 @@ export interface QuestionSpec {
   about: string;
   ask: string;
   evidence: string[];
+  /** Answers that are known beforehand, and what each of them changes in this file. */
+  choices?: QuestionChoice[];
+}
+
+export interface QuestionChoice {
+  answer: string;
+  /** The paths are written like `about`. */
+  set: { path: string; value: unknown }[];
+  /** Whether it is the answer that an empty one stands for. */
+  default?: boolean;
 }
 
 /** A document the file was written from, beside it, and the hash of the text that was read. */

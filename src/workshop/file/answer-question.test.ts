@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { withAnswer } from "./answer-question.ts";
+import { readYaml } from "./model/read-yaml.ts";
+
+const FILE = `# The shop.
+nexus: 1
+tools:
+  find: # finds
+    effect: write
+    input: { type: Find }
+questions:
+  # first
+  - about: tools.find.effect
+    ask: Does it change anything?
+    choices:
+      - { answer: "no", set: [{ path: tools.find.effect, value: read }], default: true }
+      - answer: "yes"
+  - about: tools.find.input
+    ask: Is the name
+      required?
+`;
+const CHANGES = {
+  about: "tools.find.effect",
+  ask: "Does it change anything?",
+  evidence: [],
+  choices: [
+    { answer: "no", set: [{ path: "tools.find.effect", value: "read" }], default: true },
+    { answer: "yes", set: [] },
+  ],
+};
+const REQUIRED = { about: "tools.find.input", ask: "Is the name required?", evidence: [] };
+
+test("an answer that is a choice changes the file, and the question is removed", () => {
+  for (const answer of ["no", " NO ", "1", ""]) {
+    const after = withAnswer(FILE, 0, { question: CHANGES, answer });
+    expect(after).toContain("  find: # finds\n    effect: read\n");
+    expect(after).not.toContain("Does it change");
+    expect(after).toContain("Is the name");
+    expect(readYaml(after).problems).toEqual([]);
+  }
+});
+
+test("any other answer is a comment at its place, and the last question takes the list with it", () => {
+  const once = withAnswer(FILE, 1, { question: REQUIRED, answer: "Yes,\nalways # really" });
+  expect(once).toContain(
+    "    # Is the name required? Answer: Yes, always # really\n    input: { type: Find }\nquestions:\n",
+  );
+  const twice = withAnswer(once, 0, { question: CHANGES, answer: "yes" });
+  expect(twice).toContain("    # Does it change anything? Answer: yes\n    effect: write\n");
+  expect(twice).not.toContain("questions");
+});
+
+test("an answer about a place that is not in the file is a comment at its end", () => {
+  const question = { ...REQUIRED, about: "types.Gone" };
+  expect(withAnswer("nexus: 1\nquestions: [{ about: types.Gone, ask: x }]\n", 0, { question, answer: "no" })).toBe(
+    "nexus: 1\n# types.Gone: Is the name required? Answer: no\n",
+  );
+});

@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from "node:util";
+import { plainValue, memberAt } from "../../source/source-node.ts";
+import { editToolFile, type ToolFileChange } from "./edit-tool-file.ts";
+import { readYaml } from "./model/read-yaml.ts";
+import { stepsOf } from "./model/steps-of.ts";
+import type { QuestionChoice, QuestionSpec } from "./model/tool-file.ts";
+
+/** The choice that an answer names: by its words, or by its number. */
+export function findChoice({ choices = [] }: QuestionSpec, answer: string): QuestionChoice | undefined {
+  const words = answer.trim().toLowerCase();
+  if (words === "") return choices.find((choice) => choice.default === true);
+  const byWords = choices.find((choice) => choice.answer.trim().toLowerCase() === words);
+  return byWords ?? (/^\d{1,3}$/.test(words) ? choices[Number(words) - 1] : undefined);
+}
+
+/**
+ * The text of a tool file after a question was answered: the question is removed, and the answer makes the changes of
+ * its choice or is kept as a comment at the place that the question is about.
+ */
+export function withAnswer(
+  text: string,
+  index: number,
+  { question, answer }: { question: QuestionSpec; answer: string },
+): string {
+  const choice = findChoice(question, answer);
+  const changes = (choice?.set ?? []).map(({ path, value }): ToolFileChange => ({ path: stepsOf(path), value }));
+  const edited = editToolFile(text, [...changes, removal(text, index)]);
+  return changes.length > 0 ? edited : withNote(edited, question, choice?.answer ?? answer);
+}
+
+function removal(text: string, index: number): ToolFileChange {
+  const questions = readYaml(text).tree;
+  const list = questions && memberAt(questions, "questions")?.node;
+  const isLast = list?.kind === "list" && list.items.length === 1;
+  return { path: isLast ? ["questions"] : ["questions", index], remove: true };
+}
+
+/** A comment above the place; at the end of the file if it cannot be there. */
+function withNote(text: string, { about, ask }: QuestionSpec, answer: string): string {
+  const note = (where: string) => `# ${oneLine(`${where}${ask}`)} Answer: ${oneLine(answer)}`;
+  const { tree } = readYaml(text);
+  const { line, isExact } = tree ? lineOf(tree, about) : {};
+  if (tree && line !== undefined) {
+    const lines = text.split("\n");
+    const indent = /^ */.exec(lines[line - 1] ?? "")?.[0] ?? "";
+    lines.splice(line - 1, 0, `${indent}${note(isExact ? "" : `${about}: `)}`);
+    const noted = lines.join("\n");
+    const after = readYaml(noted).tree;
+    if (after && isDeepStrictEqual(plainValue(after), plainValue(tree))) return noted;
+  }
+  return `${text.replace(/\n*$/, "\n")}${note(`${about}: `)}\n`;
+}
+
+type Tree = NonNullable<ReturnType<typeof readYaml>["tree"]>;
+
+/** The line of the key, or of its nearest existing parent. */
+function lineOf(root: Tree, about: string): { line?: number; isExact?: boolean } {
+  let node = root;
+  let found: { line?: number } = {};
+  for (const step of stepsOf(about)) {
+    const next = memberAt(node, step);
+    if (!next) return { ...found, isExact: false };
+    ({ node } = next);
+    found = { line: next.place.line };
+  }
+  return { ...found, isExact: true };
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+}

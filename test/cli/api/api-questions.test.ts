@@ -1,0 +1,68 @@
+import { copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { NexusWorld } from "../../fixtures/nexus.ts";
+
+const MUSEUM = fileURLToPath(new URL("../../../api/museum/", import.meta.url));
+const FILE = "home/work/project/api/museum/museum.nexus.yaml";
+const QUESTIONS = `questions:
+  - about: version
+    ask: Is this the version that is in use?
+    evidence: L1
+    choices:
+      - { answer: "no", set: [{ path: version, value: "9.9" }] }
+      - { answer: "yes", default: true }
+  - { about: title, ask: Who uses it? }
+  - { about: types.Gone, ask: What is it? }
+`;
+
+let world: NexusWorld;
+beforeAll(async () => {
+  world = await NexusWorld.open();
+  const folder = join(world.project, "api", "museum");
+  await mkdir(folder, { recursive: true });
+  for (const name of ["museum.nexus.yaml", "manual.md"]) await copyFile(join(MUSEUM, name), join(folder, name));
+  await world.write(FILE, `${await world.read(FILE)}${QUESTIONS}`);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test("X5: nexus api questions lists what is open with quotes, and answers change the file or are kept as comments", async () => {
+  const listed = await world.run(["api", "questions", "museum"]);
+  expect(listed.code).toBe(0);
+  expect(listed.stdout).toContain("1. version: Is this the version that is in use?\n   manual#L1: ");
+  expect(listed.stdout).toContain("   1) no\n   2) yes (usual)\n");
+  expect(listed.stdout).toMatch(/3 open questions\.\n$/);
+
+  const checked = await world.run(["api", "check", "museum"]);
+  expect(checked.stdout).toContain("questions[2].about: there is no types.Gone in this file");
+  const hash = async () =>
+    (JSON.parse((await world.run(["api", "check", "museum", "--json"])).stdout) as { hash: string }).hash;
+  const before = await hash();
+
+  const noted = await world.run([
+    "api",
+    "questions",
+    "museum",
+    "--answer",
+    "2=The front desk",
+    "--answer",
+    "3=nothing",
+    "--json",
+  ]);
+  expect(JSON.parse(noted.stdout)).toMatchObject({ answered: [2, 3], questions: [{ number: 1, about: "version" }] });
+  const text = await world.read(FILE);
+  expect(text).toContain("# Who uses it? Answer: The front desk\ntitle: ");
+  expect(text).toContain("# types.Gone: What is it? Answer: nothing\n");
+  expect(await hash()).toBe(before);
+
+  const changed = await world.run(["api", "questions", "museum", "--answer", "1=no"]);
+  expect(changed.stdout).toMatch(/^1 question answered\. None is left\./);
+  expect(await world.read(FILE)).toMatch(/^version: "?9\.9"?$/m);
+  expect(await world.read(FILE)).not.toContain("questions:");
+  expect(await hash()).not.toBe(before);
+
+  const none = await world.run(["api", "questions", "museum", "--answer", "1=no"]);
+  expect(none).toMatchObject({ code: 2 });
+  expect(none.stderr).toContain("There is no question 1");
+});
