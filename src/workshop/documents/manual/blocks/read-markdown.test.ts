@@ -59,3 +59,11 @@ test("Front matter gives the title and keeps the numbers of the lines", () => {
   expect(title).toBe("Orders");
   expect(blocks).toEqual([{ kind: "heading", level: 1, text: "List", place: { from: 5, to: 5 } }]);
 });
+
+test("a long text is read in parts, and its lines keep their numbers", () => {
+  const chapter = (number: number) =>
+    `# Chapter ${number}\n\n\`\`\`\n# not a heading\n\`\`\`\n\n${"Words of it. ".repeat(1_000)}\n\n`;
+  const { blocks } = readMarkdown(Array.from({ length: 10 }, (_, index) => chapter(index)).join(""));
+  const headings = blocks.filter(({ kind }) => kind === "heading");
+  expect(headings.map(({ place }) => place.from)).toEqual(Array.from({ length: 10 }, (_, index) => index * 8 + 1));
+});

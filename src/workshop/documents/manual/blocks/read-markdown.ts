@@ -8,12 +8,36 @@ import type { Cell, ManualBlock, Place } from "./manual.ts";
 /** The blocks of a Markdown text. */
 export function readMarkdown(text: string): { title?: string; blocks: ManualBlock[] } {
   const { body, title } = withoutFrontMatter(text);
-  const root: Root = fromMarkdown(body, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
-  const reader = new MarkdownReader(body.split("\n"));
-  reader.readAll(root.children, 1);
-  const top = reader.blocks.find((block) => block.kind === "heading" && block.level === 1);
+  const blocks = partsOf(body.split("\n")).flatMap(({ lines, from }) => {
+    const root: Root = fromMarkdown(lines.join("\n"), options());
+    const reader = new MarkdownReader(lines);
+    reader.readAll(root.children, 1);
+    return from === 0 ? reader.blocks : reader.blocks.map((block) => movedDown(block, from));
+  });
+  const top = blocks.find((block) => block.kind === "heading" && block.level === 1);
   const heading = title ?? (top?.kind === "heading" ? top.text : undefined);
-  return { ...(heading === undefined ? {} : { title: heading }), blocks: reader.blocks };
+  return { ...(heading === undefined ? {} : { title: heading }), blocks };
+}
+
+const options = () => ({ extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
+
+/** The tree of a text takes 200 times its memory, so that a long text is read in parts, which begin with headings. */
+const PART_LENGTH = 32_000;
+
+function partsOf(lines: readonly string[]): { lines: readonly string[]; from: number }[] {
+  const starts = [0];
+  let length = 0;
+  let fence: string | undefined;
+  for (const [line, text] of lines.entries()) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1];
+    if (mark !== undefined && fence === undefined) fence = mark;
+    else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
+    length += text.length + 1;
+    if (length < PART_LENGTH || fence !== undefined || !/^#{1,6} /.test(text)) continue;
+    starts.push(line);
+    length = 0;
+  }
+  return starts.map((from, index) => ({ lines: lines.slice(from, starts[index + 1]), from }));
 }
 
 class MarkdownReader {
