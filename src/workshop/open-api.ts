@@ -37,7 +37,7 @@ export interface ApiState {
 }
 
 /** Opened when a server needs it: one with a fake keeps nothing. Undefined: files. */
-export type FindApiState = () => Promise<ApiState | undefined>;
+type FindApiState = () => Promise<ApiState | undefined>;
 
 export interface OpenApiOptions {
   /** Default: everything is kept in files. */
