@@ -68,7 +68,7 @@ export function addExclusiveRules(
     for (const [index, first] of fields.entries()) {
       for (const second of fields.slice(index + 1)) {
         const say = `give ${first} or ${second}, not both`;
-        rules.push({ that: `${first} = null or ${second} = null`, say, evidence: [evidence] });
+        rules.push({ that: `${first} == null or ${second} == null`, say, evidence: [evidence] });
       }
     }
   }
