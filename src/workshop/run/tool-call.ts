@@ -13,7 +13,7 @@ import type { Success } from "./response-reader.ts";
 import { failureResult, payloadBlock, repeatedResult, resultUri, successResult, toldDeviation } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
-import { readUpstream } from "./pages/read-upstream.ts";
+import { readUpstream } from "./pages/read-pages.ts";
 import { completed, callUpstream, prepare, type UpstreamOutcome, type PreparedRequest } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
 import { formerRequestKeys, ledgerKey, requestKey, type KeyedWrite } from "./writes/request-key.ts";

@@ -2,7 +2,7 @@ import { throwIfAborted, type CancelSignal } from "../../../async/cancellation.t
 import { asNexusError, messageOf, NexusError } from "../../../errors/nexus-error.ts";
 import type { Tracing } from "../call-trace.ts";
 import { Failure } from "../failure.ts";
-import { readUpstream } from "../pages/read-upstream.ts";
+import { readUpstream } from "../pages/read-pages.ts";
 import type { RunnerParts } from "../runner-parts.ts";
 import { WRITE_MARGIN_MS, type ToolPlan } from "../tool-plan.ts";
 import { callUpstream, completed, prepare, type PreparedRequest } from "../upstream-call.ts";
