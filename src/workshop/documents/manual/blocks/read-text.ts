@@ -1,7 +1,7 @@
 import type { ManualBlock, Place } from "./manual.ts";
 import { alignedTableAt } from "./aligned-table.ts";
 import { drawnTableAt, type TextTable } from "./drawn-table.ts";
-import { deeper, sampleAt, type Sample } from "./samples.ts";
+import { deeper, sampleAt, type CodeSample } from "./samples.ts";
 import { CONTENTS_ENTRY, headingAt } from "./text-headings.ts";
 import { indentOf, isBlank, textLines, type TextLines } from "../../text/text-lines.ts";
 
@@ -67,7 +67,7 @@ class TextReader {
     return next;
   }
 
-  #addCode({ language, from, to, next }: Sample, at: number): number {
+  #addCode({ language, from, to, next }: CodeSample, at: number): number {
     const lines = this.#lines.slice(from, to);
     const indent = lines.reduce((least, line) => (isBlank(line) ? least : Math.min(least, indentOf(line))), 200);
     const text = lines.map((line) => (indentOf(line) >= indent ? withoutIndent(line, indent) : line)).join("\n");

@@ -1,7 +1,7 @@
 import { indentOf, isBlank } from "../../text/text-lines.ts";
 
 /** Code in a text: its lines, counted from 0, `to` not included. */
-export interface Sample {
+export interface CodeSample {
   language?: string;
   from: number;
   to: number;
@@ -16,11 +16,11 @@ const REQUEST_LINE = /^(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+(?:https?:\/
 const HEADER_LINE = /^[A-Za-z][\w-]*:\s?\S/;
 
 /** The code that begins at a line: fenced, in a directive, or recognised as JSON, XML, HTTP or a shell command. */
-export function sampleAt(lines: readonly string[], at: number): Sample | undefined {
+export function sampleAt(lines: readonly string[], at: number): CodeSample | undefined {
   return fenced(lines, at) ?? directive(lines, at) ?? recognised(lines, at) ?? indented(lines, at);
 }
 
-function fenced(lines: readonly string[], at: number): Sample | undefined {
+function fenced(lines: readonly string[], at: number): CodeSample | undefined {
   const [, fence, name = ""] = /^\s*(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(lines[at] ?? "") ?? [];
   if (fence !== undefined) {
     const end = findLine(lines, at + 1, (line) => line.trim().startsWith(fence));
@@ -43,7 +43,7 @@ function fenced(lines: readonly string[], at: number): Sample | undefined {
 }
 
 /** reStructuredText: `.. code-block:: json`, and a block in deeper lines. */
-function directive(lines: readonly string[], at: number): Sample | undefined {
+function directive(lines: readonly string[], at: number): CodeSample | undefined {
   const line = lines[at] ?? "";
   const [found, name] = /^\s*\.\. (?:code-block|code|sourcecode|highlight)::\s*([\w+#.-]*)\s*$/.exec(line) ?? [];
   if (found === undefined) return undefined;
@@ -55,7 +55,7 @@ export function deeper(
   lines: readonly string[],
   at: number,
   { indent, language }: { indent: number; language?: string | undefined },
-): Sample | undefined {
+): CodeSample | undefined {
   let from = at;
   while (from < lines.length && (isBlank(lines[from]) || /^\s+:[\w-]+:/.test(lines[from] ?? ""))) from++;
   let to = from;
@@ -67,7 +67,7 @@ export function deeper(
   return to === from ? undefined : { ...(language === undefined ? {} : { language }), from, to, next: to };
 }
 
-function recognised(lines: readonly string[], at: number): Sample | undefined {
+function recognised(lines: readonly string[], at: number): CodeSample | undefined {
   const text = (lines[at] ?? "").trim();
   const found = (language: string, to: number | undefined) =>
     to === undefined ? undefined : { language, from: at, to, next: to };
@@ -140,7 +140,7 @@ function shellEnd(lines: readonly string[], at: number): number {
 }
 
 /** Indented lines are code only if they look like it: many texts indent everything. */
-function indented(lines: readonly string[], at: number): Sample | undefined {
+function indented(lines: readonly string[], at: number): CodeSample | undefined {
   const indent = indentOf(lines[at] ?? "");
   if (indent < 4 || !isBlank(lines[at - 1])) return undefined;
   const block = deeper(lines, at, { indent: indent - 1 });

@@ -1,0 +1,98 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { deflateSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compressed, pdfLines, pdfOf, pdfOfObjects } from "../../fixtures/workshop/pdf-writer.ts";
+
+const PROGRAM = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
+const MEASURE = `data:text/javascript,${encodeURIComponent(
+  `import { writeSync } from "node:fs"; process.on("exit", () => { const { user, system } = process.cpuUsage();
+  writeSync(2, "\\nUSED " + JSON.stringify({ mb: process.resourceUsage().maxRSS / 1024, cpuMs: (user + system) / 1000 })); });`,
+)}`;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nexus-bombs-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Imports a document in a process of its own, and says what it cost. Time is that of the processor: machines are busy. */
+async function imported(name: string, content: string | Uint8Array) {
+  const file = join(folder, name);
+  await writeFile(file, content);
+  const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    const args = ["--import", MEASURE, PROGRAM, "api", "import", file, "--name", "bomb", "--dry-run"];
+    execFile(process.execPath, args, { cwd: folder, timeout: 60_000, maxBuffer: 1 << 26 }, (error, _, written) =>
+      resolve({ code: error ? error.code : 0, stderr: written }),
+    );
+  });
+  const used = JSON.parse(/USED (\{.*\})/.exec(stderr)?.[1] ?? "{}") as { mb: number; cpuMs: number };
+  return { code, stderr, ...used };
+}
+
+const inflated = () => deflateSync(Buffer.alloc(256 * 1024 * 1024, " "), { level: 9 });
+const page = (content: Buffer, resources = "<< /Font << /F1 4 0 R >> >>", more: (string | Buffer)[] = []) =>
+  pdfOfObjects([
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R /Resources ${resources} >>`,
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    content,
+    ...more,
+  ]);
+const twice = (child: number) =>
+  `<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X ${child} 0 R >> >> /Length 11 >>\nstream\n/X Do /X Do\nendstream`;
+
+/** Names with their documents, made when they are used. */
+const BOMBS: Record<string, () => string | Uint8Array> = {
+  "inflates.pdf": () => page(compressed(inflated())),
+  "glyphs.pdf": () => page(compressed(deflateSync(`BT /F1 10 Tf 10 10 Td ${"(abc) Tj 5 0 Td ".repeat(1_000_000)}ET`))),
+  "doubles.pdf": () =>
+    page(
+      compressed(deflateSync("/X Do")),
+      "<< /XObject << /X 6 0 R >> >>",
+      Array.from({ length: 30 }, (_, i) => twice(7 + (i % 29))),
+    ),
+  "pages.pdf": () =>
+    pdfOfObjects([
+      "<< /Type /Catalog /Pages 2 0 R >>",
+      `<< /Type /Pages /Kids [${Array.from({ length: 100_000 }, (_, i) => `${3 + i} 0 R`).join(" ")}] /Count 100000 >>`,
+      ...Array.from({ length: 100_000 }, () => "<< /Type /Page /Parent 2 0 R >>"),
+    ]),
+  "circle.pdf": () =>
+    pdfOfObjects(["<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R] /Count 1000000000 >>"]),
+  "brackets.pdf": () => pdfOfObjects([`<< /Type /Catalog /A ${"[".repeat(1_000_000)} >>`]),
+  "nested.html": () => `<!doctype html><body>${"<div>".repeat(1_000_000)}`,
+  "attribute.html": () => `<!doctype html><p title="${"x".repeat(31 * 1024 * 1024)}">a</p>`,
+  "copies.html": () =>
+    `<!doctype html>${Array.from({ length: 3000 }, (_, i) => `<b a=${i}>`).join("")}${"<p>x</p>".repeat(3000)}`,
+  "emphasis.md": () => `# API\n\n${"*a **b ".repeat(200_000)}`,
+  "links.md": () => `# API\n\n${"[a](".repeat(300_000)}`,
+  "quotes.md": () => `# API\n\n${">".repeat(500_000)}a`,
+  "table.md": () =>
+    `# API\n\n${"|a".repeat(20_000)}|\n${"|-".repeat(20_000)}|\n${`${"|b".repeat(20_000)}|\n`.repeat(50)}`,
+  "open.txt": () => `The manual of an API.\n\n${"[\n".repeat(500_000)}`,
+  "zip.md": () => Buffer.concat([Buffer.from("504b0304", "hex"), inflated()]),
+  "gzip.json": () => gzipSync(Buffer.alloc(64 * 1024 * 1024)),
+  "entities.xml": () =>
+    `<?xml version="1.0"?><!DOCTYPE a [${Array.from({ length: 30 }, (_, i) => `<!ENTITY e${i} "&e${i + 1};&e${i + 1};">`).join("")}]><definitions xmlns="http://schemas.xmlsoap.org/wsdl/">&e0;</definitions>`,
+};
+
+describe("X5: hostile documents are refused or read within 5 s and 200 MB", () => {
+  test.for(Object.keys(BOMBS))("%s", { timeout: 90_000 }, async (name) => {
+    const { code, cpuMs, mb, stderr } = await imported(name, BOMBS[name]?.() ?? "");
+    expect([0, 3], stderr.slice(0, 500)).toContain(code);
+    expect(cpuMs).toBeLessThan(6_500);
+    expect(mb).toBeLessThan(215);
+  });
+});
+
+test("a PDF of 100 pages is read within the same limits", { timeout: 90_000 }, async () => {
+  const lines = Array.from({ length: 40 }, (_, line) => `Line ${line}: GET /pets gives all pets with their names.`);
+  const { stderr, mb } = await imported("manual.pdf", pdfOf(Array.from({ length: 100 }, () => pdfLines(lines))));
+  expect(stderr).not.toContain("allowed");
+  expect(mb).toBeLessThan(215);
+});
