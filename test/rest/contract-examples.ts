@@ -1,3 +1,7 @@
+import { readFileSync } from "node:fs";
+import { ApiOperations } from "../../src/team/operate/api-operations.ts";
+import { compileApi } from "../../src/workshop/compile/compile.ts";
+import { readToolFile } from "../../src/workshop/file/read-tool-file.ts";
 import type { RestWorld } from "./rest-world.ts";
 
 /** A request that succeeds. */
@@ -30,6 +34,26 @@ async function ofServer(world: RestWorld, body?: unknown): Promise<Example> {
   const entry = { url: "https://mcp.example/mcp", auto_start: false };
   await world.store.servers("shop").put({ name, entry, origin: "network" });
   return { params: { ...shop, id: name }, body };
+}
+
+const ORDERS = readFileSync(new URL("../fixtures/tool-files/orders.nexus.yaml", import.meta.url), "utf8");
+
+/** An approved tool file, under a name of its own. */
+export function approvedFile(api: string, text = ORDERS) {
+  const named = text.replace("api: orders", `api: ${api}`);
+  const { file } = readToolFile(named, api);
+  if (!file) throw new Error("not a tool file");
+  const approval = { hash: compileApi(file, {}).api.hash, by: "Ada", at: "2026-11-02T09:00:00.000Z", version: "1.0.0" };
+  return { text: named, documents: {}, approval };
+}
+
+/** An API with two versions; the second one is served. */
+async function ofApi(world: RestWorld, more: Partial<Example> = {}): Promise<Example> {
+  const id = `orders${++count}`;
+  const apis = new ApiOperations(world.store.apis("shop"), { by: "Grace", origin: "network" });
+  await apis.publish(approvedFile(id));
+  await apis.publish(approvedFile(id, ORDERS.replace("maxItems: 3", "maxItems: 4")));
+  return { ...more, params: { ...shop, id, ...more.params } };
 }
 
 /** What a server lists, by the names of tools with their descriptions. */
@@ -114,6 +138,15 @@ export const examples: Record<string, MakeExample> = {
   listTools: () => ({ params: { tenant: "default" } }),
   listToolFiles: () => ({ params: { tenant: "default" } }),
   getToolFile: () => ({ params: { tenant: "default", id: "hotel" } }),
+  listApis: (world) => ofApi(world),
+  publishApi: () => ({ params: shop, body: { ...approvedFile(`orders${++count}`), settings: { region: "south" } } }),
+  listApiVersions: (world) => ofApi(world),
+  changeApiVersion: (world) => ofApi(world, { params: { version: "1.0.0" }, body: { state: "retired" } }),
+  listApiInstances: (world) => ofApi(world),
+  changeApiInstance: (world) =>
+    ofApi(world, { params: { name: "test" }, body: { version: "1.0.0", limits: { perMinute: 60 } } }),
+  removeApiInstance: (world) => ofApi(world, { params: { name: "live" } }),
+  rollBackApi: (world) => ofApi(world, { params: { name: "live" }, body: { to: "1.0.0" } }),
   async listDefinitions(world) {
     await ofChange(world);
     return { params: shop };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { NexusWorld } from "../fixtures/nexus.ts";
-import { listOfTools } from "./contract-examples.ts";
+import { approvedFile, listOfTools } from "./contract-examples.ts";
 import { RestWorld } from "./rest-world.ts";
 
 let gateway: RestWorld;
@@ -259,4 +259,37 @@ test("changes that are accepted together through the REST API are accepted all o
   const answer = await gateway.call("POST", "/tenants/shop/changes/accept", { key, body: { changes } });
   expect(answer).toMatchObject({ status: 409, body: { code: "DEFINITION_CHANGED" } });
   expect(await definitions.pending("pair")).toMatchObject([{ name: "a" }, { name: "b" }]);
+});
+
+test("an API is published, rolled back and retired through a gateway, which compiles it itself", async () => {
+  const { text } = approvedFile("desk");
+  await person.write("home/work/project/api/desk/desk.nexus.yaml", text);
+  expect((await person.run(["api", "approve", "desk", "--by", "Ada", "--yes"])).code).toBe(0);
+  expect(await run("api publish desk --tenant shop --setting region=south")).toMatchObject({
+    code: 0,
+    out: {
+      isNew: true,
+      version: { version: "1.0.0", approval: { by: "Ada" }, publishedBy: expect.stringMatching(/^key /) as string },
+      instance: { server: "desk", settings: { region: "south" }, origin: "local" },
+    },
+  });
+  expect(await gateway.store.apis("shop").version("desk", "1.0.0")).toMatchObject({ origin: "network", text });
+  await person.write("home/work/project/api/desk/desk.nexus.yaml", text.replace("maxItems: 3", "maxItems: 4"));
+  expect((await person.run(["api", "approve", "desk", "--by", "Ada", "--yes"])).code).toBe(0);
+  expect((await run("api publish desk --tenant shop")).out).toMatchObject({ version: { version: "1.1.0" } });
+  expect((await run("api versions desk --tenant shop")).out).toMatchObject({
+    items: [
+      { version: "1.0.0", instances: [] },
+      { version: "1.1.0", instances: ["live"] },
+    ],
+  });
+  expect((await run("api rollback desk --tenant shop")).out).toMatchObject({ server: "desk", version: "1.0.0" });
+  expect((await run("api versions desk --tenant shop --retire 1.1.0")).out).toMatchObject({ state: "retired" });
+  expect((await run("api instances desk add test --upstream fake --tenant shop")).out).toMatchObject({
+    server: "desk-test",
+    upstream: "fake",
+  });
+  expect((await run("api instances desk set test --upstream http://10.0.0.1/ --tenant shop")).code).not.toBe(0);
+  expect((await run("api instances desk remove test --tenant shop")).code).toBe(0);
+  expect(await run("api rollback nothing --tenant shop")).toMatchObject({ code: 6 });
 });
