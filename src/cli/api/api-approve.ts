@@ -9,8 +9,9 @@ import { approve, isApproved } from "../../workshop/review/lock.ts";
 import { accountName } from "./approval-text.ts";
 import { loadNamed, loadSound, ownLock, type NamedApi } from "./loaded.ts";
 import { QUOTES } from "./change-rows.ts";
+import { publishedBefore, publishedText } from "./publish/published-before.ts";
 import { showForApproval } from "./show-for-approval.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
 
@@ -34,13 +35,16 @@ file is shown, and the lock is not changed.`,
     },
     ...QUOTES,
     yes: { type: "boolean", short: "y", help: "approve without asking" },
+    ...TENANT,
   },
   examples: [
     ["nexus api approve capcorn", "show the changes and ask"],
     ['nexus api approve capcorn --by "Ada, API team" --yes --hash sha256:…', "approve a reviewed hash in a pipeline"],
   ],
 
-  async run({ words: [given = ""], options, out, signal, surroundings, stateFolder }) {
+  async run(context) {
+    const { options, out, signal, surroundings, stateFolder } = context;
+    const [given = ""] = context.words;
     const loaded = await loadSound(given, out, surroundings.home);
     const { api, path, shown, again } = loaded;
     const trust = trustStore(surroundings, stateFolder);
@@ -54,7 +58,9 @@ file is shown, and the lock is not changed.`,
       return 0;
     }
     const changes = differences(lock?.compiled, api, loaded.documents);
+    const published = await publishedBefore(context, api);
     if (!out.json) showForApproval(out, { api, lock, changes, quotes: options.quotes });
+    if (!out.json && published) out.line(publishedText(published));
     if (!options.yes && !(await isAgreed(loaded, out, signal))) {
       out.line("Nothing was approved.");
       return 8;
@@ -63,11 +69,12 @@ file is shown, and the lock is not changed.`,
     const others = isApproved(loaded.lock, api) ? loaded.lock?.approvals.at(-1) : undefined;
     const approval = others ?? (await approve(path, api, { by, at: new Date() }));
     await accept(path, api, trust);
-    if (out.json) out.value({ file: path, approval, changes });
+    if (out.json) out.value({ file: path, approval, changes, ...(published ? { published } : {}) });
     else {
       const where = others ? `for you (${visible(others.by)} approved it before):` : `by ${visible(by)}:`;
       out.line(`Approved ${where} ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
     }
+    if (!out.json && published && published.kind !== "none") out.line(`To publish it: nexus api publish ${again}`);
     if (!out.json && !lock) out.line(`To serve it: nexus mcp add ${api.file.api} --api ${again}`);
     return 0;
   },

@@ -4,7 +4,7 @@ import { AddressGuard } from "../../net/address-guard.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import type { ApiInstance, InstanceLimits, PublicationOrigin } from "../../workshop/publish/published.ts";
-import { settingValues } from "../../workshop/run/setting-values.ts";
+import { exampleSettings, settingValues } from "../../workshop/run/setting-values.ts";
 
 /** What is changed in an instance. Members that are absent stay; null removes. */
 export interface InstanceChange {
@@ -43,8 +43,7 @@ export function changedInstance(
     ...(Object.keys(allLimits).length === 0 ? {} : { limits: allLimits }),
     origin: upstream === undefined ? before.origin : origin,
   };
-  // An instance of the fake has the values of the file.
-  if (target !== "fake") requireSettings(compiled, changed);
+  requireSettings(compiled, changed);
   return changed;
 }
 
@@ -55,9 +54,10 @@ function withoutNulls<T>(values: Readonly<Record<string, T | null | undefined>>)
   return Object.fromEntries(kept);
 }
 
-function requireSettings({ file }: CompiledApi, { server, settings }: ApiInstance): void {
+function requireSettings({ file }: CompiledApi, { server, settings, upstream }: ApiInstance): void {
   try {
-    settingValues(file, settings, server);
+    // The fake has the values of the file.
+    settingValues(file, upstream === "fake" ? { ...exampleSettings(file), ...settings } : settings, server);
   } catch (error) {
     if (!(error instanceof NexusError)) throw error;
     const names = Object.keys(file.settings ?? {});
