@@ -25,8 +25,8 @@ export interface PlannedVersion {
 
 /**
  * Chooses the number of a version, or checks the one that is asked for: a breaking change needs a new major number, more
- * possibilities at least a new minor one. Without a wish, a number in the tool file that is higher than all others counts;
- * otherwise the next one is taken, but never a new major number.
+ * possibilities at least a new minor one. Without a wish, a number in the tool file that was changed and is higher than all
+ * others counts; otherwise the next one is taken, but never a new major number.
  */
 export async function planVersion(api: CompiledApi, known: KnownVersions, as?: string): Promise<PlannedVersion> {
   const name = api.file.api;
@@ -37,8 +37,10 @@ export async function planVersion(api: CompiledApi, known: KnownVersions, as?: s
   const newest = known.numbers.at(-1);
   const inFile = isVersionNumber(api.file.version) ? api.file.version : undefined;
   if (newest === undefined) return { version: as ?? inFile ?? "1.0.0", isNew: true };
+  // A number that somebody has changed; drafts have that of the API's description.
+  const isChanged = known.records.at(-1)?.approval.version !== api.file.version;
   const isHigher = inFile !== undefined && compareVersions(inFile, newest) > 0;
-  const wanted = as ?? (isHigher ? inFile : undefined);
+  const wanted = as ?? (isHigher && isChanged ? inFile : undefined);
   const ofMajor = known.numbers.filter((each) => majorOf(each) === majorOf(wanted ?? newest));
   const highest = ofMajor.at(-1);
   if (wanted !== undefined && highest !== undefined && compareVersions(wanted, highest) <= 0) {

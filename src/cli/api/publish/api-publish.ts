@@ -22,7 +22,7 @@ entry in a configuration file. The server has the name of the API; other instanc
 own address, settings, secrets and limits.
 
 The version number belongs to the publication, so choosing one does not change what was approved. Without --as, a number in the
-file that is higher than all others is taken; otherwise the next one: 1.0.1 if only texts changed, 1.1.0 if more is possible. A
+file that was changed and is higher than all others is taken; otherwise the next one: 1.0.1 if only texts changed, 1.1.0 if more is possible. A
 change that breaks calls or results needs a new major number, which you choose: --as 2.0.0. Each major version keeps its own
 address while it is published.`,
   words: { min: 1, max: 1 },
