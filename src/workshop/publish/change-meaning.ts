@@ -4,7 +4,7 @@ import type { Leaf, PathStep } from "../review/leaves.ts";
 import { findType, isOnSide } from "../shape/shape-parts.ts";
 import { shapeMeaning } from "./shape-meaning.ts";
 import { TypeUses } from "./type-uses.ts";
-import { isAdded, isRaised, isRemoved, worst, type Meaning, type Side } from "./meaning.ts";
+import { isAdded, isRaised, isRemoved, worst, type Meaning, type CallSide } from "./meaning.ts";
 
 export type { Meaning } from "./meaning.ts";
 
@@ -118,7 +118,7 @@ export class ChangeMeaning {
     return meaning !== "wording" && this.#uses.isAmbiguous(name) ? "breaking" : meaning;
   }
 
-  #typeOn(side: Side, leaf: Leaf, name: string, [member, ...rest]: readonly PathStep[]): Meaning {
+  #typeOn(side: CallSide, leaf: Leaf, name: string, [member, ...rest]: readonly PathStep[]): Meaning {
     switch (member) {
       case "rules":
         if (WORDS.has(rest[1])) return "wording";
@@ -136,7 +136,7 @@ export class ChangeMeaning {
     }
   }
 
-  #field(side: Side, leaf: Leaf, type: string, name: string, [member, ...rest]: readonly PathStep[]): Meaning {
+  #field(side: CallSide, leaf: Leaf, type: string, name: string, [member, ...rest]: readonly PathStep[]): Meaning {
     const [before, after] = [this.#before, this.#after].map((file) => findType(file, type)?.fields[name]);
     const field = after ?? before;
     if (!field || ![before, after].some((each) => each && isOnSide(each, side))) return "wording";
@@ -157,7 +157,7 @@ export class ChangeMeaning {
   }
 
   /** No call has a value for it, unless callers could add any member, or had those dropped that are unknown. */
-  #newField(side: Side, type: string, { const: constant, value, default: standard, ...field }: FieldSpec): Meaning {
+  #newField(side: CallSide, type: string, { const: constant, value, default: standard, ...field }: FieldSpec): Meaning {
     if (findType(this.#before, type)?.additional) return "breaking";
     if (side === "output") return "widened";
     const isSet = [constant, value, standard].some((each) => each !== undefined);

@@ -4,7 +4,7 @@ import type { VersionChangeKind } from "./version-number.ts";
 /** What one change means for callers. */
 export type Meaning = Exclude<VersionChangeKind, "none">;
 
-export type Side = "input" | "output";
+export type CallSide = "input" | "output";
 
 export function worst(meanings: readonly Meaning[]): Meaning {
   if (meanings.includes("breaking")) return "breaking";

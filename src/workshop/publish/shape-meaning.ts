@@ -1,6 +1,6 @@
 import type { Shape } from "../file/model/tool-file.ts";
 import type { Leaf, PathStep } from "../review/leaves.ts";
-import { isAdded, isRaised, isRemoved, type Meaning, type Side } from "./meaning.ts";
+import { isAdded, isRaised, isRemoved, type Meaning, type CallSide } from "./meaning.ts";
 
 const UPPER_LIMITS: ReadonlySet<PathStep> = new Set([
   "maximum",
@@ -26,7 +26,7 @@ const LOWER_LIMITS: ReadonlySet<PathStep> = new Set([
 export function shapeMeaning(
   leaf: Leaf,
   [member, ...rest]: readonly PathStep[],
-  { side, whole }: { side: Side; whole: Shape | undefined },
+  { side, whole }: { side: CallSide; whole: Shape | undefined },
 ): Meaning {
   if (member === undefined || !whole) return "breaking";
   if (UPPER_LIMITS.has(member)) return isRemoved(leaf) || isRaised(leaf) || side === "output" ? "widened" : "breaking";
@@ -59,7 +59,7 @@ export function shapeMeaning(
   }
 }
 
-function enumMeaning(leaf: Leaf, rest: readonly PathStep[], side: Side): Meaning {
+function enumMeaning(leaf: Leaf, rest: readonly PathStep[], side: CallSide): Meaning {
   if (rest.length === 0) return isRemoved(leaf) && side === "input" ? "widened" : "breaking";
   return rest.length === 1 && isAdded(leaf) ? "widened" : "breaking";
 }

@@ -1,6 +1,6 @@
 import type { Shape, ToolFile } from "../file/model/tool-file.ts";
 import { findType, shapesOf, typesIn } from "../shape/shape-parts.ts";
-import type { Side } from "./meaning.ts";
+import type { CallSide } from "./meaning.ts";
 
 /** How the types of two versions are used, in either of them. */
 export class TypeUses {
@@ -21,7 +21,7 @@ export class TypeUses {
   }
 
   /** Whether callers send or read values of the type; hidden and computed fields count as well. */
-  sidesOf(type: string): Side[] {
+  sidesOf(type: string): CallSide[] {
     return (["input", "output"] as const).filter((side) => this.#sides[side].has(type));
   }
 
@@ -37,7 +37,7 @@ export class TypeUses {
 }
 
 /** Adds the types and all types inside them. */
-function reach(file: ToolFile, types: readonly string[], reached: Set<string>, side?: Side): void {
+function reach(file: ToolFile, types: readonly string[], reached: Set<string>, side?: CallSide): void {
   // A list that grows while it is read: types can be nested deeply.
   const open = types.filter((name) => !reached.has(name));
   for (const name of open) {
