@@ -2,7 +2,7 @@ import { sql, type Kysely } from "kysely";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type {
   ApiInstance,
-  CountedCalls,
+  UsedCalls,
   PublishedSource,
   PublishedVersion,
   VersionRecord,
@@ -121,7 +121,7 @@ export class PublishedApis implements PublishedSource {
       .toSorted((a, b) => compareVersions(a.version, b.version) || (a.server < b.server ? -1 : 1));
   }
 
-  async countCalls(uses: readonly CountedCalls[]): Promise<void> {
+  async countCalls(uses: readonly UsedCalls[]): Promise<void> {
     for (const { server, api, version, calls, at } of uses) {
       const id = this.#rows.usageId(server, version);
       await this.#db

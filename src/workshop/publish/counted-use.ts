@@ -1,4 +1,4 @@
-import type { CountedCalls, ApiInstance, VersionRecord } from "./published.ts";
+import type { UsedCalls, ApiInstance, VersionRecord } from "./published.ts";
 
 export interface CountedUseOptions {
   /** The number of calls since the last time, by hash. */
@@ -7,7 +7,7 @@ export interface CountedUseOptions {
     instance: Pick<ApiInstance, "server" | "api">;
     records: readonly Pick<VersionRecord, "hash" | "version">[];
   };
-  save: (uses: readonly CountedCalls[]) => Promise<void>;
+  save: (uses: readonly UsedCalls[]) => Promise<void>;
 }
 
 /** What a crash loses. */

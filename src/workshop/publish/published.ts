@@ -84,11 +84,11 @@ export interface PublishedSource {
   /** The same without content, and with retired versions. */
   records(api: string): Promise<VersionRecord[]>;
   /** Adds to the number of calls per version. */
-  countCalls(uses: readonly CountedCalls[]): Promise<void>;
+  countCalls(uses: readonly UsedCalls[]): Promise<void>;
 }
 
 /** Calls that were made since the last time they were counted. */
-export interface CountedCalls {
+export interface UsedCalls {
   server: string;
   api: string;
   version: string;
