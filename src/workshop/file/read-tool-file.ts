@@ -19,7 +19,7 @@ import { readSecrets } from "./read/secrets/read-secrets.ts";
 import { readSettings } from "./read/read-settings.ts";
 import { readTools } from "./read/read-tool.ts";
 import { readTypes } from "./read/read-types.ts";
-import { readQuestions } from "./read/read-questions.ts";
+import { readQuestions } from "./read-questions.ts";
 import { withDiscriminatorFields } from "./read/discriminator-fields.ts";
 import { withIncluded } from "./read/included-types.ts";
 import { readUpstream } from "./read/read-upstream.ts";

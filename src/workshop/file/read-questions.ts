@@ -1,6 +1,6 @@
-import type { QuestionChoice, QuestionSpec } from "../model/tool-file.ts";
-import { present, type Part } from "./part.ts";
-import { readEvidence } from "./read-evidence.ts";
+import type { QuestionChoice, QuestionSpec } from "./model/tool-file.ts";
+import { present, type Part } from "./read/part.ts";
+import { readEvidence } from "./read/read-evidence.ts";
 
 /** Undefined if there are none. */
 export function readQuestions(part: Part, documents: readonly string[]): QuestionSpec[] | undefined {
