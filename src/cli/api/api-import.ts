@@ -69,6 +69,7 @@ Addresses inside of a private network are refused, unless --allow-host names the
     const fresh = withNames(documents);
     const said = joinFacts(await Promise.all(fresh.map(factsOf)));
     if (!said) throw wrongUsage("No description was given", "Give a file or an address.");
+    if (said.operations.length + said.omitted.length === 0) throw withoutOperations(words);
     const api = options.name ?? apiIdFrom(said.title, basename(words[0] ?? "").replace(/\.[^.]*$/, ""));
     checkOptions(api, options);
     const path = join(folder, `${api}.nexus.yaml`);
@@ -114,6 +115,15 @@ async function loaded(source: string, allow: readonly string[], signal: AbortSig
       cause: error,
     });
   }
+}
+
+function withoutOperations(given: readonly string[]): NexusError {
+  const verb = given.length === 1 ? "has" : "have";
+  return new NexusError("CONFIG_INVALID", `${given.join(", ")} ${verb} no operations, so no tools can be made`, {
+    phase: "config",
+    hint: "Import the document that describes the requests of the API.",
+    mayHaveReached: false,
+  });
 }
 
 function importedBefore(path: string, shown: string): Imported {

@@ -133,12 +133,12 @@ describe("nexus api import", () => {
   test.each([
     ["missing.yaml", undefined, 3, "does not exist"],
     ["empty.yaml", "", 3, "is empty"],
-    ["page.html", "<!doctype html><html><body>API</body></html>", 3, "HTML"],
+    ["page.html", "<!doctype html><html><body>API</body></html>", 3, "page.html names no request"],
     [
       "service.wsdl",
       '<?xml version="1.0"?><definitions xmlns="http://schemas.xmlsoap.org/wsdl/" name="S"></definitions>',
       3,
-      "WSDL",
+      "service.wsdl has no operations",
     ],
     ["package.json", '{ "name": "thing", "version": "1.0.0", "dependencies": {} }', 3, "not an API description"],
     ["broken.json", '{ "openapi": "3.0.0", ', 3, "not valid"],
