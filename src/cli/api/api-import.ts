@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { fittedInputSchema, toolDefinition } from "../../workshop/compile/tool-definition.ts";
-import { loadDocument } from "../../workshop/documents/load-document.ts";
+import { loadDocument } from "../../workshop/documents/load/load-document.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
 import { factsOf } from "../../workshop/draft/read-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "../../workshop/draft/draft-tool-file.ts";

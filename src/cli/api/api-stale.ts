@@ -5,7 +5,7 @@ import { sha256 } from "../../text/digest.ts";
 import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import { citationsOf, type Citation } from "../../workshop/compile/citations.ts";
-import { loadDocument } from "../../workshop/documents/load-document.ts";
+import { loadDocument } from "../../workshop/documents/load/load-document.ts";
 import { MAX_DOCUMENT_LENGTH } from "../../workshop/documents/parse-document.ts";
 import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { staleIn, type StaleOptions, type StalePlace } from "../../workshop/review/stale.ts";

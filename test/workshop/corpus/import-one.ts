@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { fullInputSchema, fullOutputSchema } from "../../../src/workshop/compile/json-schema.ts";
-import { loadDocument } from "../../../src/workshop/documents/load-document.ts";
+import { loadDocument } from "../../../src/workshop/documents/load/load-document.ts";
 import { draftToolFile } from "../../../src/workshop/draft/draft-tool-file.ts";
 import { factsOf } from "../../../src/workshop/draft/read-document.ts";
 import { apiIdFrom } from "../../../src/workshop/draft/import-documents.ts";

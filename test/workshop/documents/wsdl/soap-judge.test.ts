@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { madeUp } from "../../../../src/workshop/check/made-up.ts";
 import { compileApi } from "../../../../src/workshop/compile/compile.ts";
-import { loadDocument } from "../../../../src/workshop/documents/load-document.ts";
+import { loadDocument } from "../../../../src/workshop/documents/load/load-document.ts";
 import { readWsdl } from "../../../../src/workshop/documents/wsdl/read-wsdl.ts";
 import { draftToolFile } from "../../../../src/workshop/draft/draft-tool-file.ts";
 import type { ToolFile } from "../../../../src/workshop/file/model/tool-file.ts";

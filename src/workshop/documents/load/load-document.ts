@@ -1,19 +1,19 @@
 import { basename, resolve } from "node:path";
-import type { CancelSignal } from "../../async/cancellation.ts";
-import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import { readRegularFile, type FileRead } from "../../files/regular-file.ts";
-import { AddressGuard } from "../../net/address-guard.ts";
-import { guardedRequest } from "../../net/guarded-request.ts";
-import { Network } from "../../net/network.ts";
-import { sha256 } from "../../text/digest.ts";
-import { utf8Text } from "../../text/utf8-text.ts";
-import { visible } from "../../text/visible.ts";
-import { readApart, ReadingProblem } from "./apart/read-apart.ts";
-import { bundleFiles } from "./bundle-files.ts";
-import { isPdf, packedFormat } from "./packed-format.ts";
-import { MAX_DOCUMENT_LENGTH, parseDocument, unreadable, type LoadedDocument } from "./parse-document.ts";
-import { bundleWsdl } from "./wsdl/bundle-wsdl.ts";
-import { partsAtAddress, partsInFolder } from "./wsdl/wsdl-parts.ts";
+import type { CancelSignal } from "../../../async/cancellation.ts";
+import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
+import { readRegularFile, type FileRead } from "../../../files/regular-file.ts";
+import { AddressGuard } from "../../../net/address-guard.ts";
+import { guardedRequest } from "../../../net/guarded-request.ts";
+import { Network } from "../../../net/network.ts";
+import { sha256 } from "../../../text/digest.ts";
+import { utf8Text } from "../../../text/utf8-text.ts";
+import { visible } from "../../../text/visible.ts";
+import { readApart, ReadingProblem } from "../apart/read-apart.ts";
+import { bundleFiles } from "../bundle-files.ts";
+import { isPdf, packedFormat } from "../packed-format.ts";
+import { MAX_DOCUMENT_LENGTH, parseDocument, unreadable, type LoadedDocument } from "../parse-document.ts";
+import { bundleWsdl } from "../wsdl/bundle-wsdl.ts";
+import { partsAtAddress, partsInFolder } from "../wsdl/wsdl-parts.ts";
 
 export interface LoadDocumentOptions {
   /** The name for evidence; default: made of the name of the file. */
@@ -52,7 +52,7 @@ export async function loadDocument(source: string, options: LoadDocumentOptions 
 
 /** A PDF as text, with form feeds between its pages. */
 async function readPdf(bytes: Uint8Array, name: string, signal?: CancelSignal): Promise<LoadedDocument> {
-  const here = async () => (await import("./pdf/pdf-text.ts")).pdfText(bytes);
+  const here = async () => (await import("../pdf/pdf-text.ts")).pdfText(bytes);
   try {
     const { text, remarks } = await readApart({ kind: "pdf", bytes }, here, signal);
     return { name, text, value: undefined, sha256: sha256(text), format: "pdf", remarks };

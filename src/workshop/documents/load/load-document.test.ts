@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { sha256 } from "../../text/digest.ts";
+import { sha256 } from "../../../text/digest.ts";
 import { loadDocument } from "./load-document.ts";
-import { readOpenApi } from "./openapi/read-openapi.ts";
-import { parseDocument } from "./parse-document.ts";
+import { readOpenApi } from "../openapi/read-openapi.ts";
+import { parseDocument } from "../parse-document.ts";
 
 const MINIMAL = `openapi: 3.1.0\ninfo: { title: Shop, version: "1" }\npaths: {}\n`;
 
