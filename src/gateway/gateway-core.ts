@@ -303,7 +303,7 @@ export class GatewayCore implements Views {
    */
   async #pass(given: UpstreamCall): Promise<Result> {
     const isSeen = given.method === "tools/call" && this.#isApi(given.server);
-    const call = isSeen ? { ...given, seen: this.#seen.find(given.exchange, given.server) } : given;
+    const call = isSeen ? seenCall(given, this.#seen.find(given.exchange, given.server)) : given;
     const { principal, caller, signal } = call.exchange;
     const key = ownerKey(principal, caller.owner);
     if (!this.#owners.isListening(key)) return this.#calls.run(call);
@@ -330,4 +330,9 @@ export class GatewayCore implements Views {
 /** Other principals may not be allowed to read the result. */
 function asPrivate(result: Result): Result {
   return result["cacheScope"] === "public" ? { ...result, cacheScope: "private" } : result;
+}
+
+/** A literal, because a copy of all members costs several times as much. */
+function seenCall({ server, method, params, exchange, isConsented }: UpstreamCall, seen: string): UpstreamCall {
+  return { server, method, params, exchange, isConsented, seen };
 }

@@ -1,34 +1,42 @@
-import { ownerKey } from "../../server/core/principal.ts";
 import type { GatewayExchange } from "../names/view.ts";
 
-/** The least recently noted ones are forgotten: their callers have to be treated as unknown. */
-const MAX_NOTED = 20_000;
+/** For one server. The least recently noted are forgotten: then it is not known what they have seen. */
+const MAX_OWNERS = 10_000;
+/** Names of clients for one principal. */
+const MAX_CLIENTS = 32;
 
-type Asking = Pick<GatewayExchange, "principal" | "caller">;
+type Asking = Pick<GatewayExchange, "caller">;
 
 /**
  * Which state of a server's tools each caller has seen in its last list. A caller is a session or, where there is none, a
- * principal with the name of its client.
+ * principal with the name of its client. Maps inside of maps, because a joined key would cost more than the rest of a call.
  */
 export class SeenVersions {
-  readonly #noted = new Map<string, string>();
+  /** By server, owner of connections (a session or a principal), and name of the client. */
+  readonly #noted = new Map<string, Map<string, Map<string, string>>>();
 
-  note(asking: Asking, server: string, version: string): void {
-    const key = keyOf(asking, server);
-    this.#noted.delete(key);
-    this.#noted.set(key, version);
-    if (this.#noted.size <= MAX_NOTED) return;
-    const [oldest] = this.#noted.keys();
-    if (oldest !== undefined) this.#noted.delete(oldest);
+  note({ caller }: Asking, server: string, version: string): void {
+    const owners = this.#noted.get(server) ?? new Map<string, Map<string, string>>();
+    const clients = owners.get(caller.owner) ?? new Map<string, string>();
+    this.#noted.set(server, owners);
+    putLast(clients, clientOf(caller), version, MAX_CLIENTS);
+    putLast(owners, caller.owner, clients, MAX_OWNERS);
   }
 
   /** Empty if it is not known. */
-  find(asking: Asking, server: string): string {
-    return this.#noted.get(keyOf(asking, server)) ?? "";
+  find({ caller }: Asking, server: string): string {
+    return this.#noted.get(server)?.get(caller.owner)?.get(clientOf(caller)) ?? "";
   }
 }
 
-function keyOf({ principal, caller }: Asking, server: string): string {
-  const client = caller.era === "modern" ? (caller.client?.name ?? "") : "";
-  return `${server}\n${ownerKey(principal, caller.owner)}\n${client}`;
+/** A session has one client. */
+function clientOf({ era, client }: Asking["caller"]): string {
+  return era === "modern" ? (client?.name ?? "") : "";
+}
+
+function putLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.size > most ? map.keys() : [];
+  if (oldest !== undefined) map.delete(oldest);
 }

@@ -38,10 +38,11 @@ export function paramsFor(call: UpstreamCall, { client }: UpstreamLease): Params
   const { seen, exchange } = call;
   const isNamed = exchange.principal !== ANYBODY;
   if (!client.isInProcess || (!isNamed && seen === undefined)) return params;
-  const meta: Params = isRecord(params["_meta"]) ? { ...params["_meta"] } : {};
-  if (isNamed) meta[CALLER_META] = callerName(exchange.principal);
-  if (seen !== undefined) meta[SEEN_META] = seen;
-  return { ...params, _meta: meta };
+  const own = isRecord(params["_meta"]) ? params["_meta"] : undefined;
+  // The usual case costs least as a literal.
+  if (!own && !isNamed) return { ...params, _meta: { [SEEN_META]: seen } };
+  const name = isNamed ? { [CALLER_META]: callerName(exchange.principal) } : undefined;
+  return { ...params, _meta: { ...own, ...name, ...(seen === undefined ? undefined : { [SEEN_META]: seen }) } };
 }
 
 /** The parameters of a tool's call. */
