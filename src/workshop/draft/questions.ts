@@ -30,9 +30,9 @@ export class QuestionList {
   list(exists: (about: string) => boolean): QuestionSpec[] {
     return [...this.#asked].flatMap(([ask, { places, evidence }]) => {
       const about = [...places].filter(exists);
-      const [first] = about;
+      const [first, ...more] = about;
       if (first === undefined) return [];
-      const others = about.length === 1 ? "" : ` (${about.length} places: ${joinFirst(about, 4)})`;
+      const others = more.length === 0 ? "" : ` (${about.length} places, also ${joinFirst(more, 2)})`;
       return [{ about: first, ask: `${ask}${others}`, evidence: [...evidence] }];
     });
   }

@@ -96,15 +96,18 @@ function bodySecrets(
   const found = new Map<string, BodySecret>();
   const members = content.schema?.properties ?? new Map<string, () => SchemaFacts>();
   const names = type ? fieldNames(members.keys()) : new Map<string, string>();
+  const asked: { member: string; evidence: string }[] = [];
   for (const [member, read] of members) {
     const { secret, evidence } = read();
     const spec = secret && type?.fields.get(names.get(member) ?? "");
     const [field] = [...fields].find(([, each]) => each === spec) ?? [];
     if (!secret || !spec || field === undefined) continue;
     found.set(field, secret);
-    const ask = `"${member}" in the body seems to be a credential, so it became a secret. Is it one?`;
-    questions.add(ask, `tools.${tool}.request.secrets`, evidence);
+    asked.push({ member, evidence });
   }
+  const all = asked.map(({ member }) => `"${member}"`).join(", ");
+  const ask = `${all} in the body: secrets of the server, which callers do not give. Is that right?`;
+  for (const { evidence } of asked) questions.add(ask, `tools.${tool}.request.secrets`, evidence);
   return found;
 }
 
