@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { startFake } from "../../../src/workshop/fake/fake.ts";
+import { runChecks, type CheckOutcome } from "../../../src/workshop/run-checks.ts";
+import { codecFor } from "../../../src/workshop/codec/codec-for.ts";
 import { readToolFile } from "../../../src/workshop/file/read-tool-file.ts";
 import { draftManual, leavesOf, repositoryFile, type Leaf } from "./manual-draft.ts";
 
@@ -137,5 +140,46 @@ describe("X5 the manual of CapCorn becomes a draft without a model", () => {
     }
     console.log(`quotes: ${all - wrong.length} of ${all}`);
     expect(wrong).toEqual([]);
+  });
+
+  test("the draft has no errors, and its checks from the samples pass against its fake", async () => {
+    expect(drafted.draft.problems.filter(({ severity }) => severity === "error")).toEqual([]);
+    const outcomes: CheckOutcome[] = [];
+    for await (const outcome of runChecks(drafted)) outcomes.push(outcome);
+    expect(outcomes.map(({ tool, problems }) => [tool, problems])).toEqual(
+      Object.keys(drafted.file.tools).map((tool) => [tool, []]),
+    );
+  });
+
+  test("the fake accepts the sample requests of the manual, and the tools read its sample answers", async () => {
+    await using fake = await startFake(drafted.file);
+    const samples = [...TEXT.matchAll(/```xml\n([\s\S]*?)```/g)].map(([, xml = ""]) => xml);
+    const tools = Object.values(drafted.file.tools);
+    let read = 0;
+    for (const xml of samples) {
+      const root = /<(?!\?)(\w+)/.exec(xml)?.[1];
+      for (const { input, request, response } of tools) {
+        if (drafted.file.types[input]?.xml.element === root) {
+          const secrets = drafted.file.secrets[request?.secrets ?? ""]?.query ?? {};
+          const query = new URLSearchParams();
+          for (const [name, secret] of Object.entries(secrets)) query.set(name, fake.secrets[secret] ?? "");
+          for (const name of Object.keys(request?.query ?? {})) query.set(name, "9100");
+          const headers = { "content-type": "application/xml" };
+          const answer = await fetch(`${fake.url}${request?.path ?? ""}?${query.toString()}`, {
+            method: "POST",
+            headers,
+            body: xml,
+          });
+          expect([answer.status, await answer.text()].join(" ").slice(0, 300)).toMatch(/^200 /);
+          read++;
+        }
+        if (drafted.file.types[response.type ?? ""]?.xml.element === root) {
+          const { deviations } = codecFor(drafted.file, response.type ?? "", "xml").decode(xml);
+          expect(deviations, xml.slice(0, 200)).toEqual([]);
+          read++;
+        }
+      }
+    }
+    expect(read).toBe(samples.length);
   });
 });

@@ -24,10 +24,11 @@ import { roleOf } from "./roles.ts";
 import { samplesIn, type MessageSample } from "./samples/find-samples.ts";
 import { attachCodes, codeTables } from "./tables/code-tables.ts";
 import { applyLimitRow, limitRows } from "./tables/limit-tables.ts";
-import { looseName, markIn } from "./words.ts";
+import { groupedBy, looseName, markIn } from "./words.ts";
 
 const MOST_ENDPOINTS = 2_000;
 const MOST_DOUBTS = 40;
+const MOST_LIMITS = 500;
 
 /** What a manual for people says about an API, found by general rules: no model is asked. */
 export async function readManual(document: LoadedDocument): Promise<ApiFacts> {
@@ -71,20 +72,22 @@ class ManualReader {
     for (const { index } of failures) taken.add(index);
     const tables = fieldTables(outline, scopes, taken);
     const descriptions = this.#describe(endpoints, scopes, tables);
-    for (const { row, index } of limits) {
+    const byEndpoint = new Map(descriptions.map((each) => [each.endpoint, each]));
+    const inputs = descriptions.flatMap((each) => each.inputNodes());
+    for (const { row, index } of limits.slice(0, MOST_LIMITS)) {
       const owner = scopes.ownerOf(index);
-      const nodes = descriptions
-        .filter(({ endpoint }) => owner === undefined || endpoint === owner)
-        .flatMap((each) => each.inputNodes());
+      const nodes = owner ? (byEndpoint.get(owner)?.inputNodes() ?? []) : inputs;
       const doubt = applyLimitRow(row, nodes);
       if (doubt) doubts.push(doubt);
     }
     const nodes = descriptions.flatMap((each) => each.nodes());
     const owners = new Map(descriptions.flatMap((each) => each.nodes().map((node) => [node, each.endpoint] as const)));
     attachCodes(nodes, codes, outline, (node, table) => owners.get(node) === scopes.ownerOf(table.index));
-    applyFieldSentences(outline, (index) =>
-      descriptions.filter(({ endpoint }) => (scopes.ownerOf(index) ?? endpoint) === endpoint),
-    );
+    const byName = groupedBy(inputs, ({ name }) => name);
+    applyFieldSentences(outline, (index, name) => {
+      const owner = scopes.ownerOf(index);
+      return (byName.get(name) ?? []).filter((node) => owner === undefined || owners.get(node) === owner);
+    });
     for (const description of descriptions) applyOrder(description);
     doubts.push(...this.#repeated(scopes), ...this.#marked());
     return this.#assemble({ descriptions, servers, scopes, failures, doubts });
@@ -107,7 +110,11 @@ class ManualReader {
         if (description) description.addSample(sample, side);
       }
     }
-    for (const { body } of errors) if (body) for (const description of byEndpoint.values()) description.addError(body);
+    const byRoot = groupedBy([...byEndpoint.values()], ({ response }) => response.rootName);
+    for (const { body } of errors) {
+      if (body?.kind === "xml")
+        for (const description of byRoot.get(body.node?.name ?? "") ?? []) description.addError(body);
+    }
     const objects = new Map<string, FieldTable>();
     for (const table of tables) {
       for (const subject of table.subjects)
@@ -119,8 +126,15 @@ class ManualReader {
       const description = table.endpoint && byEndpoint.get(table.endpoint);
       if (description) description.addTable(table);
     }
+    const own = new Map<Endpoint, string[]>();
+    for (const { text, index } of this.#prose()) {
+      const owner = scopes.ownerOf(index);
+      if (owner) own.set(owner, own.get(owner) ?? []);
+      if (owner) own.get(owner)?.push(text);
+    }
     for (const description of byEndpoint.values()) {
-      this.#answerOf(description, scopes, objects);
+      description.settle();
+      this.#answerOf(description, own.get(description.endpoint) ?? [], objects);
       description.request.nest(objects, used);
       description.response.nest(objects, used);
     }
@@ -142,20 +156,20 @@ class ManualReader {
 
   /** `Returns an Order`, `Returns a list of orders`: the answer is described elsewhere. */
   #answerOf(
-    { endpoint, response }: OperationDescription,
-    scopes: Scopes,
+    { response }: OperationDescription,
+    texts: readonly string[],
     objects: ReadonlyMap<string, FieldTable>,
   ): void {
     if (!response.isEmpty) return;
-    for (const { block, index } of this.#outline.blocks) {
-      if (scopes.ownerOf(index) !== endpoint || (block.kind !== "paragraph" && block.kind !== "item")) continue;
+    for (const text of texts) {
       const found =
-        /\b(?:returns?|response(?: is| contains)?|answers? with|responds with|result(?: is)?)\b:?\s+(?:(?:is|with|contains)\s+)?(?:the |an? )?((?:(?:list|array|collection|page) of )?)(?:(?:all|matching|created|updated|new|single|the|full|complete)\s+)*`?([A-Za-z][\w-]*(?: [A-Z][\w-]*)?)`?/i.exec(
-          plainText(block.text),
+        /\b(?:returns?|response(?: is| contains)?|answers? (?:with|is)|antwort ist|responds with|result(?: is)?)\b:?\s+(?:(?:is|with|contains)\s+)?(?:the |an? )?((?:(?:list|array|collection|page) of )?)(?:(?:all|matching|created|updated|new|single|the|full|complete)\s+)*`?([A-Za-z][\w-]*(?: [A-Z][\w-]*)?)`?/i.exec(
+          plainText(text),
         );
-      const table = found ? objects.get(looseName(found[2] ?? "")) : undefined;
+      const [, many = "", name = ""] = found ?? [];
+      const table = objects.get(looseName(name)) ?? objects.get(looseName(name.split(" ")[0] ?? ""));
       if (!table || !found) continue;
-      if (found[1] !== "") response.tree.root.list = true;
+      if (many !== "") response.tree.root.list = true;
       response.place(table.rows);
       return;
     }
@@ -238,6 +252,7 @@ class ManualReader {
     const timeoutMs = this.#prose()
       .map(({ text }) => timeoutIn(text))
       .find((each) => each !== undefined);
+    const effects = this.#effects(scopes).slice(0, 500);
     const operations = descriptions.map((description): OperationFacts => {
       const { endpoint } = description;
       const own = parameterCredentials(description);
@@ -246,7 +261,7 @@ class ManualReader {
       const needed = schemes.map(({ name, facts }) => ({ scheme: schemeName(security, name, facts), scopes: [] }));
       const said = words.get(endpoint);
       const facts = description.facts({
-        security: needed.length === 0 ? [] : [needed],
+        security: alternatives(needed, security),
         skip: new Set([
           ...own.skip,
           ...stated.flatMap(({ facts: each }) => (each.kind === "apiKey" ? [`${each.in} ${each.name}`] : [])),
@@ -258,7 +273,7 @@ class ManualReader {
       const errors = failures
         .filter(({ index }) => (scopes.ownerOf(index) ?? endpoint) === endpoint)
         .map((each) => each.facts);
-      const effect = this.#effectOf(endpoint, scopes);
+      const effect = effectOf(endpoint, effects, endpoint);
       const server =
         endpoint.origin !== undefined && endpoint.origin !== originOf(servers[0]?.url)
           ? [{ url: endpoint.origin, variables: [], evidence: facts.evidence }]
@@ -294,18 +309,47 @@ class ManualReader {
     );
   }
 
-  /** What sentences say that name the endpoint, or that are in its description. */
-  #effectOf(endpoint: Endpoint, scopes: Scopes): OperationFacts["effect"] {
-    for (const { text, index } of this.#prose()) {
-      const isOwn = scopes.ownerOf(index) === endpoint;
-      for (const sentence of plainText(text).split(/(?<=[.!?;])\s+/)) {
-        const effect = effectIn(sentence);
-        if (effect === undefined || (effect === "write" && endpoint.method === "GET")) continue;
-        if (isOwn || endpoint.names.some((name) => name.length > 3 && sentence.includes(name))) return effect;
-      }
-    }
-    return undefined;
+  /** The sentences that say something about an effect. */
+  #effects(scopes: Scopes): { sentence: string; effect: NonNullable<OperationFacts["effect"]>; owner?: Endpoint }[] {
+    return this.#prose().flatMap(({ text, index }) => {
+      if (effectIn(plainText(text)) === undefined) return [];
+      const owner = scopes.ownerOf(index);
+      return plainText(text)
+        .split(/(?<=[.!?;])\s+/)
+        .flatMap((sentence) => {
+          const effect = effectIn(sentence);
+          return effect === undefined ? [] : [{ sentence, effect, ...(owner ? { owner } : {}) }];
+        });
+    });
   }
+}
+
+/** What sentences say that name the endpoint, that are in its description, or that say what it is for. */
+function effectOf(
+  { names, method, purpose = "" }: Endpoint,
+  said: ReturnType<ManualEffects>,
+  endpoint: Endpoint,
+): OperationFacts["effect"] {
+  const found = said.find(
+    ({ sentence, effect, owner }) =>
+      !(effect === "write" && method === "GET") &&
+      (owner === endpoint || names.some((name) => name.length > 3 && sentence.includes(name))),
+  );
+  return found?.effect ?? effectIn(purpose);
+}
+
+type ManualEffects = () => { sentence: string; effect: NonNullable<OperationFacts["effect"]>; owner?: Endpoint }[];
+
+/** There is one Authorization header: several schemes for it are alternatives. */
+function alternatives(
+  needed: readonly { scheme: string; scopes: string[] }[],
+  security: Readonly<Record<string, SecuritySchemeFacts>>,
+): OperationFacts["security"] {
+  const isHeader = ({ scheme }: { scheme: string }) => security[scheme]?.kind !== "apiKey";
+  const headers = needed.filter(isHeader);
+  const others = needed.filter((each) => !isHeader(each));
+  if (headers.length < 2) return needed.length === 0 ? [] : [[...needed]];
+  return headers.map((each) => [each, ...others]);
 }
 
 function originOf(address: string | undefined): string | undefined {

@@ -62,6 +62,12 @@ function isSecret(name: string, row: FieldRow | undefined, place: string): boole
   if (row?.secret !== undefined) return row.secret;
   if (place === "header" && /^(?:proxy-)?authorization$/i.test(name)) return true;
   if (SECRET_NAMES.test(name) || isSecretName(name)) return !/^(?:next|page|continuation)/i.test(name);
+  if (
+    /^(?:your |the )?(?:\w+ ){0,2}(?:api[- ]?key|access[- ]token|password|secret key|pin)\b/i.test(
+      row?.description ?? "",
+    )
+  )
+    return true;
   return (
     row !== undefined && SECRET_WORDS.test(row.description ?? "") && /key|token|auth|sign|pin|pass|secret/i.test(name)
   );

@@ -28,6 +28,7 @@ export class OperationDescription {
   };
   readonly #evidence: (line: number) => Evidence;
   readonly #rows = new Map<string, FieldRow>();
+  readonly #open: BodySample[] = [];
 
   constructor(endpoint: Endpoint, evidence: (line: number) => Evidence) {
     this.endpoint = endpoint;
@@ -65,11 +66,25 @@ export class OperationDescription {
     }
     const { body } = sample;
     if (!body) return;
+    if (sample.side === undefined && side === undefined && body.kind === "json" && this.#usualSide() === "request") {
+      this.#open.push(body);
+      return;
+    }
     const known = sample.side ?? (side === "error" ? "error" : (this.#byRoot(body) ?? side ?? this.#usualSide()));
     if (known === "request") this.request.add(body);
     else if (known === "response" && (sample.status === undefined || sample.status < 300)) this.response.add(body);
     // An error in the document of the answer is one more form of it.
     else if (body.kind === "xml" && body.node?.name === this.response.rootName) this.response.add(body);
+  }
+
+  /** Samples of an unknown side: what has no field of the request is the answer. */
+  settle(): void {
+    for (const body of this.#open) {
+      const known = this.request.tree.root.children;
+      const isRequest = known.size === 0 || body.node?.children.some(({ name }) => known.has(name)) === true;
+      if (isRequest && this.request.kind === undefined) this.request.add(body);
+      else this.response.add(body);
+    }
   }
 
   /** An error sample that is not in the description of one endpoint. */

@@ -25,11 +25,15 @@ export function sayWords(outline: Outline, scopes: Scopes, endpoints: readonly E
       common.push(placed.block.text.slice(0, 500));
   }
   const usual = mediaIn(common.join("\n"));
+  const taken = new Map<string, number>();
+  if (endpoints.length > 1) {
+    for (const [first] of own.values()) {
+      const title = first && titleFor(first, outline);
+      if (title !== undefined) taken.set(title, (taken.get(title) ?? 0) + 1);
+    }
+  }
   return new Map(
-    endpoints.map((endpoint) => [
-      endpoint,
-      wordsFor(outline, endpoint, own.get(endpoint) ?? [], usual, endpoints.length),
-    ]),
+    endpoints.map((endpoint) => [endpoint, wordsFor(outline, endpoint, own.get(endpoint) ?? [], usual, taken)]),
   );
 }
 
@@ -38,16 +42,17 @@ function wordsFor(
   endpoint: Endpoint,
   blocks: readonly PlacedBlock[],
   usual: SaidWords["mediaType"],
-  count: number,
+  taken: ReadonlyMap<string, number>,
 ): SaidWords {
   const [first] = blocks;
   const title =
-    count === 1 && endpoint.mentions[0]?.kind !== "heading"
+    taken.size === 0 && endpoint.mentions[0]?.kind !== "heading"
       ? titleOfMention(outline, endpoint)
       : first && titleFor(first, outline);
   const name = endpoint.mentions.find((mention) => mention.name !== undefined)?.name;
   const heading = title === undefined || GENERIC.test(title) ? undefined : title;
-  const named = heading ?? name;
+  const shared = heading !== undefined && (taken.get(heading) ?? 0) > 1;
+  const named = (shared ? leadBefore(outline, endpoint) : undefined) ?? heading ?? name;
   const summary = named === undefined ? undefined : withoutMarks(named).slice(0, 100);
   const text = blocks
     .filter(({ block }) => block.kind === "paragraph")
@@ -56,7 +61,9 @@ function wordsFor(
     .find(
       (each) =>
         each.length > 25 &&
-        !/^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b|^(?:url|endpoint|example|beispiel)\b|:$/i.test(each),
+        !/^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b|^(?:url|endpoint|example|beispiel|content-type|host)\b|\b(?:base|basis)[- ]?url\b|:$/i.test(
+          each,
+        ),
     );
   const purpose =
     endpoint.purpose === undefined || looseName(endpoint.purpose) === looseName(named ?? "")
@@ -66,7 +73,7 @@ function wordsFor(
     .filter((each) => each !== undefined)
     .map((each) => withoutMarks(each).replace(/[.]?$/, "."))
     .join(" ");
-  const id = idFrom(named);
+  const id = shared && named === heading ? undefined : idFrom(named);
   const said =
     mediaIn(
       blocks
@@ -79,6 +86,13 @@ function wordsFor(
     ...(description === "" ? {} : { description: description.slice(0, 900) }),
     ...(said === undefined ? {} : { mediaType: said }),
   };
+}
+
+/** `Get a job:` before the sample of the request. */
+function leadBefore(outline: Outline, { mentions }: Endpoint): string | undefined {
+  const before = outline.blocks[(mentions.find(({ isSubject }) => isSubject)?.index ?? 0) - 1]?.block;
+  const text = before?.kind === "paragraph" || before?.kind === "item" ? plainText(before.text).replace(/:$/, "") : "";
+  return text !== "" && text.split(" ").length <= 6 && !GENERIC.test(text) ? text : undefined;
 }
 
 function titleOfMention(outline: Outline, { mentions }: Endpoint): string | undefined {

@@ -1,10 +1,11 @@
 import type { ServerFacts } from "../../api-facts.ts";
+import type { CodeBlock, Place } from "../blocks/manual.ts";
 import { plainText, type Outline } from "../outline.ts";
 import type { Endpoint } from "./endpoints.ts";
 
 const URL_TEXT = /https?:\/\/[\w.{}<>-]+(?::\d+)?(?:\/[\w.~%{}<>/-]*)?/g;
 const SAYS_BASE =
-  /\b(?:base|root|basis|api|service|server|production|live|gateway)[- ]?(?:url|uri|address|path|endpoint|host|adresse|server|system|environment)?\b[^.\n]{0,60}$|(?:all (?:requests|calls|urls|endpoints|paths)|requests (?:are sent|go)|available (?:at|under)|relative to|reached (?:at|under)|erreichbar unter|alle (?:aufrufe|anfragen))[^.\n]{0,80}$/i;
+  /\b(?:base|root|basis|api|service|server|production|live|gateway|sandbox|test|staging)[- ]?(?:url|uri|address|path|endpoint|host|adresse|server|system|environment)?\b[^.\n]{0,60}$|(?:all (?:requests|calls|urls|endpoints|paths)|requests (?:are sent|go)|available (?:at|under)|relative to|reached (?:at|under)|erreichbar unter|alle (?:aufrufe|anfragen))[^.\n]{0,80}$/i;
 const SAYS_TEST = /\b(?:sandbox|test|staging|demo|mock)\b/i;
 
 /** The base addresses that the manual states, the one for real use first. */
@@ -18,27 +19,25 @@ export function statedServers(outline: Outline): ServerFacts[] {
             place: row[0]?.place ?? block.place,
           }))
         : block.kind === "code"
-          ? /^\s*https?:\/\/\S+\s*$/.test(block.text)
-            ? [{ text: `${section.title}: ${block.text}`, place: block.place }]
-            : []
+          ? codeLines(block, section.title)
           : [{ text: block.text, place: block.place }];
     for (const { text, place } of texts) {
       for (const match of text.slice(0, 5_000).matchAll(URL_TEXT)) {
         const before = plainText(text.slice(Math.max(0, match.index - 120), match.index)).replace(/["'`(]+$/, "");
+        const line = text.slice(Math.max(0, text.lastIndexOf("\n", match.index), match.index - 120), match.index);
         const address = match[0].replace(/[.,;:]+$/, "");
         if (
-          /\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|curl|namespace|xmlns|schema|see)\b/.test(before) ||
+          /\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|curl|namespace|xmlns|schema|see)\b/.test(line) ||
           !SAYS_BASE.test(before)
         )
           continue;
         if (/[?]/.test(text.charAt(match.index + match[0].length))) continue;
         const url = address.replaceAll(/<([\w-]+)>/g, "{$1}");
         if (found.length < 10 && !found.some((each) => each.url === url)) {
-          const [line = place.from] = [place.from];
           found.push({
             url,
             variables: [],
-            evidence: outline.manual.evidence({ from: line, to: place.to }),
+            evidence: outline.manual.evidence(place),
             isTest: SAYS_TEST.test(before),
           });
         }
@@ -48,6 +47,19 @@ export function statedServers(outline: Outline): ServerFacts[] {
   return [...found.filter(({ isTest }) => !isTest), ...found.filter(({ isTest }) => isTest)].map(
     ({ isTest, ...server }) => (isTest ? { ...server, description: "for tests" } : server),
   );
+}
+
+/** A block of code that is an address, or has a line such as `Base URL: https://…`. */
+function codeLines({ text, textFrom, place }: CodeBlock, title: string): { text: string; place: Place }[] {
+  if (/^\s*https?:\/\/\S+\s*$/.test(text)) return [{ text: `${title}: ${text}`, place }];
+  return text
+    .split("\n")
+    .slice(0, 200)
+    .flatMap((line, index) =>
+      /^\s*(?:base|basis)[- ]?(?:url|uri|address|adresse)\b/i.test(line)
+        ? [{ text: line.slice(0, 500), place: { from: textFrom + index, to: textFrom + index } }]
+        : [],
+    );
 }
 
 /** The longest address that all endpoints of the most used host share. */

@@ -27,8 +27,12 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
     index.set(key, list);
     if (path.includes("{") && !list.includes(path) && list.length < 2_000) list.push(path);
   }
+  const methods = new Map(
+    relative.flatMap(({ mention, path }) => (mention.method === undefined ? [] : [[path, mention.method] as const])),
+  );
   for (const { mention, path, origin } of relative) {
-    const method = mention.method ?? methodOfSame(relative, path);
+    // The same address with a method elsewhere; otherwise it is read.
+    const method = mention.method ?? methods.get(path) ?? "GET";
     const whole = templateFor(path, index.get(`${path.split("/").length}`) ?? []) ?? withIds(path);
     const shape = whole.replaceAll(/\{[^{}]*\}/g, "{}");
     const key = `${method} ${shape}`;
@@ -48,13 +52,6 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
   const found = joinPrefixed([...known.values()]);
   for (const endpoint of found) nameIt(endpoint);
   return found;
-}
-
-/** The same address with a method elsewhere; otherwise one with parameters is read. */
-function methodOfSame(all: readonly { mention: Mention; path: string }[], path: string): string {
-  return (
-    all.find(({ mention, path: other }) => mention.method !== undefined && other === path)?.mention.method ?? "GET"
-  );
 }
 
 function belowBase({ origin, path }: Mention, base: string | undefined): { path: string; origin?: string } {
@@ -90,7 +87,7 @@ function camel(words: readonly string[]): string {
 }
 
 function templateFor(path: string, templates: readonly string[]): string | undefined {
-  if (path.includes("{")) return undefined;
+  if (path.includes("{") || !hasId(path)) return undefined;
   const parts = path.split("/");
   return templates.find((template) =>
     template
@@ -101,16 +98,17 @@ function templateFor(path: string, templates: readonly string[]): string | undef
 
 /** A whole address that ends like a relative one of the manual is the same request. */
 function joinPrefixed(all: readonly Endpoint[]): Endpoint[] {
-  const relative = all.filter(({ origin }) => origin === undefined);
+  const relative = new Map(
+    all
+      .filter(({ origin, path }) => origin === undefined && path !== "/")
+      .map((each) => [`${each.method} ${shape(each.path)}`, each]),
+  );
   const kept: Endpoint[] = [];
   for (const endpoint of all) {
-    const shorter =
-      endpoint.origin === undefined
-        ? undefined
-        : relative.find(
-            (each) =>
-              each.method === endpoint.method && each.path !== "/" && shape(endpoint.path).endsWith(shape(each.path)),
-          );
+    const steps = shape(endpoint.path).split("/").slice(1);
+    const endings =
+      endpoint.origin === undefined ? [] : steps.map((_, at) => `${endpoint.method} /${steps.slice(at).join("/")}`);
+    const shorter = endings.map((ending) => relative.get(ending)).find((each) => each !== undefined);
     if (shorter) {
       shorter.mentions.push(...endpoint.mentions);
       shorter.names.push(...endpoint.names);

@@ -107,11 +107,37 @@ function headedSections(outline: Outline, endpoints: readonly Endpoint[]): Map<S
     }
   }
   const longest = Math.min(8, Math.max(0, ...[...owners.keys()].map(() => 8)));
+  const subjects = endpoints
+    .flatMap((endpoint) =>
+      endpoint.mentions.filter(({ isSubject }) => isSubject).map(({ index }) => ({ endpoint, index })),
+    )
+    .toSorted((a, b) => a.index - b.index);
   for (const section of outline.sections.slice(1)) {
-    const endpoint = direct.get(section.from) ?? namedIn(section.title, owners, longest);
+    const stated = direct.get(section.from);
+    const named = stated ? undefined : namedIn(section.title, owners, longest);
+    const endpoint = stated ?? (named && !isOthers(section, named, subjects) ? named : undefined);
     if (endpoint) found.set(section, endpoint);
   }
   return found;
+}
+
+/** Whether a section with a name in its title describes another request, or several. */
+function isOthers(
+  { from, to }: Section,
+  named: Endpoint,
+  subjects: readonly { endpoint: Endpoint; index: number }[],
+): boolean {
+  let low = 0;
+  let high = subjects.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((subjects[middle]?.index ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  for (let at = low; at < subjects.length && (subjects[at]?.index ?? to) < to; at++) {
+    if (subjects[at]?.endpoint !== named) return true;
+  }
+  return false;
 }
 
 /** The endpoint whose name is in a title; undefined if none or several are. */

@@ -51,7 +51,7 @@ function applyOccurs(node: FieldNode, { occurs }: FieldRow): void {
 export function applyLimit(node: FieldNode, limit: SaidLimit, from: "type" | "text" | "table"): boolean {
   const { least, most, isExclusive, of } = limit;
   const { limits } = node;
-  const type = node.said.type ?? sampleType(node);
+  const type = node.said.type ?? sampleType(node) ?? guessedType(node);
   if (of === "items" || (node.list && of === undefined && from !== "type" && !isNumber(type))) {
     if (!node.list) return false;
     if (least !== undefined) limits.minItems ??= least;
@@ -83,6 +83,18 @@ export function applyLimit(node: FieldNode, limit: SaidLimit, from: "type" | "te
 
 function isNumber(type: string | undefined): boolean {
   return type === "integer" || type === "number";
+}
+
+/** `Number of results`, `limit`: a number, though no type is named. */
+export function guessedType({ name, description = "", said, list }: FieldNode): "integer" | undefined {
+  if (list || said.reference !== undefined || said.format !== undefined) return undefined;
+  const isCounted =
+    /^(?:the |an? )?(?:max(?:imum|imal|\.)? )?(?:number|count|anzahl|how many|skip this number) (?:of|der|von)\b(?! (?:the )?(?:recipient|phone|account|invoice|order))/i.test(
+      description,
+    );
+  return isCounted || /^(?:limit|offset|page|page_?size|per_?page|count|quantity|qty|cnt)$/i.test(name)
+    ? "integer"
+    : undefined;
 }
 
 /** The type that samples show, where no table says one. */

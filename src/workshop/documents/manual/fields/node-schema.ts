@@ -1,6 +1,7 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { plainSchema } from "../../inferred-schema.ts";
 import { singularWords } from "../words.ts";
+import { guessedType } from "./apply-row.ts";
 import { codeNames } from "./code-names.ts";
 import { keyOf, pathText, type FieldNode, type SampleScalar } from "./field-node.ts";
 import { joinLines } from "./join-lines.ts";
@@ -172,7 +173,7 @@ function namespaceAbove({ parent }: FieldNode): string | undefined {
 function basics(node: FieldNode, types: SchemaFacts["types"], { owner }: SchemaPlace): SchemaFacts {
   const ofCodes = node.codes.map(({ evidence }) => evidence);
   const [first = "", ...others] = joinLines([...new Set([...node.evidence, ...ofCodes])]);
-  const evidence: Evidence = first === "" ? (node.shown[0] ?? "") : first;
+  const evidence: Evidence = first === "" ? (node.shown[0] ?? evidenceBelow(node) ?? "") : first;
   return {
     ...plainSchema(evidence, types),
     ...(others.length === 0 ? {} : { also: others.slice(0, MOST_ALSO) }),
@@ -180,6 +181,15 @@ function basics(node: FieldNode, types: SchemaFacts["types"], { owner }: SchemaP
     nullable: node.said.nullable === true || node.samples.includes(null),
     deprecated: node.deprecated,
   };
+}
+
+/** The first place of anything inside of a container that only paths name. */
+function evidenceBelow(node: FieldNode): Evidence | undefined {
+  for (const child of node.children.values()) {
+    const found = child.evidence[0] ?? child.shown[0] ?? evidenceBelow(child);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Whether a field is always there: tables say it, but an answer without it says the contrary. */
@@ -212,6 +222,8 @@ function scalarType(node: FieldNode, place: SchemaPlace): ScalarType {
   if (said.type === undefined || (said.type === "object" && samples.length > 0)) {
     if (samples.length === 0) {
       if (format !== undefined) return { types: ["string"], format, doubts: [] };
+      const guessed = guessedType(node);
+      if (guessed !== undefined) return { types: [guessed], doubts: [] };
       if (place.form === "xml" && node.contents > 0 && !node.attribute)
         return { types: ["string"], format: "presence", doubts: [] };
       if (said.reference !== undefined && place.form === "json")

@@ -33,6 +33,9 @@ const BARE_ONE_OF =
   /(?:one of|allowed values?|possible values?|valid values?|enum|erlaubte werte|m[öo]gliche werte)\s*:?\s*([\w-]+(?:\s*(?:,|\||\/|\bor\b|\bund\b|\boder\b)\s*[\w-]+)+)/i;
 const LISTED = /^\s*(?:`[^`]{1,60}`\s*(?:,|;|or|and|\/|\||und|oder)+\s*)+`[^`]{1,60}`/;
 
+/** A list after a colon: `Units of measurement:` with three of them. */
+const ANNOUNCED = /:\s*((?:`[^`]{1,60}`\s*(?:,|;|or|and|\/|\||und|oder)+\s*)+`[^`]{1,60}`)/;
+
 /** What a description says about values: `0` German, `1` English; always `Book`; one of `a`, `b`; see 4.2; e.g. `x`. */
 export function valuesIn(text: string): SaidValues {
   const examples = [...text.matchAll(EXAMPLE)].flatMap(([, list = ""]) => quotedIn(list)).slice(0, 3);
@@ -44,7 +47,9 @@ export function valuesIn(text: string): SaidValues {
   const listed =
     codes.length > 0
       ? []
-      : ((ONE_OF.exec(rest)?.[1] ?? LISTED.exec(rest)?.[0] ?? "").match(/[`"'][^`"']+[`"']/g) ?? []);
+      : ((ONE_OF.exec(rest)?.[1] ?? LISTED.exec(rest)?.[0] ?? ANNOUNCED.exec(rest)?.[1] ?? "").match(
+          /[`"'][^`"']+[`"']/g,
+        ) ?? []);
   const bare =
     codes.length > 0 || listed.length > 0
       ? []

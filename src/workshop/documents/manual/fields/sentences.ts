@@ -5,7 +5,7 @@ import { keyOf, type FieldNode } from "./field-node.ts";
 import { limitsIn } from "./said-limits.ts";
 
 /** Limits in sentences about a field in backquotes: `comment` has at most 200 characters. */
-export function applyFieldSentences(outline: Outline, of: (index: number) => readonly OperationDescription[]): void {
+export function applyFieldSentences(outline: Outline, of: (index: number, name: string) => readonly FieldNode[]): void {
   for (const { block, index } of outline.blocks) {
     if (block.kind !== "paragraph" && block.kind !== "item") continue;
     if (!block.text.includes("`") || !/\d/.test(block.text)) continue;
@@ -20,12 +20,10 @@ export function applyFieldSentences(outline: Outline, of: (index: number) => rea
       const [name] = names;
       const limits = names.length === 1 ? limitsIn(sentence).filter(({ of: unit }) => unit !== undefined) : [];
       if (name === undefined || limits.length === 0) continue;
-      for (const description of of(index)) {
-        for (const node of description.inputNodes().filter((each) => each.name === name)) {
-          const before = JSON.stringify(node.limits);
-          for (const limit of limits) applyLimit(node, limit, "text");
-          if (JSON.stringify(node.limits) !== before) cite(node, outline.manual.evidence(block.place));
-        }
+      for (const node of of(index, name)) {
+        const before = JSON.stringify(node.limits);
+        for (const limit of limits) applyLimit(node, limit, "text");
+        if (JSON.stringify(node.limits) !== before) cite(node, outline.manual.evidence(block.place));
       }
     }
   }

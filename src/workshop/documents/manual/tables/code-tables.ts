@@ -150,7 +150,7 @@ export function attachCodes(
   const byField = new Map<string, CodeTable[]>();
   const byTitle = new Map<string, CodeTable[]>();
   const add = (map: Map<string, CodeTable[]>, key: string, table: CodeTable) =>
-    map.set(key, [...(map.get(key) ?? []), table]);
+    void (map.get(key)?.push(table) ?? map.set(key, [table]));
   for (const table of tables) {
     const [own] = table.numbers;
     if (own !== undefined) add(byNumber, own, table);

@@ -47,6 +47,13 @@ const NAME = /^[-–—>→↳└├─+.•\s]*[`"']?(@?[\p{L}_$][\p{L}\p{N}_$.
 export function fieldColumns(table: Table): Column[] | undefined {
   const columns = columnsOf(table);
   const others: readonly Column[] = ["type", "kind", "required", "optional", "place", "default", "length", "secret"];
+  // A column without a head often says only whether a field is required.
+  for (const [index, column] of columns.entries()) {
+    const isMarks =
+      column === "other" &&
+      mostly(table, index, (text) => /^(?:required|optional|mandatory|pflicht|conditional)$/i.test(plainText(text)));
+    if (isMarks && !columns.includes("required")) columns[index] = "required";
+  }
   const isTyped = columns.some((column) => others.includes(column));
   let name = columns.indexOf("name");
   if (name < 0 && isTyped) {
