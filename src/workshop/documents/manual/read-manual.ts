@@ -82,7 +82,7 @@ class ManualReader {
     }
     const nodes = descriptions.flatMap((each) => each.nodes());
     const owners = new Map(descriptions.flatMap((each) => each.nodes().map((node) => [node, each.endpoint] as const)));
-    attachCodes(nodes, codes, outline, (node, table) => owners.get(node) === scopes.ownerOf(table.index));
+    attachCodes(nodes, codes, (node, table) => owners.get(node) === scopes.ownerOf(table.index));
     const byName = groupedBy(inputs, ({ name }) => name);
     applyFieldSentences(outline, (index, name) => {
       const owner = scopes.ownerOf(index);

@@ -12,15 +12,15 @@ const SECRET_NAMES =
 const ACCOUNT_NAMES =
   /^(?:user(?:_?(?:name|id))?|login|account(?:_?id)?|client(?:_?id)?|partner(?:_?id)?|customer_?id|merchant(?:_?id)?|system|username|benutzer(?:name)?|mandant|kunde(?:nnummer)?|app_?id|tenant(?:_?id)?)$/i;
 
-/** Credentials that requests of an endpoint carry: the schemes, and the parameters that are not arguments. */
-export interface Credentials {
+/** FoundCredentials that requests of an endpoint carry: the schemes, and the parameters that are not arguments. */
+export interface FoundCredentials {
   schemes: { name: string; facts: SecuritySchemeFacts }[];
   skip: Set<string>;
 }
 
-/** Credentials in the parameters of one endpoint. */
-export function parameterCredentials({ parameters, rows }: OperationDescription): Credentials {
-  const found: Credentials = { schemes: [], skip: new Set() };
+/** FoundCredentials in the parameters of one endpoint. */
+export function parameterCredentials({ parameters, rows }: OperationDescription): FoundCredentials {
+  const found: FoundCredentials = { schemes: [], skip: new Set() };
   const places = ["query", "header", "cookie"] as const;
   const isAnySecret = places.some((place) =>
     [...parameters[place].root.children.values()].some((node) =>
@@ -86,12 +86,12 @@ const HEADER_TEXT =
 const QUERY_TEXT =
   /(?:query|url|parameter|string)\W[^.]{0,60}?`(api_?key|key|token|access_token|apikey|auth|appid|app_id)`|`(api_?key|key|token|access_token|apikey|appid)`\s+(?:query |url |request )?parameter/i;
 
-/** Credentials that sentences and samples state for the whole manual. */
+/** FoundCredentials that sentences and samples state for the whole manual. */
 export function statedCredentials(
   outline: Outline,
   samples: readonly MessageSample[],
   evidenceOf: (line: number) => Evidence,
-): Credentials["schemes"] {
+): FoundCredentials["schemes"] {
   const found = new Map<string, SecuritySchemeFacts>();
   const add = ({ name, facts }: { name: string; facts: SecuritySchemeFacts }) => {
     if (!found.has(name)) found.set(name, facts);

@@ -87,7 +87,7 @@ function labelledIn(text: string, index: number, place: Place): Mention[] {
 }
 
 /** `Method: POST`, `via POST`, `HTTP GET`. */
-export function methodIn(text: string): string | undefined {
+function methodIn(text: string): string | undefined {
   return new RegExp(
     String.raw`\b(?:HTTP[- ]?)?(?:method|verb|methode|via|with|using|by|per|HTTPS?|mit)\s*[:=]?\s*(?:an? )?(?:HTTPS?[- ])?[\x60"]?(${METHODS})\b`,
     "i",

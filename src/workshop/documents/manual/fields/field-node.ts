@@ -1,5 +1,5 @@
 import type { Evidence } from "../../api-facts.ts";
-import type { Limits } from "./said-limits.ts";
+import type { ValueLimits } from "./said-limits.ts";
 import type { TypeSaid } from "./type-words.ts";
 
 export type SampleScalar = string | number | boolean | null;
@@ -19,7 +19,7 @@ export interface FieldNode {
   parent?: FieldNode;
   children: Map<string, FieldNode>;
   said: TypeSaid;
-  limits: Limits;
+  limits: ValueLimits;
   list: boolean;
   required?: boolean;
   description?: string;
@@ -46,7 +46,7 @@ export interface FieldNode {
   mixed?: boolean;
 }
 
-export function newNode(name: string, attribute = false, parent?: FieldNode): FieldNode {
+function newNode(name: string, attribute = false, parent?: FieldNode): FieldNode {
   return {
     name,
     attribute,

@@ -146,7 +146,7 @@ function typeName({ name, parent }: FieldNode, { form, side }: SchemaPlace): Pic
 }
 
 /** An attribute may have the name of an element beside it. */
-export function memberOf(node: { name: string; attribute: boolean; parent?: FieldNode }): string {
+function memberOf(node: { name: string; attribute: boolean; parent?: FieldNode }): string {
   return node.attribute && node.parent?.children.has(node.name) ? `${node.name}Attribute` : node.name;
 }
 

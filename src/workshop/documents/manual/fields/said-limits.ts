@@ -1,7 +1,7 @@
 import { numberWord } from "../words.ts";
 
-/** Limits of a value, of its length, or of how many there are. */
-export interface Limits {
+/** ValueLimits of a value, of its length, or of how many there are. */
+export interface ValueLimits {
   minimum?: number;
   maximum?: number;
   exclusiveMinimum?: number;

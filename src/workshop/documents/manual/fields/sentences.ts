@@ -4,7 +4,7 @@ import { applyLimit, cite } from "./apply-row.ts";
 import { keyOf, type FieldNode } from "./field-node.ts";
 import { limitsIn } from "./said-limits.ts";
 
-/** Limits in sentences about a field in backquotes: `comment` has at most 200 characters. */
+/** ValueLimits in sentences about a field in backquotes: `comment` has at most 200 characters. */
 export function applyFieldSentences(outline: Outline, of: (index: number, name: string) => readonly FieldNode[]): void {
   for (const { block, index } of outline.blocks) {
     if (block.kind !== "paragraph" && block.kind !== "item") continue;

@@ -148,7 +148,7 @@ function curlBody({ body }: CurlRequest, lineOf: (text: string) => number): Pick
   return {};
 }
 
-export function bodyOf(text: string, line: number, contentType = ""): BodySample {
+function bodyOf(text: string, line: number, contentType = ""): BodySample {
   const start = text.trimStart();
   if (start.startsWith("<")) {
     const node = xmlSample(text, line);
@@ -163,7 +163,7 @@ export function bodyOf(text: string, line: number, contentType = ""): BodySample
   return isForm ? formBody(text, line) : { kind: "text", text, line };
 }
 
-export function formBody(text: string, line: number): BodySample {
+function formBody(text: string, line: number): BodySample {
   let at = line;
   const children: SampleNode[] = [];
   for (const pair of text.trim().split("&")) {

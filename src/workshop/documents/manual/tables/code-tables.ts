@@ -1,7 +1,7 @@
 import type { Evidence } from "../../api-facts.ts";
 import type { ManualBlock } from "../blocks/manual.ts";
 import type { FieldCode, FieldNode } from "../fields/field-node.ts";
-import { codesIn, isCode } from "../fields/said-values.ts";
+import { isCode } from "../fields/said-values.ts";
 import { leadOf, plainText, titlesOf, type Outline, type PlacedBlock } from "../outline.ts";
 import { looseName, withoutMarks } from "../words.ts";
 import { columnsOf, mostly } from "./columns.ts";
@@ -143,7 +143,6 @@ function surroundings(
 export function attachCodes(
   nodes: readonly FieldNode[],
   tables: readonly CodeTable[],
-  outline: Outline,
   isNear: (node: FieldNode, table: CodeTable) => boolean,
 ): void {
   const byNumber = new Map<string, CodeTable[]>();
@@ -189,8 +188,6 @@ export function attachCodes(
     }
     if (!node.evidence.some((place) => place === best.evidence)) node.evidence.push(best.evidence);
   }
-  void outline;
-  void codesIn;
 }
 
 function lastStep(path: string): string {

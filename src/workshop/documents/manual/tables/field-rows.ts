@@ -242,7 +242,7 @@ function indentOf(cell: string): number {
   return signs === "" ? Math.ceil((/^\u00a0+/.exec(cell)?.[0].length ?? 0) / 4) : signs.length;
 }
 
-export function stepsOf(path: string): Step[] {
+function stepsOf(path: string): Step[] {
   const text = path
     .replace(/^\/+/, "")
     .replace(/^\$\.?/, "")

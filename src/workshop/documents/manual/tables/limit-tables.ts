@@ -91,7 +91,7 @@ function listIn(node: FieldNode): FieldNode {
 }
 
 /** `Rooms per request`, `Age of a child`, `Length of comment`, `comment`. */
-export function fieldsOf(about: string, nodes: readonly FieldNode[]): FieldNode[] {
+function fieldsOf(about: string, nodes: readonly FieldNode[]): FieldNode[] {
   const plain = about.replaceAll(/\([^)]*\)/g, " ");
   const [subject = "", owner = ""] = plain.split(
     /\s(?:per|of (?:an?|the|one|each)|of|in (?:an?|the|one|each)|for (?:an?|each)|je|pro|eines|einer|des)\s/i,
