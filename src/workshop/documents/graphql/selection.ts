@@ -33,7 +33,7 @@ export interface AbstractSelection {
   size: number;
 }
 
-export interface SelectedField {
+interface SelectedField {
   /** Its name in the answer. */
   key: string;
   field: GraphQLField<unknown, unknown>;

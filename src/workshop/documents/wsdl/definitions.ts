@@ -25,7 +25,7 @@ export interface Port {
 }
 
 /** The parts of a WSDL 1.1 description and of what it imports. */
-export interface Definitions {
+export interface WsdlDefinitions {
   root: XmlNode;
   /** All definitions, the document's own first. */
   all: XmlNode[];
@@ -37,7 +37,7 @@ export interface Definitions {
   otherBindings: string[];
 }
 
-export function readDefinitions(root: XmlNode): Definitions {
+export function readDefinitions(root: XmlNode): WsdlDefinitions {
   const files = root.namespace === BUNDLE ? root.children.flatMap((file) => file.children) : [root];
   const all = files.filter(({ name, namespace }) => namespace === WSDL && name === "definitions");
   const schemas = new SchemaSet();

@@ -1,11 +1,11 @@
 import type { Evidence, SchemaFacts } from "../api-facts.ts";
 import { childrenOf, keyOf, qnameIn, type QName, type XmlNode } from "./xml-nodes.ts";
-import { WSDL, type Definitions, type Port, type SoapVersion } from "./definitions.ts";
+import { WSDL, type WsdlDefinitions, type Port, type SoapVersion } from "./definitions.ts";
 import { plainFacts, type Members, type XsdFacts } from "./xsd/schema-facts.ts";
 import type { SchemaContext, SchemaPart } from "./xsd/schema-set.ts";
 
 /** The namespaces of SOAP messages. */
-export const ENVELOPES: Readonly<Record<SoapVersion, string>> = {
+const ENVELOPES: Readonly<Record<SoapVersion, string>> = {
   "1.1": "http://schemas.xmlsoap.org/soap/envelope/",
   "1.2": "http://www.w3.org/2003/05/soap-envelope",
 };
@@ -43,11 +43,11 @@ const NO_SCHEMA: SchemaContext = { target: "", elementsQualified: false, attribu
 
 /** Reads the messages of a port as envelopes. */
 export class EnvelopeReader {
-  readonly #definitions: Definitions;
+  readonly #definitions: WsdlDefinitions;
   readonly #facts: XsdFacts;
   readonly #port: Port;
 
-  constructor(definitions: Definitions, facts: XsdFacts, port: Port) {
+  constructor(definitions: WsdlDefinitions, facts: XsdFacts, port: Port) {
     this.#definitions = definitions;
     this.#facts = facts;
     this.#port = port;

@@ -1,7 +1,7 @@
 import type { ApiFacts, OmittedOperation, OperationFacts, Remark, ServerFacts } from "../api-facts.ts";
 import type { LoadedDocument } from "../parse-document.ts";
 import { childrenOf, keyOf, readXmlNodes, type XmlNode } from "./xml-nodes.ts";
-import { chosenPorts, readDefinitions, WSDL, type Definitions, type Port } from "./definitions.ts";
+import { chosenPorts, readDefinitions, WSDL, type WsdlDefinitions, type Port } from "./definitions.ts";
 import { CredentialCensus } from "./soap-credentials.ts";
 import { readOperation, requestMembers, type BoundOperation, type OperationContext } from "./soap-operation.ts";
 import { XsdFacts } from "./xsd/schema-facts.ts";
@@ -49,13 +49,13 @@ export function readWsdl(document: LoadedDocument): ApiFacts {
   };
 }
 
-function serviceText({ all }: Definitions): string | undefined {
+function serviceText({ all }: WsdlDefinitions): string | undefined {
   const [service] = all.flatMap((each) => childrenOf(each, WSDL, "service"));
   return service && documentationOf(service);
 }
 
 /** The operations of a port, with what the port type says about them. */
-function operationsOf(port: Port, { portTypes }: Definitions): Omit<BoundOperation, "key">[] {
+function operationsOf(port: Port, { portTypes }: WsdlDefinitions): Omit<BoundOperation, "key">[] {
   const declared = new Map<string, XmlNode[]>();
   const portType = portTypes.get(keyOf(port.portType));
   for (const operation of portType ? childrenOf(portType, WSDL, "operation") : []) {
@@ -106,7 +106,7 @@ function ownServers(port: Port, facts: XsdFacts): { servers?: ServerFacts[] } {
 function choiceRemarks(
   first: Port | undefined,
   left: readonly Port[],
-  { ports, otherBindings, root }: Definitions,
+  { ports, otherBindings, root }: WsdlDefinitions,
   facts: XsdFacts,
 ): Remark[] {
   const evidence = facts.placeOf(first?.node ?? root);

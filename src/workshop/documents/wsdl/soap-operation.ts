@@ -7,7 +7,7 @@ import type {
   SchemaFacts,
 } from "../api-facts.ts";
 import { childrenOf, type XmlNode } from "./xml-nodes.ts";
-import { WSDL, type Definitions, type Port } from "./definitions.ts";
+import { WSDL, type WsdlDefinitions, type Port } from "./definitions.ts";
 import { anchorFacts, envelopeFacts, EnvelopeReader, freeKey, Unusable, type EnvelopeMembers } from "./envelope.ts";
 import { credentialsIn, type CredentialCensus, type SecretMember } from "./soap-credentials.ts";
 import { faultFacts, type DeclaredFault } from "./soap-faults.ts";
@@ -27,7 +27,7 @@ export interface BoundOperation {
 }
 
 export interface OperationContext {
-  definitions: Definitions;
+  definitions: WsdlDefinitions;
   facts: XsdFacts;
   census: CredentialCensus;
 }

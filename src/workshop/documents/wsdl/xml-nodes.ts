@@ -75,7 +75,7 @@ export function readXmlNodes(text: string, name: string): XmlNode {
   return builder.root();
 }
 
-export function notReadable(name: string, problem: string, cause?: unknown): Error {
+function notReadable(name: string, problem: string, cause?: unknown): Error {
   return unreadable(`The document ${name} cannot be read as XML: ${problem}`, "Correct it, or export it again.", {
     cause,
   });

@@ -2,7 +2,7 @@ import { childrenOf, keyOf, qnameIn, type QName, type XmlNode } from "../xml-nod
 import { XSD, type SchemaContext, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 
 /** What a value of a complex type has: an element, an attribute or its own text. */
-export interface Member extends SchemaPart {
+export interface XsdMember extends SchemaPart {
   kind: "element" | "attribute" | "text";
   name: string;
   /** Empty for none. */
@@ -15,7 +15,7 @@ export interface Member extends SchemaPart {
 
 /** The members of a complex type in the order in which they are written. */
 export interface ContentModel {
-  members: Member[];
+  members: XsdMember[];
   /** Members of which one is given, by their names. */
   choices: { names: string[]; isRequired: boolean; node: XmlNode }[];
   /** What a tool file cannot say, for the person who reviews it. */
@@ -171,7 +171,7 @@ export class ContentReader {
   }
 
   /** An element that is written twice in one type is a list. */
-  #add(member: Member): void {
+  #add(member: XsdMember): void {
     if (member.name === "") return;
     const same = this.#model.members.find(
       ({ kind, name, namespace }) => kind === member.kind && name === member.name && namespace === member.namespace,
@@ -250,6 +250,6 @@ function multiplied(a: Occurs, b: Occurs): Occurs {
 }
 
 /** Whether two members are the same one. */
-export function memberKey({ kind, name, namespace }: Member): string {
+export function memberKey({ kind, name, namespace }: XsdMember): string {
   return `${kind} ${keyOf({ name, namespace })}`;
 }

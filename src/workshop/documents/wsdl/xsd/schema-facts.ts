@@ -1,6 +1,6 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { childrenOf, qnameIn, type QName, type XmlNode } from "../xml-nodes.ts";
-import { ContentReader, memberKey, type ContentModel, type Member } from "./content-model.ts";
+import { ContentReader, memberKey, type ContentModel, type XsdMember } from "./content-model.ts";
 import { documentationOf, XSD, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 import { SimpleTypes, type SimpleFacts } from "./simple-types.ts";
 
@@ -95,7 +95,7 @@ export class XsdFacts {
   }
 
   /** The facts of one member of a type. */
-  memberFacts(member: Member, inside: string): SchemaFacts {
+  memberFacts(member: XsdMember, inside: string): SchemaFacts {
     const { kind, name, namespace, node } = member;
     const xml: XmlFacts = { name, attribute: kind === "attribute", wrapped: false };
     if (kind === "text") return this.#single(member, this.#textType(member), { ...xml, text: true });
@@ -108,7 +108,7 @@ export class XsdFacts {
     return this.#list(member, own, item);
   }
 
-  #list({ node, min, max }: Member, xml: XmlFacts, items: () => SchemaFacts): SchemaFacts {
+  #list({ node, min, max }: XsdMember, xml: XmlFacts, items: () => SchemaFacts): SchemaFacts {
     return {
       ...plainFacts(this.placeOf(node)),
       ...described(node),
@@ -121,7 +121,7 @@ export class XsdFacts {
     };
   }
 
-  #element(member: Member, xml: XmlFacts, inside: string): SchemaFacts {
+  #element(member: XsdMember, xml: XmlFacts, inside: string): SchemaFacts {
     const { node } = member;
     const nullable = node.attributes.get("nillable") === "true";
     const type = this.complexTypeOf(member);
@@ -245,12 +245,12 @@ export class XsdFacts {
   }
 
   /** The type of the text in an element with attributes. */
-  #textType({ node, schema, type }: Member): SimpleFacts {
+  #textType({ node, schema, type }: XsdMember): SimpleFacts {
     return type ? this.#simple.restricted(node, { node, schema }) : this.#simple.named(undefined);
   }
 
   /** Facts of a single value. */
-  #single({ node, kind }: Member, { places, doubts, ...simple }: SimpleFacts, xml: XmlFacts): SchemaFacts {
+  #single({ node, kind }: XsdMember, { places, doubts, ...simple }: SimpleFacts, xml: XmlFacts): SchemaFacts {
     const [type] = simple.types;
     const [usual, fixed] = kind === "text" ? [] : [node.attributes.get("default"), node.attributes.get("fixed")];
     const typeDoubt =
@@ -277,7 +277,7 @@ export class XsdFacts {
 }
 
 const OPEN = "The document also allows elements here that it does not describe; the tool has none.";
-const NO_MEMBER: Member = {
+const NO_MEMBER: XsdMember = {
   kind: "text",
   name: "",
   namespace: "",
@@ -287,7 +287,7 @@ const NO_MEMBER: Member = {
   schema: undefined as never,
 };
 
-function innerXml({ name, namespace }: Member, inside: string): XmlFacts {
+function innerXml({ name, namespace }: XsdMember, inside: string): XmlFacts {
   return { name, attribute: false, wrapped: false, ...(namespace === inside ? {} : { namespace }) };
 }
 
@@ -297,7 +297,7 @@ function withSteps(facts: SchemaFacts, within: XmlFacts["within"]): SchemaFacts 
 }
 
 /** The name of a member, with a number if an attribute and an element have the same one. */
-function freeKey({ kind, name }: Member, taken: ReadonlyMap<string, unknown>): string {
+function freeKey({ kind, name }: XsdMember, taken: ReadonlyMap<string, unknown>): string {
   const wanted = kind === "text" ? "value" : name;
   if (!taken.has(wanted)) return wanted;
   const placed = kind === "attribute" ? `${wanted}Attribute` : kind === "text" ? "text" : `${wanted}Element`;

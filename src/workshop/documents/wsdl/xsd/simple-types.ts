@@ -41,7 +41,7 @@ const TEXTS: Readonly<Record<string, Partial<SchemaFacts>>> = {
 };
 
 /** The facts of a built-in type; text for one that is not known. */
-export function builtInFacts(name: string): SimpleFacts {
+function builtInFacts(name: string): SimpleFacts {
   const none = { places: [], doubts: [] };
   if (name === "boolean") return { types: ["boolean"], ...none };
   if (name === "decimal" || name === "float" || name === "double") return { types: ["number"], ...none };
