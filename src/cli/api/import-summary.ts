@@ -3,7 +3,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import { OMISSION_REASONS } from "../../workshop/documents/api-facts.ts";
 import type { Draft } from "../../workshop/draft/draft-tool-file.ts";
-import { groupedBy } from "../../workshop/draft/names/words.ts";
+import { groupedBy } from "../../text/grouped-by.ts";
 import { pluralize } from "../output/amounts.ts";
 import type { Output } from "../output/output.ts";
 

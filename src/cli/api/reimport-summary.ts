@@ -4,7 +4,7 @@ import { visible } from "../../text/visible.ts";
 import type { Reimport } from "../../workshop/draft/import-again.ts";
 import type { Consequence } from "../../workshop/draft/merge/consequences.ts";
 import type { TakenChange } from "../../workshop/draft/merge/merge-draft.ts";
-import { groupedBy } from "../../workshop/draft/names/words.ts";
+import { groupedBy } from "../../text/grouped-by.ts";
 import { pluralize } from "../output/amounts.ts";
 import type { Output } from "../output/output.ts";
 import { showChanges } from "./change-rows.ts";

@@ -125,8 +125,15 @@ function readWhole(tree: SourceNode, problems: Problems, source: string): ToolFi
     fake: readFake(part.part("fake")),
     questions: readQuestions(part.part("questions"), known.documents),
   });
-  const fieldOf = (type: string, field: string) => part.part("types").part(type).part("fields").part(field);
-  const complete = withWires(file, (type, field) => fieldOf(whole.ownerOf(type, field), field).has("wire"));
+  const fieldsOf = new Map(
+    part
+      .part("types")
+      .entries()
+      .map(([name, type]) => [name, type.part("fields")]),
+  );
+  const isWritten = (type: string, field: string) =>
+    fieldsOf.get(whole.ownerOf(type, field))?.part(field).has("wire") === true;
+  const complete = withWires(file, isWritten);
   for (const check of CHECKS) check(complete, problems, whole);
   return complete;
 }

@@ -1,5 +1,6 @@
 import { RESERVED_WORDS } from "../../expression/parse.ts";
-import { camelCase, groupedBy, shortHash, wordsOf } from "./words.ts";
+import { groupedBy } from "../../../text/grouped-by.ts";
+import { camelCase, shortHash, wordsOf } from "./words.ts";
 
 const VALID = /^[A-Za-z][A-Za-z0-9_]*$/;
 

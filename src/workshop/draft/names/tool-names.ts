@@ -1,5 +1,6 @@
 import type { OperationFacts } from "../../documents/api-facts.ts";
-import { groupedBy, joinWithin, shortHash, wordsOf } from "./words.ts";
+import { groupedBy } from "../../../text/grouped-by.ts";
+import { joinWithin, shortHash, wordsOf } from "./words.ts";
 
 const MOST = 64;
 

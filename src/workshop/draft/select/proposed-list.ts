@@ -1,4 +1,4 @@
-import { groupedBy } from "../names/words.ts";
+import { groupedBy } from "../../../text/grouped-by.ts";
 import type { Selectable } from "./selectors.ts";
 
 /** More than this many tools are too many to choose from. */

@@ -1,4 +1,5 @@
-import { groupedBy, pascalCase, wordsOf } from "../names/words.ts";
+import { groupedBy } from "../../../text/grouped-by.ts";
+import { pascalCase, wordsOf } from "../names/words.ts";
 import type { FieldSpec } from "../../file/model/tool-file.ts";
 import type { DraftType } from "./draft-type.ts";
 import type { TypeDrafter } from "./type-drafter.ts";

@@ -73,6 +73,9 @@ function judge(expression: Expression, place: ExpressionPlace, path: Path, probl
 function checkTypes(file: ToolFile, problems: Problems): void {
   const uses = usesOf(file);
   const settings = knownSettings(file);
+  // Computed fields of an answer also see the arguments, which depend on the tool.
+  const inputs = joined(...Object.values(file.tools).map((tool) => knownType(file, tool.input)));
+  const around = withMembers({ input: inputs, status: SINGLE });
   for (const [name, { fields, rules }] of Object.entries(file.types)) {
     const own = knownType(file, name);
     const path = ["types", name];
@@ -83,9 +86,6 @@ function checkTypes(file: ToolFile, problems: Problems): void {
     });
     if (Object.values(fields).every(({ value }) => value === undefined)) continue;
     const isOutput = uses.get(name)?.sides.has("output") === true;
-    // Computed fields of an answer also see the arguments, which depend on the tool.
-    const inputs = isOutput ? Object.values(file.tools).map((tool) => knownType(file, tool.input)) : [];
-    const around = withMembers({ input: joined(...inputs), status: SINGLE });
     const place: ExpressionPlace = isOutput
       ? { scope: joined(around, own) }
       : { scope: joined(settings, own), by: "runner" };

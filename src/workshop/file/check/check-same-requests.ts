@@ -1,3 +1,4 @@
+import { groupedBy } from "../../../text/grouped-by.ts";
 import type { Problems } from "../model/problem.ts";
 import { requestTools } from "../model/request-tools.ts";
 import type { FieldSpec, RequestToolSpec, ToolFile } from "../model/tool-file.ts";
@@ -6,28 +7,57 @@ import { fieldsTaken } from "../read/uses.ts";
 /** What a request must have, by its place and name; with its value if that is always the same. */
 type Marks = Map<string, string | undefined>;
 
+interface ComparedTool {
+  name: string;
+  request: RequestToolSpec["request"];
+  /** What every request has. */
+  required: Marks;
+  /** What a request can have. */
+  known: Marks;
+}
+
 /** Tools whose requests cannot be told apart: the fake would answer for the wrong one. */
 export function checkSameRequests(file: ToolFile, problems: Problems): void {
-  const byAddress = new Map<string, [string, RequestToolSpec][]>();
-  for (const entry of requestTools(file)) {
-    const { method, path, base = "" } = entry[1].request;
-    const address = `${method} ${base} ${path.replaceAll(/\{[^}]*\}/g, "{}")}`;
-    byAddress.set(address, [...(byAddress.get(address) ?? []), entry]);
-  }
-  for (const tools of byAddress.values()) {
-    tools.forEach(([name, tool], index) => {
-      const same = tools.slice(0, index).find(([, other]) => !isDifferent(file, tool, other));
-      if (!same) return;
-      const message = `its requests cannot be told from those of ${same[0]}, so the fake may answer for either`;
-      const hint = "Give one of them a parameter or a body member that is required or constant.";
-      problems.warning(["tools", name, "request"], message, hint);
-    });
+  const tools = requestTools(file).map(([name, tool]) => comparedTool(file, name, tool));
+  for (const sharing of groupedBy(tools, ({ request }) => addressOf(request)).values()) {
+    if (sharing.length < 2) continue;
+    for (const alike of groupedBy(sharing, constantsIn(sharing)).values()) reportSame(alike, problems);
   }
 }
 
-function isDifferent(file: ToolFile, one: RequestToolSpec, other: RequestToolSpec): boolean {
+function reportSame(tools: readonly ComparedTool[], problems: Problems): void {
+  tools.forEach((tool, index) => {
+    const same = tools.slice(0, index).find((other) => !isDifferent(tool, other));
+    if (!same) return;
+    const message = `its requests cannot be told from those of ${same.name}, so the fake may answer for either`;
+    const hint = "Give one of them a parameter or a body member that is required or constant.";
+    problems.warning(["tools", tool.name, "request"], message, hint);
+  });
+}
+
+function comparedTool(file: ToolFile, name: string, tool: RequestToolSpec): ComparedTool {
+  const isRequired = ({ optional, default: standard }: FieldSpec) => !optional && standard === undefined;
+  const known = partsOf(file, tool, () => true);
+  return { name, request: tool.request, required: partsOf(file, tool, isRequired), known };
+}
+
+function addressOf({ method, path, base = "" }: RequestToolSpec["request"]): string {
+  return `${method} ${base} ${path.replaceAll(/\{[^}]*\}/g, "{}")}`;
+}
+
+/**
+ * The values of what is constant in all of these tools. Those with other values are different without a comparison in
+ * pairs, which takes too long for the thousands of tools that a GraphQL endpoint can have.
+ */
+function constantsIn(tools: readonly ComparedTool[]): (tool: ComparedTool) => string {
+  const marks = [...(tools[0]?.required ?? [])].map(([mark]) => mark);
+  const constant = marks.filter((mark) => tools.every(({ required }) => required.get(mark) !== undefined));
+  return ({ required }) => JSON.stringify(constant.map((mark) => required.get(mark)));
+}
+
+function isDifferent(one: ComparedTool, other: ComparedTool): boolean {
   if (one.request.body !== other.request.body || one.request.contentType !== other.request.contentType) return true;
-  return hasOwn(marksOf(file, one), namesOf(file, other)) || hasOwn(marksOf(file, other), namesOf(file, one));
+  return hasOwn(one.required, other.known) || hasOwn(other.required, one.known);
 }
 
 /** Whether something that is needed here is unknown there, or has another value. */
@@ -37,14 +67,6 @@ function hasOwn(marks: Marks, there: Marks): boolean {
     const others = there.get(mark);
     return value !== undefined && others !== undefined && value !== others;
   });
-}
-
-function marksOf(file: ToolFile, tool: RequestToolSpec): Marks {
-  return partsOf(file, tool, ({ optional, default: standard }) => !optional && standard === undefined);
-}
-
-function namesOf(file: ToolFile, tool: RequestToolSpec): Marks {
-  return partsOf(file, tool, () => true);
 }
 
 function partsOf(

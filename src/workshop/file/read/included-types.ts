@@ -17,6 +17,7 @@ export interface WholeTypes {
  */
 export function withIncluded(types: Readonly<Record<string, TypeSpec>>, part: Part): WholeTypes {
   const names = Object.keys(types);
+  const parts = new Map(part.entries());
   const done = new Map<string, TypeSpec>();
   const owners = new Map<string, Map<string, string>>();
   const included = new Set<string>();
@@ -30,7 +31,7 @@ export function withIncluded(types: Readonly<Record<string, TypeSpec>>, part: Pa
     const owner = new Map<string, string>();
     const rules = [];
     let { additional } = own;
-    for (const item of part.part(name).part("include").oneOrMore()) {
+    for (const item of parts.get(name)?.part("include").oneOrMore() ?? []) {
       const other = item.text();
       if (other === undefined) continue;
       const base = baseOf(item, other, [...open, name]);
