@@ -82,6 +82,7 @@ export const LAYERS = [
   ["workshop/documents/load"],
   ["workshop/reader"],
   ["workshop/review"],
+  ["workshop/check"],
   ["workshop/draft/names"],
   ["workshop/draft/yaml"],
   [
@@ -93,7 +94,6 @@ export const LAYERS = [
     "workshop/draft/merge",
     "workshop/draft",
   ],
-  ["workshop/check"],
   ["workshop/run/signing"],
   ["workshop/run/secrets"],
   ["workshop/run/writes"],

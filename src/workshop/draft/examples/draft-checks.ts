@@ -17,7 +17,8 @@ export function exampleArguments({ body }: OperationFacts, input: DraftedInput, 
   const place: FittingPlace = { types, side: "input" };
   const given: YamlMap = {};
   for (const [name, field] of input.parameters.fields) {
-    const value = firstFitting(parameterExamples(input.parameters.sources.get(name)), field, place);
+    const source = input.parameters.sources.get(name);
+    const value = firstFitting(parameterExamples(source), field, { ...place, name: source?.name ?? name });
     if (value !== UNFIT && !isDivided(value)) given[name] = value;
     else if (isRequired(field)) return undefined;
   }

@@ -1,9 +1,12 @@
 import { isRecord } from "../../../json/is-record.ts";
+import { madeUpValue } from "../../check/made-up.ts";
 import { DATETIME } from "../../compile/scalar-schema.ts";
+import { maskedText } from "../../documents/text/secret-like.ts";
 import type { FieldSpec, ScalarShape, Shape, UnionShape } from "../../file/model/tool-file.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
 import { allFields, type DraftType } from "../types/draft-type.ts";
+import { isSecretValue, withoutSecrets } from "./secret-values.ts";
 
 /** Types by name, and the side of the wire on which a value is. */
 export interface FittingPlace {
@@ -11,6 +14,8 @@ export interface FittingPlace {
   side: "input" | "output";
   /** Values are the text of XML or of a form, whatever their types. */
   isText?: boolean;
+  /** The member or parameter that the value is of, by its name upstream. */
+  name?: string;
 }
 
 /** What is given for a value of a document that does not fit its type here. */
@@ -23,13 +28,13 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 /**
  * A value of the document, such as an example, with the names of this file; UNFIT if the tool would refuse it. Unknown
- * members are left out.
+ * members are left out, and what is probably a credential is replaced.
  */
 export function fittingValue(value: unknown, shape: Shape, place: FittingPlace, depth = 0): unknown {
   if (depth > MAX_DEPTH || value === undefined) return UNFIT;
   switch (shape.kind) {
     case "scalar":
-      return fittingScalar(place.isText ? typedText(value, shape) : value, shape);
+      return withoutSecret(fittingScalar(place.isText ? typedText(value, shape) : value, shape), shape, place);
     case "object": {
       const type = place.types.get(shape.type);
       if (!type) return UNFIT;
@@ -46,14 +51,23 @@ export function fittingValue(value: unknown, shape: Shape, place: FittingPlace, 
       if (!isRecord(value)) return UNFIT;
       const entries = Object.entries(value);
       if (entries.length < (shape.minEntries ?? 0) || entries.length > (shape.maxEntries ?? Infinity)) return UNFIT;
-      return fromEntries(entries.map(([key, item]) => [key, fittingValue(item, shape.of, place, depth + 1)]));
+      return fromEntries(
+        entries.map(([key, item]) => [key, fittingValue(item, shape.of, { ...place, name: key }, depth + 1)]),
+      );
     }
     case "union":
       return fittingUnion(value, shape, place, depth);
     case "any":
       if (shape.schema !== undefined || (shape.only && !isRecord(value))) return UNFIT;
-      return value;
+      return withoutSecrets(value, place.name);
   }
+}
+
+function withoutSecret(value: unknown, shape: ScalarShape, { name }: FittingPlace): unknown {
+  if (typeof value !== "string" || shape.type !== "string" || shape.enum || shape.codes) return value;
+  const masked = isSecretValue(value, name) ? undefined : maskedText(value);
+  if (masked === value) return value;
+  return masked !== undefined && fitsText(masked, shape) ? masked : (madeUpValue(shape) ?? UNFIT);
 }
 
 function fittingUnion(value: unknown, union: UnionShape, place: FittingPlace, depth: number): unknown {
@@ -86,14 +100,14 @@ function fittingRecord(value: unknown, type: DraftType, place: FittingPlace, dep
     // Callers do not give what is always the same.
     if (field.const !== undefined && place.side === "input") continue;
     const member = wire === "." && !place.isText ? value : Object.hasOwn(value, wire) ? value[wire] : undefined;
-    const fitting = fittingMember(member, field, place, depth);
+    const fitting = fittingMember(member, field, wire === "." ? place : { ...place, name: wire }, depth);
     if (fitting === UNFIT) return UNFIT;
     if (fitting !== undefined) taken.push([name, fitting]);
   }
   if (type.additional && place.side === "input") {
     for (const [key, member] of Object.entries(value)) {
       if (known.has(key)) continue;
-      const fitting = fittingValue(member, type.additional, place, depth + 1);
+      const fitting = fittingValue(member, type.additional, { ...place, name: key }, depth + 1);
       if (fitting === UNFIT) return UNFIT;
       taken.push([key, fitting]);
     }

@@ -1,5 +1,6 @@
 import type { OperationFacts, ParameterFacts } from "../../documents/api-facts.ts";
 import type { FieldSpec } from "../../file/model/tool-file.ts";
+import { isSecretValue } from "../examples/secret-values.ts";
 import { fittingValue, UNFIT } from "../examples/fitting-value.ts";
 import { fieldNameFor } from "../names/field-names.ts";
 import { pascalCase, shortHash } from "../names/words.ts";
@@ -137,7 +138,8 @@ function fieldOf(
   const text = cleanText(description ?? own ?? "", 400);
   const said = deprecated && text !== "" && !/deprecated/i.test(text) ? `${text} (deprecated)` : text;
   const usual = usualValue(parameter);
-  const value = usual === undefined ? UNFIT : fittingValue(usual, spec.shape, { types: types.types, side: "input" });
+  const isKnown = usual !== undefined && !isSecretValue(usual, name);
+  const value = isKnown ? fittingValue(usual, spec.shape, { types: types.types, side: "input" }) : UNFIT;
   return {
     ...(said === "" ? {} : { description: said }),
     ...rest,

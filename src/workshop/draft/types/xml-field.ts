@@ -1,5 +1,6 @@
 import type { SchemaFacts } from "../../documents/api-facts.ts";
 import type { FieldSpec, RuleSpec, ScalarShape, Shape } from "../../file/model/tool-file.ts";
+import { isSecretValue } from "../examples/secret-values.ts";
 import { fittingValue, UNFIT } from "../examples/fitting-value.ts";
 import type { DraftType } from "./draft-type.ts";
 import { prefixFor, type Namespaces } from "./xml-wire.ts";
@@ -30,7 +31,7 @@ export function xmlField(facts: SchemaFacts, options: XmlFieldOptions): Partial<
   if (required && nullable && !xml?.attribute) return { nullable: true, default: null };
   const isSent = required || xml?.attribute === true;
   if (facts.default === undefined || shape.kind !== "scalar" || !isSent) return {};
-  const value = fittingValue(facts.default, shape, { types, side: "input" });
+  const value = isSecretValue(facts.default) ? UNFIT : fittingValue(facts.default, shape, { types, side: "input" });
   return value === UNFIT ? {} : { default: value };
 }
 
