@@ -118,7 +118,8 @@ function titleFor({ section }: PlacedBlock, _outline: Outline): string | undefin
 function idFrom(title: string | undefined): string | undefined {
   const plain = title?.replaceAll(/\([^)]*\)/g, "").trim() ?? "";
   const words = plain.split(/\s+/).filter((word) => /\p{L}/u.test(word));
-  return words.length === 0 || words.length > 6 || plain.length > 60 ? undefined : plain;
+  const said = words.filter((word) => !/^(?:an?|the)$/i.test(word));
+  return said.length === 0 || said.length > 6 || plain.length > 60 ? undefined : said.join(" ");
 }
 
 function mediaIn(text: string): SaidWords["mediaType"] {

@@ -31,7 +31,9 @@ export function codeTables(outline: Outline): CodeTable[] {
       const codes = placed.block.kind === "table" ? tableCodes(placed.block, outline, placed) : [];
       const [first] = codes;
       if (!first) return [];
-      return [{ ...surroundings(outline, placed), codes, index: placed.index, evidence: first.evidence }];
+      const around = surroundings(outline, placed);
+      const fields = [...around.fields, ...(placed.block.kind === "table" ? fieldInHead(placed.block) : [])];
+      return [{ ...around, fields, codes, index: placed.index, evidence: first.evidence }];
     })
     .concat(codeItems(outline));
 }
@@ -68,6 +70,14 @@ function tableCodes(table: Table, outline: Outline, placed: PlacedBlock): FieldC
     const place = row[code]?.place ?? table.place;
     return isCode(value) ? [{ value, meaning: text, evidence: outline.manual.evidence(place) }] : [];
   });
+}
+
+/** A table of `Status` and `Meaning` is about the field `status`. */
+function fieldInHead({ head }: Table): string[] {
+  const name = plainText(head[0]?.text ?? "").replace(/\s+codes?$/i, "");
+  return /^(?:codes?|values?|id|key|number|no\.?|nr\.?)?$/i.test(name) || !isCode(name.replaceAll(" ", "_"))
+    ? []
+    : [name];
 }
 
 /** Statuses of HTTP are failures of a request and not values of a field. */
