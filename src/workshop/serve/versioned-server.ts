@@ -3,6 +3,8 @@ import type { CallToolResult } from "../../protocol/mcp.ts";
 import type { CallContext } from "../../server/features/call-context.ts";
 import type { ToolHandler } from "../../server/features/features.ts";
 import { McpServer } from "../../server/features/mcp-server.ts";
+import type { CompiledApi } from "../compile/compile.ts";
+import type { Effect } from "../file/model/tool-file.ts";
 import { CallTranslation, refreshMessage } from "../publish/translate-call.ts";
 import type { SettingValues } from "../run/setting-values.ts";
 import { REVISIONS } from "./api-server.ts";
@@ -175,7 +177,10 @@ export class VersionedServer {
     const call = isOwn ? { tool, arguments: args } : { tool: String(args["name"]), arguments: args["arguments"] ?? {} };
     const translated = this.#translation.of(call, { current, versions, seen }, Date.now());
     if (translated.kind === "refused") return refused(translated.message);
-    return this.#run(translated.by, { tool, args, context });
+    const { by } = translated;
+    const doneBy = Object.hasOwn(by.file.tools, call.tool) ? by.file.tools[call.tool] : undefined;
+    if (by !== current && doneBy && isGraver(doneBy.effect, judgedEffect(current, tool))) return this.#refuse(tool);
+    return this.#run(by, { tool, args, context });
   }
 
   async #run(
@@ -210,6 +215,24 @@ export class VersionedServer {
   #refuse(tool: string): CallToolResult {
     return refused(refreshMessage(this.#current.api, tool));
   }
+}
+
+/** From the least to the gravest. */
+const EFFECTS: readonly Effect[] = ["read", "write", "destructive"];
+
+/**
+ * The effect by which a gateway has judged a call: that of the list now. Whoever may only read must not write because an
+ * earlier version does. Undefined if the tool is not listed: where there are rules, such a call does not come here.
+ */
+function judgedEffect({ file: { tools } }: CompiledApi, tool: string): Effect | undefined {
+  const spec = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
+  if (spec) return spec.offer === undefined ? spec.effect : undefined;
+  const found = tool === CALL_TOOL ? Object.values(tools).filter(({ offer }) => offer === "search") : [];
+  return EFFECTS.findLast((effect) => found.some((each) => each.effect === effect));
+}
+
+function isGraver(effect: Effect, judged: Effect | undefined): boolean {
+  return judged !== undefined && EFFECTS.indexOf(effect) > EFFECTS.indexOf(judged);
 }
 
 function refused(text: string): CallToolResult {
