@@ -83,3 +83,54 @@ test("X8: credentials in the bodies and headers of a Postman collection are not 
   for (const secret of [RANDOM, "hunter", "swordfish", "opensesame"]) expect(draft.text).not.toContain(secret);
   expect(draft.file?.tools["login"]?.checks[0]?.call).toMatchObject({ user: "anna", password: "example" });
 });
+
+test("X5: examples and defaults of members at any depth become the check and the answer of the fake", async () => {
+  const Address = {
+    type: "object",
+    required: ["city"],
+    properties: { city: { ...text, examples: ["Graz"] }, zip: { type: "integer", example: "8010", default: 8010 } },
+  };
+  const address = { allOf: [{ $ref: "#/components/schemas/Address" }] };
+  const order = {
+    type: "object",
+    required: ["to", "items", "speed"],
+    properties: {
+      id: { type: "integer", readOnly: true, example: 7 },
+      to: address,
+      items: { type: "array", items: { type: "object", properties: { sku: { ...text, example: "A-1" } } } },
+      speed: { ...text, default: "slow" },
+      note: text,
+    },
+  };
+  const done = {
+    type: "object",
+    required: ["id", "state"],
+    properties: { id: { type: "integer", example: 7 }, state: { ...text, minLength: 3 }, to: address, note: text },
+  };
+  const draft = draftOf(openApi({ requestBody: json(order), responses: answer(done) }, { Address }));
+  expect(draft.file?.tools["order"]?.checks[0]).toMatchObject({
+    call: { to: { city: "Graz", zip: 8010 }, items: [{ sku: "A-1" }], speed: "slow" },
+    expect: { structuredContent: { id: 7 } },
+  });
+  expect(draft.file?.fake.tools["order"]?.answers[0]?.give).toEqual({
+    id: 7,
+    state: "example",
+    to: { city: "Graz", zip: 8010 },
+  });
+  expect(await failedChecks(draft)).toEqual([]);
+});
+
+test("answers without examples are made up when they are asked for", () => {
+  const kind = { type: "object", properties: { kind: { ...text, enum: ["a", "b"] }, name: text } };
+  const draft = draftOf(openApi({ responses: answer(kind) }));
+  expect(draft.file?.fake.tools).toEqual({});
+});
+
+test("an example of a type that refers to itself ends", () => {
+  const Node = {
+    type: "object",
+    properties: { name: { ...text, example: "root" }, next: { $ref: "#/components/schemas/Node" } },
+  };
+  const draft = draftOf(openApi({ responses: answer({ $ref: "#/components/schemas/Node" }) }, { Node }));
+  expect(draft.file?.fake.tools["order"]?.answers[0]?.give).toEqual({ name: "root" });
+});

@@ -1,14 +1,17 @@
 import { isRecord } from "../../../json/is-record.ts";
-import type { OperationFacts, ParameterFacts, SchemaFacts } from "../../documents/api-facts.ts";
+import type { ContentFacts, OperationFacts, ParameterFacts } from "../../documents/api-facts.ts";
 import type { FieldSpec } from "../../file/model/tool-file.ts";
 import type { DraftedInput } from "../tool/draft-input.ts";
 import type { DraftedResponse } from "../tool/draft-response.ts";
 import { allFields, type DraftType } from "../types/draft-type.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
+import { composedExample, schemaExamples } from "./composed-example.ts";
 import { fittingValue, UNFIT, type FittingPlace } from "./fitting-value.ts";
 
 const MAX_LENGTH = 3_000;
 const MOST_EXPECTED = 3;
+/** Examples that are made of those of members become shorter with fewer objects inside of each other. */
+const LEVELS = [5, 3, 2, 1];
 
 type Types = ReadonlyMap<string, DraftType>;
 
@@ -24,11 +27,22 @@ export function exampleArguments({ body }: OperationFacts, input: DraftedInput, 
   }
   if (input.body) {
     const isText = input.body.choice.kind === "xml" || input.body.choice.kind === "form";
-    const members = bodyExample(input.body.choice.content, input.body.fields, { ...place, isText });
+    const { choice, fields } = input.body;
+    const members = bodyExample(choice.content, bodyType(input.type, fields), { ...place, isText });
     if (members) Object.assign(given, members);
     else if (body?.required || [...input.body.fields.values()].some(isRequired)) return undefined;
   }
-  return JSON.stringify(given).length <= MAX_LENGTH ? given : undefined;
+  return isShort(given) ? given : undefined;
+}
+
+/** The members of a body as a type of its own. */
+function bodyType({ rules }: DraftType, fields: ReadonlyMap<string, FieldSpec>): DraftType {
+  const type: DraftType = { name: "", evidence: [], xml: {}, include: [], fields: new Map(fields) };
+  return rules ? { ...type, rules } : type;
+}
+
+function isShort(value: YamlMap): boolean {
+  return JSON.stringify(value).length <= MAX_LENGTH;
 }
 
 function isRequired({ optional, default: usual, const: only }: FieldSpec): boolean {
@@ -42,13 +56,9 @@ function isDivided(value: unknown): boolean {
 }
 
 function parameterExamples(parameter: ParameterFacts | undefined): unknown[] {
-  return parameter ? [...parameter.examples, ...schemaExamples(parameter.schema)] : [];
-}
-
-function schemaExamples(schema: SchemaFacts | undefined): unknown[] {
-  if (!schema) return [];
-  const { examples, default: usual, enum: values = [], const: only } = schema;
-  return [...examples, usual, only, ...values.slice(0, 1)].filter((value) => value !== undefined);
+  if (!parameter) return [];
+  const { examples, schema } = parameter;
+  return [...examples, ...schemaExamples(schema), composedExample(schema, { side: "input", levels: 1 })];
 }
 
 function firstFitting(examples: readonly unknown[], field: FieldSpec, place: FittingPlace): unknown {
@@ -59,41 +69,36 @@ function firstFitting(examples: readonly unknown[], field: FieldSpec, place: Fit
   return UNFIT;
 }
 
-function bodyExample(
-  { examples, schema }: { examples: readonly unknown[]; schema?: SchemaFacts },
-  fields: ReadonlyMap<string, FieldSpec>,
-  place: FittingPlace,
-): YamlMap | undefined {
-  const type: DraftType = { name: "", evidence: [], xml: {}, include: [], fields: new Map(fields) };
-  const types = new Map([...place.types, ["", type]]);
-  const wholes = [...examples, ...(schema?.examples ?? []), membersOf(schema)];
-  for (const whole of wholes) {
-    const value = fittingValue(whole, { kind: "object", type: "" }, { ...place, types });
-    if (value !== UNFIT && isRecord(value) && Object.keys(value).length > 0) return value;
+function bodyExample(content: Content, type: DraftType, place: FittingPlace): YamlMap | undefined {
+  const types = new Map([...place.types, [type.name, type]]);
+  const [only] = type.fields;
+  for (const { value: whole, isPartial } of wholeExamples(content, place.side)) {
+    const value = fittingValue(whole, { kind: "object", type: type.name }, { ...place, types, isPartial });
+    if (value !== UNFIT && isRecord(value) && Object.keys(value).length > 0 && isShort(value)) return value;
+    const single = only?.[1].wire === "." ? fittingValue(whole, only[1].shape, { ...place, isPartial }) : UNFIT;
+    if (only && single !== UNFIT) return { [only[0]]: single };
   }
-  const [only] = fields;
-  if (only?.[1].wire !== ".") return undefined;
-  const value = firstFitting(wholes, only[1], place);
-  return value === UNFIT ? undefined : { [only[0]]: value };
+  return undefined;
 }
 
-/** An example made of those of the members. */
-function membersOf(schema: SchemaFacts | undefined): YamlMap | undefined {
-  if (!schema || schema.properties.size === 0) return undefined;
-  const members = [...schema.properties].slice(0, 30).flatMap(([name, read]) => {
-    const [first] = schemaExamples(read());
-    return first === undefined ? [] : [[name, first] as const];
-  });
-  return members.length === 0 ? undefined : Object.fromEntries(members);
+type Content = Pick<ContentFacts, "examples" | "schema">;
+
+/** The examples of a whole body, then those that are made of the examples of its members. */
+function* wholeExamples(
+  { examples, schema }: Content,
+  side: FittingPlace["side"],
+): Generator<{ value: unknown; isPartial: boolean }> {
+  for (const value of [...examples, ...(schema?.examples ?? [])]) yield { value, isPartial: false };
+  for (const levels of LEVELS) yield { value: composedExample(schema, { side, levels }), isPartial: true };
 }
 
 /** The documented answer as the fake gives it; undefined if it does not fit or is large. */
 export function exampleAnswer({ type, content }: DraftedResponse, types: Types): YamlMap | undefined {
   if (!type || !content) return undefined;
-  for (const example of [...content.examples, ...(content.schema?.examples ?? [])]) {
-    const isText = type.xml.element !== undefined;
-    const value = answerFrom(example, type, { types, side: "output", isText });
-    if (value && JSON.stringify(value).length <= MAX_LENGTH && !isComputed(value)) return value;
+  const isText = type.xml.element !== undefined;
+  for (const { value: example, isPartial } of wholeExamples(content, "output")) {
+    const value = answerFrom(example, type, { types, side: "output", isText, isPartial });
+    if (value && isShort(value) && !isComputed(value)) return value;
   }
   return undefined;
 }

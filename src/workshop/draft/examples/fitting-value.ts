@@ -16,6 +16,11 @@ export interface FittingPlace {
   isText?: boolean;
   /** The member or parameter that the value is of, by its name upstream. */
   name?: string;
+  /**
+   * The value is made of examples of members, which may not belong together. Members that answers must have are made up
+   * if they have none.
+   */
+  isPartial?: boolean;
 }
 
 /** What is given for a value of a document that does not fit its type here. */
@@ -90,7 +95,7 @@ function sizeOf(value: unknown): number {
 }
 
 function fittingRecord(value: unknown, type: DraftType, place: FittingPlace, depth: number): unknown {
-  if (!isRecord(value)) return UNFIT;
+  if (!isRecord(value) || (place.isPartial && type.rules)) return UNFIT;
   const taken: [string, unknown][] = [];
   const known = new Set<string>();
   for (const [name, field] of allFields(type)) {
@@ -117,7 +122,12 @@ function fittingRecord(value: unknown, type: DraftType, place: FittingPlace, dep
 
 function fittingMember(member: unknown, field: FieldSpec, place: FittingPlace, depth: number): unknown {
   const isMissing = member === undefined || (member === null && !field.nullable);
-  if (isMissing) return field.optional || place.side === "output" || field.default !== undefined ? undefined : UNFIT;
+  if (isMissing) {
+    const isAnswer = place.side === "output";
+    if (isAnswer && place.isPartial && !field.optional && field.shape.kind === "scalar")
+      return madeUpValue(field.shape);
+    return field.optional || isAnswer || field.default !== undefined ? undefined : UNFIT;
+  }
   if (member === null) return null;
   const fitting = fittingValue(member, field.shape, place, depth + 1);
   // An answer may lack a member; an optional argument that does not fit is not given.
