@@ -284,6 +284,8 @@ export interface XmlFacts {
   presence?: true;
   /** The elements around a list are written even if it has no items. */
   keepEmpty?: true;
+  /** Runs of blanks in its text mean one blank. */
+  collapse?: true;
   /** The values are names of types (`xsi:type`). */
   qnames?: { name: string; namespace: string }[];
 }

@@ -41,7 +41,7 @@ function plainScalar(shape: ScalarShape): Conversion {
     case "string":
       return text(shape, () => true, "text");
     case "date":
-      return text(shape, isDate, "a date (YYYY-MM-DD)");
+      return dateInText(text(shape, isDate, "a date (YYYY-MM-DD)"));
     case "datetime":
       return text(shape, isDateTime, "a date with a time (YYYY-MM-DDThh:mm:ss)");
     case "integer":
@@ -117,6 +117,14 @@ function text(shape: ScalarShape, isRight: (text: string) => boolean, kind: stri
     read,
     writeJson: write,
     readJson: (value) => (typeof value === "string" ? read(value) : isWhole(value) ? read(String(value)) : mismatch),
+  };
+}
+
+/** In XML a date may have a zone (`xsd:date`): it is the same day of the calendar. */
+function dateInText(plain: Conversion): Conversion {
+  return {
+    ...plain,
+    read: (text) => plain.read(text.replace(/^(\s*\d{4}-\d\d-\d\d)(?:Z|[+-]\d\d:\d\d)(?=\s*$)/, "$1")),
   };
 }
 

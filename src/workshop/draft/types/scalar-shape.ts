@@ -106,7 +106,7 @@ function textShape(
     ...(isPossible && maxLength !== undefined ? { maxLength } : {}),
     ...(pattern !== undefined && isUsable ? { pattern } : {}),
     ...(isFormat ? { format } : {}),
-    whitespace: "keep",
+    whitespace: schema.xml?.collapse ? "collapse" : "keep",
   };
 }
 

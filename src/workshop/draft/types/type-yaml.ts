@@ -83,9 +83,9 @@ function shapeYaml(shape: Shape): YamlMap {
   }
 }
 
-function scalarYaml({ kind: _kind, whitespace: _whitespace, type, ...limits }: ScalarShape): YamlMap {
+function scalarYaml({ kind: _kind, whitespace, type, ...limits }: ScalarShape): YamlMap {
   const isImplied = (limits.enum !== undefined || limits.codes !== undefined) && type !== "number";
-  return { ...(isImplied ? {} : { type }), ...limits };
+  return { ...(isImplied ? {} : { type }), ...limits, ...(whitespace === "collapse" ? { whitespace } : {}) };
 }
 
 /** A shape inside of another: a name, if there is nothing more to say. */

@@ -10,6 +10,8 @@ export function checkQuestions(file: ToolFile, problems: Problems): void {
   for (const [index, { about }] of (file.questions ?? []).entries()) {
     const steps = stepsOf(about);
     const depth = WRITTEN[String(steps[0])] ?? 1;
+    // A section that is absent may be what is asked about.
+    if (steps.length === 1 && depth > 1) continue;
     if (problems.hasPlace(steps.slice(0, depth))) continue;
     problems.warning(
       ["questions", index, "about"],

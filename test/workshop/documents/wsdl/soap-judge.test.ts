@@ -5,12 +5,10 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { madeUp } from "../../../../src/workshop/check/made-up.ts";
-import { compileApi } from "../../../../src/workshop/compile/compile.ts";
-import { loadDocument } from "../../../../src/workshop/documents/load/load-document.ts";
-import { readWsdl } from "../../../../src/workshop/documents/wsdl/read-wsdl.ts";
-import { draftToolFile } from "../../../../src/workshop/draft/draft-tool-file.ts";
 import type { ToolFile } from "../../../../src/workshop/file/model/tool-file.ts";
-import { ApiRunner } from "../../../../src/workshop/run/api-runner.ts";
+import { AWKWARD_CASES } from "./awkward-services.ts";
+import { DOCUMENT_CASES } from "./document-services.ts";
+import { importedService, type ImportedService } from "./imported-service.ts";
 import { orders, types, weather } from "./services.ts";
 
 /** Installed by: npm ci --prefix test/tools --ignore-scripts */
@@ -65,22 +63,11 @@ interface Names {
   isSoap12?: boolean;
 }
 
-async function imported(
-  path: string,
-): Promise<{ file: ToolFile; runner: (upstream: string) => ApiRunner; tools: Map<string, string> }> {
-  const document = await loadDocument(path);
-  const draft = draftToolFile(readWsdl(document), {
-    api: "soap",
-    documents: { [document.name]: { file: "service.wsdl", sha256: document.sha256 } },
-  });
-  expect(draft.problems.filter(({ severity }) => severity === "error")).toEqual([]);
-  expect(draft.omitted).toEqual([]);
-  if (!draft.file) throw new Error("the draft cannot be read");
-  const { api } = compileApi(draft.file, { [document.name]: document.text });
-  const tools = new Map(draft.tools.map(({ name, operation }) => [operation.replace(/^.*#/, ""), name]));
-  const runner = (upstream: string) =>
-    new ApiRunner(api, { upstream, secrets: async (name: string) => `secret of ${name.replace(/^soap\./, "")}` });
-  return { file: draft.file, runner, tools };
+async function imported(path: string): Promise<ImportedService> {
+  const service = await importedService(path);
+  expect(service.problems.filter(({ severity }) => severity === "error")).toEqual([]);
+  expect(service.omitted).toEqual([]);
+  return service;
 }
 
 /** Single values, as texts: the library gives dates as dates and numbers as numbers. */
@@ -124,6 +111,25 @@ describe.runIf(hasSoap)("X5 an independent SOAP server understands the requests 
     },
     60_000,
   );
+
+  const cases = [...DOCUMENT_CASES, ...AWKWARD_CASES].filter(({ calls }) => calls.some(({ understood }) => understood));
+  test.each(cases.map((each) => [each.title, each] as const))("%s", async (_, { name, wsdl, version, calls }) => {
+    const path = join(folder, `${name}.wsdl`);
+    writeFileSync(path, wsdl(origin));
+    const { runner, tools } = await imported(path);
+    const heard: unknown[] = [];
+    const names = { service: name, port: `${name}Port`, operations: [...tools.keys()], isSoap12: version === "1.2" };
+    await serve(`/${name}`, path, names, (_operation, args) => {
+      heard.push(args);
+      return {};
+    });
+    await using api = runner(`${origin}/`);
+    for (const { tool, given, understood } of calls) {
+      if (!understood) continue;
+      await api.call(tool, given);
+      expect(heard.pop(), tool).toMatchObject(understood);
+    }
+  });
 
   test("SOAP 1.1 with imported schemas, choices, attributes and lists", async () => {
     writeFileSync(join(folder, "orders.wsdl"), orders(origin));

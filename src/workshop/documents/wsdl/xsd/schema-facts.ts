@@ -250,7 +250,11 @@ export class XsdFacts {
   }
 
   /** Facts of a single value. */
-  #single({ node, kind }: XsdMember, { places, doubts, ...simple }: SimpleFacts, xml: XmlFacts): SchemaFacts {
+  #single(
+    { node, kind }: XsdMember,
+    { places, doubts, collapses, isList: _isList, ...simple }: SimpleFacts,
+    xml: XmlFacts,
+  ): SchemaFacts {
     const [type] = simple.types;
     const [usual, fixed] = kind === "text" ? [] : [node.attributes.get("default"), node.attributes.get("fixed")];
     const typeDoubt =
@@ -265,7 +269,7 @@ export class XsdFacts {
       ...(fixed === undefined ? {} : { const: valueFrom(fixed, type) }),
       ...(places.length === 0 ? {} : { also: [...new Set(places)] }),
       ...(all.length === 0 ? {} : { doubt: all.join(" ") }),
-      xml,
+      xml: collapses ? { ...xml, collapse: true } : xml,
     };
   }
 

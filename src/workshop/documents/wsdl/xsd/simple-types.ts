@@ -9,6 +9,10 @@ export interface SimpleFacts extends Partial<SchemaFacts> {
   /** The places of its limits. */
   places: Evidence[];
   doubts: string[];
+  /** Runs of blanks mean one blank. */
+  collapses?: true;
+  /** Values separated by blanks: limits of its length count them. */
+  isList?: true;
 }
 
 const WHOLE: Readonly<Record<string, { minimum?: number; maximum?: number; format?: string }>> = {
@@ -40,6 +44,11 @@ const TEXTS: Readonly<Record<string, Partial<SchemaFacts>>> = {
   gYearMonth: { pattern: "^-?[0-9]{4,}-[0-9]{2}(?:Z|[+-][0-9]{2}:[0-9]{2})?$" },
 };
 
+/** Texts without line ends and without blanks at their ends. */
+const COLLAPSED = new Set("token language NMTOKEN NMTOKENS Name NCName ID IDREF IDREFS ENTITY QName".split(" "));
+
+const LIST = { collapses: true, isList: true } as const;
+
 /** The facts of a built-in type; text for one that is not known. */
 function builtInFacts(name: string): SimpleFacts {
   const none = { places: [], doubts: [] };
@@ -47,7 +56,8 @@ function builtInFacts(name: string): SimpleFacts {
   if (name === "decimal" || name === "float" || name === "double") return { types: ["number"], ...none };
   const whole = Object.hasOwn(WHOLE, name) ? WHOLE[name] : undefined;
   if (whole) return { types: ["integer"], ...whole, ...none };
-  return { types: ["string"], ...(Object.hasOwn(TEXTS, name) ? TEXTS[name] : {}), ...none };
+  const collapses = COLLAPSED.has(name) ? { collapses: true as const } : {};
+  return { types: ["string"], ...(Object.hasOwn(TEXTS, name) ? TEXTS[name] : {}), ...collapses, ...none };
 }
 
 const MAX_DEPTH = 30;
@@ -77,8 +87,9 @@ export class SimpleTypes {
     if (depth > MAX_DEPTH) return builtInFacts("string");
     const [kind] = childrenOf(node, XSD, "restriction", "list", "union");
     if (kind?.name === "list") {
-      const doubt = "The document has a list of values here, separated by blanks: it is one text.";
-      return { types: ["string"], places: [this.#placeOf(kind)], doubts: [doubt], ...described(node) };
+      const description = documentationOf(node);
+      const text = `${description === undefined ? "" : `${description} `}Values, separated by blanks.`;
+      return { types: ["string"], places: [this.#placeOf(kind)], doubts: [], ...LIST, description: text };
     }
     if (kind?.name === "union") return { ...this.#union(kind, { node, schema }, depth), ...described(node) };
     if (!kind) return builtInFacts("string");
@@ -169,6 +180,7 @@ export class SimpleTypes {
       }
       return;
     }
+    if (facts.isList) return;
     if (name === "length") facts.minLength = facts.maxLength = number;
     else if (name === "minLength") facts.minLength = number;
     else if (name === "maxLength") facts.maxLength = number;
