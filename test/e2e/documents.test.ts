@@ -31,7 +31,7 @@ function blocks(text: string, language: string): string[] {
 const PROGRAMS = fileURLToPath(new URL("../fixtures/programs.mjs", import.meta.url));
 
 /** Their commands are run by tests of their own, with more around them. */
-const RUN_ELSEWHERE = ["docs/guide/team.md"];
+const RUN_ELSEWHERE = ["docs/guide/team.md", "docs/guide/capcorn.md"];
 
 const hasJq = run("jq", ["--version"]).then(
   () => true,
