@@ -1,10 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
 import { rulesFor } from "../check/rules.ts";
 import { requestBodyFor } from "../codec/body/request-body.ts";
 import { PartsReader } from "../codec/parameter/parts-reader.ts";
-import { requestTools } from "../file/model/request-tools.ts";
-import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
+import type { FakeFailure, RequestToolSpec, ToolFile } from "../file/model/tool-file.ts";
 import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
 import { isAccepted, maskedBody, maskedQuery } from "./credentials.ts";
 import type { Failures } from "./failures.ts";
@@ -44,7 +43,8 @@ export class Responder {
   readonly #failures: Failures;
   readonly #routes: Routes;
   readonly #answers: FakeResponses;
-  readonly #plans: Record<string, ToolPlan>;
+  /** Made when a request of the tool comes first: a file may have hundreds of tools. */
+  readonly #plans = new Map<string, ToolPlan>();
   readonly #tokens: FakeTokens;
 
   constructor(file: ToolFile, failures: Failures) {
@@ -52,7 +52,6 @@ export class Responder {
     this.#failures = failures;
     this.#routes = new Routes(file);
     this.#answers = new FakeResponses(file);
-    this.#plans = plansOf(file);
     this.#tokens = new FakeTokens(file);
   }
 
@@ -119,10 +118,12 @@ export class Responder {
 
   readonly #isIssued = (set: string, authorization: unknown) => this.#tokens.accepts(set, authorization);
 
-  #plan({ tool }: FakeRoute): ToolPlan {
-    const plan = this.#plans[tool];
-    if (!plan) throw new NexusError("INTERNAL", `The fake has no plan for ${tool}`);
-    return plan;
+  #plan({ tool, spec }: FakeRoute): ToolPlan {
+    const known = this.#plans.get(tool);
+    if (known) return known;
+    const made = planOf(this.#file, spec);
+    this.#plans.set(tool, made);
+    return made;
   }
 
   #encoded(route: FakeRoute, { status, value }: UnencodedResponse): FakeReply {
@@ -185,14 +186,13 @@ function spoiled(reply: FakeReply, failure: FakeFailure | undefined): FakeReply 
   return reply;
 }
 
-function plansOf(file: ToolFile): Record<string, ToolPlan> {
-  const plans = requestTools(file).map(([tool, spec]) => {
-    const reading: RequestReading = {
+function planOf(file: ToolFile, spec: RequestToolSpec): ToolPlan {
+  return {
+    reading: {
       parts: new PartsReader(file, spec),
       body: requestBodyFor(file, spec),
       rules: rulesFor(file, spec.input),
-    };
-    return [tool, { reading, respond: responseWriterFor(file, spec) }] as const;
-  });
-  return Object.fromEntries(plans);
+    },
+    respond: responseWriterFor(file, spec),
+  };
 }
