@@ -16,18 +16,11 @@ export function compactLength(value: unknown): number | undefined {
 
 /** NaN if it is not known: every sum with it is also NaN. */
 function lengthOf(value: unknown): number {
-  switch (typeof value) {
-    case "string":
-      return value.length + 2;
-    case "number":
-      return lengthOfNumber(value);
-    case "boolean":
-      return value ? 4 : 5;
-    case "object":
-      return value === null ? 4 : Array.isArray(value) ? lengthOfItems(value) : lengthOfMembers(value);
-    default:
-      return Number.NaN;
-  }
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value === "number") return lengthOfNumber(value);
+  if (typeof value === "boolean") return value ? 4 : 5;
+  if (typeof value !== "object") return Number.NaN;
+  return value === null ? 4 : Array.isArray(value) ? lengthOfItems(value) : lengthOfMembers(value);
 }
 
 function lengthOfItems(items: readonly unknown[]): number {

@@ -27,7 +27,8 @@ async function readerOf(format: DocumentFormat): Promise<Reader> {
       return (await import("../documents/manual/read-manual.ts")).readManual;
     case "wsdl-1.1":
       return (await import("../documents/wsdl/read-wsdl.ts")).readWsdl;
-    default:
+    case "curl":
+    case "har":
       throw unreadable(
         `Documents in the format ${format} cannot be imported`,
         "Write the tools by hand: nexus api new",

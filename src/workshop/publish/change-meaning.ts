@@ -41,6 +41,7 @@ export class ChangeMeaning {
         return this.#type(leaf, String(name), rest);
       case "tools":
         return this.#tool(leaf, String(name), rest);
+      case undefined:
       default:
         return "breaking";
     }
@@ -98,6 +99,7 @@ export class ChangeMeaning {
         const isNew = (field: unknown) => this.#isNewField(before?.response.type, after?.response.type, field);
         return added.length > 0 && added.every(isNew) ? "widened" : "breaking";
       }
+      case undefined:
       default:
         return "breaking";
     }
@@ -131,6 +133,7 @@ export class ChangeMeaning {
             ? "wording"
             : orderMeaning(leaf)
           : this.#field(side, leaf, name, String(rest[0]), rest.slice(1));
+      case undefined:
       default:
         return "breaking";
     }

@@ -56,7 +56,9 @@ function untagged(shape: Shape): string[] {
     case "list":
     case "map":
       return untagged(shape.of);
-    default:
+    case "scalar":
+    case "object":
+    case "any":
       return [];
   }
 }

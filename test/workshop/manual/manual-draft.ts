@@ -69,7 +69,9 @@ function leavesOfShape(file: ToolFile, shape: Shape, at: Omit<Leaf, "kind">, dep
       const kind = at.field.const === undefined ? (codes ? "codes" : type) : "const";
       return [{ ...at, kind, limits: { ...at.limits, ...numbers({ minimum, maximum, minLength, maxLength }) } }];
     }
-    default:
+    case "map":
+    case "union":
+    case "any":
       return [{ ...at, kind: shape.kind }];
   }
 }

@@ -42,25 +42,33 @@ export async function readApart<T>(task: ReaderTask, here: () => Promise<T>, sig
     stdout: true,
     stderr: true,
   });
-  const answer = await new Promise<ReaderAnswer>((resolve, reject) => {
-    const limits = new Limits();
-    const timer = setInterval(() => {
-      const problem = limits.exceeded();
-      if (problem !== undefined) resolve({ problem });
-      else if (signal?.aborted) reject(new NexusError("CANCELLED", "Reading the document was cancelled"));
-    }, CHECK_MS);
-    worker.once("message", resolve);
-    worker.once("error", (error: NodeJS.ErrnoException) =>
-      error.code === "ERR_WORKER_OUT_OF_MEMORY" ? resolve({ problem: TOO_MUCH_MEMORY }) : reject(error),
-    );
-    worker.once("exit", () => {
-      clearInterval(timer);
-      reject(new Error("The thread that reads documents ended without an answer"));
-    });
-  }).finally(() => worker.terminate());
+  const answer = await answerOf(worker, signal);
   if ("problem" in answer) throw new ReadingProblem(answer.problem, answer.fix);
   // The thread is our own program: its answer has the type that the task asks for.
   return answer.result as T;
+}
+
+/** The first that comes: an answer, a limit that is exceeded, or the end of the thread. The thread has then ended. */
+async function answerOf(worker: Worker, signal: CancelSignal | undefined): Promise<ReaderAnswer> {
+  const limits = new Limits();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<ReaderAnswer>((resolve, reject) => {
+      timer = setInterval(() => {
+        const problem = limits.exceeded();
+        if (problem !== undefined) resolve({ problem });
+        else if (signal?.aborted) reject(new NexusError("CANCELLED", "Reading the document was cancelled"));
+      }, CHECK_MS);
+      worker.once("message", resolve);
+      worker.once("error", (error: NodeJS.ErrnoException) =>
+        error.code === "ERR_WORKER_OUT_OF_MEMORY" ? resolve({ problem: TOO_MUCH_MEMORY }) : reject(error),
+      );
+      worker.once("exit", () => reject(new Error("The thread that reads documents ended without an answer")));
+    });
+  } finally {
+    clearInterval(timer);
+    await worker.terminate();
+  }
 }
 
 const TOO_MUCH_MEMORY = "needs more memory to be read than is allowed";

@@ -1,13 +1,13 @@
 import type { Manual, ManualBlock } from "./blocks/manual.ts";
 
 /** A heading with everything below it, up to the next heading of its level. */
-export interface Section {
+export interface ManualSection {
   /** Without its number and markup. */
   title: string;
   /** `4.2` of `4.2 Board`. */
   number?: string;
   level: number;
-  parent?: Section;
+  parent?: ManualSection;
   /** Indexes of its blocks: from its heading to before the next section that is not inside of it. */
   from: number;
   to: number;
@@ -17,7 +17,7 @@ export interface Section {
 export interface PlacedBlock {
   block: ManualBlock;
   index: number;
-  section: Section;
+  section: ManualSection;
 }
 
 /** The blocks of a manual in order, each with its innermost section. */
@@ -25,12 +25,12 @@ export interface Outline {
   manual: Manual;
   blocks: PlacedBlock[];
   /** In order; the first one is the whole manual and has no heading. */
-  sections: Section[];
+  sections: ManualSection[];
 }
 
 export function outlineOf(manual: Manual): Outline {
-  const whole: Section = { title: manual.title ?? "", level: 0, from: 0, to: manual.blocks.length };
-  const sections: Section[] = [whole];
+  const whole: ManualSection = { title: manual.title ?? "", level: 0, from: 0, to: manual.blocks.length };
+  const sections: ManualSection[] = [whole];
   const blocks: PlacedBlock[] = [];
   let current = whole;
   for (const [index, block] of manual.blocks.entries()) {
@@ -73,9 +73,10 @@ export function plainText(text: string): string {
 }
 
 /** The titles from the innermost section outwards, without that of the manual. */
-export function titlesOf(section: Section): string[] {
+export function titlesOf(section: ManualSection): string[] {
   const titles: string[] = [];
-  for (let each: Section | undefined = section; each && each.level > 0; each = each.parent) titles.push(each.title);
+  for (let each: ManualSection | undefined = section; each && each.level > 0; each = each.parent)
+    titles.push(each.title);
   return titles;
 }
 

@@ -98,7 +98,7 @@ function layoutOf(pages: readonly PageLine[][]): { bodySize: number; headingSize
     all += letters;
     code += segments.reduce((sum, { text, isCode }) => sum + (isCode ? text.length : 0), 0);
   }
-  const [[bodySize = 10] = []] = [...sizes].toSorted(([, a], [, b]) => b - a);
+  const [[bodySize] = [10]] = [...sizes].toSorted(([, a], [, b]) => b - a);
   const headingSizes = [...sizes.keys()].filter((size) => size > bodySize * 1.12).toSorted((a, b) => b - a);
   // In a document that is written in one font of code, code is found by what it says.
   return { bodySize, headingSizes: headingSizes.slice(0, 6), marksCode: code < all * 0.7 };

@@ -94,7 +94,7 @@ describe.runIf(hasSoap)("X5 an independent SOAP server understands the requests 
         port: "TimesheetV201511MobileSoap",
         operations: [...tools.keys()],
       };
-      serve("/service.svc", CORPUS, names, (operation, args) => {
+      await serve("/service.svc", CORPUS, names, (operation, args) => {
         heard.set(operation, args);
         return { [`${operation}Result`]: {} };
       });

@@ -1,4 +1,4 @@
-import type { Cell } from "./manual.ts";
+import type { ManualCell } from "./manual.ts";
 import { addLine, table, type TextTable } from "./drawn-table.ts";
 import { isBlank, type TextLines } from "../../text/text-lines.ts";
 
@@ -82,7 +82,7 @@ function isInside(all: readonly string[], line: number, gutters: readonly Gutter
 }
 
 /** Whether a line belongs to the row above: its first column is empty, or was broken in a name. */
-function goesOn(cells: readonly Cell[], last: readonly Cell[], hasBlank: boolean): boolean {
+function goesOn(cells: readonly ManualCell[], last: readonly ManualCell[], hasBlank: boolean): boolean {
   if (cells[0]?.text === "") return true;
   const isBroken = NAME_GOES_ON.test(last[0]?.text ?? "") && cells.slice(1).some(({ text }) => text === "");
   return !hasBlank && (isBroken || cells.slice(1).every(({ text }) => text === ""));
@@ -113,7 +113,7 @@ function fits(line: string, gutters: readonly Gutter[], width: number): boolean 
   return narrowed(line, gutters).every(({ from, to }) => to - from >= width);
 }
 
-function cellsOf(text: string, gutters: readonly Gutter[], line: number): Cell[] {
+function cellsOf(text: string, gutters: readonly Gutter[], line: number): ManualCell[] {
   const place = { from: line + 1, to: line + 1 };
   const ends = [...gutters.map(({ to }) => to), Math.max(text.length, gutters.at(-1)?.to ?? 0)];
   return ends.map((end, column) => ({

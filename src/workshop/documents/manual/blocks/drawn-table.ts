@@ -1,10 +1,10 @@
-import type { Cell } from "./manual.ts";
+import type { ManualCell } from "./manual.ts";
 import { isBlank } from "../../text/text-lines.ts";
 
 /** A table of a text: its cells, and the first line after it, counted from 0. */
 export interface TextTable {
-  head: Cell[];
-  rows: Cell[][];
+  head: ManualCell[];
+  rows: ManualCell[][];
   next: number;
 }
 
@@ -45,8 +45,11 @@ function barred(lines: readonly string[], at: number): TextTable | undefined {
 }
 
 /** Lines of the same row: those between two borders if there are borders between rows, else each line with its text. */
-function groups(found: readonly { line: number; text: string; isBorder: boolean }[], hasBorders: boolean): Cell[][] {
-  const rows: Cell[][] = [];
+function groups(
+  found: readonly { line: number; text: string; isBorder: boolean }[],
+  hasBorders: boolean,
+): ManualCell[][] {
+  const rows: ManualCell[][] = [];
   let isOpen = false;
   for (const { line, text, isBorder } of found) {
     if (isBorder) {
@@ -63,7 +66,7 @@ function groups(found: readonly { line: number; text: string; isBorder: boolean 
   return rows;
 }
 
-function barCells(text: string, line: number): Cell[] {
+function barCells(text: string, line: number): ManualCell[] {
   const inner = text
     .trim()
     .replace(/^\|/, "")
@@ -74,7 +77,7 @@ function barCells(text: string, line: number): Cell[] {
 }
 
 /** Adds a further line of text to the cells of a row. */
-export function addLine(row: Cell[], more: readonly Cell[]): void {
+export function addLine(row: ManualCell[], more: readonly ManualCell[]): void {
   for (const [column, { text, place }] of more.entries()) {
     const cell = row[column];
     if (text === "") continue;
@@ -87,7 +90,7 @@ export function addLine(row: Cell[], more: readonly Cell[]): void {
 function tabbed(lines: readonly string[], at: number): TextTable | undefined {
   const width = tabCells(lines[at] ?? "", at).length;
   if (width < 2 || (lines[at] ?? "").startsWith("\t")) return undefined;
-  const rows: Cell[][] = [];
+  const rows: ManualCell[][] = [];
   for (let line = at; line < lines.length; line++) {
     const cells = tabCells(lines[line] ?? "", line);
     if (isBlank(lines[line]) || cells.length < 2 || cells.length > width) break;
@@ -96,7 +99,7 @@ function tabbed(lines: readonly string[], at: number): TextTable | undefined {
   return rows.length < 2 ? undefined : table(rows, at + rows.length);
 }
 
-function tabCells(text: string, line: number): Cell[] {
+function tabCells(text: string, line: number): ManualCell[] {
   return text
     .split(/\t+/, MOST_COLUMNS)
     .map((cell) => ({ text: cell.trim(), place: { from: line + 1, to: line + 1 } }));
@@ -107,7 +110,7 @@ function asciiDoc(lines: readonly string[], at: number): TextTable | undefined {
   const [options] = /^\[.*\]$/.exec(lines[at] ?? "") ?? [];
   const start = options === undefined ? at : at + 1;
   if (!/^\|={3,}\s*$/.test(lines[start] ?? "")) return undefined;
-  const cells: Cell[] = [];
+  const cells: ManualCell[] = [];
   let width = asciiDocColumns(options);
   let end = start + 1;
   for (; end < lines.length && !/^\|={3,}\s*$/.test(lines[end] ?? ""); end++) {
@@ -135,9 +138,9 @@ function asciiDocColumns(options: string | undefined): number | undefined {
 }
 
 /** The first row is the head; all rows have its width. */
-export function table([head = [], ...rows]: readonly Cell[][], next: number): TextTable {
+export function table([head = [], ...rows]: readonly ManualCell[][], next: number): TextTable {
   const width = rows.reduce((most, row) => Math.max(most, row.length), head.length);
-  const fill = (row: readonly Cell[]): Cell[] =>
+  const fill = (row: readonly ManualCell[]): ManualCell[] =>
     Array.from(
       { length: width },
       (_, column) => row[column] ?? { text: "", place: row[0]?.place ?? { from: next, to: next } },

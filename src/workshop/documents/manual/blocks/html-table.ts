@@ -1,4 +1,4 @@
-import type { Cell, Place } from "./manual.ts";
+import type { ManualCell, LineRange } from "./manual.ts";
 import { attribute, contains, isElement, type Element } from "./bounded-tree.ts";
 
 const MAX_COLUMNS = 100;
@@ -98,15 +98,15 @@ function widthOf(rows: readonly unknown[][]): number {
 /** The head and the rows of a table, all of the same width. */
 export function headAndRows(
   { rows, headRows }: TableGrid,
-  cellOf: (cell: GridCell) => Cell,
-  place: Place,
-): { head: Cell[]; rows: Cell[][] } {
+  cellOf: (cell: GridCell) => ManualCell,
+  place: LineRange,
+): { head: ManualCell[]; rows: ManualCell[][] } {
   const width = widthOf(rows);
   const count = headRows > 0 ? headRows : hasHead(rows) ? 1 : 0;
   const filled = rows.map((row) => {
     const cells = row.map((cell) => cell && cellOf(cell));
     const rowPlace = cells.find((cell) => cell !== undefined)?.place ?? place;
-    return Array.from({ length: width }, (_, column): Cell => cells[column] ?? { text: "", place: rowPlace });
+    return Array.from({ length: width }, (_, column): ManualCell => cells[column] ?? { text: "", place: rowPlace });
   });
   const body = filled.slice(count).filter((row) => row.some(({ text }) => text !== ""));
   const nothing = { text: "", place: { from: place.from, to: place.from } };
@@ -128,7 +128,7 @@ function hasHead([first, second]: readonly (GridCell | undefined)[][]): boolean 
 }
 
 /** Several rows of a head as one; a cell that spans them counts once. */
-function joined(cells: readonly Cell[], nothing: Cell): Cell {
+function joined(cells: readonly ManualCell[], nothing: ManualCell): ManualCell {
   const texts = [...new Set(cells.map(({ text }) => text).filter((text) => text !== ""))];
   const [first] = cells;
   const last = cells.at(-1);

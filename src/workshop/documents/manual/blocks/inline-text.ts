@@ -1,5 +1,5 @@
 import type { DefaultTreeAdapterTypes } from "parse5";
-import type { Place } from "./manual.ts";
+import type { LineRange } from "./manual.ts";
 
 /** Characters without width, which pages have to allow line breaks. */
 const INVISIBLE = /\u200b|\u200c|\u200d|\u2060|\ufeff|\u00ad/g;
@@ -46,7 +46,7 @@ export class InlineText {
   }
 
   /** Undefined if there is no text. */
-  take(): { text: string; place: Place } | undefined {
+  take(): { text: string; place: LineRange } | undefined {
     const text = this.#pieces
       .join("")
       .replaceAll(/ ?\n ?/g, "\n")

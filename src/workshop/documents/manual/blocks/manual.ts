@@ -5,29 +5,29 @@ export interface Manual {
   title?: string;
   blocks: ManualBlock[];
   /** `doc#L3-L7`, or `doc#P5` for a page of a PDF. */
-  evidence(place: Place): Evidence;
+  evidence(place: LineRange): Evidence;
 }
 
 /** Lines of the document's text, counted from 1. */
-export interface Place {
+export interface LineRange {
   from: number;
   to: number;
 }
 
 /** Plain text; code spans keep their backquotes. */
-export interface Cell {
+export interface ManualCell {
   text: string;
-  place: Place;
+  place: LineRange;
 }
 
 /** `text` is plain, except that code spans keep their backquotes. Line breaks in a paragraph or an item are kept. */
 export type ManualBlock =
-  | { kind: "heading"; level: number; text: string; place: Place }
-  | { kind: "paragraph"; text: string; place: Place }
+  | { kind: "heading"; level: number; text: string; place: LineRange }
+  | { kind: "paragraph"; text: string; place: LineRange }
   /** An item of a list; `level` counts from 1. */
-  | { kind: "item"; level: number; text: string; place: Place }
+  | { kind: "item"; level: number; text: string; place: LineRange }
   /** All rows have as many cells as the head, whose texts are empty if the table has none. */
-  | { kind: "table"; caption?: string; head: Cell[]; rows: Cell[][]; place: Place }
+  | { kind: "table"; caption?: string; head: ManualCell[]; rows: ManualCell[][]; place: LineRange }
   | CodeBlock;
 
 /** Code as it is written. Its first line is the line `textFrom` of the document. */
@@ -36,5 +36,5 @@ export interface CodeBlock {
   language?: string;
   text: string;
   textFrom: number;
-  place: Place;
+  place: LineRange;
 }

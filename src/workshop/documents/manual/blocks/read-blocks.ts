@@ -1,7 +1,7 @@
 import type { ManualFormat } from "../../api-facts.ts";
 import { readApart, ReadingProblem } from "../../apart/read-apart.ts";
 import { unreadable, type LoadedDocument } from "../../parse-document.ts";
-import type { Manual, Place } from "./manual.ts";
+import type { Manual, LineRange } from "./manual.ts";
 
 /** The longest manuals of APIs have two million. */
 const MAX_LENGTH = 8 * 1024 * 1024;
@@ -35,12 +35,12 @@ function tooLarge(name: string, problem: string, cause?: unknown): Error {
   return unreadable(`The manual ${name} ${problem}`, fix, { cause });
 }
 
-function lineEvidence(name: string, { from, to }: Place): string {
+function lineEvidence(name: string, { from, to }: LineRange): string {
   return from === to ? `${name}#L${from}` : `${name}#L${from}-L${to}`;
 }
 
 /** A PDF is cited by the page on which a place begins. */
-function pageEvidence(name: string, text: string): (place: Place) => string {
+function pageEvidence(name: string, text: string): (place: LineRange) => string {
   let page = 1;
   const pages = text.split("\n").map((line) => (page += line.split("\f").length - 1));
   return ({ from }) => `${name}#P${pages[from - 1] ?? page}`;

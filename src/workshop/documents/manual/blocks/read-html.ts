@@ -1,4 +1,4 @@
-import type { Cell, ManualBlock, Place } from "./manual.ts";
+import type { ManualCell, ManualBlock, LineRange } from "./manual.ts";
 import {
   attribute,
   contains,
@@ -160,7 +160,7 @@ class HtmlReader {
 
   /** A term and its definition are one item; a term with a chapter under it is a heading. */
   #definitions(list: Element): void {
-    let terms: { text: string; place: Place }[] = [];
+    let terms: { text: string; place: LineRange }[] = [];
     for (const element of definitionParts(list)) {
       if (isLeftOut(element, this.#isInContent)) continue;
       if (element.tagName === "dt") {
@@ -173,7 +173,7 @@ class HtmlReader {
     for (const { text, place } of terms) this.blocks.push({ kind: "item", level: this.#listLevel + 1, text, place });
   }
 
-  #definition(element: Element, terms: readonly { text: string; place: Place }[]): void {
+  #definition(element: Element, terms: readonly { text: string; place: LineRange }[]): void {
     const term = joinTexts(terms, ", ");
     if (term && contains(element, BLOCKS_IN_DEFINITION)) {
       const level = Math.min(6, this.#headingLevel + 1);
@@ -196,7 +196,7 @@ class HtmlReader {
   }
 
   /** The texts inside of an element, one for each block. */
-  #texts(element: Element): { text: string; place: Place }[] {
+  #texts(element: Element): { text: string; place: LineRange }[] {
     return this.#inside(element).flatMap((block) =>
       block.kind === "table" || block.kind === "code" ? [] : [{ text: block.text, place: block.place }],
     );
@@ -227,8 +227,8 @@ class HtmlReader {
     const at = table.sourceCodeLocation;
     const place = { from: at?.startLine ?? 1, to: at?.endLine ?? at?.startLine ?? 1 };
     const after: ManualBlock[] = [];
-    const cells = new Map<GridCell, Cell>();
-    const cellOf = (cell: GridCell): Cell => {
+    const cells = new Map<GridCell, ManualCell>();
+    const cellOf = (cell: GridCell): ManualCell => {
       const known = cells.get(cell) ?? this.#cell(cell.element, { place, after });
       cells.set(cell, known);
       return known;
@@ -250,8 +250,8 @@ class HtmlReader {
   }
 
   /** Tables and samples inside of a cell become blocks after the table. */
-  #cell(element: Element, { place, after }: { place: Place; after: ManualBlock[] }): Cell {
-    const texts: { text: string; place: Place }[] = [];
+  #cell(element: Element, { place, after }: { place: LineRange; after: ManualBlock[] }): ManualCell {
+    const texts: { text: string; place: LineRange }[] = [];
     for (const block of this.#inside(element)) {
       if (block.kind === "table") after.push(block);
       else if (block.kind === "code") {
@@ -304,9 +304,9 @@ function definitionParts(list: Element): Element[] {
 }
 
 function joinTexts(
-  texts: readonly { text: string; place: Place }[],
+  texts: readonly { text: string; place: LineRange }[],
   separator: string,
-): { text: string; place: Place } | undefined {
+): { text: string; place: LineRange } | undefined {
   const [first] = texts;
   if (!first) return undefined;
   const place = texts.reduce(

@@ -1,15 +1,18 @@
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
-import type { Nodes, PhrasingContent, Root, RootContent, Table } from "mdast";
 import { readHtml } from "./read-html.ts";
-import type { Cell, ManualBlock, Place } from "./manual.ts";
+import type { ManualCell, ManualBlock, LineRange } from "./manual.ts";
+
+type RootContent = ReturnType<typeof fromMarkdown>["children"][number];
+type Table = Extract<RootContent, { type: "table" }>;
+type PhrasingContent = Extract<RootContent, { type: "paragraph" }>["children"][number];
 
 /** The blocks of a Markdown text. */
 export function readMarkdown(text: string): { title?: string; blocks: ManualBlock[] } {
   const { body, title } = withoutFrontMatter(text);
   const blocks = partsOf(body.split("\n")).flatMap(({ lines, from }) => {
-    const root: Root = fromMarkdown(lines.join("\n"), options());
+    const root = fromMarkdown(lines.join("\n"), options());
     const reader = new MarkdownReader(lines);
     reader.readAll(root.children, 1);
     return from === 0 ? reader.blocks : reader.blocks.map((block) => movedDown(block, from));
@@ -55,36 +58,26 @@ class MarkdownReader {
 
   #read(node: RootContent, level: number): void {
     const place = placeOf(node);
-    switch (node.type) {
-      case "heading":
-        this.blocks.push({ kind: "heading", level: node.depth, text: oneLine(plainText(node.children)), place });
-        break;
-      case "paragraph": {
-        const text = plainText(node.children).trim();
-        if (text !== "") this.blocks.push({ kind: "paragraph", text, place });
-        break;
-      }
-      case "code":
-        this.blocks.push(this.#code(node.value, node.lang ?? undefined, place));
-        break;
-      case "table":
-        this.blocks.push(tableBlock(node));
-        break;
-      case "list":
-        for (const item of node.children) this.#item(item.children, { level, place: placeOf(item) });
-        break;
-      case "blockquote":
-        this.readAll(node.children, level);
-        break;
-      case "html":
-        this.blocks.push(...readHtml(node.value).blocks.map((block) => movedDown(block, place.from - 1)));
-        break;
-      default:
+    if (node.type === "heading") {
+      this.blocks.push({ kind: "heading", level: node.depth, text: oneLine(plainText(node.children)), place });
+    } else if (node.type === "paragraph") {
+      const text = plainText(node.children).trim();
+      if (text !== "") this.blocks.push({ kind: "paragraph", text, place });
+    } else if (node.type === "code") {
+      this.blocks.push(this.#code(node.value, node.lang ?? undefined, place));
+    } else if (node.type === "table") {
+      this.blocks.push(tableBlock(node));
+    } else if (node.type === "list") {
+      for (const item of node.children) this.#item(item.children, { level, place: placeOf(item) });
+    } else if (node.type === "blockquote") {
+      this.readAll(node.children, level);
+    } else if (node.type === "html") {
+      this.blocks.push(...readHtml(node.value).blocks.map((block) => movedDown(block, place.from - 1)));
     }
   }
 
   /** The first paragraph of an item is its text; what follows are blocks of their own. */
-  #item(nodes: readonly RootContent[], { level, place }: { level: number; place: Place }): void {
+  #item(nodes: readonly RootContent[], { level, place }: { level: number; place: LineRange }): void {
     const [first, ...others] = nodes;
     if (first?.type === "paragraph") {
       this.blocks.push({ kind: "item", level, text: plainText(first.children).trim(), place: placeOf(first) });
@@ -95,7 +88,7 @@ class MarkdownReader {
     }
   }
 
-  #code(text: string, language: string | undefined, place: Place): ManualBlock {
+  #code(text: string, language: string | undefined, place: LineRange): ManualBlock {
     const isFenced = /^[\s>*+\-\d.)]*(?:```|~~~)/.test(this.#lines[place.from - 1] ?? "");
     const textFrom = isFenced ? place.from + 1 : place.from;
     return { kind: "code", ...(language === undefined ? {} : { language }), text, textFrom, place };
@@ -104,7 +97,7 @@ class MarkdownReader {
 
 function tableBlock(node: Table): ManualBlock {
   const [head = [], ...rows] = node.children.map((row) =>
-    row.children.map((cell): Cell => ({ text: oneLine(plainText(cell.children)), place: placeOf(cell) })),
+    row.children.map((cell): ManualCell => ({ text: oneLine(plainText(cell.children)), place: placeOf(cell) })),
   );
   const filled = rows.map((row) =>
     head.map((cell, column) => row[column] ?? { text: "", place: placeOfRow(row, cell) }),
@@ -114,19 +107,19 @@ function tableBlock(node: Table): ManualBlock {
 
 /** A block of an HTML part, at its lines in the whole text. */
 function movedDown(block: ManualBlock, lines: number): ManualBlock {
-  const down = ({ from, to }: Place): Place => ({ from: from + lines, to: to + lines });
+  const down = ({ from, to }: LineRange): LineRange => ({ from: from + lines, to: to + lines });
   const moved = { ...block, place: down(block.place) };
   if (moved.kind === "code") return { ...moved, textFrom: moved.textFrom + lines };
   if (moved.kind !== "table") return moved;
-  const cells = (row: readonly Cell[]) => row.map(({ text, place }) => ({ text, place: down(place) }));
+  const cells = (row: readonly ManualCell[]) => row.map(({ text, place }) => ({ text, place: down(place) }));
   return { ...moved, head: cells(moved.head), rows: moved.rows.map(cells) };
 }
 
-function placeOfRow(row: readonly Cell[], otherwise: Cell): Place {
+function placeOfRow(row: readonly ManualCell[], otherwise: ManualCell): LineRange {
   return (row[0] ?? otherwise).place;
 }
 
-function placeOf({ position }: Nodes): Place {
+function placeOf({ position }: Pick<RootContent, "position">): LineRange {
   return { from: position?.start.line ?? 1, to: position?.end.line ?? 1 };
 }
 
@@ -150,7 +143,11 @@ function textOf(node: PhrasingContent): string {
       return node.alt ?? "";
     case "footnoteReference":
       return "";
-    default:
+    case "delete":
+    case "emphasis":
+    case "link":
+    case "linkReference":
+    case "strong":
       return plainText(node.children);
   }
 }

@@ -1,4 +1,4 @@
-import type { ManualBlock, Place } from "./manual.ts";
+import type { ManualBlock, LineRange } from "./manual.ts";
 import { alignedTableAt } from "./aligned-table.ts";
 import { drawnTableAt, type TextTable } from "./drawn-table.ts";
 import { deeper, sampleAt, type CodeSample } from "./samples.ts";
@@ -121,7 +121,7 @@ class TextReader {
   }
 }
 
-function place(from: number, to: number): Place {
+function place(from: number, to: number): LineRange {
   return { from: from + 1, to };
 }
 

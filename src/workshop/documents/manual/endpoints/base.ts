@@ -1,5 +1,5 @@
 import type { ServerFacts } from "../../api-facts.ts";
-import type { CodeBlock, Place } from "../blocks/manual.ts";
+import type { CodeBlock, LineRange } from "../blocks/manual.ts";
 import { plainText, type Outline } from "../outline.ts";
 import type { Endpoint } from "./endpoints.ts";
 
@@ -50,7 +50,7 @@ export function statedServers(outline: Outline): ServerFacts[] {
 }
 
 /** A block of code that is an address, or has a line such as `Base URL: https://…`. */
-function codeLines({ text, textFrom, place }: CodeBlock, title: string): { text: string; place: Place }[] {
+function codeLines({ text, textFrom, place }: CodeBlock, title: string): { text: string; place: LineRange }[] {
   if (/^\s*https?:\/\/\S+\s*$/.test(text)) return [{ text: `${title}: ${text}`, place }];
   return text
     .split("\n")

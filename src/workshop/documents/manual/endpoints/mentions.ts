@@ -1,4 +1,4 @@
-import type { ManualBlock, Place } from "../blocks/manual.ts";
+import type { ManualBlock, LineRange } from "../blocks/manual.ts";
 import { plainText, type Outline } from "../outline.ts";
 import { columnsOf } from "../tables/columns.ts";
 
@@ -12,7 +12,7 @@ export interface Mention {
   path: string;
   query: { name: string; value: string }[];
   index: number;
-  place: Place;
+  place: LineRange;
   kind: "heading" | "table" | "code" | "text";
   /** It is what the block is about, and not only named in a sentence. */
   isSubject: boolean;
@@ -55,7 +55,7 @@ function inBlock(block: ManualBlock, index: number): Mention[] {
 type Where = Pick<Mention, "index" | "place" | "kind" | "isSubject">;
 
 /** A sentence names requests by the way; a line that is little more than a request is about it. */
-function inProse(text: string, index: number, place: Place): Mention[] {
+function inProse(text: string, index: number, place: LineRange): Mention[] {
   const found = inText(text, { index, place, kind: "text", isSubject: false });
   const labelled = found.length > 0 ? [] : labelledIn(text, index, place);
   const [only] = found;
@@ -66,7 +66,7 @@ function inProse(text: string, index: number, place: Place): Mention[] {
   return [...found.map((mention) => ({ ...mention, isSubject })), ...labelled];
 }
 
-function labelledIn(text: string, index: number, place: Place): Mention[] {
+function labelledIn(text: string, index: number, place: LineRange): Mention[] {
   return [...text.matchAll(LABELLED)].flatMap(([whole, method, address = ""]) => {
     if (/base|root|host|docs?\b/i.test(text.slice(Math.max(0, text.indexOf(whole) - 12), text.indexOf(whole) + 14)))
       return [];

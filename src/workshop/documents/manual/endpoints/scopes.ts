@@ -1,4 +1,4 @@
-import type { Outline, Section } from "../outline.ts";
+import type { Outline, ManualSection } from "../outline.ts";
 import { looseName, singularWords } from "../words.ts";
 import type { Endpoint } from "./endpoints.ts";
 
@@ -20,7 +20,7 @@ export class Scopes {
   }
 
   /** A request below a heading that is not one of an endpoint begins the description of its endpoint. */
-  #byMention(outline: Outline, endpoints: readonly Endpoint[], headed: ReadonlyMap<Section, Endpoint>): void {
+  #byMention(outline: Outline, endpoints: readonly Endpoint[], headed: ReadonlyMap<ManualSection, Endpoint>): void {
     const subjects = endpoints.flatMap((endpoint) =>
       endpoint.mentions
         .filter(({ isSubject, kind }) => isSubject && kind !== "heading")
@@ -32,7 +32,7 @@ export class Scopes {
     const inOrder = subjects
       .filter(({ index }) => inBlock.get(index)?.size === 1)
       .toSorted((a, b) => a.index - b.index);
-    const ofSection = new Map<Section, Set<Endpoint>>();
+    const ofSection = new Map<ManualSection, Set<Endpoint>>();
     for (const { endpoint, index } of inOrder) {
       for (let section = outline.blocks[index]?.section; section; section = section.parent) {
         const all = ofSection.get(section) ?? new Set();
@@ -50,9 +50,9 @@ export class Scopes {
         this.#owners[index] = endpoint;
         continue;
       }
-      let widest: Section | undefined;
+      let widest: ManualSection | undefined;
       for (
-        let each: Section | undefined = section;
+        let each: ManualSection | undefined = section;
         each && each.level > 0 && ofSection.get(each)?.size === 1;
         each = each.parent
       )
@@ -66,7 +66,7 @@ export class Scopes {
   }
 
   /** The paragraph before a request belongs to it. */
-  #leadFrom(outline: Outline, index: number, section: Section): number {
+  #leadFrom(outline: Outline, index: number, section: ManualSection): number {
     const before = outline.blocks[index - 1];
     const isLead =
       before?.block.kind === "paragraph" && before.section === section && this.#owners[index - 1] === undefined;
@@ -78,20 +78,20 @@ export class Scopes {
   }
 }
 
-function isHeaded(section: Section, headed: ReadonlyMap<Section, Endpoint>): boolean {
-  for (let each: Section | undefined = section; each; each = each.parent) if (headed.has(each)) return true;
+function isHeaded(section: ManualSection, headed: ReadonlyMap<ManualSection, Endpoint>): boolean {
+  for (let each: ManualSection | undefined = section; each; each = each.parent) if (headed.has(each)) return true;
   return false;
 }
 
 /** A section inside of which another endpoint has a heading. */
-function isShared(section: Section, headed: ReadonlyMap<Section, Endpoint>): boolean {
+function isShared(section: ManualSection, headed: ReadonlyMap<ManualSection, Endpoint>): boolean {
   for (const inner of headed.keys()) if (inner.from > section.from && inner.from < section.to) return true;
   return false;
 }
 
 /** Sections whose heading has the request, or the name of exactly one endpoint. Outer ones come first. */
-function headedSections(outline: Outline, endpoints: readonly Endpoint[]): Map<Section, Endpoint> {
-  const found = new Map<Section, Endpoint>();
+function headedSections(outline: Outline, endpoints: readonly Endpoint[]): Map<ManualSection, Endpoint> {
+  const found = new Map<ManualSection, Endpoint>();
   const direct = new Map<number, Endpoint>();
   for (const endpoint of endpoints) {
     for (const { kind, index } of endpoint.mentions)
@@ -123,7 +123,7 @@ function headedSections(outline: Outline, endpoints: readonly Endpoint[]): Map<S
 
 /** Whether a section with a name in its title describes another request, or several. */
 function isOthers(
-  { from, to }: Section,
+  { from, to }: ManualSection,
   named: Endpoint,
   subjects: readonly { endpoint: Endpoint; index: number }[],
 ): boolean {

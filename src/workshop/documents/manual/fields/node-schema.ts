@@ -272,16 +272,10 @@ function isOf(sample: SampleScalar, { types: [type], format }: ScalarType, { for
     if (typeof sample !== "string") return false;
   }
   const text = String(sample).trim();
-  switch (type) {
-    case "integer":
-      return /^-?(?:0|[1-9]\d*)$/.test(text);
-    case "number":
-      return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text);
-    case "boolean":
-      return /^(?:true|false|0|1)$/.test(text);
-    default:
-      return format === "date" ? DATE.test(text) : format !== "date-time" || DATE_TIME.test(text);
-  }
+  if (type === "integer") return /^-?(?:0|[1-9]\d*)$/.test(text);
+  if (type === "number") return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text);
+  if (type === "boolean") return /^(?:true|false|0|1)$/.test(text);
+  return format === "date" ? DATE.test(text) : format !== "date-time" || DATE_TIME.test(text);
 }
 
 const COUNTS = new Set([

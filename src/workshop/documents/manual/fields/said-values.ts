@@ -1,7 +1,7 @@
 import { plainText } from "../outline.ts";
 
 /** A code and what it means. */
-export interface SaidCode {
+interface SaidCode {
   value: string;
   meaning: string;
 }
@@ -89,7 +89,7 @@ const BARE_PAIR = new RegExp(
 );
 
 /** Pairs of a code and its meaning. At least two, unless they are only words that continue a sentence. */
-export function codesIn(text: string): SaidCode[] {
+function codesIn(text: string): SaidCode[] {
   const quoted = [...text.matchAll(QUOTED_PAIR)]
     .map(([, value = "", meaning = ""]) => ({ value: value.trim(), meaning: meaningOf(meaning) }))
     .filter(({ value, meaning }) => isCode(value) && isMeaning(meaning));

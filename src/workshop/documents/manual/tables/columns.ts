@@ -1,7 +1,7 @@
-import type { Cell } from "../blocks/manual.ts";
+import type { ManualCell } from "../blocks/manual.ts";
 import { plainText } from "../outline.ts";
 
-type TableBlock = { head: Cell[]; rows: Cell[][] };
+type TableBlock = { head: ManualCell[]; rows: ManualCell[][] };
 
 /** What a column of a table says about the thing of its row. */
 export type Column =

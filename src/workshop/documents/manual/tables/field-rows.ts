@@ -1,5 +1,5 @@
 import type { Evidence } from "../../api-facts.ts";
-import type { Cell, Manual } from "../blocks/manual.ts";
+import type { ManualCell, Manual } from "../blocks/manual.ts";
 import { inverted, occursOf, type Occurs } from "../fields/occurs.ts";
 import type { Step } from "../fields/field-node.ts";
 import { limitsIn, type SaidLimit } from "../fields/said-limits.ts";
@@ -38,7 +38,7 @@ export interface FieldRow {
   line: number;
 }
 
-type Table = { head: Cell[]; rows: Cell[][] };
+type Table = { head: ManualCell[]; rows: ManualCell[][] };
 
 /** `name`, `members/member`, `a.b[].c`, `@id`, `X-Key`, `filter[name]`, with a mark for required ones. */
 const NAME = /^[-–—>→↳└├─+.•\s]*[`"']?(@?[\p{L}_$][\p{L}\p{N}_$.:/@[\]{}*-]*)[`"']?/u;
@@ -91,7 +91,7 @@ export function fieldRows(table: Table, columns: readonly Column[], manual: Manu
   return table.rows.flatMap((cells) => fieldRow(cells, columns, manual) ?? []);
 }
 
-function fieldRow(cells: readonly Cell[], columns: readonly Column[], manual: Manual): FieldRow | undefined {
+function fieldRow(cells: readonly ManualCell[], columns: readonly Column[], manual: Manual): FieldRow | undefined {
   const all = (column: Column) =>
     cells.flatMap((cell, index) => (columns[index] === column && cell.text.trim() !== "" ? [cell.text] : []));
   const one = (column: Column) => all(column)[0] ?? "";
