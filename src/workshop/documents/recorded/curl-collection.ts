@@ -1,6 +1,6 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { jsonSample } from "../text/json-sample.ts";
-import { isSecretName, looksSecret, maskedText } from "../text/secret-like.ts";
+import { isPrivateName, isSecretName, isSecretSegment, looksSecret, maskedText } from "../text/secret-like.ts";
 import type { CurlRequest } from "./curl-request.ts";
 
 /** What browsers add to every request. */
@@ -65,7 +65,7 @@ function headersOf({ headers, cookies, body }: CurlRequest): unknown[] {
     const lower = key.toLowerCase();
     if (OF_BROWSERS.test(key) || (lower === "authorization" && /^(?:bearer|basic)\s/i.test(value))) return [];
     const isSecret = lower === "authorization" || isSecretName(key) || looksSecret(value);
-    return [{ key, value: isSecret ? `{{${variableName(key)}}}` : value }];
+    return [{ key, value: isSecret ? `{{${variableName(key)}}}` : shown(key, value) }];
   });
   const hasType = headers.some(([name]) => name.toLowerCase() === "content-type");
   const isJson = body.kind === "text" && body.isJson;
@@ -110,16 +110,17 @@ function withoutSecrets(value: unknown, name = ""): unknown {
   if (isRecord(value)) {
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutSecrets(member, key)]));
   }
+  if (typeof value === "number" || typeof value === "bigint") return isPrivateName(name) ? 0 : value;
   return typeof value === "string" ? shown(name, value) : value;
 }
 
 function shown(name: string, value: string): string {
-  return isSecretName(name) || looksSecret(value) ? "<string>" : value;
+  return isPrivateName(name) || looksSecret(value) ? "<string>" : value;
 }
 
-/** `https://user:password@api.example/` has credentials for Basic authentication. */
+/** `https://user:password@api.example/` has credentials for Basic authentication; the last @ is the one that counts. */
 function withoutUser(url: string): { url: string; user: boolean } {
-  const bare = url.replace(/^((?:[a-z][\w+.-]*:)?\/\/)[^/?#@]*@/i, "$1");
+  const bare = url.replace(/^((?:[a-z][\w+.-]*:)?\/\/)?[^/?#]*@/i, "$1");
   return { url: bare, user: bare !== url };
 }
 
@@ -141,14 +142,17 @@ function urlOf(url: string): Record<string, unknown> {
       const [, written] =
         /^(?:\{([\w-]+)\}|<([\w -]+)>|:([\w-]+))$/.exec(text)?.filter((part) => part !== undefined) ?? [];
       if (written !== undefined) return `:${written}`;
-      if (!/^\d+$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) && !looksSecret(text)) {
+      if (
+        !/^\d+$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) &&
+        !isSecretSegment(text)
+      ) {
         before = text;
         return segment;
       }
       const base = `${singular(before)}Id`;
       let key = base;
       for (let count = 2; variable.some((one) => one.key === key); count++) key = `${base}${count}`;
-      variable.push({ key, value: looksSecret(text) ? "" : text });
+      variable.push({ key, value: isSecretSegment(text) ? "" : text });
       return `:${key}`;
     });
   const pairs = [...new URLSearchParams(query)].filter(([key]) => key !== "");
@@ -158,7 +162,7 @@ function urlOf(url: string): Record<string, unknown> {
     path: segments,
     query: pairs.map(([key, value]) => {
       const isSecret = isSecretName(key) || looksSecret(value);
-      return { key, value: isSecret ? `{{${variableName(key)}}}` : value };
+      return { key, value: isSecret ? `{{${variableName(key)}}}` : shown(key, value) };
     }),
     variable,
   };

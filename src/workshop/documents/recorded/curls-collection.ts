@@ -1,5 +1,5 @@
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
-import { isSecretName, looksSecret, maskedText } from "../text/secret-like.ts";
+import { isPrivateName, looksSecret, maskedText } from "../text/secret-like.ts";
 import { collectionOf, requestItem } from "./curl-collection.ts";
 import { readCurlCommand } from "./curl-request.ts";
 
@@ -85,7 +85,9 @@ function readCommands(lines: readonly string[]): {
 function plainValue(name: string, written: string): string {
   const [, double, single, bare] = /^(?:"([^"]*)"|'([^']*)'|(\S*))/.exec(written.trim()) ?? [];
   const value = double ?? single ?? bare ?? "";
-  return /[$`]/.test(value) || isSecretName(name) || looksSecret(value) ? "" : value;
+  // The address of a server for logins is not a credential.
+  if (/^https?:\/\/[^?#@]*$/i.test(value) && !/[$`]/.test(value)) return value;
+  return /[$`]/.test(value) || /\/\/[^/?#]*@/.test(value) || isPrivateName(name) || looksSecret(value) ? "" : value;
 }
 
 /** The last line of a command: quotes are closed there, and nothing says that it goes on. */

@@ -129,7 +129,10 @@ function typesOf(value: unknown, depth: number): unknown {
     return items.length === 0 ? [] : distinct(items);
   }
   if (isRecord(value)) {
-    const members = Object.entries(value).slice(0, 1_000);
+    // The name of a member can be data: the keys of a map.
+    const members = Object.entries(value)
+      .filter(([name]) => !looksSecret(name))
+      .slice(0, 1_000);
     return Object.fromEntries(members.map(([name, member]) => [name, typesOf(member, depth + 1)]));
   }
   if (typeof value === "string") return textType(value);

@@ -1,4 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
+import { isSecretSegment } from "../text/secret-like.ts";
 import type { HarEntry } from "./har-entries.ts";
 
 /** Requests with the same method and the same path, but for the parts that differ. */
@@ -41,7 +42,7 @@ function stepOf(step: string): string {
   } catch {
     // It stays as it was sent.
   }
-  return ID.test(text) ? "{}" : step;
+  return ID.test(text) || isSecretSegment(text) ? "{}" : step;
 }
 
 /** Groups that differ in one step, with answers of the same members. */

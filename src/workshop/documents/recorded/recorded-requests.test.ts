@@ -177,3 +177,39 @@ test("X5 a recording without requests of an API is refused with what to do", () 
     "has no request of an API",
   );
 });
+
+test("X5 values that are often credentials are not kept, wherever a command has them", () => {
+  const { draft, kept } = draftOf(`AUTH=leak-a
+LOGIN=https://who:leak-b@api.shop.example/
+curl "https://who:leak@leak-c@api.shop.example/orders?key=leak-d&pwd=leak-e&sig=leak-f&limit=5" -H "X-Auth: leak-g" -H "X-Session-Token: leak-h"
+curl -X POST https://api.shop.example/login -d '{"user": "ada", "password": 4711001, "pin": "leak-i", "inner": {"credentials": "leak-j"}}'
+curl who:leak-k@api.shop.example/who
+curl https://api.shop.example/bot12345:leak-abcdefghijklmnopqrstuvw/getMe
+curl https://api.shop.example/hooks/leakA1b2C3d4E5f6G7h8I9j0 -d 'pass=leak-l'
+curl https://api.shop.example/xml -H 'content-type: text/xml' -d '<login><pin>leak-m</pin></login>'
+`);
+  for (const text of [draft.text, kept]) {
+    expect(text).not.toMatch(/leak/i);
+    expect(text).not.toContain("4711001");
+  }
+  expect(kept).toContain('"5"');
+  expect(draft.file?.upstream.base).toBe("https://api.shop.example/");
+});
+
+test("X5 tokens in paths and in names of members of a recording are not kept", () => {
+  const entry = (url: string, answer: object) => ({
+    request: { method: "GET", url, headers: [] },
+    response: { status: 200, content: { mimeType: "application/json", text: JSON.stringify(answer) } },
+  });
+  const entries = [
+    entry("https://api.shop.example/bot12345:leak-abcdefghijklmnopqrstuvw/me", { ok: true }),
+    entry("https://api.shop.example/orders", { byToken: { [TOKEN]: 1, plain: 2 } }),
+  ];
+  const { draft, kept } = draftOf(JSON.stringify({ log: { version: "1.2", entries } }));
+  expect(draft.tools).toHaveLength(2);
+  for (const text of [draft.text, kept]) {
+    expect(text).not.toContain("leak");
+    expect(text).not.toContain(TOKEN);
+    expect(text).toContain("plain");
+  }
+});

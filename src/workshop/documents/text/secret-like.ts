@@ -31,12 +31,38 @@ export function isSecretName(name: string): boolean {
   return words.some((word) => ["secret", "password", "passwd", "token", "jwt", "apikey"].includes(word));
 }
 
+/** Words in names of values that are often credentials, but not always. */
+const PRIVATE = new Set(
+  "auth authorization cookie credential credentials csrf key otp pass passcode passphrase pin pwd session sid sig signature xsrf".split(
+    " ",
+  ),
+);
+
+/** Whether a value of this name is not kept where somebody recorded or wrote down real requests. */
+export function isPrivateName(name: string): boolean {
+  if (isSecretName(name)) return true;
+  const words = name.replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+  return words.split(/[^a-z0-9]+/).some((word) => PRIVATE.has(word)) || /session|token|pwd|auth(?!or)/.test(words);
+}
+
+/** Whether a part of a path is probably a credential, as in addresses of webhooks and bots. */
+export function isSecretSegment(text: string): boolean {
+  if (looksSecret(text) || /^\w{0,20}:[\w-]{20,}$/.test(text)) return true;
+  if (!/^[\w-]{20,}$/.test(text)) return false;
+  const changes = text.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])/g) ?? [];
+  return /\d/.test(text) && changes.length >= text.length * 0.45;
+}
+
 const NAMED =
-  /([\w-]{0,40}(?:password|passwd|secret|token|api[-_]?key)[\w-]{0,40})(["']?[ \t]{0,4}[=:>][ \t]{0,4}["']?)[^\s"'<>&,;{}]{1,4000}/gi;
+  /([\w-]{0,40}(?:password|passwd|passphrase|passcode|pwd|secret|token|credential|api[-_]?key)[\w-]{0,40})(["']?[ \t]{0,4}[=:>][ \t]{0,4}["']?)[^\s"'<>&,;{}]{1,4000}/gi;
+
+/** Elements whose names are too short to look for them in other texts. */
+const ELEMENT = /(<(?:[\w.-]{1,40}:)?(?:pin|pass|auth|key|sid|sig|otp|session|signature)>)[^<>]{1,4000}/gi;
 
 /** A text for people or of an unknown format without what is probably a credential. */
 export function maskedText(text: string): string {
   return text
+    .replaceAll(ELEMENT, (_, element: string) => `${element}<string>`)
     .replaceAll(NAMED, (_, name: string, sign: string) => `${name}${sign}<string>`)
     .replaceAll(/[^\s"'<>&,;()=]{12,4000}/g, (word) => (looksSecret(word) ? "<string>" : word));
 }
