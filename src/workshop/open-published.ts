@@ -47,13 +47,20 @@ export async function readPublished(
   const record = records.find(isCurrent) ?? records.findLast(({ state }) => state === "published");
   if (instance && record) return { instance, record, records };
   const what = major === undefined ? `server "${server}"` : `version ${major} of server "${server}"`;
-  throw new NexusError("NAME_UNKNOWN", `The ${what} is not published`, { server, mayHaveReached: false });
+  throw new NexusError("NAME_UNKNOWN", `The ${what} is not published`, {
+    server,
+    mayHaveReached: false,
+    hint: "See what is published: nexus api versions",
+  });
 }
 
 export async function loadVersion(source: PublishedSource, { api, version }: VersionRecord): Promise<ServedVersion> {
   const found = await source.version(api, version);
   if (found) return servedVersion(found);
-  throw new NexusError("NAME_UNKNOWN", `Version ${version} of ${api} is not in the store`, { mayHaveReached: false });
+  throw new NexusError("NAME_UNKNOWN", `Version ${version} of ${api} is not in the store`, {
+    mayHaveReached: false,
+    hint: `See its versions: nexus api versions ${api}`,
+  });
 }
 
 function servedVersion({ compiled, documents, text, origin }: PublishedVersion): ServedVersion {

@@ -11,7 +11,8 @@ import {
   writePairs,
   type PairReading,
 } from "../parameter/pair-styles.ts";
-import { kindOfParameter, ParameterTrees } from "../parameter/parameter-tree.ts";
+import { ParameterTrees } from "../parameter/parameter-tree.ts";
+import { kindOfParameter } from "../../shape/parameter-kind.ts";
 import { type Fields, own } from "../record/record-source.ts";
 import { unsuitable } from "../parameter/address.ts";
 import { bytesIn } from "./data-url.ts";

@@ -10,7 +10,8 @@ import {
   requireFreeNames,
   writePairs,
 } from "../parameter/pair-styles.ts";
-import { kindOfParameter, ParameterTrees } from "../parameter/parameter-tree.ts";
+import { ParameterTrees } from "../parameter/parameter-tree.ts";
+import { kindOfParameter } from "../../shape/parameter-kind.ts";
 import type { Deviations } from "../record/deviations.ts";
 import { type Fields, own } from "../record/record-source.ts";
 import type { Pair } from "../parameter/form-text.ts";

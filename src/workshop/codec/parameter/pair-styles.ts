@@ -3,7 +3,8 @@ import type { FieldSpec, ParameterStyle } from "../../file/model/tool-file.ts";
 import { flatName } from "../../file/model/member-names.ts";
 import { unsuitable } from "./address.ts";
 import { percentEncoded, type Pair } from "./form-text.ts";
-import type { ParameterKind, ParameterTree } from "./parameter-tree.ts";
+import type { ParameterKind } from "../../shape/parameter-kind.ts";
+import type { ParameterTree } from "./parameter-tree.ts";
 
 /** A parameter of a query or form, before it is encoded: its texts are joined by the delimiter. */
 export interface StyledPair {

@@ -13,27 +13,6 @@ export interface ParameterMembers {
   members: [name: string, value: ParameterTree][];
 }
 
-/** What a parameter holds, as far as styles are concerned. */
-export type ParameterKind = "single" | "list" | "object";
-
-/** The kind of a shape; undefined if only JSON can express it. */
-export function kindOfParameter(file: ToolFile, shape: Shape): ParameterKind | undefined {
-  switch (shape.kind) {
-    case "scalar":
-      return "single";
-    case "list":
-      return "list";
-    case "map":
-      return "object";
-    case "object":
-      return file.types[shape.type]?.union ? kindOfParameter(file, file.types[shape.type]?.union ?? shape) : "object";
-    case "union":
-      return shape.of.every((each) => kindOfParameter(file, each) === "single") ? "single" : undefined;
-    case "any":
-      return undefined;
-  }
-}
-
 /** Converts values of a file's shapes to trees and back. */
 export class ParameterTrees {
   readonly #file: ToolFile;

@@ -20,7 +20,8 @@ import { flatName } from "../../file/model/member-names.ts";
 import { jsonValue } from "../json/json-codec.ts";
 import type { Fields } from "../record/record-source.ts";
 import { belongsTo, type PairReading, readPairs, splitMember, treeOfLine } from "./pair-styles.ts";
-import { kindOfParameter, type ParameterTree, ParameterTrees } from "./parameter-tree.ts";
+import { type ParameterTree, ParameterTrees } from "./parameter-tree.ts";
+import { kindOfParameter } from "../../shape/parameter-kind.ts";
 import { parameterOf } from "./parameter.ts";
 import { readPlace } from "./path-styles.ts";
 

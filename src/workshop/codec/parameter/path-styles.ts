@@ -2,7 +2,8 @@ import { PLACE, placesIn, type PathPlace } from "../../file/model/path-template.
 import { unsuitable } from "./address.ts";
 import { percentEncoded } from "./form-text.ts";
 import { divisible, splitMember, textOf, treeOfPairs } from "./pair-styles.ts";
-import type { ParameterKind, ParameterTree } from "./parameter-tree.ts";
+import type { ParameterKind } from "../../shape/parameter-kind.ts";
+import type { ParameterTree } from "./parameter-tree.ts";
 
 /**
  * Fills values into `museums/{id}`, as RFC 6570 expands them. A value stays within its segment; slashes are refused

@@ -1,14 +1,13 @@
 import { type Path, type Problems } from "../model/problem.ts";
 import type { FieldSpec, FixedValue, ParameterStyle, RequestToolSpec, Shape, ToolFile } from "../model/tool-file.ts";
 import { placesIn } from "../model/path-template.ts";
+import { kindOfParameter, type ParameterKind } from "../../shape/parameter-kind.ts";
 import { checkExpression } from "./check-expressions.ts";
 import { joined, knownType, SINGLE, withMembers } from "./known-value.ts";
 import { refer } from "./refer.ts";
 
-type Kind = "single" | "list" | "object" | "other";
-
 /** Styles by what they can write; `json` writes everything. */
-const WRITES: Record<ParameterStyle, readonly Kind[]> = {
+const WRITES: Record<ParameterStyle, readonly (ParameterKind | undefined)[]> = {
   repeat: ["single", "list", "object"],
   comma: ["single", "list"],
   space: ["single", "list"],
@@ -17,7 +16,7 @@ const WRITES: Record<ParameterStyle, readonly Kind[]> = {
   members: ["single", "object"],
   pairs: ["single", "object"],
   deep: ["single", "list", "object"],
-  json: ["single", "list", "object", "other"],
+  json: ["single", "list", "object", undefined],
 };
 const WORDS = { path: "a path", query: "a query", headers: "a header", cookies: "a cookie", parts: "a form" };
 
@@ -55,8 +54,8 @@ export function checkParameters(file: ToolFile, tool: RequestToolSpec, path: Pat
 }
 
 function checkInPath(file: ToolFile, spec: FieldSpec, name: string, at: Path, problems: Problems): void {
-  const kind = kindOf(file, spec.shape);
-  if (kind === "other" || !isFlat(file, spec.shape)) {
+  const kind = kindOfParameter(file, spec.shape);
+  if (kind === undefined || !isFlat(file, spec.shape)) {
     const hint = "Single values, lists of them, and objects and maps with only single values do.";
     problems.error(at, `"${name}" does not fit into a path`, hint);
   } else if (spec.optional && spec.default === undefined) {
@@ -71,7 +70,7 @@ function checkStyle(
   at: Path,
   problems: Problems,
 ): void {
-  const kind = kindOf(file, shape);
+  const kind = kindOfParameter(file, shape);
   const isDeep = style === "deep" || style === "json";
   if (WRITES[style].includes(kind) && (isDeep || isFlat(file, shape))) return;
   const fitting = place === "headers" ? ["members", "pairs", "json"] : ["members", "pairs", "deep", "json"];
@@ -89,28 +88,9 @@ function checkFixed(file: ToolFile, tool: RequestToolSpec, fixed: FixedValue, at
   checkExpression(fixed.value, { scope: joined(withMembers(around)), by: "runner" }, [...at, "value"], problems);
 }
 
-function kindOf(file: ToolFile, shape: Shape): Kind {
-  switch (shape.kind) {
-    case "scalar":
-      return "single";
-    case "list":
-      return "list";
-    case "map":
-      return "object";
-    case "object": {
-      const union = file.types[shape.type]?.union;
-      return union ? kindOf(file, union) : "object";
-    }
-    case "union":
-      return shape.of.every((each) => kindOf(file, each) === "single") ? "single" : "other";
-    case "any":
-      return "other";
-  }
-}
-
 /** Whether lists and objects hold only single values. */
 function isFlat(file: ToolFile, shape: Shape): boolean {
-  const isSingle = (each: Shape) => kindOf(file, each) === "single";
+  const isSingle = (each: Shape) => kindOfParameter(file, each) === "single";
   if (shape.kind === "list" || shape.kind === "map") return isSingle(shape.of);
   const type = shape.kind === "object" ? file.types[shape.type] : undefined;
   if (!type || type.union) return true;

@@ -1,4 +1,5 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
+import { plainSchema } from "../../inferred-schema.ts";
 import { childrenOf, qnameIn, type QName, type XmlNode } from "../xml-nodes.ts";
 import { ContentReader, memberKey, type ContentModel, type XsdMember } from "./content-model.ts";
 import { documentationOf, XSD, type SchemaPart, type SchemaSet } from "./schema-set.ts";
@@ -325,23 +326,5 @@ function valueFrom(text: string, type: SchemaFacts["types"][number] | undefined)
 
 /** A schema that says nothing yet. */
 export function plainFacts(evidence: Evidence): SchemaFacts {
-  return {
-    evidence,
-    types: [],
-    nullable: false,
-    examples: [],
-    deprecated: false,
-    readOnly: false,
-    writeOnly: false,
-    uniqueItems: false,
-    prefixItems: [],
-    properties: new Map(),
-    required: new Set(),
-    additional: "undeclared",
-    allOf: [],
-    oneOf: [],
-    anyOf: [],
-    others: [],
-    asJsonSchema: () => ({}),
-  };
+  return plainSchema(evidence, []);
 }
