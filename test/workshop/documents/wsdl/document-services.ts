@@ -1,7 +1,7 @@
 import { wsdlOf, type Version } from "./wsdl-writer.ts";
 
 /** A call of a tool, with what the service has to understand and what the tool has to say. */
-export interface ServiceCall {
+interface ServiceCall {
   operation: string;
   tool: string;
   given: Record<string, unknown>;
