@@ -1,0 +1,91 @@
+import { once } from "node:events";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect } from "../../../src/index.ts";
+import { NexusWorld } from "../../fixtures/nexus.ts";
+import { StoreWorld } from "../../fixtures/store-world.ts";
+
+const DESCRIPTION = `
+openapi: 3.1.0
+info: { title: Boats, version: "1" }
+servers: [{ url: https://api.boats.example/v1 }]
+paths:
+  /harbours:
+    get: { operationId: listHarbours, summary: Lists harbours., responses: { "204": { description: Listed } } }
+  /boats:
+    get: { operationId: findBoats, summary: Finds boats for hire., responses: { "204": { description: Found } } }
+    post: { operationId: hireBoat, summary: Hires a boat., responses: { "204": { description: Hired } } }
+  /boats/{id}:
+    delete:
+      operationId: sinkBoat
+      summary: Removes a boat for ever.
+      parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+      responses: { "204": { description: Removed } }
+`;
+
+interface Found {
+  tools: { name: string; effect: string }[];
+}
+
+let world: NexusWorld;
+let stores: StoreWorld;
+beforeAll(async () => {
+  world = await NexusWorld.open();
+  stores = await StoreWorld.open("sqlite");
+  await world.write("home/work/project/boats.yaml", DESCRIPTION);
+  const words = ["import", "boats.yaml", "--name", "boats", "--select", "op:listHarbours", "--rest", "search"];
+  for (const command of [words, ["approve", "boats", "--by", "Ada", "--yes"]]) {
+    const { code, stderr } = await world.run(["api", ...command]);
+    expect([code, stderr]).toEqual([0, ""]);
+  }
+  await world.run(["mcp", "add", "boats", "--api", "boats", "--upstream", "fake"]);
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  await stores[Symbol.asyncDispose]();
+});
+
+test("X6, X7: of an imported file, a caller who may only read finds, is described and calls no tool that writes", async () => {
+  const database = await stores.newAddressText();
+  const keyFor = async (name: string, ...rules: string[]) => {
+    const { stdout } = await world.run(["keys", "create", name, ...rules, "--json", "--database", database]);
+    return (JSON.parse(stdout) as { key: string }).key;
+  };
+  const everything = await keyFor("writer", "--allow", "boats");
+  const search = ["boats.search_tools", "boats.describe_tool", "boats.call_tool"];
+  const reads = ["boats.list_harbours", "boats.find_boats", ...search];
+  const readOnly = await keyFor("reader", ...reads.flatMap((name) => ["--allow", name]));
+  const { child, output } = world.start(["serve", "--port", "0", "--json", "--database", database]);
+  try {
+    await expect.poll(() => output.stdout).toContain("\n");
+    const { url } = JSON.parse(output.stdout) as { url: string };
+    const open = (key: string) => connect({ url, headers: { authorization: `Bearer ${key}` } });
+    await using writer = await open(everything);
+    await using reader = await open(readOnly);
+
+    const query = { query: "boat" };
+    const all = (await writer.callTool("boats__search_tools", query)).structuredContent as unknown as Found;
+    expect(all.tools.map(({ name }) => name).toSorted()).toEqual(["find_boats", "hire_boat", "sink_boat"]);
+    const some = await reader.callTool("boats__search_tools", query);
+    expect((some.structuredContent as unknown as Found).tools).toMatchObject([{ name: "find_boats", effect: "read" }]);
+    expect(JSON.stringify(some)).not.toMatch(/hire_boat|sink_boat/);
+
+    const described = await reader.callTool("boats__describe_tool", { name: "find_boats" });
+    expect(described.content.at(-1)?.text).toContain("Finds boats for hire.");
+    expect((await reader.callTool("boats__call_tool", { name: "find_boats" })).isError).toBeUndefined();
+    for (const name of ["hire_boat", "sink_boat"]) {
+      const args = { name, arguments: { id: "1" } };
+      for (const tool of ["boats__describe_tool", "boats__call_tool"]) {
+        const refused = await reader.callTool(tool, tool.endsWith("call_tool") ? args : { name }).then(
+          (result) => JSON.stringify(result),
+          (error: unknown) => String(error),
+        );
+        expect(refused).not.toMatch(/Hires a boat|for ever|done/);
+      }
+    }
+    expect((await writer.callTool("boats__call_tool", { name: "hire_boat" })).isError).toBeUndefined();
+  } finally {
+    const ended = once(child, "exit");
+    child.kill();
+    await ended;
+  }
+});
