@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { ApiOperations } from "../../team/operate/api-operations.ts";
+import type { ApiOperations } from "../../team/operate/api-operations.ts";
 import type { Actor } from "../access/actor.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
 import { defineOperation, type ApiContext } from "./api-context.ts";
@@ -225,7 +225,8 @@ async function apisOf(
   { tenant = "" }: Readonly<Record<string, string>>,
 ): Promise<ApiOperations> {
   await store.tenants.require(tenant);
-  return new ApiOperations(store.apis(tenant), {
+  const { ApiOperations: Operations } = await import("../../team/operate/api-operations.ts");
+  return new Operations(store.apis(tenant), {
     by: keyId === undefined ? "console" : `key ${keyId}`,
     origin: "network",
   });

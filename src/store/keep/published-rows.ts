@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../text/digest.ts";
-import { hashOf } from "../../workshop/compile/compile.ts";
+import { hashOf } from "../../workshop/compile/api-hash.ts";
 import type { ApiInstance, PublishedVersion, VersionRecord } from "../../workshop/publish/published.ts";
 import type { ApiVersionRow, StoreTables } from "../tables/tables.ts";
 

@@ -2,7 +2,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { MANUAL, smallFile } from "../../../test/fixtures/workshop/small-file.ts";
 import { sha256 } from "../../text/digest.ts";
-import { compileApi, hashOf } from "./compile.ts";
+import { hashOf } from "./api-hash.ts";
+import { compileApi } from "./compile.ts";
 
 function sound() {
   const file = smallFile();

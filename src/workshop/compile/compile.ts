@@ -1,6 +1,7 @@
 import { sha256 } from "../../text/digest.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
+import { hashOf } from "./api-hash.ts";
 import { citationsOf, type Citation, type KnownCitations, type Outside } from "./citations.ts";
 import { bytesOf } from "./json-schema.ts";
 import { type CutParts, DEFINITION_BYTES, fittedDefinition } from "./tool-definition.ts";
@@ -49,11 +50,6 @@ export function compileApi(
       ...fitted.flatMap(cutParts),
     ],
   };
-}
-
-/** The approved hash: of everything but itself. */
-export function hashOf({ format, file, tools, citations }: Omit<CompiledApi, "hash">): string {
-  return `sha256:${sha256(JSON.stringify({ format, file, tools, citations }))}`;
 }
 
 /**

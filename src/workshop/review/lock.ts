@@ -3,7 +3,8 @@ import { readRegularFile, type FileRead } from "../../files/regular-file.ts";
 import { lockPath } from "../../config/read/lock-path.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { hashOf, type CompiledApi } from "../compile/compile.ts";
+import { hashOf } from "../compile/api-hash.ts";
+import type { CompiledApi } from "../compile/compile.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
 
 /** A lock contains everything that was compiled. The limit is that of project trust (config/trust/fingerprint.ts). */

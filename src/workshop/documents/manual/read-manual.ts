@@ -1,3 +1,4 @@
+import { visible } from "../../../text/visible.ts";
 import {
   type ApiFacts,
   type ErrorFacts,
@@ -52,7 +53,7 @@ class ManualReader {
     const mentions = mentionsIn(outline);
     const stated = statedServers(outline);
     const found = endpointsOf(mentions, stated[0]?.url).slice(0, MOST_ENDPOINTS);
-    if (found.length === 0) throw noEndpoint(this.#document.name);
+    if (found.length === 0) throw noEndpoint(this.#document.source ?? this.#document.name);
     const shared = stated.length === 0 ? sharedServer(found, outline) : undefined;
     const servers = shared ? [shared] : stated;
     const endpoints = shared ? endpointsOf(mentions, shared.url).slice(0, MOST_ENDPOINTS) : found;
@@ -369,7 +370,7 @@ function schemeName(security: Record<string, SecuritySchemeFacts>, name: string,
 
 function noEndpoint(name: string): Error {
   return unreadable(
-    `The manual ${name} names no request. Looked for: a method with an address (POST https://host/path, GET /orders/{id}) in headings, text, tables and code; curl commands; HTTP samples; addresses with parameters`,
+    `${visible(name)} names no request. Looked for: a method with an address (POST https://host/path, GET /orders/{id}) in headings, text, tables and code; curl commands; HTTP samples; addresses with parameters`,
     "Import the page that describes the requests, or add a line such as GET https://api.example/orders above each description.",
   );
 }

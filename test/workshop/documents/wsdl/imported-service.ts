@@ -13,7 +13,7 @@ export interface ImportedService {
   /** Names of tools by those of their operations. */
   tools: Map<string, string>;
   /** Its tools; secrets are `secret of <name>`, or those of the fake. */
-  runner(upstream: string, secrets?: Readonly<Record<string, string>>): ApiRunner;
+  runner: (upstream: string, secrets?: Readonly<Record<string, string>>) => ApiRunner;
 }
 
 /** What an import makes of a description. */
