@@ -241,7 +241,9 @@ onBothEngines("the audit", (world) => {
     let lines = "";
     for await (const text of before.audit.lines("default")) lines += text;
     const { db } = before.engine;
-    await db.deleteFrom("nexus_migrations").where("version", "=", 5).execute();
+    await db.deleteFrom("nexus_migrations").where("version", ">=", 5).execute();
+    for (const table of ["nexus_api_versions", "nexus_api_instances", "nexus_api_usage"])
+      await db.schema.dropTable(table).execute();
     await sql`drop table nexus_audit`.execute(db);
     await sql`create table nexus_audit (tenant text, seq bigint, at bigint, record text, hash text)`.execute(db);
     for (const line of lines.trim().split("\n")) {
