@@ -44,9 +44,17 @@ interface Named {
   last: string;
 }
 
-/** The effect of an operation as the document states it, otherwise by its method and its name. */
-export function effectOf({ method, id, path, effect }: OperationFacts): Effect {
-  if (effect !== undefined) return effect;
+/**
+ * The effect of an operation as the document states it, otherwise by its method and its name. No document can state that
+ * something only reads whose method or name says that something is lost.
+ */
+export function effectOf(operation: OperationFacts): Effect {
+  const { effect } = operation;
+  const named = namedEffect(operation);
+  return effect === undefined || (effect === "read" && named === "destructive") ? named : effect;
+}
+
+function namedEffect({ method, id, path }: OperationFacts): Effect {
   const named = id === undefined ? [] : wordsOf(id.replace(/^.*[.:/#](?=[A-Za-z])/, ""));
   const step = wordsOf(path.replace(/^.*[/.:]/, ""));
   const isParameter = /\{[^{}]*\}$/.test(path);

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import type { OperationFacts } from "../../documents/api-facts.ts";
+import { effectOf } from "./effect-of.ts";
+
+function operation(facts: Partial<OperationFacts>): OperationFacts {
+  return {
+    key: "POST /orders",
+    method: "POST",
+    path: "/orders",
+    tags: [],
+    deprecated: false,
+    parameters: [],
+    responses: [],
+    security: [],
+    evidence: "manual#L1",
+    ...facts,
+  };
+}
+
+test.each<[Partial<OperationFacts>, string]>([
+  [{ effect: "read" }, "read"],
+  [{ effect: "destructive" }, "destructive"],
+  [{ method: "GET", effect: "write" }, "write"],
+  // A sentence of a manual does not make these harmless.
+  [{ method: "DELETE", effect: "read" }, "destructive"],
+  [{ id: "deleteEverything", effect: "read" }, "destructive"],
+  [{ path: "/orders/cancel", effect: "read" }, "destructive"],
+])("an operation that is described as %j is %s", (facts, effect) => {
+  expect(effectOf(operation(facts))).toBe(effect);
+});
