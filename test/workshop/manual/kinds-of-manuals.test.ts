@@ -157,7 +157,7 @@ describe("X5 manuals of many kinds become drafts", () => {
   });
 });
 
-describe("X5 a manual that nothing was written for: JSON, other tables, samples for half of the requests", () => {
+describe("X5 a manual of a JSON API that has samples for half of its requests", () => {
   test("all requests, fields, types, limits, codes and errors are found", async () => {
     const drafted = await manual("library.md");
     expectSound(drafted);

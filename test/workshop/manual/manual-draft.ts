@@ -36,6 +36,8 @@ export interface Leaf {
   kind: string;
   field: FieldSpec;
   limits: Record<string, number>;
+  /** What the field, and those around it, cite. */
+  places: string[];
 }
 
 /** All values of a type by their full paths: `room_availability/members/member[]/@hotel_id`. */
@@ -48,7 +50,7 @@ export function leavesOf(file: ToolFile, type: string, prefix?: string, depth = 
     const steps = field.wire.replaceAll(/\[@\w+=[^\]]*\](?:\[\])?/g, "[]");
     const isMarked = steps.includes("[]") || field.shape.kind !== "list";
     const path = `${root}/${steps}${isMarked ? "" : "[]"}`;
-    return leavesOfShape(file, field.shape, { field, path, limits: {} }, depth);
+    return leavesOfShape(file, field.shape, { field, path, limits: {}, places: field.evidence }, depth);
   });
 }
 
@@ -58,6 +60,7 @@ function leavesOfShape(file: ToolFile, shape: Shape, at: Omit<Leaf, "kind">, dep
       return leavesOf(file, shape.type, at.path, depth + 1).map((leaf) => ({
         ...leaf,
         limits: { ...at.limits, ...leaf.limits },
+        places: [...at.places, ...leaf.places],
       }));
     case "list": {
       const { minItems, maxItems } = shape;

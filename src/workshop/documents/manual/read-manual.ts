@@ -15,10 +15,10 @@ import { OperationDescription } from "./describe/operation.ts";
 import { sayWords } from "./describe/said-words.ts";
 import { sharedServer, statedServers } from "./endpoints/base.ts";
 import { endpointsOf, type Endpoint } from "./endpoints/endpoints.ts";
-import { mentionsIn } from "./endpoints/mentions.ts";
+import { mentionsIn, usualMethodIn } from "./endpoints/mentions.ts";
 import { Scopes } from "./endpoints/scopes.ts";
 import { fieldTables, type FieldTable } from "./field-tables.ts";
-import { applyFieldSentences, applyOrder } from "./fields/sentences.ts";
+import { applyOrder, applySentences } from "./fields/sentences.ts";
 import { limitsIn } from "./fields/said-limits.ts";
 import { outlineOf, plainText, type Outline } from "./outline.ts";
 import { roleOf } from "./roles.ts";
@@ -30,6 +30,7 @@ import { groupedBy, looseName, markIn } from "./words.ts";
 const MOST_ENDPOINTS = 2_000;
 const MOST_DOUBTS = 40;
 const MOST_LIMITS = 500;
+const MOST_NOTED = 5_000;
 
 /** What a manual for people says about an API, found by general rules: no model is asked. */
 export async function readManual(document: LoadedDocument): Promise<ApiFacts> {
@@ -52,11 +53,12 @@ class ManualReader {
     const outline = this.#outline;
     const mentions = mentionsIn(outline);
     const stated = statedServers(outline);
-    const found = endpointsOf(mentions, stated[0]?.url).slice(0, MOST_ENDPOINTS);
+    const usualMethod = usualMethodIn(outline);
+    const found = endpointsOf(mentions, stated[0]?.url, usualMethod).slice(0, MOST_ENDPOINTS);
     if (found.length === 0) throw noEndpoint(this.#document.source ?? this.#document.name);
     const shared = stated.length === 0 ? sharedServer(found, outline) : undefined;
     const servers = shared ? [shared] : stated;
-    const endpoints = shared ? endpointsOf(mentions, shared.url).slice(0, MOST_ENDPOINTS) : found;
+    const endpoints = shared ? endpointsOf(mentions, shared.url, usualMethod).slice(0, MOST_ENDPOINTS) : found;
     const scopes = new Scopes(outline, endpoints);
     const doubts: Remark[] = [];
     const taken = new Set(mentions.filter(({ kind }) => kind === "table").map(({ index }) => index));
@@ -85,12 +87,19 @@ class ManualReader {
     const owners = new Map(descriptions.flatMap((each) => each.nodes().map((node) => [node, each.endpoint] as const)));
     attachCodes(nodes, codes, (node, table) => owners.get(node) === scopes.ownerOf(table.index));
     const byName = groupedBy(inputs, ({ name }) => name);
-    applyFieldSentences(outline, (index, name) => {
-      const owner = scopes.ownerOf(index);
-      return (byName.get(name) ?? []).filter((node) => owner === undefined || owners.get(node) === owner);
+    const used = applySentences(outline, {
+      named: (index, name) => {
+        const owner = scopes.ownerOf(index);
+        return (byName.get(name) ?? []).filter((node) => owner === undefined || owners.get(node) === owner);
+      },
+      around: (index) => {
+        const owner = scopes.ownerOf(index);
+        if (owner) return byEndpoint.get(owner)?.inputNodes() ?? [];
+        return isNote(outline.blocks[index]?.section.title) ? inputs.slice(0, MOST_NOTED) : [];
+      },
     });
     for (const description of descriptions) applyOrder(description);
-    doubts.push(...this.#repeated(scopes), ...this.#marked());
+    doubts.push(...this.#repeated(scopes, used), ...this.#marked());
     return this.#assemble({ descriptions, servers, scopes, failures, doubts });
   }
 
@@ -202,10 +211,16 @@ class ManualReader {
   }
 
   /** Limits in notes that belong to no request: a person has to know which fields they are about. */
-  #repeated(scopes: Scopes): Remark[] {
+  #repeated(scopes: Scopes, used: ReadonlySet<number>): Remark[] {
     return this.#outline.blocks.flatMap(({ block, index, section }) => {
-      const isNote = /\bnotes?\b|pitfall|limit|restriction|constraint|hinweis|einschr[äa]nkung/i.test(section.title);
-      if (block.kind !== "item" || !isNote || scopes.ownerOf(index) || limitsIn(block.text).length === 0) return [];
+      if (
+        block.kind !== "item" ||
+        used.has(index) ||
+        !isNote(section.title) ||
+        scopes.ownerOf(index) ||
+        limitsIn(block.text).length === 0
+      )
+        return [];
       return [
         {
           text: `The manual also says: "${plainText(block.text).slice(0, 240)}" Do the fields have this limit?`,
@@ -337,6 +352,10 @@ function effectOf(
       (owner === endpoint || names.some((name) => name.length > 3 && sentence.includes(name))),
   );
   return found?.effect ?? effectIn(purpose);
+}
+
+function isNote(title = ""): boolean {
+  return /\bnotes?\b|pitfall|limit|restriction|constraint|hinweis|einschr[äa]nkung/i.test(title);
 }
 
 type ManualEffects = () => { sentence: string; effect: NonNullable<OperationFacts["effect"]>; owner?: Endpoint }[];

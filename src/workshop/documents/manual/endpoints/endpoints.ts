@@ -15,7 +15,7 @@ export interface Endpoint {
 }
 
 /** Endpoints of the mentions: concrete addresses such as `/orders/17` belong to `/orders/{id}`. */
-export function endpointsOf(mentions: readonly Mention[], base: string | undefined): Endpoint[] {
+export function endpointsOf(mentions: readonly Mention[], base: string | undefined, usualMethod = "GET"): Endpoint[] {
   const known = new Map<string, Endpoint>();
   const relative = mentions.map((mention) => ({ mention, ...belowBase(mention, base) }));
   const templates = relative.filter(({ path }) => path.includes("{") || !hasId(path));
@@ -31,8 +31,8 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
     relative.flatMap(({ mention, path }) => (mention.method === undefined ? [] : [[path, mention.method] as const])),
   );
   for (const { mention, path, origin } of relative) {
-    // The same address with a method elsewhere; otherwise it is read.
-    const method = mention.method ?? methods.get(path) ?? "GET";
+    // The same address with a method elsewhere; otherwise the usual one.
+    const method = mention.method ?? methods.get(path) ?? usualMethod;
     const whole = templateFor(path, index.get(`${path.split("/").length}`) ?? []) ?? withIds(path);
     const shape = whole.replaceAll(/\{[^{}]*\}/g, "{}");
     const key = `${method} ${shape}`;

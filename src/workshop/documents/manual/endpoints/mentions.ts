@@ -96,6 +96,21 @@ function methodIn(text: string): string | undefined {
     ?.toUpperCase();
 }
 
+/** The method that the manual states for all requests: `Send every document with POST`. */
+export function usualMethodIn(outline: Outline): string | undefined {
+  for (const { block } of outline.blocks) {
+    if (block.kind !== "paragraph" && block.kind !== "item") continue;
+    const found = USUAL_METHOD.exec(plainText(block.text.slice(0, 5_000)));
+    const method = found?.[1] ?? found?.[2];
+    if (method !== undefined) return method;
+  }
+  return undefined;
+}
+
+const USUAL_METHOD = new RegExp(
+  String.raw`\b(?:all|every|each|any|always|both|only|alle|jede[rs]?|immer)\b[^.;]{0,100}\b(?:HTTPS?[- ])?(${METHODS})\b(?!\s+[\x60"]?(?:https?:|/))|\b(?:requests|documents|messages|calls|queries|commands|data|anfragen)\s+(?:is|are|must be|have to be|werden)\b[^.;]{0,80}\b(${METHODS})\b(?!\s+[\x60"]?(?:https?:|/))`,
+);
+
 function inText(text: string, where: Where): Mention[] {
   const direct = [...text.matchAll(REQUEST)].map(([, method = "", address = ""]) => ({ method, address }));
   const pairs =

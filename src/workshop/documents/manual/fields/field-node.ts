@@ -27,7 +27,7 @@ export interface FieldNode {
   default?: string;
   values?: string[];
   codes: FieldCode[];
-  /** Numbers of sections in which the values are listed. */
+  /** Numbers or titles of sections in which the values are listed. */
   references: string[];
   /** Where tables and texts describe it, the best first. */
   evidence: Evidence[];

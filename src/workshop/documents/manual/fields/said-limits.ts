@@ -47,6 +47,7 @@ const LEAST = [
   ),
   new RegExp(String.raw`${NUMBER}${UNIT}\s+(?:or (?:more|longer|greater)|min(?:imum)?\.?)\b`, "gi"),
 ];
+const NOT_NEGATIVE = /\bnot (?:be )?negative\b|\bnon-?negative\b|\bnicht negativ\b/gi;
 const ABOVE = new RegExp(String.raw`(?:greater than|more than|larger than|above|over|>)\s*${NUMBER}`, "gi");
 const BELOW = new RegExp(String.raw`(?:less than|smaller than|below|<)\s*${NUMBER}`, "gi");
 const EXACT = new RegExp(
@@ -75,6 +76,7 @@ export function limitsIn(text: string): SaidLimit[] {
   }
   for (const pattern of MOST) take(pattern, (match) => one("most", match));
   for (const pattern of LEAST) take(pattern, (match) => one("least", match));
+  take(NOT_NEGATIVE, () => ({ least: 0, of: "value" }));
   take(ABOVE, (match) => exclusive("least", match));
   take(BELOW, (match) => exclusive("most", match));
   take(EXACT, (match) => {

@@ -13,7 +13,7 @@ export interface SaidValues {
   codes?: SaidCode[];
   default?: string;
   examples?: string[];
-  /** `4.2` of `see 4.2`. */
+  /** `4.2` of `see 4.2`, or the words of a title. */
   references?: string[];
   pattern?: string;
   format?: string;
@@ -23,6 +23,10 @@ const EXAMPLE =
   /(?:e\.\s?g\.|for example|for instance|such as|examples?\s*:?|z\.\s?b\.|beispiel\s*:?)\s*((?:`[^`]+`(?:\s*,\s*|\s+or\s+)?)+|"[^"]+"|[\w.:@+-]+)/gi;
 const SEE =
   /(?:see|siehe|cf\.|refer to|defined in|listed in|vgl\.)\s+(?:also\s+)?(?:section|chapter|table|appendix|abschnitt|kapitel|tabelle|anhang|§)?\s*(\d+(?:\.\d+)*|[A-Z](?:\.\d+)+)(?![\w])/gi;
+const SEE_APPENDIX = /\b(?:[Aa]ppendix|[Aa]nnex|Anhang)\s+([A-Z])\b/g;
+/** `see Damage kinds`: the words after it, which may be the title of a section. */
+const SEE_TITLE =
+  /\b(?:see|siehe|cf\.|refer to|defined in|listed in|vgl\.)\s+(?:also\s+)?(?:the\s+|section\s+|table\s+|list\s+|chapter\s+|of\s+)*["“'*]*(\p{L}[^.;,()"”\n]{2,60})/giu;
 const DEFAULT =
   /(?:defaults? (?:is|to|value)?|default\s*[:=]|default value\s*[:=]?|standard(?:wert)?\s*[:=]|\(default\)\s*)\s*[:=]?\s*(?:`([^`]+)`|"([^"]*)"|(-?\d+(?:\.\d+)?|true|false|[\w-]+)\b)/i;
 const CONSTANT =
@@ -31,6 +35,8 @@ const ONE_OF =
   /(?:one of|either|allowed(?: values)?(?: are)?|possible values?(?: are)?|valid values?(?: are)?|values?|enum|can be|options|choices|erlaubt(?:e werte)?|m[öo]gliche werte|eines von)\s*:?\s*((?:[`"'][^`"']{1,60}[`"']\s*(?:\([^)]{0,80}\)\s*)?(?:,|;|or|and|\/|\||und|oder)*\s*){2,})/i;
 const BARE_ONE_OF =
   /(?:one of|allowed values?|possible values?|valid values?|enum|erlaubte werte|m[öo]gliche werte)\s*:?\s*([\w-]+(?:\s*(?:,|\||\/|\bor\b|\bund\b|\boder\b)\s*[\w-]+)+)/i;
+const BARE_LISTED =
+  /^\s*([A-Z][A-Z\d]{0,5}(?:\s*,\s*[A-Z][A-Z\d]{0,5})*(?:\s*,)?\s+(?:or|oder)\s+[A-Z][A-Z\d]{0,5})\s*\.?\s*(?:$|;)/;
 const LISTED = /^\s*(?:`[^`]{1,60}`\s*(?:,|;|or|and|\/|\||und|oder)+\s*)+`[^`]{1,60}`/;
 
 /** A list after a colon: `Units of measurement:` with three of them. */
@@ -40,7 +46,9 @@ const ANNOUNCED = /:\s*((?:`[^`]{1,60}`\s*(?:,|;|or|and|\/|\||und|oder)+\s*)+`[^
 export function valuesIn(text: string): SaidValues {
   const examples = [...text.matchAll(EXAMPLE)].flatMap(([, list = ""]) => quotedIn(list)).slice(0, 3);
   const rest = text.replaceAll(EXAMPLE, " ");
-  const references = [...text.matchAll(SEE)].map(([, number = ""]) => number);
+  const references = [SEE, SEE_APPENDIX, SEE_TITLE].flatMap((pattern) =>
+    [...text.matchAll(pattern)].map(([, place = ""]) => place.trim()),
+  );
   const usual = DEFAULT.exec(rest);
   const constant = CONSTANT.exec(rest)?.[1] ?? onlyValue(rest);
   const codes = codesIn(rest);
@@ -53,14 +61,18 @@ export function valuesIn(text: string): SaidValues {
   const bare =
     codes.length > 0 || listed.length > 0
       ? []
-      : (BARE_ONE_OF.exec(rest)?.[1] ?? "").split(/\s*(?:,|\||\/|\bor\b|\bund\b|\boder\b)\s*/);
+      : (BARE_ONE_OF.exec(rest)?.[1] ?? BARE_LISTED.exec(rest)?.[1] ?? "").split(
+          /\s*(?:,|\||\/|\bor\b|\bund\b|\boder\b)\s*/,
+        );
   const values = [...listed.map((value) => value.slice(1, -1).trim()), ...bare].filter((value) => value !== "");
-  const said = usual?.[1] ?? usual?.[2] ?? usual?.[3];
+  const bareUsual = usual?.[3];
+  const isWord = bareUsual !== undefined && /^(?:is|to|value|none|null|empty|the|a|an)$/i.test(bareUsual);
+  const said = usual?.[1] ?? usual?.[2] ?? (isWord ? undefined : bareUsual);
   return {
     ...(constant === undefined || codes.length > 0 ? {} : { constant }),
     ...(values.length > 1 && constant === undefined ? { values: [...new Set(values)] } : {}),
     ...(codes.length > 0 ? { codes } : {}),
-    ...(said === undefined || /^(?:is|to|value|none|null|empty|the|a|an)$/i.test(said) ? {} : { default: said }),
+    ...(said === undefined || /^(?:none|null|empty)$/i.test(said) ? {} : { default: said }),
     ...(examples.length > 0 ? { examples } : {}),
     ...(references.length > 0 ? { references } : {}),
     ...writtenAs(text),

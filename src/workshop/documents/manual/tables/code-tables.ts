@@ -47,6 +47,7 @@ function tableCodes(table: Table, outline: Outline, placed: PlacedBlock): FieldC
   )
     return [];
   if (columns.includes("type") && columns[0] !== "code") return [];
+  if (columns.some((column, index) => column === "status" && isHttpStatus(table, index))) return [];
   const isCodes = (index: number) =>
     mostly(table, index, (text) => isCode(plainText(text).replaceAll(/^["']|["']$/g, "")));
   const named = columns.findIndex(
@@ -158,12 +159,15 @@ export function attachCodes(
   const byNumber = new Map<string, CodeTable[]>();
   const byField = new Map<string, CodeTable[]>();
   const byTitle = new Map<string, CodeTable[]>();
+  const byHeading = new Map<string, CodeTable[]>();
   const add = (map: Map<string, CodeTable[]>, key: string, table: CodeTable) =>
     void (map.get(key)?.push(table) ?? map.set(key, [table]));
   for (const table of tables) {
     const [own] = table.numbers;
     if (own !== undefined) add(byNumber, own, table);
     for (const field of new Set(table.fields.map((each) => looseName(lastStep(each))))) add(byField, field, table);
+    for (const title of new Set(table.titles.slice(0, 2).map(looseName)))
+      if (title.length > 2) add(byHeading, title, table);
     for (const title of new Set(
       table.titles
         .slice(0, 2)
@@ -182,8 +186,15 @@ export function attachCodes(
   for (const node of nodes) {
     if (node.children.size > 0 && ![...node.children.values()].every(({ attribute }) => attribute)) continue;
     if (isUncoded(node)) continue;
-    const referred = node.references.flatMap((number) => byNumber.get(number) ?? []);
-    const named = [...(byField.get(looseName(node.name)) ?? []), ...(byTitle.get(looseName(node.name)) ?? [])];
+    const referred = node.references.flatMap(
+      (place) => byNumber.get(place) ?? byHeading.get(looseName(place)) ?? byTitle.get(looseName(place)) ?? [],
+    );
+    const whole = looseName(`${node.parent?.name ?? ""} ${node.name}`);
+    const named = [
+      ...(byField.get(looseName(node.name)) ?? []),
+      ...(byTitle.get(looseName(node.name)) ?? []),
+      ...(byHeading.get(whole) ?? []),
+    ];
     const candidates =
       referred.length > 0
         ? referred.filter((table) => table.fields.length === 0 || referred.length === 1 || named.includes(table))

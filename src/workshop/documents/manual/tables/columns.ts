@@ -1,4 +1,5 @@
 import type { ManualCell } from "../blocks/manual.ts";
+import { typeOf } from "../fields/type-words.ts";
 import { plainText } from "../outline.ts";
 
 type TableBlock = { head: ManualCell[]; rows: ManualCell[][] };
@@ -66,7 +67,7 @@ const HEADS: readonly (readonly [Column, RegExp])[] = [
   ],
   [
     "name",
-    /^(?:(?:field|parameter|param|argument|element|attribute|property|header|query|path|body|form|xml|json|request|response|variable|member|tag|key|input|output|url|query ?string)[- ]?)*(?:field|parameter|param|argument|element|attribute|property|header|variable|member|tag|key|name|path|option|item|input|output|query)s?(?: name)?$|^feld(?:name)?$|^parametername$|^bezeichner$|^eigenschaft$|^attribut$|^(?:xml-?)?element$|^schl[üu]ssel$|^variable$|^fields? \/ .*$|^name .*$|^elem\.?$/,
+    /^(?:(?:field|parameter|param|argument|element|attribute|property|header|query|path|body|form|xml|json|request|response|variable|member|tag|key|input|output|url|query ?string)[- ]?)*(?:field|parameter|param|argument|element|attribute|property|header|variable|member|tag|key|name|path|option|item|input|output|query|body|form|payload)s?(?: name)?$|^feld(?:name)?$|^parametername$|^bezeichner$|^eigenschaft$|^attribut$|^(?:xml-?)?element$|^schl[üu]ssel$|^variable$|^(?:field|element|attribute|parameter|property|tag|node)s? ?(?:\/|or|and|,|oder|und) ?\w+s?$|^name .*$|^elem\.?$/,
   ],
   [
     "text",
@@ -75,15 +76,35 @@ const HEADS: readonly (readonly [Column, RegExp])[] = [
 ];
 
 /** The roles of the columns, by their heads. */
-export function columnsOf({ head }: TableBlock): Column[] {
-  const found = head.map(({ text }) => columnOf(text));
+export function columnsOf(table: TableBlock): Column[] {
+  const found = table.head.map(({ text }) => columnOf(text));
   // `Kind | Type`: the first says whether it is an element or an attribute. Without a type, the kind is the type.
   if (found.includes("kind") && !found.includes("type")) found[found.indexOf("kind")] = "type";
   if (found.includes("format") && !found.includes("type")) {
     const cells = found.indexOf("format");
     found[cells] = "type";
   }
+  // A column of types may have any head: `Content`, `Data`.
+  if (!found.includes("type") && found.includes("name")) {
+    const types = found.findIndex(
+      (column, index) => (column === "other" || column === "text") && mostly(table, index, isTypeText),
+    );
+    if (types >= 0) found[types] = "type";
+  }
   return found;
+}
+
+/** A type and perhaps its length or format, and no sentence. */
+function isTypeText(text: string): boolean {
+  const plain = plainText(text);
+  const { type, list } = typeOf(plain);
+  return (
+    (type !== undefined || list === true) &&
+    plain
+      .replaceAll(/\([^)]*\)/g, "")
+      .trim()
+      .split(/\s+/).length < 4
+  );
 }
 
 function columnOf(head: string): Column {

@@ -54,9 +54,9 @@ export function fieldColumns(table: Table): Column[] | undefined {
       mostly(table, index, (text) => /^(?:required|optional|mandatory|pflicht|conditional)$/i.test(plainText(text)));
     if (isMarks && !columns.includes("required")) columns[index] = "required";
   }
-  const isTyped = columns.some((column) => others.includes(column));
+  const hasTypes = columns.some((column) => others.includes(column));
   let name = columns.indexOf("name");
-  if (name < 0 && isTyped) {
+  if (name < 0 && hasTypes) {
     name = columns.findIndex(
       (column, index) =>
         (column === "code" || column === "other" || column === "address" || column === "text") &&
@@ -70,7 +70,7 @@ export function fieldColumns(table: Table): Column[] | undefined {
       index !== name &&
       (column === "text" || column === "example" || column === "values" || column === "code" || column === "format"),
   );
-  if (!isTyped && !isDescribed) return undefined;
+  if (!hasTypes && !isDescribed) return undefined;
   // Only one column has the names; `Value` beside a name is an example, or what the header has to be.
   return columns.map((column, index) =>
     column === "code" && index !== name ? "values" : column === "name" && index !== name ? "text" : column,
@@ -84,11 +84,35 @@ function isName(text: string): boolean {
     .slice(found[0].length)
     .replaceAll(/`[^`]*`/g, "")
     .trim();
-  return rest === "" || rest.split(/\s+/).length < 4;
+  return rest === "" || rest.split(/\s+/).length < 4 || isTyped(typeBeside(rest));
+}
+
+/** The type that stands beside a name: `string, required`, `(integer)`. */
+function typeBeside(rest: string): TypeSaid {
+  const parts = plainText(rest)
+    .replaceAll(/^[\s(:–—-]+|[\s)]+$/g, "")
+    .split(/[,;]\s*/)
+    .filter((part) => !/^(?:required|optional|mandatory|pflicht\w*)$/i.test(part))
+    .map(typeOf);
+  return parts.find(isTyped) ?? {};
+}
+
+function isTyped({ type, list }: TypeSaid): boolean {
+  return type !== undefined || list === true;
 }
 
 export function fieldRows(table: Table, columns: readonly Column[], manual: Manual): FieldRow[] {
-  return table.rows.flatMap((cells) => fieldRow(cells, columns, manual) ?? []);
+  const required = columns.indexOf("required");
+  // `n` may be a number; beside `y` it is a no.
+  const isYesNo = table.rows.some((cells) => /^(?:y|yes|j|ja)$/i.test(plainText(cells[required]?.text ?? "")));
+  return table.rows.flatMap((cells) => {
+    const read = isYesNo
+      ? cells.map((cell, index) =>
+          index === required && /^n$/i.test(plainText(cell.text)) ? { ...cell, text: "no" } : cell,
+        )
+      : cells;
+    return fieldRow(read, columns, manual) ?? [];
+  });
 }
 
 function fieldRow(cells: readonly ManualCell[], columns: readonly Column[], manual: Manual): FieldRow | undefined {
@@ -100,6 +124,7 @@ function fieldRow(cells: readonly ManualCell[], columns: readonly Column[], manu
   const [first] = cells;
   if (names.paths.length === 0 || !first) return undefined;
   const type = one("type");
+  const beside = type === "" ? typeBeside(names.rest) : {};
   const kind = one("kind");
   const texts = [...all("text"), ...all("other"), ...all("limit")];
   const about = texts.join("; ");
@@ -118,7 +143,7 @@ function fieldRow(cells: readonly ManualCell[], columns: readonly Column[], manu
     ...names,
     ...(place === undefined ? {} : { place }),
     ...(/attribute?/i.test(kind) || /^attribute?\b/i.test(type) ? { attribute: true } : {}),
-    said: saidType(type, one("format")),
+    said: { ...beside, ...saidType(type, one("format")) },
     occurs,
     ...(description === "" ? {} : { description }),
     typeLimits: [...limitsIn(type.replace(/^[\w ]+\(\d+(?:\s*[,.]\s*\d+)?\)/, "")), ...lengthLimits(one("length"))],
