@@ -24,9 +24,10 @@ export function fieldTables(outline: Outline, scopes: Scopes, taken: ReadonlySet
     if (!placed || taken.has(index)) continue;
     const { block } = placed;
     if (block.kind === "table") {
-      const columns = fieldColumns(block);
+      const table = withHead(block);
+      const columns = fieldColumns(table);
       if (columns)
-        found.push(tableAt(outline, scopes, placed, fieldRows(block, columns, outline.manual), headPlace(block)));
+        found.push(tableAt(outline, scopes, placed, fieldRows(table, columns, outline.manual), headPlace(table)));
     } else if (block.kind === "item") {
       const { rows, end } = itemsFrom(outline, scopes, index, taken);
       if (rows.length > 0) found.push(tableAt(outline, scopes, placed, rows));
@@ -34,6 +35,26 @@ export function fieldTables(outline: Outline, scopes: Scopes, taken: ReadonlySet
     }
   }
   return found.filter(({ rows }) => rows.length > 0);
+}
+
+type Table = Extract<PlacedBlock["block"], { kind: "table" }>;
+
+/** In plain text, names beside sentences often have no head: then the first row is one of the fields. */
+function withHead(table: Table): Table {
+  const [name, text, ...more] = table.head;
+  const isRow =
+    name !== undefined &&
+    text !== undefined &&
+    more.length === 0 &&
+    /^[a-z_][\w.-]*$/.test(name.text) &&
+    (text.text.split(" ").length > 3 || /\((?:required|optional|mandatory)\b[^)]*\)$/i.test(text.text)) &&
+    table.rows.every(([first]) => /^[A-Za-z_][\w.-]*$/.test(first?.text ?? ""));
+  if (!isRow) return table;
+  const head = [
+    { ...name, text: "name" },
+    { ...text, text: "description" },
+  ];
+  return { ...table, head, rows: [table.head, ...table.rows] };
 }
 
 function tableAt(

@@ -30,7 +30,9 @@ export function roleOf(outline: Outline, placed: PlacedBlock, endpoint: Endpoint
   }
   // A title with the name of the call may have words of its own: `Send a request`, `Query errors`.
   const inner = titles.slice(0, Math.max(1, titles.length - 1)).concat(titles.length > 1 ? titles.slice(-1) : []);
-  const texts = [lead, heads, ...inner];
+  // `Returns orders, newest first.` says what the call does, and a table of parameters may follow.
+  const isSentence = /\.\s*$/.test(leadOf(outline, index)) && REQUEST.test(heads);
+  const texts = [isSentence ? "" : lead, heads, ...inner];
   let side: Role["side"];
   for (const [at, text] of texts.entries()) {
     side = sideIn(text, at === 0);

@@ -14,6 +14,9 @@ const READING = words("search query list lookup validate preview find get fetch 
 /** Words that say that something is made or changed, whatever else the name says. */
 const WRITING = words("create update add set save put post insert upload send start replace patch edit import");
 
+/** Steps of a path that make or change something even if they are called with GET, as by gateways for messages. */
+const ACTING = words("create update insert send submit");
+
 /** The rules in the order in which they are applied, as docs/reference/import.md lists them. */
 export const EFFECT_RULES: readonly { effect: Effect; when: string; is: (operation: Named) => boolean }[] = [
   { effect: "destructive", when: "the method is DELETE", is: ({ method }) => method === "DELETE" },
@@ -21,6 +24,11 @@ export const EFFECT_RULES: readonly { effect: Effect; when: string; is: (operati
     effect: "destructive",
     when: `the name begins with, or the path ends with, ${[...DESTRUCTIVE].join(", ")}`,
     is: ({ verbs }) => verbs.some((verb) => DESTRUCTIVE.has(verb)),
+  },
+  {
+    effect: "write",
+    when: `the path ends with ${[...ACTING].join(", ")}`,
+    is: ({ step }) => ACTING.has(step),
   },
   { effect: "read", when: `the method is ${[...SAFE].join(", ")}`, is: ({ method }) => SAFE.has(method) },
   {
@@ -40,6 +48,8 @@ interface Named {
   method: string;
   /** The first word of the name, and the last step of the path if it is one word. */
   verbs: string[];
+  /** The last step of the path if it is one word. */
+  step: string;
   /** The last word of the name. */
   last: string;
 }
@@ -58,8 +68,9 @@ function namedEffect({ method, id, path }: OperationFacts): Effect {
   const named = id === undefined ? [] : wordsOf(id.replace(/^.*[.:/#](?=[A-Za-z])/, ""));
   const step = wordsOf(path.replace(/^.*[/.:]/, ""));
   const isParameter = /\{[^{}]*\}$/.test(path);
-  const verbs = [...named.slice(0, 1), ...(step.length === 1 && !isParameter ? step : [])];
-  const facts = { method: method.toUpperCase(), verbs, last: named.at(-1) ?? "" };
+  const steps = step.length === 1 && !isParameter ? step : [];
+  const verbs = [...named.slice(0, 1), ...steps];
+  const facts = { method: method.toUpperCase(), verbs, step: steps[0] ?? "", last: named.at(-1) ?? "" };
   return EFFECT_RULES.find(({ is }) => is(facts))?.effect ?? "write";
 }
 

@@ -61,7 +61,7 @@ function wordsFor(
     .find(
       (each) =>
         each.length > 25 &&
-        !/^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b|^(?:url|endpoint|example|beispiel|content-type|host)\b|\b(?:base|basis)[- ]?url\b|:$/i.test(
+        !/^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b|^https?:\/\/\S+$|^(?:url|endpoint|example|beispiel|content-type|host)\b|\b(?:base|basis)[- ]?url\b|:$/i.test(
           each,
         ),
     );

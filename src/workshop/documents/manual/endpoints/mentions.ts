@@ -32,6 +32,8 @@ const LABELLED = new RegExp(
   String.raw`(?:^|[\n.;]\s*|\b)(?:(?:request |service |resource |api |full )?(?:endpoint|url|uri|address|resource|route|path|adresse|aufruf|ressource))\s*[:=]\s*[\x60"]?(?:(${METHODS})\s+)?${ADDRESS}`,
   "gi",
 );
+/** An address with parameters, and nothing else. */
+const BARE = /^\s*(https?:\/\/[^\s"'<>]+\?[^\s"']+=[^\s"']*)\s*$/;
 
 /** All requests that the manual names, in its order. */
 export function mentionsIn(outline: Outline): Mention[] {
@@ -56,6 +58,9 @@ type Where = Pick<Mention, "index" | "place" | "kind" | "isSubject">;
 
 /** A sentence names requests by the way; a line that is little more than a request is about it. */
 function inProse(text: string, index: number, place: LineRange): Mention[] {
+  const alone = BARE.exec(text)?.[1];
+  const target = alone === undefined ? undefined : targetOf(alone);
+  if (target) return [{ method: "GET", ...target, index, place, kind: "text", isSubject: true }];
   const found = inText(text, { index, place, kind: "text", isSubject: false });
   const labelled = found.length > 0 ? [] : labelledIn(text, index, place);
   const [only] = found;
@@ -220,7 +225,7 @@ function inCode(text: string, index: number, from: number): Mention[] {
       continue;
     }
     const direct = new RegExp(String.raw`^\s*(${METHODS})\s+${ADDRESS}`).exec(line);
-    const bare = direct ? undefined : /^\s*(https?:\/\/[^\s"'<>]+\?[^\s"']+=[^\s"']*)\s*$/.exec(line);
+    const bare = direct ? undefined : BARE.exec(line);
     const address = direct?.[2] ?? bare?.[1];
     const target = address === undefined ? undefined : targetOf(address);
     if (target) found.push({ method: direct?.[1] ?? "GET", ...target, ...where, ...hostOf(target, lines, at) });

@@ -184,7 +184,7 @@ function occursIn(texts: readonly string[]): Occurs {
     if (/\bnot required\b|\boptional\b|\bnicht erforderlich\b/i.test(text) && !/\bnot optional\b/i.test(text))
       return { required: false };
     if (
-      /^(?:[^.;]{0,40}[\s(,])?(?:required|mandatory|pflichtfeld|erforderlich)\b(?! (?:if|when|for|unless|only))|\*$/i.test(
+      /^(?:[^.;]{0,40}[\s(,])?(?:required|mandatory|pflichtfeld|erforderlich)\b(?! (?:if|when|for|unless|only))|\((?:required|mandatory)\)|\*$/i.test(
         text.trim(),
       )
     )
