@@ -185,7 +185,7 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
   },
   "api import": {
     section: "Turn APIs into servers",
-    summary: "make a tool file of an OpenAPI or Postman description",
+    summary: "make a tool file of an API description or a manual",
     load: async () => (await import("./api/api-import.ts")).apiImport,
   },
   "api new": {

@@ -7,7 +7,7 @@ import { lockPath } from "../../config/read/lock-path.ts";
 import { accept } from "../../workshop/acceptance.ts";
 import { approve, isApproved } from "../../workshop/review/lock.ts";
 import { accountName } from "./approval-text.ts";
-import { loadNamed, loadSound, ownLock, type NamedApi } from "./loaded.ts";
+import { loadNamed, loadSound, openQuestions, ownLock, type NamedApi } from "./loaded.ts";
 import { QUOTES } from "./change-rows.ts";
 import { publishedBefore, publishedText } from "./publish/published-before.ts";
 import { showForApproval } from "./show-for-approval.ts";
@@ -61,6 +61,8 @@ file is shown, and the lock is not changed.`,
     const published = await publishedBefore(context, api);
     if (!out.json) showForApproval(out, { api, lock, changes, quotes: options.quotes });
     if (!out.json && published) out.line(publishedText(published));
+    const open = openQuestions(loaded);
+    if (!out.json && open !== undefined) out.line(open);
     if (!options.yes && !(await isAgreed(loaded, out, signal))) {
       out.line("Nothing was approved.");
       return 8;
@@ -74,7 +76,10 @@ file is shown, and the lock is not changed.`,
       const where = others ? `for you (${visible(others.by)} approved it before):` : `by ${visible(by)}:`;
       out.line(`Approved ${where} ${approval.hash.slice(0, 19)}… in ${lockPath(shown)}`);
     }
-    if (!out.json && published && published.kind !== "none") out.line(`To publish it: nexus api publish ${again}`);
+    if (!out.json && published && published.kind !== "none") {
+      const as = published.kind === "breaking" ? ` --as ${published.next}` : "";
+      out.line(`To publish it: nexus api publish ${again}${as}`);
+    }
     if (!out.json && !lock) out.line(`To serve it: nexus mcp add ${api.file.api} --api ${again}`);
     return 0;
   },

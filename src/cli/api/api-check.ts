@@ -1,4 +1,4 @@
-import { problemText, loadNamed, ownLock } from "./loaded.ts";
+import { problemText, loadNamed, openQuestions, ownLock } from "./loaded.ts";
 import { approvalText } from "./approval-text.ts";
 import { trustFor } from "../../host/servers/load-options.ts";
 import { defineCommand } from "../command/command.ts";
@@ -38,6 +38,8 @@ and statements without evidence. Nothing is sent over the network.
     const names = tools.length > 0 ? `: ${tools.join(", ")}` : "";
     const more = searched > 0 ? `; ${searched} more by searching` : "";
     out.line(`${shown}: ${found}; ${pluralize(tools.length, "tool")}${names}${more}`);
+    const open = openQuestions(loaded);
+    if (open !== undefined) out.line(open);
     if (api && errors === 0) out.line(approvalText(api, lock, { name: again, isMine }));
     return exit;
   },

@@ -24,8 +24,8 @@ export const apiImport = defineCommand({
   usage:
     "nexus api import <file|url>… [--name ID] [--out DIR] [--select WHAT]… [--rest search] [--base URL]\n    [--allow-host HOST]… [--dry-run]",
   description: `
-Makes a tool file of an API description: OpenAPI 2.0, 3.0, 3.1 or 3.2, or a Postman collection 2.x, from files or addresses.
-No model is used: the same description gives the same file. Every operation becomes a tool, or is listed with the reason why
+Makes a tool file of an API description, from files or addresses: OpenAPI 2.0 to 3.2, Postman collections 2.x, GraphQL
+schemas, WSDL 1.1, curl commands, HAR recordings, and manuals for people in Markdown, HTML, plain text or PDF. No model is used: the same description gives the same file. Every operation becomes a tool, or is listed with the reason why
 it did not. The file is a draft: it is served only after it was approved. What the description does not say is in its
 "questions". The description is copied beside the file, because the evidence in the file refers to it.
 --select takes tag:pets, path:/pets/**, op:listPets, read, write, destructive or a pattern for names such as list_*, and is

@@ -37,6 +37,7 @@ test.each([
   ["./hotel/hotel.nexus.yaml", "here/hotel/hotel.nexus.yaml"],
   ["plain.nexus.yaml", "here/plain.nexus.yaml"],
   ["./folder", "here/folder/folder.nexus.yaml"],
+  ["imports", "here/imports/shop.nexus.yaml"],
   ["./imports", "here/imports/shop.nexus.yaml"],
   [".", "here/plain.nexus.yaml"],
 ])("%s means %s", async (given, file) => {

@@ -21,9 +21,9 @@ export async function findToolFile(given: string, places: ToolFilePlaces): Promi
   const { cwd, examples = packagedExamples() } = places;
   const candidates = isPath(given) ? pathsOf(resolve(cwd, given)) : placesOf(given, { cwd, examples });
   for (const file of candidates) if (await isFile(file)) return file;
-  const inFolder = isPath(given) ? await toolFilesIn(resolve(cwd, given)) : [];
+  const inFolder = await toolFilesIn(resolve(cwd, given));
   if (inFolder.length === 1 && inFolder[0] !== undefined) return join(resolve(cwd, given), inFolder[0]);
-  throw isPath(given)
+  throw isPath(given) || inFolder.length > 1
     ? noFile(given, inFolder)
     : noApi(given, candidates, await namesIn([join(cwd, "api"), cwd, examples]));
 }

@@ -68,6 +68,7 @@ export function showImport({ draft, shown, isDry }: ImportSummary, out: Output):
   const again = quoteWord(shown);
   out.line("");
   out.line("Next");
+  if (questions.length > 0) out.line(`  nexus api questions ${again}  answer the questions`);
   out.line(`  nexus api check ${again}      look for mistakes and warnings`);
   out.line(`  nexus api test ${again}       run its checks against a fake of the API`);
   out.line(`  nexus api show ${again}       see tools, addresses and secrets`);

@@ -48,6 +48,12 @@ export async function loadSound(given: string, out: Output, home: string): Promi
   });
 }
 
+/** What a file leaves open, for those who check or approve it. */
+export function openQuestions({ file, again }: NamedApi): string | undefined {
+  const count = file?.questions?.length ?? 0;
+  return count === 0 ? undefined : `${pluralize(count, "open question")}: nexus api questions ${again}`;
+}
+
 /** Shells expand `~` only outside quotes, and those of Windows not at all. */
 function typed(given: string, home: string): string {
   if (/\s/.test(given)) return quoteWord(given);

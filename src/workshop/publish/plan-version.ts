@@ -46,6 +46,10 @@ export async function planVersion(api: CompiledApi, known: KnownVersions, as?: s
   if (wanted !== undefined && highest !== undefined && compareVersions(wanted, highest) <= 0) {
     throw tooLow(name, wanted, highest);
   }
+  // Only versions that exist are continued: a lower number would be served to nobody, and its content stays taken.
+  if (wanted !== undefined && highest === undefined && compareVersions(wanted, newest) < 0) {
+    throw tooLow(name, wanted, newest);
+  }
   const since = highest ?? newest;
   const before = await known.load(since);
   // Nothing is known about one that is damaged, so nothing is assumed about it.
