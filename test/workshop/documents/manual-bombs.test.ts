@@ -1,39 +1,16 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compressed, pdfLines, pdfOf, pdfOfObjects } from "../../fixtures/workshop/pdf-writer.ts";
-
-const PROGRAM = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
-// Not maxRSS: on Linux it also counts the process that started this one.
-const MEASURE = `data:text/javascript,${encodeURIComponent(
-  `import { readFileSync, writeSync } from "node:fs"; process.on("exit", () => { const { user, system } = process.cpuUsage();
-  const peak = /VmHWM:\\s*(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"));
-  writeSync(2, "\\nUSED " + JSON.stringify({ mb: Number(peak?.[1]) / 1024, cpuMs: (user + system) / 1000 })); });`,
-)}`;
+import { measuredImport } from "./measured-import.ts";
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-bombs-"));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
-
-/** Imports a document in a process of its own, and says what it cost. Time is that of the processor: machines are busy. */
-async function imported(name: string, content: string | Uint8Array) {
-  const file = join(folder, name);
-  await writeFile(file, content);
-  const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
-    const args = ["--import", MEASURE, PROGRAM, "api", "import", file, "--name", "bomb", "--dry-run"];
-    execFile(process.execPath, args, { cwd: folder, timeout: 60_000, maxBuffer: 1 << 26 }, (error, _, written) =>
-      resolve({ code: error ? error.code : 0, stderr: written }),
-    );
-  });
-  const used = JSON.parse(/USED (\{.*\})/.exec(stderr)?.[1] ?? "{}") as { mb: number; cpuMs: number };
-  return { code, stderr, ...used };
-}
 
 const inflated = () => deflateSync(Buffer.alloc(256 * 1024 * 1024, " "), { level: 9 });
 const page = (content: Buffer, resources = "<< /Font << /F1 4 0 R >> >>", more: (string | Buffer)[] = []) =>
@@ -85,7 +62,7 @@ const BOMBS: Record<string, () => string | Uint8Array> = {
 
 describe("X5: hostile documents are refused or read within 5 s and 200 MB", () => {
   test.for(Object.keys(BOMBS))("%s", { timeout: 90_000 }, async (name) => {
-    const { code, cpuMs, mb, stderr } = await imported(name, BOMBS[name]?.() ?? "");
+    const { code, cpuMs, mb, stderr } = await measuredImport(folder, name, BOMBS[name]?.() ?? "");
     expect([0, 3], stderr.slice(0, 500)).toContain(code);
     expect(cpuMs).toBeLessThan(6_500);
     expect(mb).toBeLessThan(215);
@@ -94,7 +71,11 @@ describe("X5: hostile documents are refused or read within 5 s and 200 MB", () =
 
 test("a PDF of 100 pages is read within the same limits", { timeout: 90_000 }, async () => {
   const lines = Array.from({ length: 40 }, (_, line) => `Line ${line}: GET /pets gives all pets with their names.`);
-  const { stderr, mb } = await imported("manual.pdf", pdfOf(Array.from({ length: 100 }, () => pdfLines(lines))));
+  const { stderr, mb } = await measuredImport(
+    folder,
+    "manual.pdf",
+    pdfOf(Array.from({ length: 100 }, () => pdfLines(lines))),
+  );
   expect(stderr).not.toContain("allowed");
   expect(mb).toBeLessThan(215);
 });

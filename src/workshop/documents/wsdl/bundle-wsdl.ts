@@ -2,7 +2,7 @@ import { messageOf } from "../../../errors/nexus-error.ts";
 import { sha256 } from "../../../text/digest.ts";
 import { visible } from "../../../text/visible.ts";
 import { MAX_DOCUMENT_LENGTH, type LoadedDocument } from "../parse-document.ts";
-import { readXmlNodes, type XmlNode } from "./xml-nodes.ts";
+import { checkSize, readXmlNodes, type XmlNode } from "./xml-nodes.ts";
 
 /** The namespace of the elements around the files of a bundle. */
 export const BUNDLE = "urn:nexus:wsdl-bundle";
@@ -45,6 +45,7 @@ interface Reference {
  * lines cover all of them. Lines of the description itself stay as they are, unless it is written without line ends.
  */
 export async function bundleWsdl(document: LoadedDocument, name: string, source: PartSource): Promise<LoadedDocument> {
+  checkSize(document.text, document.name);
   const main = laidOut(document.text);
   const parts = new Map<string, Part>([[name, { name, text: main, targets: new Set() }]]);
   const remarks: string[] = [];
@@ -68,7 +69,7 @@ export async function bundleWsdl(document: LoadedDocument, name: string, source:
     const known = parts.get(whole);
     if (known && (known.targets.has(target) || next.target === undefined)) continue;
     try {
-      const text = known?.text ?? laidOut(withLineFeeds(await source.read(whole)));
+      const text = known?.text ?? laidOut(withLineFeeds(await readPart(source, whole)));
       const root = readXmlNodes(text, whole);
       if (known) known.targets.add(target);
       else {
@@ -91,6 +92,12 @@ export async function bundleWsdl(document: LoadedDocument, name: string, source:
   const all = [...document.remarks, ...new Set(remarks)];
   const text = parts.size === 1 ? main : bundled([...parts.values()]);
   return { ...document, text, sha256: sha256(text), remarks: all };
+}
+
+async function readPart(source: PartSource, name: string): Promise<string> {
+  const text = await source.read(name);
+  checkSize(text, name);
+  return text;
 }
 
 function referencesIn(root: XmlNode, from: string, around: string | undefined): Reference[] {

@@ -34,9 +34,10 @@ export interface QName {
 }
 
 const MAX_DEPTH = 100;
-const MAX_ELEMENTS = 200_000;
+const MAX_ELEMENTS = 150_000;
 const MAX_ATTRIBUTES = 200;
 const MAX_TEXT = 100_000;
+const NONE = new Map<string, string>();
 /** Text of all elements together. */
 const MAX_WHOLE_TEXT = 8_000_000;
 
@@ -57,8 +58,9 @@ export function readXmlNodes(text: string, name: string): XmlNode {
   });
   parser.on("attribute", () => builder.countAttribute());
   parser.on("opentag", ({ local, uri, attributes, ns }) => {
-    const own = new Map<string, string>();
-    for (const each of Object.values(attributes)) {
+    const written = Object.values(attributes);
+    const own = written.length === 0 ? NONE : new Map<string, string>();
+    for (const each of written) {
       own.set(each.uri === "" || each.uri === uri ? each.local : `{${each.uri}}${each.local}`, each.value);
     }
     builder.open({ name: local, namespace: uri, attributes: own, declared: ns, from, tagEnd: parser.line });
@@ -73,6 +75,14 @@ export function readXmlNodes(text: string, name: string): XmlNode {
     throw notReadable(name, visible(messageOf(error).slice(0, 200)), error);
   }
   return builder.root();
+}
+
+/** Refuses a document that has far too many elements before it takes the memory for them. */
+export function checkSize(text: string, name: string): void {
+  let tags = 0;
+  for (let at = text.indexOf("<"); at !== -1; at = text.indexOf("<", at + 1)) tags++;
+  // Each element has up to two tags; comments and sections have some, too.
+  if (tags > MAX_ELEMENTS * 3) throw notReadable(name, `it has more than ${MAX_ELEMENTS} elements`);
 }
 
 function notReadable(name: string, problem: string, cause?: unknown): Error {

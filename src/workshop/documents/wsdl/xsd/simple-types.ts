@@ -67,6 +67,8 @@ const MAX_ENUM = 2_000;
 export class SimpleTypes {
   readonly #schemas: SchemaSet;
   readonly #placeOf: (node: XmlNode) => Evidence;
+  /** Types that were read: unions of unions would be read again for each of their members. */
+  readonly #known = new Map<XmlNode, SimpleFacts>();
 
   constructor(schemas: SchemaSet, placeOf: (node: XmlNode) => Evidence) {
     this.#schemas = schemas;
@@ -77,10 +79,18 @@ export class SimpleTypes {
   named(name: QName | undefined, depth = 0): SimpleFacts {
     if (!name || depth > MAX_DEPTH) return builtInFacts("string");
     const part = this.#schemas.find("simpleType", name);
-    if (part) return this.read(part, depth + 1);
+    if (part) return this.#once(part, depth + 1);
     const complex = this.#schemas.find("complexType", name);
     if (complex) return this.#ofSimpleContent(complex, depth + 1);
     return builtInFacts(name.namespace === XSD || isEncoding(name.namespace) ? name.name : "string");
+  }
+
+  #once(part: SchemaPart, depth: number): SimpleFacts {
+    const known = this.#known.get(part.node);
+    if (known) return known;
+    const facts = this.read(part, depth);
+    this.#known.set(part.node, facts);
+    return facts;
   }
 
   read({ node, schema }: SchemaPart, depth = 0): SimpleFacts {
@@ -119,9 +129,9 @@ export class SimpleTypes {
       ...childrenOf(union, XSD, "simpleType").map((inline) => this.read({ node: inline, schema }, depth + 1)),
     ];
     const places = [this.#placeOf(union), ...members.flatMap((member) => member.places)].slice(0, 20);
-    const values = members.flatMap((member) => member.enum ?? []);
+    const values = [...new Set(members.flatMap((member) => member.enum ?? []).map(String))].slice(0, MAX_ENUM);
     if (members.length > 0 && members.every((member) => member.enum)) {
-      return { types: ["string"], enum: values.map(String), places, doubts: [] };
+      return { types: ["string"], enum: values, places, doubts: [] };
     }
     const doubt = "The document allows values of several types here: they are text.";
     return { types: ["string"], places, doubts: members.length > 1 ? [doubt] : [] };
