@@ -25,9 +25,13 @@ export interface ReadSchema {
   unknown: string[];
 }
 
-/** The largest known schemas have about 500,000 tokens. */
-const MAX_TOKENS = 1_000_000;
+/** The largest known schemas have about 500,000 tokens. Each is kept in memory, with about 300 bytes. */
+const MAX_TOKENS = 600_000;
 const MAX_TYPES = 50_000;
+/** Of one type, and arguments of one field. */
+const MAX_MEMBERS = 10_000;
+/** The beginning of a definition, or a comment: each of both takes memory, whether it is used or not. */
+const DEFINITION = /^[ \t]*(?:#|(?:extend[ \t]+)?(?:type|interface|union|enum|input|scalar|directive)\b)/gm;
 
 /** Reads a schema in the schema language, or the result of an introspection query. */
 export function readSchema(document: LoadedDocument): ReadSchema {
@@ -50,12 +54,36 @@ export function readSchema(document: LoadedDocument): ReadSchema {
 }
 
 function ofText({ text, name }: LoadedDocument): ReadSchema {
+  checkDefinitions(text, name);
   const parsed = parse(text, { maxTokens: MAX_TOKENS });
-  if (parsed.definitions.length > MAX_TYPES) throw tooLarge(name, `has more than ${MAX_TYPES} definitions`);
+  if (parsed.definitions.length > MAX_TYPES) throw tooLarge(name, MANY_DEFINITIONS);
+  checkMembers(parsed, name);
   const { document, unknown } = completed(parsed);
   // Schemas of gateways use directives and types that other parts of them declare.
   const schema = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
   return { schema, places: new SdlPlaces(name, schema), unknown };
+}
+
+const MANY_DEFINITIONS = `has more than ${MAX_TYPES} definitions or comments`;
+
+/** Before they are parsed, which takes memory. Lines of descriptions may look like definitions: twice as many are allowed. */
+function checkDefinitions(text: string, name: string): void {
+  let count = 0;
+  for (const _ of text.matchAll(DEFINITION)) if (++count > 2 * MAX_TYPES) throw tooLarge(name, MANY_DEFINITIONS);
+}
+
+function checkMembers({ definitions }: DocumentNode, name: string): void {
+  const counts = new Map<string, number>();
+  for (const definition of definitions) {
+    if (!("fields" in definition) || !definition.fields) continue;
+    const owner = definition.name.value;
+    const count = (counts.get(owner) ?? 0) + definition.fields.length;
+    counts.set(owner, count);
+    const most = definition.fields.reduce((max, field) => {
+      return Math.max(max, "arguments" in field ? (field.arguments?.length ?? 0) : 0);
+    }, count);
+    if (most > MAX_MEMBERS) throw tooLarge(name, `has more than ${MAX_MEMBERS} fields in the type ${owner}`);
+  }
 }
 
 function ofIntrospection({ value, name }: LoadedDocument): ReadSchema {
@@ -70,10 +98,19 @@ function ofIntrospection({ value, name }: LoadedDocument): ReadSchema {
     );
   }
   if (types.length > MAX_TYPES) throw tooLarge(name, `has more than ${MAX_TYPES} types`);
+  for (const type of types) {
+    const lists = isNamed(type) ? [type["fields"], type["inputFields"]] : [];
+    if (lists.some(isTooLong)) throw tooLarge(name, `has more than ${MAX_MEMBERS} fields in one type`);
+  }
   // Servers may leave out what no client needs.
   const filled = { __schema: { directives: [], ...(described as object), types: types.filter(isNamed).map(complete) } };
   const schema = buildClientSchema(filled as unknown as IntrospectionQuery, { assumeValid: true });
   return { schema, places: new IntrospectionPlaces(name, `${isWrapped ? "/data" : ""}/__schema`, types), unknown: [] };
+}
+
+function isTooLong(list: unknown): boolean {
+  if (!Array.isArray(list)) return false;
+  return list.length > MAX_MEMBERS || list.some((each) => isRecord(each) && isTooLong(each["args"]));
 }
 
 function isNamed(type: unknown): type is Record<string, unknown> {

@@ -46,6 +46,8 @@ export const TOP_LEVEL = 2;
 const BUDGET = [60, 80, 160];
 const MOST_OWN = 200;
 const MOST_TYPES = 12;
+/** Objects that only contain others do not count as levels. */
+const MOST_NESTED = 50;
 /** The items that are asked for inside of another object, where the field says how many. */
 const INNER_ITEMS = 10;
 
@@ -67,7 +69,7 @@ export class Selections {
     const key = `${type.name} ${level}`;
     if (this.#known.has(key)) return this.#known.get(key);
     // A value that only contains values of its own type.
-    if (this.#open.has(key)) return undefined;
+    if (this.#open.has(key) || this.#open.size > MOST_NESTED) return undefined;
     this.#open.add(key);
     const found = isObjectType(type)
       ? this.#object(type, level)

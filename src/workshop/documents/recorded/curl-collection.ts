@@ -104,18 +104,26 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) => (typeof member === "bigint" ? String(member) : member), 2);
 }
 
-/** The same value without the credentials in it. */
+/** The same value without the credentials in it: also inside of what is called one, and in pairs of name and value. */
 function withoutSecrets(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name));
   if (isRecord(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutSecrets(member, key)]));
+    const called = [value["name"], value["key"], value["type"]].find((each) => typeof each === "string");
+    const pair = typeof called === "string" && isPrivateName(called) ? called : undefined;
+    const members = Object.entries(value).filter(([key]) => !looksSecret(key));
+    return Object.fromEntries(
+      members.map(([key, member]) => {
+        const own = pair !== undefined && key === "value" ? pair : key;
+        return [key, withoutSecrets(member, isPrivateName(name) ? name : own)];
+      }),
+    );
   }
   if (typeof value === "number" || typeof value === "bigint") return isPrivateName(name) ? 0 : value;
   return typeof value === "string" ? shown(name, value) : value;
 }
 
 function shown(name: string, value: string): string {
-  return isPrivateName(name) || looksSecret(value) ? "<string>" : value;
+  return isPrivateName(name) || looksSecret(value) ? "<string>" : maskedText(value);
 }
 
 /** `https://user:password@api.example/` has credentials for Basic authentication; the last @ is the one that counts. */
@@ -155,7 +163,7 @@ function urlOf(url: string): Record<string, unknown> {
       variable.push({ key, value: isSecretSegment(text) ? "" : text });
       return `:${key}`;
     });
-  const pairs = [...new URLSearchParams(query)].filter(([key]) => key !== "");
+  const pairs = [...new URLSearchParams(query)].filter(([key]) => key !== "" && !looksSecret(key));
   return {
     ...(protocol !== undefined && { protocol }),
     host: host.split("."),

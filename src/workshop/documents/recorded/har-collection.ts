@@ -129,9 +129,9 @@ function typesOf(value: unknown, depth: number): unknown {
     return items.length === 0 ? [] : distinct(items);
   }
   if (isRecord(value)) {
-    // The name of a member can be data: the keys of a map.
+    // The name of a member can be data: the keys of a map, such as tokens or the addresses of people.
     const members = Object.entries(value)
-      .filter(([name]) => !looksSecret(name))
+      .filter(([name]) => !looksSecret(name) && !name.includes("@"))
       .slice(0, 1_000);
     return Object.fromEntries(members.map(([name, member]) => [name, typesOf(member, depth + 1)]));
   }

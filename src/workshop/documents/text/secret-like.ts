@@ -1,6 +1,6 @@
 /** The beginnings of well-known tokens. */
 const KNOWN =
-  /^(?:eyJ[\w-]{8,}\.|sk[-_]|pk_|rk_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|ya29\.|SG\.|shp(?:at|ss)_|npm_|dop_v1_|Bearer\s|Basic\s)/;
+  /^(?:bot\d{5,}:|eyJ[\w-]{8,}\.|sk[-_]|pk_|rk_|gh[opsur]_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|ya29\.|SG\.|shp(?:at|ss)_|npm_|dop_v1_|Bearer\s|Basic\s)/;
 
 /** Whether a value is probably a credential: the token of a known service, or long and random. */
 export function looksSecret(value: string): boolean {
@@ -9,7 +9,7 @@ export function looksSecret(value: string): boolean {
   if (KNOWN.test(text) && text.length >= 12) return true;
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-/i.test(text)) return false;
   if (/^[0-9a-f]{32,}$/i.test(text)) return true;
-  const isRandom = /^[\w+/=.-]{32,}$/.test(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
+  const isRandom = /^[\w+/=.:-]{32,}$/.test(text) && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
   return isRandom && !text.includes("://");
 }
 
@@ -33,7 +33,7 @@ export function isSecretName(name: string): boolean {
 
 /** Words in names of values that are often credentials, but not always. */
 const PRIVATE = new Set(
-  "auth authorization cookie credential credentials csrf key otp pass passcode passphrase pin pwd session sid sig signature xsrf".split(
+  "auth authentication authorization bearer cookie credential credentials csrf cvc cvv hmac key keys nonce otp pass passcode passphrase pin pw pwd secrets session sid sig signature tokens totp xsrf".split(
     " ",
   ),
 );
@@ -62,6 +62,7 @@ const ELEMENT = /(<(?:[\w.-]{1,40}:)?(?:pin|pass|auth|key|sid|sig|otp|session|si
 /** A text for people or of an unknown format without what is probably a credential. */
 export function maskedText(text: string): string {
   return text
+    .replaceAll(/\b(bearer|basic|token)[ \t]+(?=[^\s"'<>]*[\d=_])[^\s"'<>]{6,4000}/gi, "$1 <string>")
     .replaceAll(ELEMENT, (_, element: string) => `${element}<string>`)
     .replaceAll(NAMED, (_, name: string, sign: string) => `${name}${sign}<string>`)
     .replaceAll(/[^\s"'<>&,;()=]{12,4000}/g, (word) => (looksSecret(word) ? "<string>" : word));
