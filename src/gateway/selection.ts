@@ -49,7 +49,8 @@ export class Selection {
     const shape = set && { show: set.show.bind(set), maxTtlMs: SET_TTL_MS };
     this.lists = new AggregateLists({ ...parts, access, ...shape });
     const candidates = (kind: ThingKind, exchange: GatewayExchange) => this.candidates(kind, exchange);
-    this.permits = new Permits({ access, listed, calls, candidates, logger });
+    const hasEarlierTools = (server: string) => host.directory.find(server)?.entry?.reach.kind === "api";
+    this.permits = new Permits({ access, listed, calls, candidates, hasEarlierTools, logger });
     this.#openNames = new SelectionNames(this, host, undefined);
   }
 

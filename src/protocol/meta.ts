@@ -27,6 +27,9 @@ export const CALLS_META = "dev.nexus/calls";
 /** In the definition of a tool that finds others: the member of its structured content that lists them. */
 export const FINDS_META = "dev.nexus/finds";
 
+/** Tools of a server in the same process that find, describe and call its others. */
+export const SEARCHING_TOOLS: readonly string[] = ["search_tools", "describe_tool", "call_tool"];
+
 /** Extensions that this code knows. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";

@@ -10,6 +10,7 @@ import {
 import type { Decision } from "../../host/directory/policy.ts";
 import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/json-rpc.ts";
+import { SEARCHING_TOOLS } from "../../protocol/meta.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/call-runner.ts";
@@ -23,6 +24,8 @@ export interface PermitsOptions {
   access: PrincipalAccess;
   listed: ListedThings;
   calls: Pick<CallRunner, "takeConsent">;
+  /** Whether the server may still have tools that it does not list any more. */
+  hasEarlierTools: (server: string) => boolean;
   /** Names that the caller may have meant, out of those it may see. */
   candidates: (kind: ThingKind, exchange: GatewayExchange) => readonly string[];
   logger: Logger;
@@ -35,6 +38,8 @@ interface JudgedCall {
   decision: Decision;
   target: AccessTarget;
   versions: readonly AccessTarget[];
+  /** Whether it is a tool that the server does not list, but may have in an earlier version. */
+  isEarlier?: boolean;
 }
 
 interface Judging {
@@ -71,7 +76,8 @@ export class Permits {
     const permitted = await this.#permit(call, decided, refusal);
     if (!permitted) throw unknown();
     if (decided.target.findsIn !== undefined) return this.#withoutDenied(decided.target, permitted, pass);
-    return kind === "resource" ? this.#hidingUnknown(pass(permitted), INVALID_PARAMS, unknown) : pass(permitted);
+    const mayBeUnknown = kind === "resource" || decided.isEarlier === true;
+    return mayBeUnknown ? this.#hidingUnknown(pass(permitted), INVALID_PARAMS, unknown) : pass(permitted);
   }
 
   /** A tool that the caller may not call is not found either. */
@@ -81,8 +87,10 @@ export class Permits {
     return withoutDenied(await pass(call), target, (tool) => access.decide(principal, tool).kind !== "denied");
   }
 
-  #isPlain({ decision, target }: JudgedCall, { refusal }: NamedThing): boolean {
-    return decision.kind === "allowed" && refusal === undefined && !this.#options.access.pins(target.server);
+  #isPlain({ decision, target, isEarlier }: JudgedCall, { refusal }: NamedThing): boolean {
+    return (
+      decision.kind === "allowed" && !isEarlier && refusal === undefined && !this.#options.access.pins(target.server)
+    );
   }
 
   /** The same for a method that the gateway does not know. */
@@ -160,18 +168,32 @@ export class Permits {
       return { decision: access.decide(principal, requested), target, versions: [] };
     // Who may not see the server has not come this far.
     const versions = listed.find(kind === "tool" ? "tools" : "prompts", server, name, exchange);
-    const judge = (found: readonly AccessTarget[]) =>
-      this.#judgeListed(
-        principal,
-        target,
-        found.map((version) => calledWith(version, params["arguments"])),
+    const judge = (found: readonly AccessTarget[]) => {
+      const called = found.map((version) => calledWith(version, params["arguments"]));
+      const isUnlisted = called.length === 0 && kind === "tool" && exchange.endpoint.kind !== "set";
+      return (
+        (isUnlisted ? this.#judgeEarlier(principal, target) : undefined) ?? this.#judgeListed(principal, target, called)
       );
+    };
     return versions instanceof Promise ? versions.then(judge) : judge(versions);
   }
 
   #judgeListed(principal: Principal, target: AccessTarget, versions: readonly AccessTarget[]): JudgedCall {
     const { decision, version } = judgeListed(this.#options.access, principal, versions);
     return { decision, target: version ?? target, versions };
+  }
+
+  /**
+   * A tool of an earlier version, which clients may still call. What it does is not known here, so that it is decided like
+   * one that destroys, and only if no consent is needed. Tools that call others are decided by what they list.
+   */
+  #judgeEarlier(principal: Principal, target: AccessTarget): JudgedCall | undefined {
+    const { access, hasEarlierTools } = this.#options;
+    const { server, name } = target;
+    if (!hasEarlierTools(server) || access.pins(server) || SEARCHING_TOOLS.includes(name)) return undefined;
+    const earlier = { ...target, annotations: { readOnlyHint: false, destructiveHint: true } };
+    const decision = access.decide(principal, earlier);
+    return decision.kind === "allowed" ? { decision, target: earlier, versions: [], isEarlier: true } : undefined;
   }
 
   /**

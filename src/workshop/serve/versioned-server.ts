@@ -222,7 +222,7 @@ const EFFECTS: readonly Effect[] = ["read", "write", "destructive"];
 
 /**
  * The effect by which a gateway has judged a call: that of the list now. Whoever may only read must not write because an
- * earlier version does. Undefined if the tool is not listed: where there are rules, such a call does not come here.
+ * earlier version does. Undefined if the tool is not listed: where there are rules, such a call was judged as destructive.
  */
 function judgedEffect({ file: { tools } }: CompiledApi, tool: string): Effect | undefined {
   const spec = Object.hasOwn(tools, tool) ? tools[tool] : undefined;

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openPublished, followedApis } from "../../../src/compose/stored-state.ts";
 import { readEnvironment } from "../../../src/environment.ts";
-import { serve, type Gateway } from "../../../src/gateway/index.ts";
+import { serve, type Gateway, type ServeOptions } from "../../../src/gateway/index.ts";
 import { Host } from "../../../src/host/host.ts";
 import { connect } from "../../../src/index.ts";
 import type { CallToolResult } from "../../../src/protocol/mcp.ts";
@@ -41,7 +41,7 @@ onBothEngines("published APIs in running gateways", (world) => {
   });
 
   /** A gateway as in a process of its own: it shares nothing but the database. */
-  async function openGateway(): Promise<{ gateway: Gateway; host: Host }> {
+  async function openGateway(rules: Pick<ServeOptions, "decide"> = {}): Promise<{ gateway: Gateway; host: Host }> {
     const own = await world().openStore({ address });
     const { source, onChange } = followedApis(own, "default");
     const published = await PublishedServers.follow({
@@ -63,7 +63,7 @@ onBothEngines("published APIs in running gateways", (world) => {
     );
     published.applyTo(host);
     await host.ready();
-    const gateway = await serve({ host, port: 0, stateFolder });
+    const gateway = await serve({ host, port: 0, stateFolder, ...rules });
     closing.push(
       () => published[Symbol.dispose](),
       () => host.close(),
@@ -112,6 +112,31 @@ onBothEngines("published APIs in running gateways", (world) => {
     await Promise.all([serving(one.host, "old_stock"), serving(other.host, "old_stock")]);
     await legacy.listTools({ fresh: true });
     expect(textOf(await legacy.callTool("find", { text: "back" }))).toBe("Found by v1.");
+  });
+
+  test("X15: two gateways follow each publication, and how long the first list and call took is reported", async () => {
+    const gateways = [await openGateway(), await openGateway()];
+    const lists: number[] = [];
+    const calls: number[] = [];
+    for (const version of ["1.0.0", "2.0.0", "1.1.0", "2.1.0", "1.2.0", "2.2.0"]) {
+      await publish(version);
+      const start = performance.now();
+      const since = () => Math.round(performance.now() - start);
+      const follow = async ({ gateway }: { gateway: Gateway }) => {
+        const listed = async () => (await fetch(urlOf(gateway, "/servers/shop/tools"))).text();
+        await expect.poll(listed, WAIT).toContain(`as of ${version}.`);
+        lists.push(since());
+        await using client = await connect({ url: urlOf(gateway) }, { era: "modern" });
+        await client.listTools();
+        const answer = await client.callTool("find", { text: "x" });
+        expect(textOf(answer)).toBe(`Found by v${version.slice(0, 1)}.`);
+        calls.push(since());
+      };
+      await Promise.all(gateways.map(follow));
+    }
+    const summary = (times: number[]) => `${Math.min(...times)} to ${Math.max(...times)} ms`;
+    console.log(`${world().kind}: first list after ${summary(lists)}, first call after ${summary(calls)}`, lists);
+    expect([lists.length, calls.length]).toEqual([12, 12]);
   });
 
   test("each major version has its own address while it is published", async () => {
@@ -180,6 +205,45 @@ onBothEngines("published APIs in running gateways", (world) => {
     await clients.modern.listTools({ fresh: true });
     expect(await call("modern", "find", { text: "x" })).toBe("Found by v2.");
     expect(host.find("shop")?.state.kind).toBe("ready");
+  });
+
+  test("a caller with narrow rules keeps the tools of an earlier version that it may use, and learns of no others", async () => {
+    await publish("1.0.0");
+    let allowed = ["old_stock"];
+    const { gateway, host } = await openGateway({
+      decide: (_principal, _operation, { kind, name }) =>
+        kind === "tool" && !allowed.includes(name)
+          ? { kind: "denied", reason: "not in its rules" }
+          : { kind: "allowed" },
+    });
+    const clients = {
+      modern: await connect({ url: urlOf(gateway) }, { era: "modern" }),
+      legacy: await connect({ url: urlOf(gateway) }, { era: "legacy" }),
+      all: await connect({ url: gateway.url }, { era: "legacy" }),
+    };
+    closing.push(() => Promise.all(Object.values(clients).map((client) => client.close())));
+    for (const client of Object.values(clients)) expect(await client.listTools()).toHaveLength(1);
+    await publish("2.0.0");
+    await serving(host, "new_stock");
+    const call = async (name: keyof typeof clients, tool: string) => {
+      const params = { name: `${name === "all" ? "shop__" : ""}${tool}`, arguments: { code: "x" } };
+      const result = await clients[name].request("tools/call", params).catch((error: unknown) => error);
+      return result instanceof Error ? result.message : textOf(result as CallToolResult);
+    };
+    for (const name of ["modern", "legacy", "all"] as const) {
+      expect(await call(name, "old_stock"), name).toBe("Stock by v1.");
+      const unknown = await call(name, "nothing");
+      expect(unknown).toMatch(/unknown|there is no/i);
+      for (const hidden of ["new_stock", "price", "call_tool"])
+        expect(await call(name, hidden)).toBe(unknown.replace("nothing", hidden));
+    }
+    await store.apis("default").change((apis) => apis.setState("shop", "1.0.0", "retired"));
+    for (const name of ["modern", "legacy", "all"] as const)
+      await vi.waitFor(async () => expect(await call(name, "old_stock")).toContain("Refresh the list of tools"), WAIT);
+    allowed = [];
+    const requests = upstream.requests.length;
+    expect(await call("modern", "old_stock")).toMatch(/unknown|there is no/i);
+    expect(upstream.requests).toHaveLength(requests);
   });
 
   test("calls are counted by the version that their callers have seen", async () => {

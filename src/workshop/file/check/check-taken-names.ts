@@ -1,14 +1,12 @@
 import { SOURCE_PAYLOAD } from "../../compile/json-schema.ts";
+import { SEARCHING_TOOLS } from "../../../protocol/meta.ts";
 import type { Problems } from "../model/problem.ts";
 import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
-
-/** The tools that are offered if others are found by searching. */
-const SEARCHING = ["search_tools", "describe_tool", "call_tool"];
 
 /** Reserved names that a tool or a field must not have. */
 export function checkTakenNames(file: ToolFile, problems: Problems): void {
   if (Object.values(file.tools).some(({ offer }) => offer === "search")) {
-    for (const name of SEARCHING.filter((taken) => Object.hasOwn(file.tools, taken))) {
+    for (const name of SEARCHING_TOOLS.filter((taken) => Object.hasOwn(file.tools, taken))) {
       const hint = "Call it otherwise, or list all tools (without offer: search).";
       problems.keyError(["tools", name], "is the name of a tool that searches, describes or calls others", hint);
     }
