@@ -49,7 +49,10 @@ export class Selection {
     const shape = set && { show: set.show.bind(set), maxTtlMs: SET_TTL_MS };
     this.lists = new AggregateLists({ ...parts, access, ...shape });
     const candidates = (kind: ThingKind, exchange: GatewayExchange) => this.candidates(kind, exchange);
-    const hasEarlierTools = (server: string) => host.directory.find(server)?.entry?.reach.kind === "api";
+    const hasEarlierTools = (server: string) => {
+      const reach = host.directory.find(server)?.entry?.reach;
+      return reach?.kind === "api" && reach.published !== undefined;
+    };
     this.permits = new Permits({ access, listed, calls, candidates, hasEarlierTools, logger });
     this.#openNames = new SelectionNames(this, host, undefined);
   }

@@ -24,7 +24,7 @@ export interface PermitsOptions {
   access: PrincipalAccess;
   listed: ListedThings;
   calls: Pick<CallRunner, "takeConsent">;
-  /** Whether the server may still have tools that it does not list any more. */
+  /** Whether the server has earlier versions, with tools that it does not list any more. */
   hasEarlierTools: (server: string) => boolean;
   /** Names that the caller may have meant, out of those it may see. */
   candidates: (kind: ThingKind, exchange: GatewayExchange) => readonly string[];

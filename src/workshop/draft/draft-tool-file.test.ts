@@ -232,7 +232,7 @@ test("addresses outside of the base are asked about, and no path of a document l
 });
 
 test("characters that reviewers cannot see are left out of texts, and escaped elsewhere", () => {
-  const hidden = "\u202e\u2066\u200b\u{e0041}";
+  const hidden = "\u202e\u2066\u200b\u{e0041}\u3164\uffa0\ufe01\u034f";
   const summary = `Lists${hidden} things`;
   const parameters = [{ name: "kind", in: "query", schema: { type: "string", enum: [`a${hidden}`, "b"] } }];
   const draft = draftOf(
@@ -241,7 +241,7 @@ test("characters that reviewers cannot see are left out of texts, and escaped el
     }),
   );
   expect(errorsOf(draft)).toEqual([]);
-  expect(draft.text).not.toMatch(/[\u202e\u2066\u200b\u{e0041}]/u);
+  expect(draft.text).not.toMatch(/\p{Default_Ignorable_Code_Point}/u);
   expect(draft.file?.tools["a"]).toMatchObject({ title: "Lists things", description: "Lists things" });
   expect(JSON.stringify(draft.file?.types)).toContain(`a${hidden}`);
 });

@@ -37,8 +37,12 @@ export function cleanText(text: string, most: number): string {
   return cutAtSentence(joined, most);
 }
 
-/** Characters that nobody sees, which hide words from reviewers or change the direction of the text. */
-const UNSEEN = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+/**
+ * Characters that nobody sees, which hide words from reviewers or change the direction of the text: also fillers,
+ * selectors of variants, and joiners where they join nothing.
+ */
+const UNSEEN =
+  /(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}|[\ufff9-\ufffb]|(?<=\p{ASCII})[\u200c\u200d]+|[\u200c\u200d]{2,}/gu;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&nbsp;": " ",

@@ -232,7 +232,7 @@ onBothEngines("published APIs in running gateways", (world) => {
     };
     for (const name of ["modern", "legacy", "all"] as const) {
       expect(await call(name, "old_stock"), name).toBe("Stock by v1.");
-      const unknown = await call(name, "nothing");
+      const unknown = (await call(name, "nothing")) ?? "";
       expect(unknown).toMatch(/unknown|there is no/i);
       for (const hidden of ["new_stock", "price", "call_tool"])
         expect(await call(name, hidden)).toBe(unknown.replace("nothing", hidden));

@@ -5,6 +5,7 @@ import { visible } from "../../../text/visible.ts";
 import { neededSecrets } from "../../../workshop/file/model/secret-names.ts";
 import type { Approval } from "../../../workshop/review/lock.ts";
 import { isApproved } from "../../../workshop/review/lock.ts";
+import { isElsewhere } from "../../command/command-line.ts";
 import { defineCommand } from "../../command/command.ts";
 import { factLines } from "../../output/facts.ts";
 import type { Output } from "../../output/output.ts";
@@ -61,6 +62,9 @@ address while it is published.`,
     const secrets = upstream === "fake" ? [] : neededSecrets(api.file, server);
     if (published.isNew && secrets.length > 0) {
       out.note(visible(`It needs the secrets ${secrets.join(", ")}: nexus secrets set NAME${opened.again}`));
+    }
+    if (published.isNew && published.version.change === null && !isElsewhere(context)) {
+      out.note("Gateways on this store have it within two seconds. To start one: nexus serve");
     }
   },
 });

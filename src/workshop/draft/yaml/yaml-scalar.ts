@@ -11,8 +11,7 @@ const BLOCK_PLAIN = /^\p{L}[\p{L}\p{N} _./()+;'=<>$%^~#:@&*!?|…–,[\]{}"-]*$/
  * Characters that JSON does not escape, and that some readers of YAML take for line breaks or refuse; and those that
  * nobody sees or that change the direction of the text, so that reviewers would read something else than is there.
  */
-const ODD =
-  /[\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]/gu;
+const ODD = /[\u007f-\u009f\u2028\u2029\ufff9-\ufffb\ufffe\uffff]|(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}/gu;
 
 /** A single value on one line. `flow`: inside of braces or brackets. */
 export function yamlScalar(value: unknown, flow: boolean): string {
@@ -23,6 +22,8 @@ export function yamlScalar(value: unknown, flow: boolean): string {
 
 function isPlain(text: string, flow: boolean): boolean {
   if (text.length > 2_000 || !(flow ? PLAIN : BLOCK_PLAIN).test(text) || WORDS.test(text)) return false;
+  // Some letters are not seen either.
+  if (text.search(ODD) !== -1) return false;
   return !/: |:$| #|\s$/.test(text);
 }
 
