@@ -210,6 +210,33 @@ test.each([
       Either: EITHER,
     },
   ],
+  [
+    "a type of an answer lacks fields that only requests have",
+    {
+      Root: { fields: { either: { type: "Either", optional: true } } },
+      Cat: {
+        fields: {
+          kind: { const: "c" },
+          f0: { list: { type: "integer" }, writeOnly: true },
+          f1: { type: "string", writeOnly: true },
+          f2: {
+            oneOf: [{ type: "Cat" }, { type: "Leaf" }, { list: { type: "integer" }, minItems: 1 }],
+            optional: true,
+          },
+        },
+      },
+      Dog: { include: ["Leaf"], fields: { kind: { type: "string" }, f0: { ...BY_SPECIES, optional: true } } },
+      Leaf: {
+        fields: {
+          f0: { ...short, writeOnly: true },
+          f1: { type: "Cat", optional: true, readOnly: true },
+          f2: { map: { list: { type: "integer" } }, writeOnly: true },
+        },
+        additional: short,
+      },
+      Either: EITHER,
+    },
+  ],
 ])("X5: values are the same after they were sent as JSON if %s", (_, given) => {
   expectSameAfterSending(given);
 });

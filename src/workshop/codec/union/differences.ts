@@ -90,7 +90,8 @@ export class Differences {
       const { at, spec } = place;
       known.add(at);
       const given = at === "." ? value : own(value, at);
-      if (given !== undefined) cost += this.#ofMember(place, given, depth);
+      if (!this.#isHere(spec)) cost += given === undefined ? 0 : COST.unknown;
+      else if (given !== undefined) cost += this.#ofMember(place, given, depth);
       else if (!spec.optional && (isWire || isAsked(spec))) cost += COST.member;
     }
     const further = Object.keys(value).filter((member) => !known.has(member));
@@ -98,6 +99,11 @@ export class Differences {
     if (!additional) return cost + further.length * COST.unknown;
     const members = further.map((member) => value[member]);
     return cost + this.#ofItems(additional, members, depth);
+  }
+
+  /** Fields that only requests have say nothing about answers, and the other way round. */
+  #isHere({ side }: FieldSpec): boolean {
+    return side === undefined || this.#options.side === undefined || side === this.#options.side;
   }
 
   #placesOf(name: string): readonly FieldPlace[] {
