@@ -16,7 +16,7 @@ const SHELL = {
   ],
 };
 
-const PROCESSES = isFull ? 1_000 : 80;
+const PROCESSES = isFull ? 300 : 80;
 const CONNECTIONS = isFull ? 100 : 40;
 
 /** What keeps the process alive. */

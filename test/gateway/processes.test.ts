@@ -9,7 +9,7 @@ import type { WireMessage } from "../fixtures/json-line-peer.ts";
 import { oddServer } from "../host/odd-server.ts";
 import { HostWorld } from "../host/world.ts";
 
-const [CALLERS, SERVERS, PROCESSES] = isFull ? [50, 20, 40] : [16, 8, 12];
+const [CALLERS, SERVERS, PROCESSES] = isFull ? [32, 12, 24] : [16, 8, 12];
 const LINUX = process.platform === "linux";
 
 /** The most processes that were seen at the same time, of those with this text in their command line. */
