@@ -11,6 +11,15 @@ const IN_CI = [
 
 /** The files that take longest, the longest first. One of them that began last would run alone at the end. */
 const LONGEST = [
+  "test/gateway/processes.test.ts",
+  "test/security/crossings.test.ts",
+  "test/gateway/faults/faults-callers.test.ts",
+  "test/workshop/documents/random-documents.test.ts",
+  "test/workshop/corpus/corpus.test.ts",
+  "test/faults/faults.test.ts",
+  "test/workshop/killed-steps.test.ts",
+  "test/gateway/access/access-property.test.ts",
+  "test/e2e/package.test.ts",
   "test/matrix/matrix.test.ts",
   "test/cli/serve/serve.test.ts",
   "test/workshop/stopped-writer.test.ts",
@@ -33,7 +42,6 @@ const LONGEST = [
   "test/interop/gateway-demo.test.ts",
   "test/host/host.test.ts",
   "test/gateway/fairness.test.ts",
-  "test/security/crossings.test.ts",
 ];
 
 // Node 20 reads these certificates each time it starts, which takes as long as all the rest; no test leaves this machine.
