@@ -156,7 +156,8 @@ interface Publication {
 async function servePublished({ first, state, reach, apis }: Publication, given: OpenContext): Promise<Served> {
   const { onProblem = () => {}, logger } = given;
   const owner = defaultInstance(state.instance.server, given.tenant);
-  const kept = await keptFor(owner, state.instance.upstream, given);
+  // Also for a fake: the instance may get a real address while it is served.
+  const kept = await keptFor(owner, undefined, given);
   let { instance } = state;
   const rates = new InstanceRates();
   const open = (version: ServedVersion) => {

@@ -159,6 +159,6 @@ export class FollowedPublication implements AsyncDisposable {
 }
 
 /** What a runner is opened with, beside its version. */
-function settingsOf({ upstream, settings, limits, origin }: ApiInstance): string {
-  return JSON.stringify([upstream, settings, limits, origin]);
+function settingsOf({ upstream, addresses, settings, limits, origin }: ApiInstance): string {
+  return JSON.stringify([upstream, addresses, settings, limits, origin]);
 }

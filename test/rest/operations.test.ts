@@ -3,6 +3,8 @@ import { cp, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ApiOperations } from "../../src/team/operate/api-operations.ts";
+import { approvedFile } from "./contract-examples.ts";
 import { RestWorld, TOOL_FILE } from "./rest-world.ts";
 
 let world: RestWorld;
@@ -250,6 +252,19 @@ describe("the event stream", () => {
     await world.store.sets.put({ tenant: "shop", name: "seen", definition: JSON.stringify({ allow: ["*"] }) });
     await expect.poll(() => stream.changes()).toContainEqual({ topic: "sets", tenant: "shop" });
     expect(stream.changes().filter(({ tenant }) => tenant !== "shop")).toEqual([]);
+  });
+
+  test("tells that an API was published, rolled back or got another address, in its tenant alone", async () => {
+    await using stream = await EventReader.open(await world.newKey("operator", "shop"));
+    const operate = (tenant: string) => new ApiOperations(world.store.apis(tenant), { by: "Grace", origin: "network" });
+    const told = () => stream.changes().filter(({ topic }) => topic === "apis");
+    await operate("default").publish(approvedFile("elsewhere"));
+    await operate("shop").publish(approvedFile("told"));
+    await expect.poll(told).toEqual([{ topic: "apis", tenant: "shop" }]);
+    await operate("shop").putInstance("told", "live", { upstream: "https://test.example/" });
+    await expect.poll(() => told().length).toBe(2);
+    await operate("shop").removeInstance("told", "live");
+    await expect.poll(() => told().length).toBe(3);
   });
 
   test("tells the states of servers, and goes on after the last event that was received", async () => {

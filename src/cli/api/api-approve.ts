@@ -15,6 +15,9 @@ import { defineCommand, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
 
+/** Of an approver. It is kept with every version, and gateways accept no more. */
+const MAX_NAME = 200;
+
 /** nexus api approve capcorn */
 export const apiApprove = defineCommand({
   usage: "nexus api approve <api> [--by NAME] [--hash HASH] [--quotes] [--yes]",
@@ -51,6 +54,10 @@ file is shown, and the lock is not changed.`,
     const lock = await ownLock(loaded, trust);
     const by = (options.by ?? accountName()).trim();
     if (by === "") throw wrongUsage("The approver has no name", 'Add --by "Ada, API team".');
+    if (by.length > MAX_NAME || visible(by) !== by) {
+      const why = by.length > MAX_NAME ? `is longer than ${MAX_NAME} characters` : "has invisible characters";
+      throw wrongUsage(`The name of the approver ${why}`, 'Use one line, as in --by "Ada, API team".');
+    }
     if (options.hash !== undefined && options.hash !== api.hash) throw notReviewed(shown, api.hash, options.hash);
     if (isApproved(lock, api)) {
       if (out.json) out.value({ file: path, approval: lock?.approvals.at(-1), changes: [] });

@@ -44,7 +44,7 @@ const MAX_ALL = 256;
 const KEPT = 512;
 /** A reader that is so many events behind is dropped; it reads everything again when it comes back. */
 const MAX_BEHIND = 1000;
-const TOPICS: readonly WatchedTopic[] = ["keys", "sets", "servers", "definitions"];
+const TOPICS: readonly WatchedTopic[] = ["keys", "sets", "servers", "definitions", "apis"];
 const ENCODER = new TextEncoder();
 
 /**

@@ -12,9 +12,12 @@ export async function readBody(
   sender: keyof typeof MAX_BODY,
   max = MAX_BODY[sender],
 ): Promise<string> {
+  // Before the first byte of it is read.
+  if (Number(req.headers["content-length"] ?? 0) > max) throw tooLarge(max);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
+  // The connection stays open for the answer.
+  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > max) throw tooLarge(max);
     chunks.push(chunk);

@@ -58,6 +58,8 @@ export function problemOf(error: NexusError): HttpProblem {
   const status = STATUSES[code];
   const seconds = details.retryAfterMs === undefined ? 1 : Math.ceil(details.retryAfterMs / 1000);
   const headers = {
+    // The rest of its body is not read.
+    ...(status === 413 ? { connection: "close" } : {}),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
     ...(status === 503 || status === 429 ? { "retry-after": String(seconds) } : {}),
   };

@@ -2,10 +2,17 @@ import * as z from "zod";
 import type { ApiOperations } from "../../team/operate/api-operations.ts";
 import type { Actor } from "../access/actor.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
-import { defineOperation, type ApiContext } from "./api-context.ts";
+import { NAME_FORM, SHOWN_NAME, writtenForm } from "../http/written-form.ts";
+import { defineOperation, type ApiContext, type ApiOperation } from "./api-context.ts";
 
 const HASH = z.string().describe("`sha256:…` of what the tool file compiles to.");
 const VERSION = z.string().describe("Three numbers: `1.4.0`.");
+/** In requests: what is stored is shown to people, and kept with every version. */
+const GIVEN_VERSION = z.string().max(32).describe("Three numbers: `1.4.0`.");
+const GIVEN_HASH = writtenForm(/^sha256:[0-9a-f]{64}$/, "a hash. Use sha256: and 64 hexadecimal digits.");
+const TIME = z.iso.datetime({ offset: true }).max(40);
+const ADDRESS = z.string().max(2000);
+const MAX_VALUES = 200;
 const LIMITS = {
   timeoutMs: z.int().min(1).max(3_600_000).describe("The most time for a call; never more than the tool file allows."),
   perMinute: z.int().min(1).max(1_000_000).describe("Requests to upstream per minute, in each gateway."),
@@ -18,6 +25,7 @@ const ApiInstance = z.object({
   version: VERSION,
   former: z.array(z.string()).describe("Versions that it served before, the newest last."),
   upstream: z.string().nullable().describe("An address, or `fake`; null: the address of the tool file."),
+  addresses: z.record(z.string(), z.string()).describe("Where other addresses of the tool file are reached."),
   settings: z.record(z.string(), z.string()),
   limits: z.object(LIMITS).partial(),
   origin: z.enum(["local", "network"]).describe("`network`: its upstream address must be a public one."),
@@ -51,9 +59,14 @@ const PublishedApi = z.object({
 });
 
 const INSTANCE_CHANGE = {
-  server: z.string().optional().describe("The id of the server of a new instance."),
-  upstream: z.string().max(2000).nullable().optional().describe("A public address, or `fake`; null: that of the file."),
-  settings: z.record(z.string(), z.string().nullable()).optional().describe("Null removes a value."),
+  server: NAME_FORM.optional().describe("The id of the server of a new instance."),
+  upstream: ADDRESS.nullable().optional().describe("A public address, or `fake`; null: that of the file."),
+  addresses: bounded(z.record(ADDRESS, ADDRESS.nullable()))
+    .optional()
+    .describe("With an upstream address: where other addresses of the file are reached, by prefix. Null removes one."),
+  settings: bounded(z.record(z.string().max(100), z.string().max(10_000).nullable()))
+    .optional()
+    .describe("Null removes a value."),
   limits: z
     .strictObject({ timeoutMs: LIMITS.timeoutMs.nullable(), perMinute: LIMITS.perMinute.nullable() })
     .partial()
@@ -61,12 +74,21 @@ const INSTANCE_CHANGE = {
     .describe("Null removes a limit."),
 };
 
+const GivenApproval = z.strictObject({
+  hash: GIVEN_HASH.describe("`sha256:…` of what the tool file compiles to."),
+  by: SHOWN_NAME,
+  at: TIME,
+  version: z.string().max(100),
+});
+
 const NewApiVersion = z.strictObject({
   text: z.string().min(1).describe("The tool file as it is written."),
-  documents: z.record(z.string(), z.string()).describe("The texts of its documents, by their names in the file."),
-  approval: ApiVersion.shape.approval.describe("The newest approval in its lock file."),
-  as: VERSION.optional().describe("The number of the version; default: the next one that its changes allow."),
-  instance: z.string().optional().describe("The instance that serves it; default: `live`."),
+  documents: bounded(z.record(z.string().max(255), z.string())).describe(
+    "The texts of its documents, by their names in the file.",
+  ),
+  approval: GivenApproval.describe("The newest approval in its lock file."),
+  as: GIVEN_VERSION.optional().describe("The number of the version; default: the next one that its changes allow."),
+  instance: NAME_FORM.optional().describe("The instance that serves it; default: `live`."),
   ...INSTANCE_CHANGE,
 });
 
@@ -85,9 +107,9 @@ export const API_SCHEMAS = {
     changes: z.array(z.record(z.string(), z.unknown())).describe("What it changes, the breaking changes first."),
   }),
   ApiVersionState: z.strictObject({ state: ApiVersion.shape.state }),
-  ApiInstanceChange: z.strictObject({ version: VERSION.optional(), ...INSTANCE_CHANGE }),
+  ApiInstanceChange: z.strictObject({ version: GIVEN_VERSION.optional(), ...INSTANCE_CHANGE }),
   ApiRollback: z.strictObject({
-    to: VERSION.optional().describe("Default: the version that the instance served before."),
+    to: GIVEN_VERSION.optional().describe("Default: the version that the instance served before."),
   }),
 };
 
@@ -96,17 +118,13 @@ const PATH = "/tenants/{tenant}/apis/{id}";
 /** A tool file and its documents; the description of Kubernetes has 4 MB. */
 const MAX_UPLOAD = 32 * 1024 * 1024;
 
-const listApis = defineOperation({
+const listApis = listing({
   id: "listApis",
-  method: "GET",
   path: "/tenants/{tenant}/apis",
-  tag: TAG,
   summary: "The APIs that the tenant has published, and the servers that they are",
-  access: "operator",
-  query: z.strictObject(PAGE_QUERY),
-  answer: { status: 200, schema: API_SCHEMAS.PublishedApiList },
-  handle: async ({ api, actor, params, query }) =>
-    pageOf(await (await apisOf(api, actor, params)).list(), query, (each) => each.api),
+  schema: API_SCHEMAS.PublishedApiList,
+  list: (apis) => apis.list(),
+  keyOf: ({ api }) => api,
 });
 
 const publishApi = defineOperation({
@@ -124,19 +142,13 @@ const publishApi = defineOperation({
   handle: async ({ api, actor, params, body }) => (await apisOf(api, actor, params)).publish(body),
 });
 
-const listApiVersions = defineOperation({
+const listApiVersions = listing({
   id: "listApiVersions",
-  method: "GET",
   path: `${PATH}/versions`,
-  tag: TAG,
   summary: "The versions of an API, the lowest first, with their approvals and how much they are used",
-  access: "operator",
-  query: z.strictObject(PAGE_QUERY),
-  answer: { status: 200, schema: API_SCHEMAS.ApiVersionList },
-  handle: async ({ api, actor, params, query }) =>
-    pageOf(await (await apisOf(api, actor, params)).versions(params["id"] ?? ""), query, ({ version }) =>
-      inOrder(version),
-    ),
+  schema: API_SCHEMAS.ApiVersionList,
+  list: (apis, id) => apis.versions(id),
+  keyOf: ({ version }) => inOrder(version),
 });
 
 const changeApiVersion = defineOperation({
@@ -152,17 +164,13 @@ const changeApiVersion = defineOperation({
     (await apisOf(api, actor, params)).setState(params["id"] ?? "", params["version"] ?? "", state),
 });
 
-const listApiInstances = defineOperation({
+const listApiInstances = listing({
   id: "listApiInstances",
-  method: "GET",
   path: `${PATH}/instances`,
-  tag: TAG,
   summary: "The servers that an API is: each serves one version with its own address, settings and limits",
-  access: "operator",
-  query: z.strictObject(PAGE_QUERY),
-  answer: { status: 200, schema: API_SCHEMAS.ApiInstanceList },
-  handle: async ({ api, actor, params, query }) =>
-    pageOf(await (await apisOf(api, actor, params)).instances(params["id"] ?? ""), query, ({ name }) => name),
+  schema: API_SCHEMAS.ApiInstanceList,
+  list: (apis, id) => apis.instances(id),
+  keyOf: ({ name }) => name,
 });
 
 const changeApiInstance = defineOperation({
@@ -213,6 +221,36 @@ export const API_OPERATIONS = [
   removeApiInstance,
   rollBackApi,
 ];
+
+interface Listing<T> {
+  id: string;
+  path: string;
+  summary: string;
+  schema: z.ZodType;
+  list: (apis: ApiOperations, id: string) => Promise<T[]>;
+  /** Unique, and the order of the list. */
+  keyOf: (item: T) => string;
+}
+
+function listing<T>({ id, path, summary, schema, list, keyOf }: Listing<T>): ApiOperation {
+  return defineOperation({
+    id,
+    method: "GET",
+    path,
+    tag: TAG,
+    summary,
+    access: "operator",
+    query: z.strictObject(PAGE_QUERY),
+    answer: { status: 200, schema },
+    handle: async ({ api, actor, params, query }) =>
+      pageOf(await list(await apisOf(api, actor, params), params["id"] ?? ""), query, keyOf),
+  });
+}
+
+/** A record of values from outside. */
+function bounded<V extends z.ZodType>(record: z.ZodRecord<z.ZodString, V>) {
+  return record.refine((values) => Object.keys(values).length <= MAX_VALUES, `must not have more than ${MAX_VALUES}`);
+}
 
 /** Versions are in the order of their numbers, also those with more digits. */
 function inOrder(version: string): string {

@@ -8,7 +8,7 @@ const streamEvents = defineOperation({
   tag: "events",
   summary: "What changes, as server-sent events",
   description:
-    "The event `ready` comes first; then `change` with `topic` (`state`, `tools`, `servers`, `keys`, `sets`, `definitions`, `tenants`), `tenant`, and `server` and `state` where they apply. The details are in the resources. With `Last-Event-ID` the stream goes on where it ended, or begins again with `ready` where that is not known. A comment comes every 15 seconds. The stream ends with the key or session of its reader.",
+    "The event `ready` comes first; then `change` with `topic` (`state`, `tools`, `servers`, `keys`, `sets`, `definitions`, `apis`, `tenants`), `tenant`, and `server` and `state` where they apply. The details are in the resources. With `Last-Event-ID` the stream goes on where it ended, or begins again with `ready` where that is not known. A comment comes every 15 seconds. The stream ends with the key or session of its reader.",
   access: "operator",
   answer: { status: 200, mediaType: "text/event-stream" },
   fails: [429],

@@ -8,10 +8,9 @@ import type { Explanation } from "../../team/grants.ts";
 import { explainUse, type ExplainedServers } from "../../team/operate/explain-use.ts";
 import { MAX_KEY_MS, unknownKey, type KeyView } from "../../team/operate/key-operations.ts";
 import { parseDuration } from "../../text/duration.ts";
-import { visible } from "../../text/visible.ts";
 import type { Actor } from "../access/actor.ts";
 import { listOf, PAGE_QUERY, pageOf } from "../http/page.ts";
-import { writtenForm } from "../http/written-form.ts";
+import { SHOWN_NAME, writtenForm } from "../http/written-form.ts";
 import { defineOperation, type ApiContext } from "./api-context.ts";
 
 const PATTERNS = z.array(z.string().min(1).max(500)).max(200);
@@ -67,13 +66,7 @@ export const KEY_SCHEMAS = {
   Grants,
   NewGrants,
   NewKey: NewGrants.extend({
-    name: z
-      .string()
-      .trim()
-      .min(1)
-      .max(200)
-      .refine((name) => visible(name) === name, "It has invisible characters")
-      .describe("Who uses it."),
+    name: SHOWN_NAME.describe("Who uses it."),
     role: z.enum(KEY_ROLES).default("caller"),
     limits: LimitChange.optional(),
     expires: DURATION.optional().describe("How long it works: 90d, 12h. Without it, until it is revoked."),

@@ -165,6 +165,42 @@ onBothEngines("publishing", (world) => {
     expect(await apis.instances("orders")).toHaveLength(1);
   });
 
+  test("an instance elsewhere says where every address of the file is reached, or is refused", async () => {
+    const twoHosts = TEXT.replace(
+      "https://orders.example/v1/",
+      'https://orders.example/v1/, allow: ["https://orders.example/", "https://files.example/"]',
+    ).replace("method: GET,", "method: GET, base: https://files.example/,");
+    await apis.publish(approved(twoHosts));
+    const upstream = "https://test.example/v1/";
+    const put = (change: object) => apis.putInstance("orders", "test", change);
+    await expect(put({ upstream })).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+      message: expect.stringContaining("does not replace https://files.example/"),
+      details: { hint: expect.stringContaining("--address https://files.example/=URL") },
+    });
+    await expect(put({ upstream: "fake", addresses: { "https://files.example/": "https://f.test/" } })).rejects.toThrow(
+      "Only an upstream address elsewhere",
+    );
+    await expect(put({ upstream, addresses: { "https:/": "https://f.test/" } })).rejects.toThrow("does not use");
+    await expect(put({ upstream, addresses: { "https://fils.example/": "https://f.test/" } })).rejects.toThrow(
+      "does not use the address https://fils.example/",
+    );
+    await expect(put({ upstream, addresses: { "https://files.example/": "file:///x" } })).rejects.toThrow(
+      "not an http",
+    );
+    const addresses = { "https://files.example/": "https://f.test/" };
+    expect(await put({ upstream, addresses })).toMatchObject({ upstream, addresses, origin: "local" });
+    const network = operations("network");
+    await expect(
+      network.putInstance("orders", "test", { addresses: { "https://files.example/": "http://10.0.0.1/" } }),
+    ).rejects.toMatchObject({ code: "ADDRESS_REFUSED" });
+    await network.putInstance("orders", "test", { addresses: { "https://files.example/": "https://g.test/" } });
+    // One of its addresses came over the network.
+    expect(await put({ upstream: "https://other.example/v1/" })).toMatchObject({ origin: "network" });
+    await expect(put({ addresses: { "https://files.example/": null } })).rejects.toThrow("does not replace");
+    expect(await put({ upstream: "fake" })).toMatchObject({ upstream: "fake", addresses: {}, origin: "local" });
+  });
+
   test("what comes over the network reaches public addresses only, and is approved as a whole", async () => {
     const network = operations("network");
     const inside = TEXT.replace("https://orders.example/v1/", "http://127.0.0.1:9/");

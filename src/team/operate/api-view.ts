@@ -23,6 +23,8 @@ export interface InstanceView {
   former: string[];
   /** Null: the address of the tool file. */
   upstream: string | null;
+  /** Where other addresses of the file are reached. */
+  addresses: Record<string, string>;
   settings: Record<string, string>;
   limits: InstanceLimits;
   origin: ApiInstance["origin"];
@@ -47,8 +49,19 @@ export interface PublishedView {
 }
 
 export function instanceView(instance: ApiInstance): InstanceView {
-  const { api, name, server, current: version, former, upstream = null, settings, limits = {}, origin } = instance;
-  return { api, name, server, version, former: [...former], upstream, settings: { ...settings }, limits, origin };
+  const { api, name, server, current: version, former, upstream = null, addresses, settings, limits = {} } = instance;
+  return {
+    api,
+    name,
+    server,
+    version,
+    former: [...former],
+    upstream,
+    addresses: { ...addresses },
+    settings: { ...settings },
+    limits,
+    origin: instance.origin,
+  };
 }
 
 export function versionView(

@@ -53,6 +53,8 @@ export interface ApiInstance {
   former: readonly string[];
   /** Instead of `upstream.base` of the file: an address, or `fake`. */
   upstream?: string;
+  /** Where other addresses of the file are reached by an instance with an upstream address; by prefix. */
+  addresses?: Readonly<Record<string, string>>;
   settings: Readonly<Record<string, string>>;
   limits?: InstanceLimits;
   /**

@@ -13,6 +13,12 @@ export const INSTANCE_OPTIONS = {
     value: "URL",
     help: 'send its requests to this address instead of that in the file; "fake": to a fake; "file": as the file says',
   },
+  address: {
+    type: "string",
+    multiple: true,
+    value: "OLD=NEW",
+    help: "with --upstream URL: where another address of the file is reached; repeatable; an empty NEW removes it",
+  },
   setting: {
     type: "string",
     multiple: true,
@@ -24,8 +30,9 @@ export const INSTANCE_OPTIONS = {
 } as const satisfies Options;
 
 export function instanceChange(options: OptionValues<typeof INSTANCE_OPTIONS>): InstanceChange {
-  const { server, upstream, setting = [], "call-timeout": timeout, "per-minute": perMinute } = options;
-  const pairs = setting.map((text) => keyValue(text, "--setting"));
+  const { server, upstream, address = [], setting = [], "call-timeout": timeout, "per-minute": perMinute } = options;
+  const settings = pairsOf(setting, "--setting");
+  const addresses = pairsOf(address, "--address");
   const limits = {
     ...(timeout === undefined ? {} : { timeoutMs: timeout === "none" ? null : milliseconds(timeout) }),
     ...(perMinute === undefined ? {} : { perMinute: perMinute === "none" ? null : amount(perMinute) }),
@@ -33,18 +40,25 @@ export function instanceChange(options: OptionValues<typeof INSTANCE_OPTIONS>): 
   return {
     ...(server === undefined ? {} : { server }),
     ...(upstream === undefined ? {} : { upstream: upstream === "file" ? null : upstream }),
-    ...(pairs.length === 0
-      ? {}
-      : { settings: Object.fromEntries(pairs.map(({ key, value }) => [key, value === "" ? null : value])) }),
+    ...(addresses && { addresses }),
+    ...(settings && { settings }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }
 
+/** Undefined if there are none. An empty value removes. */
+function pairsOf(texts: readonly string[], option: string): Record<string, string | null> | undefined {
+  if (texts.length === 0) return undefined;
+  const pairs = texts.map((text) => keyValue(text, option));
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, value === "" ? null : value]));
+}
+
 /** Its address, settings and limits in one line. */
-export function instanceText({ upstream, settings, limits }: InstanceView): string {
+export function instanceText({ upstream, addresses, settings, limits }: InstanceView): string {
   const { timeoutMs, perMinute } = limits;
   return [
     ...(upstream === null ? [] : [`to ${upstream}`]),
+    ...Object.entries(addresses).map(([address, target]) => `${address} at ${target}`),
     ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
     ...(timeoutMs === undefined ? [] : [`at most ${durationText(timeoutMs)}`]),
     ...(perMinute === undefined ? [] : [`${perMinute} per minute`]),
