@@ -237,6 +237,16 @@ test.each([
       Either: EITHER,
     },
   ],
+  [
+    "another type of an answer has a member of this name only in requests",
+    {
+      Root: { fields: { f0: { oneOf: [BY_KIND, { type: "Either" }], optional: true } } },
+      Cat: { fields: { kind: { const: "c" }, f0: { map: BY_SPECIES, optional: true } } },
+      Dog: { include: ["Leaf"], fields: { kind: { type: "string" } } },
+      Leaf: { fields: { f0: { list: { type: "integer" }, writeOnly: true } }, additional: short },
+      Either: EITHER,
+    },
+  ],
 ])("X5: values are the same after they were sent as JSON if %s", (_, given) => {
   expectSameAfterSending(given);
 });

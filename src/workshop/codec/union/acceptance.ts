@@ -22,6 +22,8 @@ interface TypePlan {
   /** Fields that share an object upstream are not looked at. */
   fields: readonly { at: string; spec: FieldSpec; isShared: boolean }[];
   known: ReadonlySet<string>;
+  /** Members that only the other side has: of requests in answers, of answers in requests. */
+  absent: ReadonlySet<string>;
   additional: Shape | undefined;
 }
 
@@ -105,7 +107,7 @@ export class Acceptance {
   }
 
   #isOfType(name: string, value: unknown, depth: number): boolean {
-    const { whole, fields, known, additional } = this.#plan(name);
+    const { whole, fields, known, absent, additional } = this.#plan(name);
     if (whole) return this.#accepts(whole, value, depth + 1);
     if (!isRecord(value)) return false;
     for (const { at, spec, isShared } of fields) {
@@ -113,7 +115,7 @@ export class Acceptance {
     }
     for (const member of Object.keys(value)) {
       if (known.has(member)) continue;
-      if (!additional || !this.#accepts(additional, value[member], depth + 1)) return false;
+      if (!additional || absent.has(member) || !this.#accepts(additional, value[member], depth + 1)) return false;
     }
     return true;
   }
@@ -125,14 +127,16 @@ export class Acceptance {
     const isWire = this.#options.wording === "wire";
     const whole = Object.values(fields).find((field) => isWire && field.wire === "." && this.#isHere(field));
     const known = new Set<string>();
+    const absent = new Set<string>();
     const looked: TypePlan["fields"][number][] = [];
     for (const [field, spec] of Object.entries(fields)) {
       const [at = field, ...inner] = isWire ? namesOf(spec) : [field];
       if (isWire && spec.wire === false) continue;
       if (this.#isHere(spec)) looked.push({ at, spec, isShared: inner.length > 0 });
-      if (isWire || this.#isHere(spec)) known.add(at);
+      if (this.#isHere(spec)) known.add(at);
+      else if (isWire) absent.add(at);
     }
-    const plan = { whole: whole?.shape, fields: looked, known, additional };
+    const plan = { whole: whole?.shape, fields: looked, known, absent, additional };
     this.#plans.set(name, plan);
     return plan;
   }
