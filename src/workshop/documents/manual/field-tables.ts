@@ -13,6 +13,8 @@ export interface FieldTable {
   endpoint?: Endpoint;
   /** Names of objects that it may be the description of, from its titles and the text before it. */
   subjects: string[];
+  /** `2.1.1` of the section that it is in. */
+  number?: string;
   index: number;
 }
 
@@ -67,12 +69,24 @@ function tableAt(
   const endpoint = scopes.ownerOf(placed.index);
   const role = roleOf(outline, placed, endpoint);
   return {
-    rows,
+    rows: withMarks(rows),
     role: headed === undefined ? role : { ...role, place: role.place ?? headed },
     ...(endpoint ? { endpoint } : {}),
     subjects: subjectsOf(outline, placed),
+    ...(placed.section.number === undefined ? {} : { number: placed.section.number }),
     index: placed.index,
   };
+}
+
+/** Where only required fields are marked, all others are optional. */
+function withMarks(rows: FieldRow[]): FieldRow[] {
+  const isMarked = (required: boolean) => rows.some(({ occurs }) => occurs.required === required);
+  if (!isMarked(true) || isMarked(false)) return rows;
+  return rows.map((row) =>
+    row.occurs.required !== undefined || row.isXmlPath || row.attribute
+      ? row
+      : { ...row, occurs: { ...row.occurs, required: false } },
+  );
 }
 
 /** The items of one list. They are fields if most of them look like it. */

@@ -9,11 +9,14 @@ import {
 } from "../api-facts.ts";
 import { unreadable, type LoadedDocument } from "../parse-document.ts";
 import { readBlocks } from "./blocks/read-blocks.ts";
+import { markBodyCredentials } from "./describe/body-credentials.ts";
 import { parameterCredentials, statedCredentials } from "./describe/credentials.ts";
-import { effectIn, statusItem, statusRows, timeoutIn } from "./describe/failures.ts";
+import { effectOf, effectsIn } from "./describe/effects.ts";
+import { statusItem, statusRows, statusSentences, timeoutIn } from "./describe/failures.ts";
+import { alternatives, schemeName } from "./describe/needed-schemes.ts";
 import { OperationDescription } from "./describe/operation.ts";
 import { sayWords } from "./describe/said-words.ts";
-import { sharedServer, statedServers } from "./endpoints/base.ts";
+import { likelyServer, sharedServer, statedServers } from "./endpoints/base.ts";
 import { endpointsOf, type Endpoint } from "./endpoints/endpoints.ts";
 import { mentionsIn, usualMethodIn } from "./endpoints/mentions.ts";
 import { Scopes } from "./endpoints/scopes.ts";
@@ -56,11 +59,14 @@ class ManualReader {
     const usualMethod = usualMethodIn(outline);
     const found = endpointsOf(mentions, stated[0]?.url, usualMethod).slice(0, MOST_ENDPOINTS);
     if (found.length === 0) throw noEndpoint(this.#document.source ?? this.#document.name);
-    const shared = stated.length === 0 ? sharedServer(found, outline) : undefined;
+    const likely = stated.length === 0 && found.every(({ origin }) => origin === undefined) && likelyServer(outline);
+    const shared = likely || (stated.length === 0 ? sharedServer(found, outline) : undefined);
     const servers = shared ? [shared] : stated;
     const endpoints = shared ? endpointsOf(mentions, shared.url, usualMethod).slice(0, MOST_ENDPOINTS) : found;
     const scopes = new Scopes(outline, endpoints);
-    const doubts: Remark[] = [];
+    const doubts: Remark[] = likely
+      ? [{ text: `The manual does not call ${likely.url} its base address. Is it?`, evidence: likely.evidence }]
+      : [];
     const taken = new Set(mentions.filter(({ kind }) => kind === "table").map(({ index }) => index));
     const codes = codeTables(outline).filter(({ index }) => !taken.has(index));
     for (const { index, codes: listed } of codes) {
@@ -72,7 +78,7 @@ class ManualReader {
     );
     for (const { index } of limits) taken.add(index);
     const failures = this.#failures(taken);
-    for (const { index } of failures) taken.add(index);
+    for (const { index, isItem } of failures) if (isItem !== false) taken.add(index);
     const tables = fieldTables(outline, scopes, taken);
     const descriptions = this.#describe(endpoints, scopes, tables);
     const byEndpoint = new Map(descriptions.map((each) => [each.endpoint, each]));
@@ -99,6 +105,7 @@ class ManualReader {
       },
     });
     for (const description of descriptions) applyOrder(description);
+    markBodyCredentials(descriptions, outline);
     doubts.push(...this.#repeated(scopes, used), ...this.#marked());
     return this.#assemble({ descriptions, servers, scopes, failures, doubts });
   }
@@ -113,7 +120,7 @@ class ManualReader {
     for (const placed of outline.blocks) {
       if (placed.block.kind !== "code") continue;
       const endpoint = scopes.ownerOf(placed.index);
-      const { side } = roleOf(outline, placed, endpoint);
+      const side = this.#followsRequest(placed.index) ? "response" : roleOf(outline, placed, endpoint).side;
       const description = endpoint && byEndpoint.get(endpoint);
       for (const sample of this.#samples(placed.index)) {
         if (side === "error" || !description) errors.push(sample);
@@ -132,9 +139,11 @@ class ManualReader {
           objects.set(subject, table);
     }
     const used = new Set<FieldTable>();
+    const referred = referredTables(tables);
+    for (const [number, table] of referred) objects.set(`#${number}`, table);
     for (const table of tables) {
       const description = table.endpoint && byEndpoint.get(table.endpoint);
-      if (description) description.addTable(table);
+      if (description && referred.get(table.number ?? "") !== table) description.addTable(table);
     }
     const own = new Map<Endpoint, string[]>();
     for (const { text, index } of this.#prose()) {
@@ -151,6 +160,15 @@ class ManualReader {
     for (const table of tables)
       if (table.endpoint === undefined && !used.has(table)) this.#addCommon(table, [...byEndpoint.values()]);
     return [...byEndpoint.values()];
+  }
+
+  /** A sample beside a command, without a text between them, is what the command gives. */
+  #followsRequest(index: number): boolean {
+    for (let at = index - 1; at >= Math.max(0, index - 12); at--) {
+      if (this.#outline.blocks[at]?.block.kind !== "code") return false;
+      if (this.#samples(at).some(({ side, target }) => side === "request" && target !== undefined)) return true;
+    }
+    return false;
   }
 
   readonly #found = new Map<number, MessageSample[]>();
@@ -201,12 +219,18 @@ class ManualReader {
     }
   }
 
-  #failures(taken: ReadonlySet<number>): { facts: ErrorFacts; index: number }[] {
+  #failures(taken: ReadonlySet<number>): { facts: ErrorFacts; index: number; isItem?: boolean }[] {
     return this.#outline.blocks.flatMap(({ block, index }) => {
       if (taken.has(index)) return [];
       if (block.kind === "table") return statusRows(block, this.#outline).map((facts) => ({ facts, index }));
+      if (block.kind !== "item" && block.kind !== "paragraph") return [];
       const item = block.kind === "item" ? statusItem(block.text) : undefined;
-      return item ? [{ facts: { ...item, evidence: this.#outline.manual.evidence(block.place) }, index }] : [];
+      const evidence = this.#outline.manual.evidence(block.place);
+      return (item ? [item] : statusSentences(block.text)).map((said) => ({
+        facts: { ...said, evidence },
+        index,
+        isItem: item !== undefined,
+      }));
     });
   }
 
@@ -268,7 +292,7 @@ class ManualReader {
     const timeoutMs = this.#prose()
       .map(({ text }) => timeoutIn(text))
       .find((each) => each !== undefined);
-    const effects = this.#effects(scopes).slice(0, 500);
+    const effects = effectsIn(this.#prose(), scopes);
     const operations = descriptions.map((description): OperationFacts => {
       const { endpoint } = description;
       const own = parameterCredentials(description);
@@ -289,7 +313,7 @@ class ManualReader {
       const errors = failures
         .filter(({ index }) => (scopes.ownerOf(index) ?? endpoint) === endpoint)
         .map((each) => each.facts);
-      const effect = effectOf(endpoint, effects, endpoint);
+      const effect = effectOf(endpoint, effects);
       const server =
         endpoint.origin !== undefined && endpoint.origin !== originOf(servers[0]?.url)
           ? [{ url: endpoint.origin, variables: [], evidence: facts.evidence }]
@@ -324,67 +348,32 @@ class ManualReader {
       block.kind === "paragraph" || block.kind === "item" ? [{ text: block.text, index }] : [],
     );
   }
-
-  /** The sentences that say something about an effect. */
-  #effects(scopes: Scopes): { sentence: string; effect: NonNullable<OperationFacts["effect"]>; owner?: Endpoint }[] {
-    return this.#prose().flatMap(({ text, index }) => {
-      if (effectIn(plainText(text)) === undefined) return [];
-      const owner = scopes.ownerOf(index);
-      return plainText(text)
-        .split(/(?<=[.!?;])\s+/)
-        .flatMap((sentence) => {
-          const effect = effectIn(sentence);
-          return effect === undefined ? [] : [{ sentence, effect, ...(owner ? { owner } : {}) }];
-        });
-    });
-  }
 }
 
-/** What sentences say that name the endpoint, that are in its description, or that say what it is for. */
-function effectOf(
-  { names, method, purpose = "" }: Endpoint,
-  said: ReturnType<ManualEffects>,
-  endpoint: Endpoint,
-): OperationFacts["effect"] {
-  const found = said.find(
-    ({ sentence, effect, owner }) =>
-      !(effect === "write" && method === "GET") &&
-      (owner === endpoint || names.some((name) => name.length > 3 && sentence.includes(name))),
-  );
-  return found?.effect ?? effectIn(purpose);
+/** Tables of objects that fields of other tables refer to by the number of a section: `object | see 2.1.1`. */
+function referredTables(tables: readonly FieldTable[]): Map<string, FieldTable> {
+  const byNumber = new Map<string, FieldTable>();
+  for (const table of tables)
+    if (table.number !== undefined && !byNumber.has(table.number)) byNumber.set(table.number, table);
+  const found = new Map<string, FieldTable>();
+  for (const { rows, number: own } of tables) {
+    for (const { said, values } of rows) {
+      if (said.type !== "object" && said.reference === undefined && !said.list) continue;
+      for (const number of values.references ?? []) {
+        const table = number === own ? undefined : byNumber.get(number);
+        if (table) found.set(number, table);
+      }
+    }
+  }
+  return found;
 }
 
 function isNote(title = ""): boolean {
   return /\bnotes?\b|pitfall|limit|restriction|constraint|hinweis|einschr[äa]nkung/i.test(title);
 }
 
-type ManualEffects = () => { sentence: string; effect: NonNullable<OperationFacts["effect"]>; owner?: Endpoint }[];
-
-/** There is one Authorization header: several schemes for it are alternatives. */
-function alternatives(
-  needed: readonly { scheme: string; scopes: string[] }[],
-  security: Readonly<Record<string, SecuritySchemeFacts>>,
-): OperationFacts["security"] {
-  const isHeader = ({ scheme }: { scheme: string }) => security[scheme]?.kind !== "apiKey";
-  const headers = needed.filter(isHeader);
-  const others = needed.filter((each) => !isHeader(each));
-  if (headers.length < 2) return needed.length === 0 ? [] : [[...needed]];
-  return headers.map((each) => [each, ...others]);
-}
-
 function originOf(address: string | undefined): string | undefined {
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : address;
-}
-
-/** The same scheme has one name; another one of the same name gets a number. */
-function schemeName(security: Record<string, SecuritySchemeFacts>, name: string, facts: SecuritySchemeFacts): string {
-  const same = ({ evidence: _a, description: _b, ...a }: SecuritySchemeFacts) => JSON.stringify(a);
-  for (let more = 1; ; more++) {
-    const wanted = more === 1 ? name : `${name}${more}`;
-    const known = Object.hasOwn(security, wanted) ? security[wanted] : undefined;
-    if (!known) security[wanted] = facts;
-    if (!known || same(known) === same(facts)) return wanted;
-  }
 }
 
 function noEndpoint(name: string): Error {

@@ -15,6 +15,9 @@ const RESPONSE =
 const REQUEST =
   /\b(?:requests?|parameters?|arguments?|params|body|payload|inputs?|anfrage\w*|aufruf\w*|eingabe\w*|query|headers?|attributes|options|fields to send|post(?:ed)? (?:data|fields)|send)\b/i;
 
+/** Columns that tables of requests have. */
+const OF_REQUESTS = new Set(["required", "optional", "place", "default"]);
+
 /** The role of a block by the text before it, its caption, the heads of its columns, and its headings. */
 export function roleOf(outline: Outline, placed: PlacedBlock, endpoint: Endpoint | undefined): Role {
   const { block, index, section } = placed;
@@ -31,7 +34,10 @@ export function roleOf(outline: Outline, placed: PlacedBlock, endpoint: Endpoint
   // A title with the name of the call may have words of its own: `Send a request`, `Query errors`.
   const inner = titles.slice(0, Math.max(1, titles.length - 1)).concat(titles.length > 1 ? titles.slice(-1) : []);
   // `Returns orders, newest first.` says what the call does, and a table of parameters may follow.
-  const isSentence = /\.\s*$/.test(leadOf(outline, index)) && REQUEST.test(heads);
+  const isSentence =
+    /\.\s*$/.test(leadOf(outline, index)) &&
+    !/\b(?:following|these|below|fields|members|properties)\b/i.test(lead) &&
+    (REQUEST.test(heads) || (block.kind === "table" && columnsOf(block).some((column) => OF_REQUESTS.has(column))));
   const texts = [isSentence ? "" : lead, heads, ...inner];
   let side: Role["side"];
   for (const [at, text] of texts.entries()) {
@@ -48,7 +54,10 @@ export function roleOf(outline: Outline, placed: PlacedBlock, endpoint: Endpoint
 function shortLead(lead: string): string {
   const last = lead.split(/(?<=[.!?])\s+/).at(-1) ?? "";
   if (/:\s*$/.test(last) && last.length < 200) return last;
-  return lead.length < 80 ? lead.replace(/\.$/, "") : "";
+  // A sentence about failures beside another one is not what announces a sample.
+  const told = lead.split(/(?<=[.!?])\s+/).filter((each) => !/\b[45]\d\d\b/.test(each));
+  const rest = told.length > 0 ? told.join(" ") : lead;
+  return rest.length < 80 ? rest.replace(/\.$/, "") : "";
 }
 
 function sideIn(text: string, isLead: boolean): Role["side"] {

@@ -48,7 +48,9 @@ export function alignedTableAt({ all, pages }: TextLines, at: number): TextTable
       next = line + 1;
       continue;
     }
-    const smaller = narrowed(text, gutters);
+    const smaller = narrowed(text, gutters).map((gutter, column) =>
+      isAtColumn(text, gutters[column], start[column]) ? (gutters[column] ?? gutter) : gutter,
+    );
     if (smaller.some(({ from, to }) => to - from < narrowest)) break;
     const cells = cellsOf(text, smaller, line);
     const filled = cells.filter((cell) => cell.text !== "").length;
@@ -66,6 +68,12 @@ export function alignedTableAt({ all, pages }: TextLines, at: number): TextTable
   }
   const isCertain = rows.length > 2 || (rows.length === 2 && (border !== undefined || start.length > 1));
   return isCertain ? table(rows, next) : undefined;
+}
+
+/** A cell that fills its column leaves one blank before the next one, which begins where the head has it. */
+function isAtColumn(line: string, gutter: Gutter | undefined, head: Gutter | undefined): boolean {
+  if (!gutter || gutter.to !== head?.to || gutter.to - gutter.from < NARROWEST) return false;
+  return line[gutter.to - 1] === " " && (line[gutter.to] ?? " ") !== " " && line[gutter.to - 2] !== " ";
 }
 
 function nextWritten(all: readonly string[], from: number): number {

@@ -95,8 +95,7 @@ test("definition lists become items, or headings where a term has a chapter", ()
   expect(shown(html)).toEqual([
     "1-1 h2 Calls",
     "2-2 * `id`: The number.",
-    "2-2 * state",
-    "2-2 One of",
+    "2-2 * state: One of",
     "2-2 ** new",
     "3-3 h3 GET /pets",
     "3-3 Lists pets.",

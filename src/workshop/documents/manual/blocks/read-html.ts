@@ -21,8 +21,8 @@ const INLINE = new Set(
 );
 const CODE = new Set(["code", "tt", "samp", "kbd"]);
 const CONTENT = new Set(["main", "article"]);
-const BLOCKS_IN_DEFINITION = new Set(["pre", "table", "h1", "h2", "h3", "h4", "h5", "h6", "dl"]);
-const LISTS = new Set(["ul", "ol"]);
+const BLOCKS_IN_DEFINITION = new Set(["pre", "table", "h1", "h2", "h3", "h4", "h5", "h6"]);
+const LISTS = new Set(["ul", "ol", "dl"]);
 /** A sample in a cell that is short is also part of its text. */
 const SHORT_SAMPLE = 200;
 
@@ -43,6 +43,8 @@ class HtmlReader {
   /** What the next text is, if it is not a paragraph. */
   #next: { kind: "item"; level: number } | { kind: "heading"; level: number } | undefined;
   #listLevel = 0;
+  /** The item that is read, whose text goes on in further paragraphs. */
+  #open: { block: Extract<ManualBlock, { kind: "item" }>; separator: string } | undefined;
   #headingLevel = 0;
   #isInContent = false;
   /** The texts of tabs by their ids. */
@@ -114,6 +116,7 @@ class HtmlReader {
         this.#children(element);
         this.#flush();
         this.#next = undefined;
+        this.#open = undefined;
         return undefined;
       case "dl":
         return this.#definitions(element);
@@ -184,11 +187,16 @@ class HtmlReader {
       this.#flush();
       this.#headingLevel = outer;
     } else if (contains(element, LISTS)) {
-      if (term) this.blocks.push({ kind: "item", level: this.#listLevel + 1, ...term });
+      if (term) {
+        const block = { kind: "item" as const, level: this.#listLevel + 1, ...term };
+        this.blocks.push(block);
+        this.#open = { block, separator: ": " };
+      }
       this.#listLevel++;
       this.#children(element);
       this.#flush();
       this.#listLevel--;
+      this.#open = undefined;
     } else {
       const whole = joinTexts([...(term ? [term] : []), ...this.#texts(element)], ": ");
       if (whole) this.blocks.push({ kind: "item", level: this.#listLevel + 1, ...whole });
@@ -208,6 +216,7 @@ class HtmlReader {
     const start = this.blocks.length;
     this.#flush();
     this.#next = undefined;
+    this.#open = undefined;
     this.#listLevel = 0;
     this.#children(element);
     this.#flush();
@@ -275,11 +284,27 @@ class HtmlReader {
     const next = this.#next;
     // The text after the first one of an item is a paragraph.
     if (next?.kind === "item") this.#next = undefined;
+    if (!next && this.#goesOn(found)) return;
+    this.#open = undefined;
     if (next?.kind === "heading") {
       this.#headingLevel = next.level;
       const text = oneLine(found.text).replace(/\s*[#¶§🔗]$/u, "");
       if (text !== "") this.blocks.push({ ...next, text, place: found.place });
-    } else this.blocks.push({ ...(next ?? { kind: "paragraph" }), ...found });
+    } else if (next) {
+      const block = { ...next, ...found };
+      this.blocks.push(block);
+      this.#open = { block, separator: "\n" };
+    } else this.blocks.push({ kind: "paragraph", ...found });
+  }
+
+  /** A paragraph of an item belongs to its text, unless it announces something. */
+  #goesOn({ text, place }: { text: string; place: LineRange }): boolean {
+    const open = this.#open;
+    if (!open || this.blocks.at(-1) !== open.block || /:\s*$/.test(text)) return false;
+    open.block.text += open.separator + text;
+    open.block.place = { from: open.block.place.from, to: Math.max(open.block.place.to, place.to) };
+    open.separator = "\n";
+    return true;
   }
 }
 

@@ -76,12 +76,21 @@ class MarkdownReader {
     }
   }
 
-  /** The first paragraph of an item is its text; what follows are blocks of their own. */
+  /**
+   * The paragraphs of an item are its text, unless they announce something; what follows are blocks of their own.
+   */
   #item(nodes: readonly RootContent[], { level, place }: { level: number; place: LineRange }): void {
-    const [first, ...others] = nodes;
+    const [first] = nodes;
     if (first?.type === "paragraph") {
-      this.blocks.push({ kind: "item", level, text: plainText(first.children).trim(), place: placeOf(first) });
-      this.readAll(others, level + 1);
+      const texts = nodes
+        .slice(0, textLength(nodes))
+        .flatMap((node) =>
+          node.type === "paragraph" ? [{ text: plainText(node.children).trim(), place: placeOf(node) }] : [],
+        );
+      const { from } = placeOf(first);
+      const to = texts.at(-1)?.place.to ?? from;
+      this.blocks.push({ kind: "item", level, text: texts.map(({ text }) => text).join("\n"), place: { from, to } });
+      this.readAll(nodes.slice(texts.length), level + 1);
     } else {
       this.blocks.push({ kind: "item", level, text: "", place: { from: place.from, to: place.from } });
       this.readAll(nodes, level + 1);
@@ -93,6 +102,16 @@ class MarkdownReader {
     const textFrom = isFenced ? place.from + 1 : place.from;
     return { kind: "code", ...(language === undefined ? {} : { language }), text, textFrom, place };
   }
+}
+
+/** How many nodes of an item are its text: the first paragraph, and those after it that announce nothing. */
+function textLength(nodes: readonly RootContent[]): number {
+  const end = nodes.findIndex(
+    (node, index) =>
+      index > 0 &&
+      (node.type !== "paragraph" || /:\s*$/.test(plainText(node.children)) || nodes[index + 1]?.type === "code"),
+  );
+  return end < 0 ? nodes.length : end;
 }
 
 function tableBlock(node: Table): ManualBlock {

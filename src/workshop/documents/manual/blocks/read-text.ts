@@ -17,9 +17,19 @@ export function readText(text: string): { title?: string; blocks: ManualBlock[] 
   const reader = new TextReader(textLines(text));
   reader.readAll();
   const blocks = reader.blocks;
-  const first = blocks.find((block) => block.kind === "heading") ?? blocks.find((block) => block.kind === "paragraph");
-  const title = first?.text.split("\n")[0]?.trim();
+  const title = (
+    titleLine(blocks[0]) ??
+    blocks.find((block) => block.kind === "heading")?.text ??
+    blocks.find((block) => block.kind === "paragraph")?.text.split("\n")[0]
+  )?.trim();
   return { ...(title === undefined || title === "" || title.length > 120 ? {} : { title }), blocks };
+}
+
+/** What a text begins with is its title, unless it is a sentence. */
+function titleLine(first: ManualBlock | undefined): string | undefined {
+  if (first?.kind !== "heading" && first?.kind !== "paragraph") return undefined;
+  const line = first.text.split("\n")[0] ?? "";
+  return line.length > 80 || /[.:,;]$|https?:|\t| {3}/.test(line) ? undefined : line;
 }
 
 class TextReader {

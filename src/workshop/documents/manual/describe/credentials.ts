@@ -9,7 +9,7 @@ const SECRET_WORDS =
   /\b(?:password|passwort|kennwort|secret|api[- ]?key|api[- ]?token|access[- ]?(?:token|key)|auth(?:entication|orization)?[- ]?(?:token|key|code)|bearer|pin\b|private key|license key|credentials?|geheim\w*|zugangsdaten|schl[üu]ssel)/i;
 const SECRET_NAMES =
   /^(?:pass(?:word|wd|wort)?|pwd|pin|secret|token|key|api_?key|apikey|auth|sig(?:nature)?|hash|kennwort|passwort)$/i;
-const ACCOUNT_NAMES =
+export const ACCOUNT_NAMES =
   /^(?:user(?:_?(?:name|id))?|login|account(?:_?id)?|client(?:_?id)?|partner(?:_?id)?|customer_?id|merchant(?:_?id)?|system|username|benutzer(?:name)?|mandant|kunde(?:nnummer)?|app_?id|tenant(?:_?id)?)$/i;
 
 /** FoundCredentials that requests of an endpoint carry: the schemes, and the parameters that are not arguments. */
@@ -81,10 +81,20 @@ function schemeOf(text: string, evidence: Evidence): { name: string; facts: Secu
   return { name: "authorization", facts: { kind: "apiKey", in: "header", name: "Authorization", evidence } };
 }
 
-const HEADER_TEXT =
-  /\b(X-[\w-]*(?:key|token|auth|secret)[\w-]*|[\w-]*api-?key|[\w-]*-token)\b\s*(?::|header)|header\W{0,4}(?:named |called )?`?(X-[\w-]*(?:key|token|auth|secret)[\w-]*|[\w-]*api-?key|[\w-]*-token)`?/i;
-const QUERY_TEXT =
-  /(?:query|url|parameter|string)\W[^.]{0,60}?`(api_?key|key|token|access_token|apikey|auth|appid|app_id)`|`(api_?key|key|token|access_token|apikey|appid)`\s+(?:query |url |request )?parameter/i;
+/** Whether a text is about who may use the API. */
+export function isAboutAccess(title: string, text: string): boolean {
+  return (
+    /auth|credential|security|access|zugang|anmeld|log ?in|api keys?/i.test(title) ||
+    /\bauthenticat|\bcredential|\bapi[- ]?key|\baccess token\b|\bzugangsdaten\b/i.test(text)
+  );
+}
+
+/** Names of headers: in backquotes, or with a hyphen and capitals. */
+const HEADER_NAME = /`([A-Za-z][\w-]{1,60})`|\b((?:X|[A-Z][a-z]+)(?:-[A-Za-z][A-Za-z\d]*)+)\b|\b(api-?key)\b/g;
+/** Headers that say something else. */
+const OTHER_HEADERS =
+  /^(?:content-|accept|user-agent|host$|idempotency|if-|retry-after|www-|x-(?:request|correlation|trace|rate)|cache-|location$|etag$|link$|range$|date$|proxy-|authorization$|bearer$|basic$|headers?$|http)/i;
+const QUERY_NAME = /[`"]([A-Za-z][\w.-]{1,40})[`"]|\b(api_?key|access_token|appid|app_id)\b/gi;
 
 /** FoundCredentials that sentences and samples state for the whole manual. */
 export function statedCredentials(
@@ -101,27 +111,74 @@ export function statedCredentials(
     for (const { name, value, line } of sample.headers) {
       if (sample.side !== "request") continue;
       if (/^authorization$/i.test(name)) add(schemeOf(value, evidenceOf(line)));
-      else if (isSecretName(name) || looksSecret(value))
+      else if (isSecretName(name) || looksSecret(value) || isSecretPlaceholder(value))
         add({ name, facts: { kind: "apiKey", in: "header", name, evidence: evidenceOf(line) } });
     }
   }
   for (const { block, section } of outline.blocks) {
-    if (block.kind === "code" || block.kind === "heading") continue;
-    const text = block.kind === "table" ? "" : block.text.slice(0, 2_000);
+    if (block.kind === "code" || block.kind === "heading" || block.kind === "table") continue;
     const evidence = outline.manual.evidence(block.place);
-    const isAbout = /auth|credential|security|access|zugang|anmeld/i.test(section.title);
-    if (/authorization\W{1,6}bearer|bearer[- ]token|`bearer\b/i.test(text) && !/\bno (?:bearer|token)/i.test(text))
-      add({ name: "token", facts: { kind: "bearer", evidence } });
-    else if (/\b(?:http )?basic[- ]?(?:auth|access)|authorization\W{1,6}basic/i.test(text) && !/\bno basic/i.test(text))
-      add({ name: "basic", facts: { kind: "basic", evidence } });
-    const header = HEADER_TEXT.exec(text);
-    const name = header?.[1] ?? header?.[2];
-    if (name !== undefined && (isAbout || /key|token|auth|credential/i.test(text)))
-      add({ name, facts: { kind: "apiKey", in: "header", name, evidence } });
-    const query = QUERY_TEXT.exec(text);
-    const parameter = query?.[1] ?? query?.[2];
-    if (parameter !== undefined && (isAbout || /api key|credential|authenticat/i.test(text)))
-      add({ name: parameter, facts: { kind: "apiKey", in: "query", name: parameter, evidence } });
+    for (const text of block.text.slice(0, 2_000).split(/(?<=[.!?])\s+/)) {
+      if (/authorization\W{1,6}bearer|bearer[- ]token|`bearer\b/i.test(text) && !/\bno (?:bearer|token)/i.test(text))
+        add({ name: "token", facts: { kind: "bearer", evidence } });
+      else if (
+        /\bhttp basic\b|\bbasic[- ]?(?:auth|access)|authorization\W{1,6}basic/i.test(text) &&
+        !/\bno (?:http )?basic/i.test(text)
+      )
+        add({ name: "basic", facts: { kind: "basic", evidence } });
+      const isAbout = isAboutAccess(section.title, block.text);
+      if (isAbout || /\b(?:key|token|secret|password)\b/i.test(text))
+        for (const facts of keysIn(text, evidence, isAbout)) add({ name: facts.name, facts });
+    }
   }
   return [...found].map(([name, facts]) => ({ name, facts }));
+}
+
+/** `YOUR_API_KEY`, `<token>`. */
+function isSecretPlaceholder(value: string): boolean {
+  return /^[<{$["']*(?:your|my)?[-_ ]?[\w -]{0,20}(?:api[-_ ]?key|token|secret|password)[-_ ]?(?:here)?[>}\]"']*$/i.test(
+    value.trim(),
+  );
+}
+
+type ApiKey = Extract<SecuritySchemeFacts, { kind: "apiKey" }>;
+
+/** The headers and query parameters that a sentence names; only those with names of secrets if it is not about access. */
+function keysIn(text: string, evidence: Evidence, isAbout: boolean): ApiKey[] {
+  const place = /\bheaders?\b|\bkopfzeile/i.test(text)
+    ? "header"
+    : /\bquery\b|\burl\b|\b(?:get|request|url) parameter|\bparameter\b/i.test(text)
+      ? "query"
+      : /\bcookie\b/i.test(text)
+        ? "cookie"
+        : undefined;
+  if (place === undefined || /\b(?:respon[sd]|return|answer)\w*\b[^.]{0,40}\b(?:header|cookie)/i.test(text)) return [];
+  const pattern = place === "header" ? HEADER_NAME : QUERY_NAME;
+  const names = [...text.matchAll(pattern)]
+    .map(([, quoted, plain, word]) => quoted ?? plain ?? word ?? "")
+    .filter((name) => name !== "" && !(place === "header" && OTHER_HEADERS.test(name)));
+  const isKey = (name: string) =>
+    isSecretName(name) || SECRET_NAMES.test(name) || /key|token|auth|secret|sign/i.test(name);
+  const isOther = (name: string) =>
+    ACCOUNT_NAMES.test(name) || (place === "header" ? name.includes("-") : isNextTo(text, name));
+  const keys = [...new Set(names)].filter((name) =>
+    isAbout ? isKey(name) || isOther(name) : place === "header" && isKey(name),
+  );
+  const isAnyKey = keys.some(isKey);
+  return keys.map((name) => ({
+    kind: "apiKey",
+    in: place,
+    name,
+    evidence,
+    ...(isAnyKey && !isKey(name) && place !== "cookie" ? { public: true as const } : {}),
+  }));
+}
+
+/** `license` query parameter, query parameter `license`. */
+function isNextTo(text: string, name: string): boolean {
+  const quoted = `[\`"]${name.replaceAll(/[.$]/g, String.raw`\$&`)}[\`"]`;
+  return new RegExp(
+    `${quoted}\\s+(?:query|url|request)|(?:query|url) (?:string )?parameter\\W{0,3}(?:named |called )?${quoted}`,
+    "i",
+  ).test(text);
 }

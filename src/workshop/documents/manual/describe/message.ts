@@ -66,6 +66,7 @@ export class MessageBody {
 
   /** Places the fields of a table. `base`: the field that they are members of. */
   place(rows: readonly FieldRow[], base: FieldNode = this.tree.root): void {
+    if (base === this.tree.root) this.#takeRoot(rows);
     const open: FieldNode[] = [base];
     let near = base;
     for (const row of rows) {
@@ -88,6 +89,16 @@ export class MessageBody {
         open.push(node);
       }
     }
+  }
+
+  /** Paths that all begin with the same element name the root of the document. */
+  #takeRoot(rows: readonly FieldRow[]): void {
+    if (this.rootName !== "" || this.tree.root.children.size > 0 || !rows.some(({ isXmlPath }) => isXmlPath)) return;
+    const names = new Set(rows.flatMap(({ paths, level }) => (level > 0 ? [] : paths.map(([first]) => first?.name))));
+    const [name] = names;
+    const isShared =
+      rows.filter(({ paths }) => (paths[0]?.length ?? 0) > 1).length > 1 || rows[0]?.paths[0]?.length === 1;
+    if (names.size === 1 && name !== undefined && isShared && rows.length > 1) this.tree.rename(name);
   }
 
   #isRoot(row: FieldRow): boolean {
@@ -124,10 +135,15 @@ export class MessageBody {
   /** Fields whose type is described in another table get its fields. */
   nest(tables: ReadonlyMap<string, FieldTable>, used: Set<FieldTable>): void {
     for (let round = 0; round < MAX_NESTED; round++) {
-      const waiting = this.tree.nodes().filter((node) => isOpenObject(node));
+      const numbered = (node: FieldNode) =>
+        node.references.map((number) => tables.get(`#${number}`)).find((table) => table !== undefined);
+      const waiting = this.tree
+        .nodes()
+        .filter((node) => isOpenObject(node) || (numbered(node) !== undefined && !this.#nested.has(node)));
       let isChanged = false;
       for (const node of waiting) {
         const table =
+          numbered(node) ??
           tables.get(looseName(node.said.reference ?? "")) ??
           (node.said.reference === undefined ? tables.get(looseName(node.name)) : undefined);
         if (!table || isInside(node, table, this.#nested)) continue;

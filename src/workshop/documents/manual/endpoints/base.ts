@@ -49,6 +49,26 @@ export function statedServers(outline: Outline): ServerFacts[] {
   );
 }
 
+/** Addresses of pages for people, and names that only look like addresses. */
+const NOT_THE_API =
+  /\b(?:see|docs?|documentation|download|contact|support|website|portal|sign up|register|log ?in|console|dashboard|schema|namespace|xmlns|github|visit|read more|licen[cs]e|swagger|wiki)\b/i;
+
+/** Where no words state the base address: the first address in the text that can be one. */
+export function likelyServer(outline: Outline): ServerFacts | undefined {
+  for (const { block } of outline.blocks) {
+    if (block.kind !== "paragraph" && block.kind !== "item") continue;
+    const text = block.text.slice(0, 5_000);
+    for (const match of text.matchAll(URL_TEXT)) {
+      const around = text.slice(Math.max(0, match.index - 80), match.index + match[0].length);
+      const url = match[0].replace(/[.,;:]+$/, "").replaceAll(/<([\w-]+)>/g, "{$1}");
+      if (NOT_THE_API.test(around) || /[?]/.test(text.charAt(match.index + match[0].length))) continue;
+      if (/\.(?:html?|pdf|xsd|json|ya?ml|png)$|^https?:\/\/www\.[^/]+\/?$/i.test(url)) continue;
+      return { url, variables: [], evidence: outline.manual.evidence(block.place) };
+    }
+  }
+  return undefined;
+}
+
 /** A block of code that is an address, or has a line such as `Base URL: https://…`. */
 function codeLines({ text, textFrom, place }: CodeBlock, title: string): { text: string; place: LineRange }[] {
   if (/^\s*https?:\/\/\S+\s*$/.test(text)) return [{ text: `${title}: ${text}`, place }];

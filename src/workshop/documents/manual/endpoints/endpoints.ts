@@ -33,7 +33,7 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
   for (const { mention, path, origin } of relative) {
     // The same address with a method elsewhere; otherwise the usual one.
     const method = mention.method ?? methods.get(path) ?? usualMethod;
-    const whole = templateFor(path, index.get(`${path.split("/").length}`) ?? []) ?? withIds(path);
+    const whole = templateFor(path, index.get(`${path.split("/").length}`) ?? [], mention.kind) ?? withIds(path);
     const shape = whole.replaceAll(/\{[^{}]*\}/g, "{}");
     const key = `${method} ${shape}`;
     const endpoint = known.get(key);
@@ -86,13 +86,15 @@ function camel(words: readonly string[]): string {
   return words.map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1))).join("");
 }
 
-function templateFor(path: string, templates: readonly string[]): string | undefined {
-  if (path.includes("{") || !hasId(path)) return undefined;
+function templateFor(path: string, templates: readonly string[], kind: Mention["kind"]): string | undefined {
+  // A sample may have any value with a digit: `/accounts/acc_19fk2`.
+  const isValue = (part: string) => isId(part) || (kind === "code" && /\d/.test(part) && !/^v\d+$/i.test(part));
+  if (path.includes("{") || !path.split("/").some(isValue)) return undefined;
   const parts = path.split("/");
   return templates.find((template) =>
     template
       .split("/")
-      .every((part, index) => part === parts[index] || (part.startsWith("{") && isId(parts[index] ?? ""))),
+      .every((part, index) => part === parts[index] || (part.startsWith("{") && isValue(parts[index] ?? ""))),
   );
 }
 

@@ -32,6 +32,20 @@ const LABELLED = new RegExp(
   String.raw`(?:^|[\n.;]\s*|\b)(?:(?:request |service |resource |api |full )?(?:endpoint|url|uri|address|resource|route|path|adresse|aufruf|ressource))\s*[:=]\s*[\x60"]?(?:(${METHODS})\s+)?${ADDRESS}`,
   "gi",
 );
+/** An address without its first slash: `orders/{id}`, or one word where nothing else can be meant. */
+const STEP = String.raw`(?:[A-Za-z][\w.-]*|\{[\w-]+\}|<[\w-]+>|:\w+)`;
+const RELATIVE = new RegExp(
+  String.raw`^(?:.*[(\[–—:]\s*|\d[\d.]*\s+)?[\x60*]*(${METHODS})[\x60*]*\s+[\x60"*]*(${STEP}(?:/${STEP})*/?(?:\?\S*)?)[\x60"*]*\s*[)\]]?\s*$`,
+  "s",
+);
+const RELATIVE_LABELLED = new RegExp(
+  String.raw`^\W*(?:(?:request |service |resource |api |relative )?(?:endpoint|url|uri|address|resource|route|path))\s*[:=]\s*[\x60"*]*(?:(${METHODS})\s+)?(${STEP}(?:/${STEP})*/?)[\x60"*]*\s*$`,
+  "im",
+);
+/** Words that follow a method in a sentence or a title. */
+const NO_ADDRESS =
+  /^(?:requests?|methods?|data|body|parameters?|params|calls?|endpoints?|operations?|variables?|fields?|examples?|responses?|only|and|or|to|with|is|are|the|a|an)$/i;
+
 /** An address with parameters, and nothing else. */
 const BARE = /^\s*(https?:\/\/[^\s"'<>]+\?[^\s"']+=[^\s"']*)\s*$/;
 
@@ -72,6 +86,11 @@ function inProse(text: string, index: number, place: LineRange): Mention[] {
 }
 
 function labelledIn(text: string, index: number, place: LineRange): Mention[] {
+  const relative = RELATIVE_LABELLED.exec(text);
+  const named = relative?.[1] ?? (relative ? methodIn(text) : undefined);
+  const below = relative && named !== undefined ? targetOf(`/${relative[2] ?? ""}`) : undefined;
+  if (below && named !== undefined)
+    return [{ method: named.toUpperCase(), ...below, index, place, kind: "text", isSubject: true }];
   return [...text.matchAll(LABELLED)].flatMap(([whole, method, address = ""]) => {
     if (/base|root|host|docs?\b/i.test(text.slice(Math.max(0, text.indexOf(whole) - 12), text.indexOf(whole) + 14)))
       return [];
@@ -118,14 +137,19 @@ const USUAL_METHOD = new RegExp(
 
 function inText(text: string, where: Where): Mention[] {
   const direct = [...text.matchAll(REQUEST)].map(([, method = "", address = ""]) => ({ method, address }));
-  const pairs =
-    direct.length > 0
-      ? direct
-      : [...text.matchAll(REVERSED)].map(([, address = "", method = ""]) => ({ method, address }));
+  const reversed =
+    direct.length > 0 ? [] : [...text.matchAll(REVERSED)].map(([, address = "", method = ""]) => ({ method, address }));
+  const pairs = direct.length > 0 ? direct : reversed.length > 0 ? reversed : relativeIn(text);
   return pairs.flatMap(({ method, address }) => {
     const target = targetOf(address);
     return target ? [{ method, ...target, ...where }] : [];
   });
+}
+
+/** `Book a shipment (POST book)`, `GET members/{card}`, with nothing after it. */
+function relativeIn(text: string): { method: string; address: string }[] {
+  const [, method = "", address = ""] = (text.length < 200 && RELATIVE.exec(text)) || [];
+  return address === "" || NO_ADDRESS.test(address) ? [] : [{ method, address: `/${address}` }];
 }
 
 /** A table with a method and an address in each row, or with `Method | POST` in its rows. */

@@ -26,6 +26,7 @@ export function applyRow(node: FieldNode, row: FieldRow): void {
   for (const doubt of row.doubts) addDoubt(node, doubt);
   if (occurs.condition !== undefined)
     addDoubt(node, `The manual says when it is needed: "${occurs.condition}". It is optional here.`);
+  node.isDescribed = true;
   cite(node, row.evidence);
 }
 
@@ -85,9 +86,12 @@ function isNumber(type: string | undefined): boolean {
   return type === "integer" || type === "number";
 }
 
-/** `Number of results`, `limit`: a number, though no type is named. */
-export function guessedType({ name, description = "", said, list }: FieldNode): "integer" | undefined {
+/** `Number of results`, `limit`: a number, though no type is named; and what is false by default is a flag. */
+export function guessedType(node: FieldNode): "integer" | "boolean" | undefined {
+  const { name, description = "", said, list } = node;
   if (list || said.reference !== undefined || said.format !== undefined) return undefined;
+  if (/^(?:true|false)$/i.test(node.default ?? "") && node.codes.length === 0 && node.values === undefined)
+    return "boolean";
   const isCounted =
     /^(?:the |an? )?(?:max(?:imum|imal|\.)? )?(?:number|count|anzahl|how many|skip this number) (?:of|der|von)\b(?! (?:the )?(?:recipient|phone|account|invoice|order))/i.test(
       description,

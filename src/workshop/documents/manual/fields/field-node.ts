@@ -31,6 +31,8 @@ export interface FieldNode {
   references: string[];
   /** Where tables and texts describe it, the best first. */
   evidence: Evidence[];
+  /** A row of a table or an item of a list is about it. */
+  isDescribed?: boolean;
   /** Where samples have it. */
   shown: Evidence[];
   samples: SampleScalar[];
@@ -42,6 +44,8 @@ export interface FieldNode {
   presentIn: number;
   contents: number;
   namespace?: string;
+  /** A credential of a body. */
+  secret?: { name: string; isPublic: boolean };
   /** Set if samples show an array of arrays or the like, which cannot be described. */
   mixed?: boolean;
 }
@@ -137,7 +141,9 @@ export class FieldTree {
   place(steps: readonly Step[], base: FieldNode, near: FieldNode): FieldNode | undefined {
     const known = base.children.get(steps[0] ? keyOf(steps[0]) : "") && this.#below(base, steps);
     if (known) return known;
-    const whole = this.find(steps, near);
+    const found = this.find(steps, near);
+    // Of an object that is described apart, members are not those of another one.
+    const whole = found && (base === this.root || pathOf(found).includes(base)) ? found : undefined;
     if (whole && (whole !== this.root || steps.length > 1 || this.root.name !== "")) return whole;
     for (let length = steps.length - 1; length > 0; length--) {
       const owner = this.find(steps.slice(0, length), near);

@@ -1,18 +1,10 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { plainSchema } from "../../inferred-schema.ts";
 import { singularWords } from "../words.ts";
-import { guessedType } from "./apply-row.ts";
 import { codeNames } from "./code-names.ts";
 import { keyOf, pathText, type FieldNode, type SampleScalar } from "./field-node.ts";
 import { joinLines } from "./join-lines.ts";
-
-/** How the fields of a message are written, and for which side they are. */
-export interface SchemaPlace {
-  form: "xml" | "json" | "flat";
-  side: "input" | "output";
-  /** What tells this message from all others. */
-  owner: string;
-}
+import { isPlaceholder, sampleDecimals, scalarType, type SchemaPlace } from "./scalar-type.ts";
 
 const MOST_CODES = 200;
 const MOST_ALSO = 4;
@@ -66,7 +58,7 @@ function singleSchema(node: FieldNode, place: SchemaPlace): SchemaFacts {
     if (minLength !== undefined) schema.minLength = minLength;
     if (maxLength !== undefined) schema.maxLength = maxLength;
   } else if (isNumber && side === "input") {
-    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = limits;
+    const { minimum, maximum = said.maximum, exclusiveMinimum, exclusiveMaximum } = limits;
     Object.assign(schema, defined({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }));
     const decimals = said.decimals ?? (form === "json" ? undefined : sampleDecimals(node));
     if (decimals !== undefined && type.types[0] === "number" && form !== "json") schema.decimals = decimals;
@@ -79,7 +71,8 @@ function singleSchema(node: FieldNode, place: SchemaPlace): SchemaFacts {
     if (fixed !== undefined && schema.codes === undefined)
       Object.assign(schema, { const: fixed, fixed: true, enum: undefined });
   }
-  schema.examples = examplesOf(node, type.types[0]);
+  if (node.secret && side === "input") schema.secret = node.secret;
+  schema.examples = node.secret ? [] : examplesOf(node, type.types[0]);
   return withDoubt(schema, [...type.doubts, ...node.doubts]);
 }
 
@@ -96,6 +89,7 @@ function objectOf(node: FieldNode, place: SchemaPlace): SchemaFacts {
   const required = new Set<string>();
   for (const child of node.children.values()) {
     const member = memberOf(child);
+    if (place.side === "input" && isOnlySecrets(child)) continue;
     members.set(member, nodeSchema(child, place));
     if (isRequired(child, place.side)) required.add(member);
   }
@@ -111,6 +105,12 @@ function objectOf(node: FieldNode, place: SchemaPlace): SchemaFacts {
       identity: `${value.identity ?? ""}/.`,
       xml: { attribute: false, wrapped: false, text: true },
     });
+  }
+  if (node.parent === undefined && place.side === "input") {
+    for (const [member, schema] of innerSecrets(node, place)) {
+      members.set(member, schema);
+      required.add(member);
+    }
   }
   const rules =
     place.side === "input"
@@ -135,6 +135,30 @@ function objectOf(node: FieldNode, place: SchemaPlace): SchemaFacts {
     },
     node.doubts,
   );
+}
+
+/** Credentials below the top of a body, and what only holds them, are no members of objects that callers give. */
+function isOnlySecrets(node: FieldNode): boolean {
+  if (node.children.size === 0) return node.secret !== undefined && node.parent?.parent !== undefined;
+  return !node.list && [...node.children.values()].every((child) => child.secret !== undefined || isOnlySecrets(child));
+}
+
+/** Such credentials as members of the body itself, by their paths. */
+function innerSecrets(root: FieldNode, place: SchemaPlace): [member: string, schema: SchemaFacts][] {
+  const found: [string, SchemaFacts][] = [];
+  const visit = (node: FieldNode, around: readonly FieldNode[]) => {
+    if (node.list) return;
+    if (node.secret && around.length > 0) {
+      const schema = nodeSchema(node, place);
+      const within = around.map(({ name }) => ({ name }));
+      const xml = schema.xml && { xml: { ...schema.xml, within: [...within] } };
+      const steps = [...around.map(({ name }) => name), node.name];
+      found.push([place.form === "xml" ? node.name : steps.join("."), { ...schema, ...xml }]);
+    }
+    for (const child of node.children.values()) visit(child, [...around, node]);
+  };
+  for (const child of root.children.values()) visit(child, []);
+  return found;
 }
 
 /** `RoomResult` for the element `room` of an answer. The body of a JSON request has the name of its tool. */
@@ -172,7 +196,9 @@ function namespaceAbove({ parent }: FieldNode): string | undefined {
 
 function basics(node: FieldNode, types: SchemaFacts["types"], { owner }: SchemaPlace): SchemaFacts {
   const ofCodes = node.codes.map(({ evidence }) => evidence);
-  const [first = "", ...others] = joinLines([...new Set([...node.evidence, ...ofCodes])]);
+  // Codes and limits alone are not where the field is.
+  const named = node.isDescribed ? [] : node.shown.slice(0, 1);
+  const [first = "", ...others] = joinLines([...new Set([...named, ...node.evidence, ...ofCodes])]);
   const evidence: Evidence = first === "" ? (node.shown[0] ?? evidenceBelow(node) ?? "") : first;
   return {
     ...plainSchema(evidence, types),
@@ -202,145 +228,6 @@ export function isRequired(node: FieldNode, side: "input" | "output"): boolean {
   if (node.required !== undefined) return node.required;
   if (node.constant !== undefined) return true;
   return [...node.children.values()].some((child) => isRequired(child, side));
-}
-
-interface ScalarType {
-  types: SchemaFacts["types"];
-  format?: string;
-  doubts: string[];
-}
-
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
-
-/** The type that the table says, unless samples contradict it. */
-function scalarType(node: FieldNode, place: SchemaPlace): ScalarType {
-  const { said, limits } = node;
-  const samples = node.samples.filter((sample) => sample !== null && !isPlaceholder(sample));
-  const format = said.format ?? (limits.format === "date" || limits.format === "date-time" ? limits.format : undefined);
-  const shown = shownType(node, samples, place);
-  if (said.type === undefined || (said.type === "object" && samples.length > 0)) {
-    if (samples.length === 0) {
-      if (format !== undefined) return { types: ["string"], format, doubts: [] };
-      const guessed = guessedType(node);
-      if (guessed !== undefined) return { types: [guessed], doubts: [] };
-      if (place.form === "xml" && node.contents > 0 && !node.attribute)
-        return { types: ["string"], format: "presence", doubts: [] };
-      if (said.reference !== undefined && place.form === "json")
-        return { types: [], doubts: [`The manual calls its type "${said.reference}" and does not describe it.`] };
-      return {
-        types: ["string"],
-        doubts:
-          said.reference !== undefined || place.form === "json"
-            ? ["The manual does not say its type: it is text here."]
-            : [],
-      };
-    }
-    return { ...shown, doubts: [] };
-  }
-  if (said.type === "object") {
-    if (place.form !== "xml") return { types: ["object"], doubts: [] };
-    return said.empty || node.contents > 0
-      ? { types: ["string"], format: "presence", doubts: [] }
-      : { types: ["string"], doubts: ["The manual does not describe what is in it: it is text here."] };
-  }
-  const wanted: ScalarType = {
-    types: [said.type],
-    ...(format === undefined || said.type !== "string" ? {} : { format }),
-    doubts: [],
-  };
-  const odd = samples.find((sample) => !isOf(sample, wanted, place));
-  if (odd === undefined) return wanted;
-  const name = wanted.format ?? said.type;
-  return {
-    ...shown,
-    doubts: [
-      `The manual says that it is ${/^[aeiou]/.test(name) ? "an" : "a"} ${name}, but its sample has ${JSON.stringify(odd)}. The sample counts here.`,
-    ],
-  };
-}
-
-function isPlaceholder(sample: SampleScalar): boolean {
-  return typeof sample === "string" && /^(?:<[^<>]*>|\{\{?[^{}]*\}?\}|\.{3}|…|\$\{?\w+\}?)$/.test(sample.trim());
-}
-
-/** Whether a sample can be a value of the type. In XML and forms everything is text. */
-function isOf(sample: SampleScalar, { types: [type], format }: ScalarType, { form }: SchemaPlace): boolean {
-  if (form === "json") {
-    if (type === "integer") return typeof sample === "number" && Number.isInteger(sample);
-    if (type === "number" || type === "boolean") return typeof sample === type;
-    if (typeof sample !== "string") return false;
-  }
-  const text = String(sample).trim();
-  if (type === "integer") return /^-?(?:0|[1-9]\d*)$/.test(text);
-  if (type === "number") return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text);
-  if (type === "boolean") return /^(?:true|false|0|1)$/.test(text);
-  return format === "date" ? DATE.test(text) : format !== "date-time" || DATE_TIME.test(text);
-}
-
-const COUNTS = new Set([
-  "id",
-  "count",
-  "number",
-  "quantity",
-  "qty",
-  "page",
-  "limit",
-  "offset",
-  "size",
-  "age",
-  "year",
-  "total",
-  "index",
-  "position",
-  "level",
-  "code",
-  "status",
-  "version",
-  "port",
-  "day",
-  "adult",
-  "child",
-  "unit",
-  "length",
-]);
-
-/** Names of values that have digits and are no numbers. */
-const TEXTS = new Set(
-  "phone telephone tel fax zip zipcode post postal postalcode postcode code pin iban bic account number nr mobile msisdn plz sender recipient from to".split(
-    " ",
-  ),
-);
-
-/** The type of samples alone. Digits that are no number, such as 028 or a phone number, stay text. */
-function shownType({ name }: FieldNode, samples: readonly SampleScalar[], { form }: SchemaPlace): ScalarType {
-  const [first] = samples;
-  const every = (is: (sample: SampleScalar) => boolean) => samples.length > 0 && samples.every(is);
-  const isCount = COUNTS.has(singularWords(name).at(-1) ?? "");
-  if (every((sample) => typeof sample === "boolean")) return { types: ["boolean"], doubts: [] };
-  if (every((sample) => typeof sample === "number"))
-    return { types: [every(Number.isInteger) && isCount ? "integer" : "number"], doubts: [] };
-  if (!every((sample) => typeof sample === "string"))
-    return { types: first === undefined || form !== "json" ? ["string"] : [], doubts: [] };
-  if (every((sample) => DATE.test(String(sample)))) return { types: ["string"], format: "date", doubts: [] };
-  if (every((sample) => DATE_TIME.test(String(sample)))) return { types: ["string"], format: "date-time", doubts: [] };
-  if (form === "json") return { types: ["string"], doubts: [] };
-  if (every((sample) => sample === "true" || sample === "false")) return { types: ["boolean"], doubts: [] };
-  const isText = singularWords(name).some((word) => TEXTS.has(word));
-  if (!isText && every((sample) => /^-?(?:0|[1-9]\d{0,14})$/.test(String(sample))))
-    return { types: [isCount ? "integer" : "number"], doubts: [] };
-  if (!isText && every((sample) => /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/.test(String(sample))))
-    return { types: ["number"], doubts: [] };
-  return { types: ["string"], doubts: [] };
-}
-
-/** `675.00` and `50.00`: amounts are written with two decimals. */
-function sampleDecimals({ samples }: FieldNode): number | undefined {
-  const lengths = new Set(samples.map((sample) => /^-?\d+\.(\d+)$/.exec(String(sample))?.[1]?.length ?? 0));
-  const [only] = lengths;
-  return lengths.size === 1 && only !== undefined && only > 0 && samples.some((sample) => String(sample).endsWith("0"))
-    ? only
-    : undefined;
 }
 
 function codesOf({ codes, values }: FieldNode, isNumber: boolean): Pick<SchemaFacts, "codes"> & { values?: unknown[] } {

@@ -99,7 +99,9 @@ export function limitsIn(text: string): SaidLimit[] {
 
 function one(which: "least" | "most", match: RegExpExecArray): SaidLimit | undefined {
   const value = numberWord(match[1] ?? "");
-  return value === undefined ? undefined : { [which]: value, ...unitOf(match[2]) };
+  if (value === undefined) return undefined;
+  const isLength = /\b(?:length|len)\b/i.test(match[0]);
+  return { [which]: value, ...(isLength ? { of: "length" as const } : unitOf(match[2])) };
 }
 
 function exclusive(which: "least" | "most", match: RegExpExecArray): SaidLimit | undefined {

@@ -8,6 +8,7 @@ export interface TypeSaid {
   list?: boolean;
   maxLength?: number;
   minLength?: number;
+  maximum?: number;
   pattern?: string;
   decimals?: number;
   nullable?: boolean;
@@ -75,6 +76,9 @@ export function typeOf(cell: string): TypeSaid {
   }
   const squared = /^([\w .-]+?)\s*\[\s*\]/.exec(text);
   if (squared) return { ...typeOf(squared[1] ?? ""), list: true, ...nullable };
+  const dated = /^[yj]{4}-mm-(?:dd|tt)(.?hh:mm.*)?$/.exec(lower.replaceAll("'", ""));
+  if (dated) return { type: "string", format: dated[1] === undefined ? "date" : "date-time" };
+  if (/^(?=.*(?:yyyy|jjjj|hh|dd\W?mm))[ymdhsjt\W]+$/.test(lower)) return { type: "string" };
   const coded = edifactType(lower);
   if (coded) return coded;
   const known = WORDS.find(([pattern]) => pattern.test(lower.replace(/^(?:an? |optional |required |mandatory )+/, "")));
@@ -85,10 +89,14 @@ export function typeOf(cell: string): TypeSaid {
 
 /** `AN..35`, `N10`, `A3`: as EDIFACT and banks write it. */
 function edifactType(text: string): TypeSaid | undefined {
+  const amount = /^n\s*(?:\.{2,3}|…)?\s*\d{1,2}\s*[,.]\s*(\d{1,2})$/.exec(text);
+  if (amount) return { type: "number", decimals: Number(amount[1]) };
   const found = /^(an|n|a)\s*(\.{2,3}|…)?\s*(\d{1,4})$/.exec(text);
   if (!found) return undefined;
   const length = Number(found[3]);
   const isFixed = found[2] === undefined;
+  // Digits of a fixed length are a number with leading zeros, such as a code.
+  if (found[1] === "n" && !isFixed && length < 16) return { type: "integer", maximum: 10 ** length - 1 };
   const pattern = found[1] === "n" ? `^[0-9]{${isFixed ? length : `1,${length}`}}$` : undefined;
   return {
     type: "string",

@@ -39,7 +39,7 @@ const HEADS: readonly (readonly [Column, RegExp])[] = [
   ],
   [
     "required",
-    /required|mandatory|\boccur|cardinality|multiplicity|pflicht|^m\/o|^o\/m|^req\.?$|^m$|^presence$|^usage$|necessity|erforderlich|^anzahl$|^card\.?$|^min\/max$|^mult\.?$/,
+    /required|mandatory|\boccur|^occ?s?\.?$|cardinality|multiplicity|pflicht|^m\/o|^o\/m|^req\.?$|^m$|^presence$|^usage$|^m ?[/|,] ?c ?[/|,] ?o$|^r ?[/|] ?o$|^mand\.?$|^obligatory$|^oblig\.?$|^needed$|necessity|erforderlich|^anzahl$|^card\.?$|^min\/max$|^mult\.?$/,
   ],
   ["optional", /^optional\??$/],
   ["default", /default|^standard(?:wert)?$|^vorgabe/],

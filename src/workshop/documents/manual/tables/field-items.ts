@@ -14,11 +14,12 @@ const ITEM =
  * a name and a text are enough.
  */
 export function fieldItem(
-  text: string,
+  item: string,
   isExpected: boolean,
   place: { evidence: Evidence; line: number; level: number },
 ): FieldRow | undefined {
-  const found = ITEM.exec(text.slice(0, 4_000));
+  const text = withBracket(item.slice(0, 4_000));
+  const found = ITEM.exec(text);
   if (!found) return undefined;
   const [, name = "", round = "", square = "", said = ""] = found;
   const bracket = round === "" ? square : round;
@@ -29,7 +30,6 @@ export function fieldItem(
   if (!isSaid && !(isExpected && (name.startsWith("`") || said !== ""))) return undefined;
   const names = namesIn(name);
   if (names.paths.length === 0) return undefined;
-  const whole = `${bracket}; ${said}`;
   const marks = markIn(text);
   const where = parts
     .map((part) =>
@@ -46,12 +46,29 @@ export function fieldItem(
     ...(description === "" ? {} : { description }),
     typeLimits: limitsIn(bracket.replaceAll(/\w+\(\d+(?:,\d+)?\)/g, " ")),
     limits: limitsIn(said),
-    values: valuesIn(whole),
+    values: { ...valuesIn(bracket), ...valuesIn(said) },
     deprecated: isDeprecated(text),
     doubts: marks === undefined ? [] : [`The manual marks this as ${marks}.`],
     evidence: place.evidence,
     line: place.line,
   };
+}
+
+const NAMED = String.raw`(\x60[^\x60]+\x60|[a-z_$][\w$.[\]-]*)`;
+const TYPE_WORD = String.raw`(?:(?:array|list) of )?(?:strings?|str|u?int(?:eger)?s?(?:32|64)?|long|numbers?|num(?:eric)?|float|double|decimal|bool(?:ean)?s?|objects?|arrays?|lists?|date(?:-?time)?|timestamp|uuid|enum|e-?mail|url|map|hash|file)(?:\([\w., ]*\)|<\w+>|\[\])?`;
+const FLAGS = String.raw`(?:required|optional|mandatory|nullable|conditional|recommended)`;
+/** A name, its type and whether it is required, as words beside each other. */
+const BESIDE = new RegExp(
+  String.raw`^\s*${NAMED}[\s·|,]+(?:(${TYPE_WORD})(?:[\s·|,]+(${FLAGS}))?|(${FLAGS})(?:[\s·|,]+(${TYPE_WORD}))?)\s*(?:$|[:.–—\n]|-\s)\s*`,
+  "i",
+);
+
+/** `amount integer Required` and a text as `amount (integer, Required): text`. */
+function withBracket(text: string): string {
+  const found = BESIDE.exec(text);
+  if (!found) return text;
+  const [whole, name = "", ...words] = found;
+  return `${name} (${words.filter((word) => word !== undefined).join(", ")}): ${text.slice(whole.length)}`;
 }
 
 function isTyped({ type, list }: TypeSaid): boolean {

@@ -155,7 +155,8 @@ function fieldRow(cells: readonly ManualCell[], columns: readonly Column[], manu
       ...(inValues.constant === undefined ? {} : { constant: inValues.constant }),
       ...(usual === undefined || /^(?:-|–|—|none|n\/a|null|empty|keine?)$/i.test(usual) ? {} : { default: usual }),
       ...(example.length === 0 ? {} : { examples: example }),
-      ...(valuesIn(one("format")).pattern === undefined ? {} : { pattern: valuesIn(one("format")).pattern ?? "" }),
+      ...patternIn([one("format"), type]),
+      ...referencesIn([about, type, names.rest]),
     },
     ...(columns.includes("secret") ? { secret: /^(?:yes|y|true|x|ja|✓|✔)/i.test(plainText(one("secret"))) } : {}),
     ...(columns.includes("call") ? { call: plainText(one("call")) } : {}),
@@ -164,6 +165,17 @@ function fieldRow(cells: readonly ManualCell[], columns: readonly Column[], manu
     evidence: manual.evidence({ from: line, to }),
     line,
   };
+}
+
+/** `DD.MM.YYYY`, or a regular expression. */
+function patternIn(cells: readonly string[]): Pick<SaidValues, "pattern"> {
+  const pattern = cells.map((cell) => valuesIn(cell).pattern).find((each) => each !== undefined);
+  return pattern === undefined ? {} : { pattern };
+}
+
+function referencesIn(cells: readonly string[]): Pick<SaidValues, "references"> {
+  const references = cells.flatMap((cell) => valuesIn(cell).references ?? []);
+  return references.length === 0 ? {} : { references: [...new Set(references)] };
 }
 
 /** A list of bare values is one of them all: `open, closed`. */
