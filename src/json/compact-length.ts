@@ -38,8 +38,14 @@ function lengthOfMembers(object: object): number {
 }
 
 function lengthOfNumber(value: number): number {
-  if (value >= 0 && value < 10 && Number.isInteger(value)) return 1;
+  if (value >= 0 && value < 1_000 && Number.isInteger(value)) return lengthOfSmall(value);
   if (Number.isSafeInteger(value)) return value % 100 === 0 ? Number.NaN : String(value).length;
   const { length } = String(value);
   return Number.isInteger(value) || Math.abs(value) < SMALLEST || length > LONGEST_FRACTION ? Number.NaN : length;
+}
+
+function lengthOfSmall(value: number): number {
+  if (value < 10) return 1;
+  if (value < 100) return 2;
+  return value % 100 === 0 ? Number.NaN : 3;
 }

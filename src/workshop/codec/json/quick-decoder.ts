@@ -1,4 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
+import { isDate, isDateTime } from "../../expression/calendar.ts";
 import { memberNames } from "../../file/model/member-names.ts";
 import type { FieldSpec, ListShape, MapShape, ScalarShape, Shape, ToolFile } from "../../file/model/tool-file.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
@@ -19,6 +20,10 @@ interface FieldRead {
   isList: boolean;
   isNullable: boolean;
   mayBeAbsent: boolean;
+  /** Whether nothing is in its place if it is absent. */
+  mayBeLeftOut: boolean;
+  /** Whether its member upstream has the same name. */
+  isAtItsName: boolean;
   read: Read;
 }
 
@@ -82,16 +87,17 @@ export class QuickDecoder {
   }
 
   #ofScalar(shape: ScalarShape): Read | undefined {
-    const { type, codes, enum: choices, whitespace } = shape;
-    if (type === "presence") return undefined;
-    const scalar = scalarOf(shape);
-    const { limit } = scalar;
-    const isFree = type === "string" && !codes && !choices && !limit && whitespace === "keep";
-    if (isFree) return (value) => (typeof value === "string" ? value : converted(scalar.readJson(value)));
+    if (shape.type === "presence") return undefined;
+    const { limit, readJson } = scalarOf(shape);
+    const isKept = keptAsItIs(shape);
+    const read = (value: unknown) => {
+      if (isKept(value)) return value;
+      return typeof value === "number" && isLarge(value) ? NOT_QUICK : converted(readJson(value));
+    };
+    if (!limit) return read;
     return (value) => {
-      if (typeof value === "number" && isLarge(value)) return NOT_QUICK;
-      const read = converted(scalar.readJson(value));
-      return read !== NOT_QUICK && limit?.(read, this.#budget) !== undefined ? NOT_QUICK : read;
+      const known = read(value);
+      return known !== NOT_QUICK && limit(known, this.#budget) !== undefined ? NOT_QUICK : known;
     };
   }
 
@@ -137,18 +143,21 @@ export class QuickDecoder {
   #record(plan: TypeRead, value: Record<string, unknown>, depth: number): unknown {
     if (depth > MAX_DEPTH || !plan.isComplete) return NOT_QUICK;
     const { fields } = plan;
-    if (!isInOrder(fields, value)) return this.#rebuilt(plan, value, depth);
     let copy: Record<string, unknown> | undefined;
     let at = 0;
     // Parsed objects inherit nothing that is listed here, and reading members is fastest in such a loop.
     for (const name in value) {
-      while (fields[at]?.name !== name) at++;
+      let field = fields[at++];
+      while (field && field.name !== name && field.mayBeLeftOut) field = fields[at++];
+      if (field?.name !== name || !field.isAtItsName) return this.#rebuilt(plan, value, depth);
       const given = value[name];
-      const read = given === null ? null : fields[at]?.read(given, depth + 1);
+      if (given === null && !field.isNullable) return this.#rebuilt(plan, value, depth);
+      const read = given === null ? null : field.read(given, depth + 1);
       if (read === NOT_QUICK) return NOT_QUICK;
       if (!copy && !Object.is(read, given)) copy = membersBefore(value, name);
       if (copy) copy[name] = read;
     }
+    for (; at < fields.length; at++) if (!fields[at]?.mayBeLeftOut) return this.#rebuilt(plan, value, depth);
     return copy ?? value;
   }
 
@@ -225,35 +234,15 @@ export class QuickDecoder {
     const isList = shape.kind === "list";
     const mayBeAbsent = optional || (isList && (shape.minItems ?? 0) === 0);
     const isNullable = nullable === true || (shape.kind === "any" && shape.only === undefined);
-    // The same text where they are equal, so that comparing both with a member's name takes no time.
-    const first = step.name === name ? name : step.name;
-    return { name, wire: first, inner: inner?.name, isList, isNullable, mayBeAbsent, read };
+    const mayBeLeftOut = mayBeAbsent && !isList;
+    const isAtItsName = step.name === name && !inner;
+    return { name, wire: step.name, inner: inner?.name, isList, isNullable, mayBeAbsent, mayBeLeftOut, isAtItsName, read };
   }
 }
 
 /** Whether both are read from the same member, or one from an object that the other is in. */
 function isInWay(other: FieldRead, { wire, inner }: FieldRead): boolean {
   return other.wire === wire && (inner === undefined || other.inner === undefined || other.inner === inner);
-}
-
-/** Whether nothing has to be added, left out or moved. */
-function isInOrder(fields: readonly FieldRead[], value: Record<string, unknown>): boolean {
-  let at = 0;
-  for (const name in value) {
-    let field = fields[at];
-    while (field && field.name !== name) {
-      if (!field.mayBeAbsent || field.isList) return false;
-      field = fields[++at];
-    }
-    if (!field || field.wire !== name || field.inner !== undefined || (value[name] === null && !field.isNullable))
-      return false;
-    at++;
-  }
-  for (; at < fields.length; at++) {
-    const field = fields[at];
-    if (field && (!field.mayBeAbsent || field.isList)) return false;
-  }
-  return true;
 }
 
 function membersBefore(value: Record<string, unknown>, last: string): Record<string, unknown> {
@@ -263,6 +252,27 @@ function membersBefore(value: Record<string, unknown>, last: string): Record<str
     before[name] = value[name];
   }
   return before;
+}
+
+/** Recognises values that are as documented, and that reading does not change, by one comparison. */
+function keptAsItIs({ type, codes, enum: choices, whitespace, exact }: ScalarShape): (value: unknown) => boolean {
+  if (codes || exact || choices) return () => false;
+  switch (type) {
+    case "string":
+      return whitespace === "keep" ? (value) => typeof value === "string" : () => false;
+    case "date":
+      return (value) => typeof value === "string" && isDate(value);
+    case "datetime":
+      return (value) => typeof value === "string" && isDateTime(value);
+    case "integer":
+      return (value) => Number.isSafeInteger(value) && !Object.is(value, -0);
+    case "number":
+      return (value) => typeof value === "number" && !isLarge(value) && !Object.is(value, -0);
+    case "boolean":
+    case "presence":
+    case "binary":
+      return () => false;
+  }
 }
 
 function converted(value: unknown): unknown {
