@@ -77,7 +77,7 @@ export class AddressGuard {
   }
 
   /** Checks what the URL alone shows; sockets skip `lookup` for literal addresses. */
-  check({ protocol, hostname }: URL): void {
+  check({ protocol, hostname }: Pick<URL, "protocol" | "hostname">): void {
     if (protocol === this.#permitted.protocol && hostname === this.#permitted.hostname) return;
     if (protocol !== "http:" && protocol !== "https:") {
       throw new NexusError("ADDRESS_REFUSED", `Only http and https addresses are allowed, not ${protocol}`, {

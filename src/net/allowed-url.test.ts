@@ -130,8 +130,8 @@ test("an address that is not parsed has the same parts as a parsed one, and the 
       };
       const url = attempt(() => allowedUrl(text, [allowed]));
       const found = attempt(() => new AllowedPrefixes([allowed]).get(text));
-      expect(found && [found.origin, found.path, found.shown, found.url.host]).toEqual(
-        url && [url.origin, url.pathname + url.search, url.origin + url.pathname, url.host],
+      expect(found && [found.origin, found.path, found.shown, found.host.protocol, found.host.hostname]).toEqual(
+        url && [url.origin, url.pathname + url.search, url.origin + url.pathname, url.protocol, url.hostname],
       );
     }),
     { numRuns: examples(2_000) },

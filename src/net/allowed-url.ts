@@ -31,12 +31,11 @@ export function allowedUrl(text: string, allow: readonly string[]): URL {
 const PLAIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?\/(?:[\w.~-]+\/)*$/i;
 
 /** Segments that do not begin with a dot, and a query, of characters that every parser leaves as they are. */
-const PLAIN_REST = /(?:[\w~-][\w.~-]*\/)*(?:[\w~-][\w.~-]*)?(?:\?[\w.~%&=+,-]+)?$/y;
+const PLAIN_REST = /(?:[\w~-][\w.~-]*(?:\/[\w~-][\w.~-]*)*\/?)?(?:\?[\w.~%&=+,-]+)?$/y;
 
 /** The parts of an allowed address that a request needs. */
 export interface AllowedAddress {
-  /** An address with the same scheme and host. */
-  url: URL;
+  host: Pick<URL, "protocol" | "hostname">;
   origin: string;
   /** With the query. */
   path: string;
@@ -47,28 +46,31 @@ export interface AllowedAddress {
 /** Prefixes of allowed addresses that are parsed once, so that most addresses need not be parsed. */
 export class AllowedPrefixes {
   readonly #all: readonly string[];
-  readonly #plain: readonly { prefix: string; url: URL; origin: string }[];
+  readonly #plain: readonly (Pick<AllowedAddress, "host" | "origin"> & { prefix: string })[];
 
   constructor(allow: readonly string[]) {
     this.#all = allow;
     this.#plain = allow.flatMap((prefix) => {
       const url = PLAIN.test(prefix) ? parsed(prefix) : undefined;
-      return url?.href === prefix ? [{ prefix, url, origin: url.origin }] : [];
+      if (url?.href !== prefix) return [];
+      // Copied: a URL cuts them out of its text each time.
+      const { protocol, hostname, origin } = url;
+      return [{ prefix, host: { protocol, hostname }, origin }];
     });
   }
 
   /** Throws as `allowedUrl` does. */
   get(text: string): AllowedAddress {
-    for (const { prefix, url, origin } of this.#plain) {
+    for (const { prefix, host, origin } of this.#plain) {
       if (!text.startsWith(prefix)) continue;
       PLAIN_REST.lastIndex = prefix.length;
       if (!PLAIN_REST.test(text)) continue;
       const query = text.indexOf("?");
-      return { url, origin, path: text.slice(origin.length), shown: query === -1 ? text : text.slice(0, query) };
+      return { host, origin, path: text.slice(origin.length), shown: query === -1 ? text : text.slice(0, query) };
     }
     const url = allowedUrl(text, this.#all);
     const { origin, pathname, search } = url;
-    return { url, origin, path: pathname + search, shown: origin + pathname };
+    return { host: url, origin, path: pathname + search, shown: origin + pathname };
   }
 }
 

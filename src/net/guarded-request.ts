@@ -53,15 +53,16 @@ export function guardedRequest(network: Network, request: GuardedRequest): Promi
 /** Throws if the request is refused. An open connection is not waited for: one promise is enough for most requests. */
 function sent(network: Network, request: GuardedRequest): Promise<GuardedResponse> {
   const allow = request.allow instanceof AllowedPrefixes ? request.allow : new AllowedPrefixes(request.allow);
-  const { url, origin, path, shown } = allow.get(request.url);
+  const { host, origin, path, shown } = allow.get(request.url);
   if (!network.guard) throw new NexusError("INTERNAL", "A guarded request needs a network with an address guard");
-  network.guard.check(url);
+  network.guard.check(host);
   const headers = sentHeaders(request.headers);
   const { credential = "", method, body, timeoutMs, maxBytes, signal } = request;
   const options: DispatchOptions = { origin, path, method, headers, headersTimeout: 0, bodyTimeout: 0 };
   if (body !== undefined) options.body = body;
+  const { deadlines } = network;
   const answerBy = (dispatcher: Dispatcher) =>
-    new PendingResponse({ dispatcher, options, shown, timeoutMs, maxBytes, signal }).answer();
+    new PendingResponse({ dispatcher, deadlines, options, shown, timeoutMs, maxBytes, signal }).answer();
   const open = network.findDispatcher(origin, credential);
   return open ? answerBy(open) : network.dispatcher(origin, credential).then(answerBy);
 }

@@ -1,4 +1,5 @@
 import { rootCertificates } from "node:tls";
+import { Deadlines } from "../async/deadlines.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { AddressGuard } from "./address-guard.ts";
 import { proxyFor } from "./proxy-choice.ts";
@@ -57,6 +58,8 @@ export interface DispatchHandler {
  */
 export class Network implements AsyncDisposable {
   readonly guard: AddressGuard | undefined;
+  /** Of all its requests. Their connections keep the process alive. */
+  readonly deadlines = new Deadlines();
   readonly #options: NetworkOptions;
   readonly #pools = new Map<string, Promise<Dispatcher>>();
   /** Those that are open, by origin and credential, for callers that need not wait. */

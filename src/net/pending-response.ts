@@ -1,4 +1,5 @@
 import type { CancelSignal } from "../async/cancellation.ts";
+import type { Deadlines, Timed } from "../async/deadlines.ts";
 import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import type { GuardedResponse } from "./guarded-request.ts";
 import { networkFailure } from "./network-failure.ts";
@@ -6,6 +7,7 @@ import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions }
 
 export interface PendingResponseOptions {
   dispatcher: Dispatcher;
+  deadlines: Deadlines;
   options: DispatchOptions;
   /** The address without its query. */
   shown: string;
@@ -17,14 +19,16 @@ export interface PendingResponseOptions {
 }
 
 /** One request in progress, and the part of its answer received so far. */
-export class PendingResponse implements DispatchHandler {
+export class PendingResponse implements DispatchHandler, Timed {
+  /** Its place among the deadlines. */
+  slot = -1;
   readonly #setup: PendingResponseOptions;
   readonly #promise: Promise<GuardedResponse>;
   #resolve: (response: GuardedResponse) => void = () => {};
   #reject: (error: NexusError) => void = () => {};
   /** Made only for a signal. */
   #cancel: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #endsAt = Infinity;
   #controller: DispatchController | undefined;
   #isOver = false;
   #head: Omit<GuardedResponse, "body"> | undefined;
@@ -40,15 +44,15 @@ export class PendingResponse implements DispatchHandler {
   }
 
   answer(): Promise<GuardedResponse> {
-    const { dispatcher, options, signal, timeoutMs, shown } = this.#setup;
+    const { dispatcher, deadlines, options, signal, timeoutMs } = this.#setup;
     if (signal?.aborted) this.#cancelled();
     else {
       if (signal) {
         this.#cancel = () => this.#cancelled();
         signal.addEventListener("abort", this.#cancel, { once: true });
       }
-      const late = () => this.#stop("TIMEOUT", `${shown} did not answer within ${timeoutMs} ms`);
-      this.#timer = setTimeout(late, timeoutMs);
+      this.#endsAt = performance.now() + timeoutMs;
+      deadlines.add(this);
       try {
         dispatcher.dispatch(options, this);
       } catch (error) {
@@ -56,6 +60,20 @@ export class PendingResponse implements DispatchHandler {
       }
     }
     return this.#promise;
+  }
+
+  get remainingMs(): number {
+    return this.#endsAt - performance.now();
+  }
+
+  expire(): void {
+    const { shown, timeoutMs } = this.#setup;
+    this.#stop("TIMEOUT", `${shown} did not answer within ${timeoutMs} ms`);
+  }
+
+  stop(error: NexusError): void {
+    this.#fail(error);
+    this.#controller?.abort(error);
   }
 
   onRequestStart(controller: DispatchController): void {
@@ -136,7 +154,7 @@ export class PendingResponse implements DispatchHandler {
 
   #finish(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#setup.deadlines.remove(this);
     if (this.#cancel) this.#setup.signal?.removeEventListener("abort", this.#cancel);
   }
 }

@@ -114,6 +114,7 @@ export class AuthHttp implements AsyncDisposable {
       network.guard?.check(url);
       const answer = await new PendingResponse({
         dispatcher: await network.dispatcher(url.origin, ""),
+        deadlines: network.deadlines,
         options: dispatchOptions(url, request),
         shown: exchange.url,
         timeoutMs: TIMEOUT_MS,

@@ -10,7 +10,7 @@ import { clockFunctions } from "../expression/clock.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { realPause, type Pause } from "./attempts.ts";
 import { META_KEYS, failureResult, successResult, withMeta } from "./call-result.ts";
-import { CallTrace } from "./call-trace.ts";
+import { CallTrace, CorrelationIds } from "./call-trace.ts";
 import { CompletedValues } from "./completed-values.ts";
 import type { CallerPrompt } from "./confirmation.ts";
 import type { SaveSecret } from "./secrets/api-secrets.ts";
@@ -87,6 +87,7 @@ export class ApiRunner implements AsyncDisposable {
   readonly results: ResultStore;
   readonly #parts: RunnerParts;
   readonly #closing = new AbortController();
+  readonly #ids = new CorrelationIds();
   #running = 0;
   #onIdle: (() => void) | undefined;
 
@@ -134,9 +135,16 @@ export class ApiRunner implements AsyncDisposable {
     const { tools, api } = this.api.file;
     if (!Object.hasOwn(tools, tool)) throw new NexusError("NAME_UNKNOWN", `${api} has no tool ${tool}`);
     const { logger, redaction } = this.#parts;
-    const { caller = LOCAL_CALLER, correlationId, signal, progress, log, asking } = options;
-    const trace = new CallTrace({ api, tool, logger, redaction, correlationId, progress, log });
-    const meta = { [META_KEYS.correlation]: trace.correlation };
+    const {
+      caller = LOCAL_CALLER,
+      correlationId: correlation = this.#ids.next(),
+      signal,
+      progress,
+      log,
+      asking,
+    } = options;
+    const trace = new CallTrace({ api, tool, logger, redaction, correlation, progress, log });
+    const meta = { [META_KEYS.correlation]: correlation };
     this.#running++;
     try {
       const call = this.#call(tool, { caller, signal, asking, trace });

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import type { LogLevel, Progress } from "../../protocol/mcp.ts";
 import type { Redaction } from "./secrets/redaction.ts";
@@ -12,8 +12,8 @@ export interface CallTraceOptions {
   tool: string;
   logger: Logger;
   redaction: Redaction;
-  /** Of the request; made where there is none. */
-  correlationId?: string | undefined;
+  /** Identifies the call. */
+  correlation: string;
   progress?: ((progress: Progress) => void) | undefined;
   log?: ((level: LogLevel, data: unknown, logger?: string) => void) | undefined;
 }
@@ -28,16 +28,18 @@ export class CallTrace {
   #told = -1;
 
   constructor(options: CallTraceOptions) {
-    this.correlation = options.correlationId ?? newCorrelationId();
+    this.correlation = options.correlation;
     this.#options = options;
   }
 
   /** The progress from 0 to 1. Only an increase is reported: progress must never stand still or go back. */
   reached(exactly: number, message: string): void {
+    const { progress, redaction } = this.#options;
+    if (!progress) return;
     const share = Math.round(exactly * 100) / 100;
     if (share <= this.#told) return;
     this.#told = share;
-    this.#options.progress?.({ progress: share, total: 1, message: this.#options.redaction.inOwnWords(message) });
+    progress({ progress: share, total: 1, message: redaction.inOwnWords(message) });
   }
 
   /** A part of the same call, mapped to a range of its progress; `about` is in all its notes. */
@@ -59,8 +61,21 @@ export class CallTrace {
   }
 }
 
-/** Sixteen of the digits of a random id. */
-function newCorrelationId(): string {
-  const id = randomUUID();
-  return `nx-${id.slice(0, 8)}${id.slice(24, 32)}`;
+const ID_DIGITS = 16;
+const IDS_AT_ONCE = 64;
+
+/** Makes random ids of calls, many at once: asking for random bytes takes longer than to cut an id out of them. */
+export class CorrelationIds {
+  #digits = "";
+  #at = 0;
+
+  next(): string {
+    if (this.#at === this.#digits.length) {
+      this.#digits = randomBytes((ID_DIGITS / 2) * IDS_AT_ONCE).toString("hex");
+      this.#at = 0;
+    }
+    const from = this.#at;
+    this.#at += ID_DIGITS;
+    return `nx-${this.#digits.slice(from, this.#at)}`;
+  }
 }

@@ -40,7 +40,7 @@ export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpe
   const lowerCase = new LowerCaseNames();
   return (value, { base, credentials, scope }) => {
     const { path, query, headers } = partsOf(value, scope);
-    const secret = encodeQuery(Object.entries(credentials.query));
+    const secret = credentials.query === NO_CREDENTIALS.query ? "" : encodeQuery(Object.entries(credentials.query));
     const search = query === "" || secret === "" ? query + secret : `${query}&${secret}`;
     const url = `${base}${path}${search === "" ? "" : `?${search}`}`;
     const written = body?.write(credentials.body === NO_CREDENTIALS.body ? value : { ...value, ...credentials.body });
@@ -59,7 +59,7 @@ export function requestWriter(file: ToolFile, name: string, spec: RequestToolSpe
 
 /** Cookies of secrets follow those of the request. */
 function withCookies(headers: Record<string, string>, cookies: Record<string, string>): Record<string, string> {
-  const names = Object.keys(cookies);
+  const names = cookies === NO_CREDENTIALS.cookies ? [] : Object.keys(cookies);
   if (names.length === 0) return headers;
   const written = names.map((name) => `${name}=${cookies[name]}`);
   const { cookie } = headers;

@@ -236,7 +236,17 @@ export class QuickDecoder {
     const isNullable = nullable === true || (shape.kind === "any" && shape.only === undefined);
     const mayBeLeftOut = mayBeAbsent && !isList;
     const isAtItsName = step.name === name && !inner;
-    return { name, wire: step.name, inner: inner?.name, isList, isNullable, mayBeAbsent, mayBeLeftOut, isAtItsName, read };
+    return {
+      name,
+      wire: step.name,
+      inner: inner?.name,
+      isList,
+      isNullable,
+      mayBeAbsent,
+      mayBeLeftOut,
+      isAtItsName,
+      read,
+    };
   }
 }
 

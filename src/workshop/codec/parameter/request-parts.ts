@@ -36,7 +36,7 @@ export function requestPartsFor(file: ToolFile, tool: string): (value: Fields, s
   const writer = new PartsWriter(file, tool, spec, type);
   const { path, query, headers, cookies = {} } = spec.request;
   const inPath = new Map([...path.matchAll(PLACE)].map(([, , field = ""]) => [field, writer.tree(field)]));
-  const inQuery = Object.entries(query).map(([name, parameter]) => writer.pairs(name, parameter, "query"));
+  const inQuery = Object.entries(query).map(([name, parameter]) => writer.search(name, parameter));
   const inHeaders = Object.entries(headers).map(([name, header]) => ({ name, write: writer.line(header) }));
   const inCookies = Object.entries(cookies).map(([name, cookie]) => writer.pairs(name, cookie, "cookies"));
   return (value, scope = {}) => {
@@ -50,8 +50,9 @@ export function requestPartsFor(file: ToolFile, tool: string): (value: Fields, s
       written["cookie"] = pairs.map((pair) => pair.map((text) => percentEncoded(text, pair[0])).join("=")).join("; ");
     }
     let search = "";
-    for (const pairsOf of inQuery) {
-      for (const pair of pairsOf(value, scope)) search += search === "" ? encodedPair(pair) : `&${encodedPair(pair)}`;
+    for (const write of inQuery) {
+      const part = write(value, scope);
+      if (part !== "") search += search === "" ? part : `&${part}`;
     }
     return {
       path: inPath.size === 0 ? path : fillPath(path, (field) => inPath.get(field)?.(value)),
@@ -89,6 +90,25 @@ class PartsWriter {
     };
   }
 
+  /** A parameter of the query, encoded; empty if it is absent. Most have one text, and need no list of pairs. */
+  search(name: string, parameter: Parameter): (value: Fields, scope: Scope) => string {
+    const known = parameterOf(parameter, "query");
+    if ("field" in known && known.style !== "json" && this.#field(known.field).shape.kind === "scalar") {
+      const tree = this.tree(known.field);
+      const before = `${percentEncoded(name, name)}=`;
+      return (value) => {
+        const text = tree(value);
+        return typeof text === "string" ? before + percentEncoded(text, name) : "";
+      };
+    }
+    const pairsOf = this.pairs(name, parameter, "query");
+    return (value, scope) => {
+      let search = "";
+      for (const pair of pairsOf(value, scope)) search += search === "" ? encodedPair(pair) : `&${encodedPair(pair)}`;
+      return search;
+    };
+  }
+
   pairs(name: string, parameter: Parameter, place: "query" | "cookies"): PairsOf {
     const known = parameterOf(parameter, place);
     if (!("field" in known)) {
@@ -102,11 +122,14 @@ class PartsWriter {
     }
     const tree = this.tree(field);
     const taken = this.#taken(place, name);
+    // Only the members of objects and maps have names of their own.
+    const { kind } = this.#field(field).shape;
+    const mayHaveNames = kind !== "scalar" && kind !== "list" && (style === "members" || style === "repeat");
     return (value) => {
       const written = tree(value);
       if (written === undefined) return [];
       const pairs = writePairs(name, style, written, field);
-      return style === "members" || style === "repeat" ? requireFreeNames(pairs, { name, field, taken }) : pairs;
+      return mayHaveNames ? requireFreeNames(pairs, { name, field, taken }) : pairs;
     };
   }
 

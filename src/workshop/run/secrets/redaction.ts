@@ -26,6 +26,8 @@ export class Redaction {
   #longPattern: RegExp | undefined;
   /** The short secrets. */
   readonly #short = new Set<string>();
+  /** No text that is shorter has one of the values: every other form is longer. */
+  #shortest = Infinity;
 
   /**
    * Masks this value from now on. After a change of a secret both values are masked: old answers may contain the first.
@@ -52,16 +54,15 @@ export class Redaction {
   }
 
   #changed(added: string): void {
-    if (added.trim().length < SHORT_SECRET) this.#short.add(added.trim());
+    const value = added.trim();
+    if (value.length < SHORT_SECRET) this.#short.add(value);
+    // Several blanks may come back as one.
+    this.#shortest = Math.min(this.#shortest, value.replaceAll(/\s+/g, " ").length);
     this.#pattern = this.#longPattern = undefined;
   }
 
-  get #isEmpty(): boolean {
-    return this.#values.size === 0 && this.#passing.size === 0;
-  }
-
   in(text: string): string {
-    if (this.#isEmpty) return text;
+    if (text.length < this.#shortest) return text;
     return masked(text, this.#searched());
   }
 
@@ -74,7 +75,7 @@ export class Redaction {
    * are among the forms that are searched. A short secret depends on the characters beside it, which escapes change.
    */
   isAbsentFrom(json: string): boolean {
-    if (this.#isEmpty) return true;
+    if (json.length < this.#shortest) return true;
     if (this.#short.size > 0) return false;
     return json.search(this.#searched()) === -1;
   }
@@ -84,7 +85,7 @@ export class Redaction {
    * 675 in a price, and masking that would spoil the text and reveal the PIN.
    */
   inOwnWords(text: string): string {
-    if (this.#isEmpty) return text;
+    if (text.length < this.#shortest) return text;
     return masked(text, (this.#longPattern ??= secretPattern([...this.#values, ...this.#passing], { isLong: true })));
   }
 
