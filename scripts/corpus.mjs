@@ -1,8 +1,8 @@
 // npm run corpus [-- FOLDER] [--compile]
-// Imports every API description of a folder (default: ../shared/corpus) and prints what became of it: operations, tools,
-// what was left out and why, parameters that were lost (counted by a reader that shares no code with src), schemas that
-// Ajv does not accept, time and memory. Beside it stands openapi-mcp-generator, if test/tools has it. With --compile, Ajv
-// compiles every schema instead of checking it and its references, which takes minutes.
+// Imports every API description (OpenAPI, Postman, WSDL, GraphQL) of a folder (default: ../shared/corpus) and prints what
+// became of it: operations, tools, what was left out and why, parameters that were lost (counted by a reader that shares no
+// code with src), schemas that Ajv does not accept, time and memory. Beside it stands openapi-mcp-generator, if test/tools
+// has it. With --compile, Ajv compiles every schema instead of checking it and its references, which takes minutes.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { rolldown } from "rolldown";
 import { byReason, compare } from "../test/workshop/corpus/compare.mjs";
-import { countOperations } from "../test/workshop/corpus/independent-reader.mjs";
+import { countOperations, DESCRIPTION } from "../test/workshop/corpus/independent-reader.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { compile: { type: "boolean" } } });
@@ -30,7 +30,7 @@ const rows = [];
 /** What is wrong, and what is good to know. */
 const details = [];
 const notes = [];
-for (const name of readdirSync(folder).filter((file) => /\.(?:ya?ml|json)$/i.test(file))) {
+for (const name of readdirSync(folder).filter((file) => DESCRIPTION.test(file))) {
   const path = join(folder, name);
   const operations = countOperations(path);
   const report = inChild(importer, [path, ...(values.compile ? ["--compile"] : [])]);
@@ -75,6 +75,7 @@ function row(name, operations, report) {
 }
 
 function otherCell(file, operations) {
+  if (!/\.(?:ya?ml|json)$/i.test(file)) return "not its format";
   const report = inChild(other, [file]);
   if (report.error) return `fails: ${report.error.slice(0, 40)}`;
   const { made, lost } = compare(operations, report);

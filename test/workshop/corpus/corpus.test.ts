@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isFull } from "../../fixtures/depth.ts";
 import { compare } from "./compare.mjs";
-import { countOperations } from "./independent-reader.mjs";
+import { countOperations, DESCRIPTION } from "./independent-reader.mjs";
 import { importOne } from "./import-one.ts";
 
 /** Documents of others, which are not in the repository. */
 const FOLDER = join(import.meta.dirname, "../../../../shared/corpus");
-const found = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => /\.(?:ya?ml|json)$/.test(name)) : [];
+const found = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => DESCRIPTION.test(name)) : [];
 /** Minutes of checking schemas; the others show the same. */
 const LARGE = [
   "kubernetes-2026-2.0.json",

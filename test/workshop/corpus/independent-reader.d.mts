@@ -5,3 +5,6 @@ export interface CountedOperation {
 }
 
 export function countOperations(path: string): Map<string, CountedOperation>;
+
+/** Files that are API descriptions. */
+export const DESCRIPTION: RegExp;

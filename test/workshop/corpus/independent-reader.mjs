@@ -1,18 +1,25 @@
 // Counts the parameters of an API description. It shares no code with src, so that it does not share its mistakes.
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
+import { graphqlOperations, wsdlOperations } from "./independent-services.mjs";
 
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 /** OpenAPI says that header parameters with these names are ignored. */
 const IGNORED_HEADERS = ["accept", "content-type", "authorization"];
+
+/** Files that are API descriptions. */
+export const DESCRIPTION = /\.(?:ya?ml|json|wsdl|graphqls?|gql)$/i;
 
 /**
  * The operations of a document by `GET /pets`: `parameters` (`query limit`), and `bodies`: for each media type the members
  * at the top of the body, or `(body)` if it is not an object.
  */
 export function countOperations(path) {
+  if (/\.wsdl$/i.test(path)) return wsdlOperations(path);
+  if (/\.(?:graphqls?|gql)$/i.test(path)) return graphqlOperations(path);
   const text = readFileSync(path, "utf8").replace(/^\ufeff/, "");
   const root = path.endsWith(".json") ? JSON.parse(text) : parse(text, { schema: "core", maxAliasCount: -1 });
+  if (root.__schema ?? root.data?.__schema) return graphqlOperations(path);
   return root.info?.schema || root.item ? postmanOperations(root) : openApiOperations(root);
 }
 

@@ -11,6 +11,7 @@ export function sentBy(file: ToolFile, spec: ToolSpec, operation: string): strin
     ...inPath,
     ...[query, headers, cookies].flatMap((places) => Object.values(places).flatMap((value) => fieldOf(value) ?? [])),
   ]);
+  const isXml = body === "xml";
   const fields = Object.entries(file.types[input]?.fields ?? {});
   const members = fields.filter(([name]) => body !== undefined && !elsewhere.has(name));
   return [
@@ -23,7 +24,7 @@ export function sentBy(file: ToolFile, spec: ToolSpec, operation: string): strin
       if (wire === false) return [];
       if (wire === "." && fixed === undefined)
         return [...topMembers(file, shape, new Set())].map((name) => `body ${name}`);
-      return [`body ${wire}`];
+      return isXml ? elementsOf(wire).map((path) => `body ${path}`) : [`body ${wire}`];
     }),
     ...[...additionalMembers(file, input)].map((name) => `body ${name}`),
   ];
@@ -33,6 +34,12 @@ export function sentBy(file: ToolFile, spec: ToolSpec, operation: string): strin
 function pathNames(fields: readonly string[], operation: string): readonly string[] {
   const names = [...operation.matchAll(/\{([^{}]+)\}/g)].map(([, name = ""]) => name);
   return names.length === fields.length ? names : fields;
+}
+
+/** `Body/ns:Get/ns:name[]` gives `Body`, `Body/Get` and `Body/Get/name`. */
+function elementsOf(wire: string): string[] {
+  const steps = wire.split("/").map((step) => step.replace(/^@?(?:[^:]*:)?/, "").replace(/\[\]$/, ""));
+  return steps.map((_, at) => steps.slice(0, at + 1).join("/"));
 }
 
 function fieldOf(value: string | object): string | undefined {
