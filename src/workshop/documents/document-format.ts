@@ -85,11 +85,11 @@ const BY_TEXT: readonly [RegExp, DocumentFormat | Looks][] = [
   [/^(?:\s*FORMAT:\s*1A)/i, { like: "API Blueprint", fix: "Convert it to OpenAPI first." }],
   [/^\s*(?:<!--[^]*?-->\s*)*<(?:!doctype html|html|head|body)\b/i, "html"],
   [
-    /^\s*<[^]*?<?(?:\w+:)?definitions\b[^>]*\bxmlns(?::\w+)?=["']http:\/\/schemas\.xmlsoap\.org\/wsdl\/?["']/,
+    /^\s*<[^]*?(?:[\w.-]+:)?definitions\b[^>]*\bxmlns(?::[\w.-]+)?\s*=\s*["']http:\/\/schemas\.xmlsoap\.org\/wsdl\/?["']/,
     "wsdl-1.1",
   ],
   [
-    /^\s*<[^]*?<?(?:\w+:)?description\b[^>]*\bxmlns(?::\w+)?=["']http:\/\/www\.w3\.org\/ns\/wsdl/,
+    /^\s*<[^]*?(?:[\w.-]+:)?description\b[^>]*\bxmlns(?::[\w.-]+)?\s*=\s*["']http:\/\/www\.w3\.org\/ns\/wsdl/,
     { like: "WSDL 2.0", fix: "Services that have it also offer WSDL 1.1: look for an address that ends with ?wsdl." },
   ],
   [/^\s*(?:(?:#[^\n]*|(?:export[ \t]+)?[A-Za-z_]\w*=[^\n]*|set [-+][^\n]*)\n\s*)*(?:\$ )?curl\s/, "curl"],
@@ -102,13 +102,40 @@ const BY_TEXT: readonly [RegExp, DocumentFormat | Looks][] = [
     "graphql",
   ],
   [/^(?:\s|#[^\n]*\n|"""[^"]*""")*schema\s*(?:@[^{]*)?\{/, "graphql"],
+  [
+    /^\s*<(?:[\w.-]+:)?schema\b[^>]*\/XMLSchema["']/,
+    { like: "an XML Schema", fix: "Import the WSDL file that uses it: the schemas beside that are read with it." },
+  ],
   [/^\s*</, { like: "XML", fix: DESCRIPTIONS }],
 ];
 
 /** The format of a text that is not JSON or YAML, or what it looks like instead; undefined if nothing is recognised. */
 export function textFormatOf(text: string): DocumentFormat | Looks | undefined {
-  const start = text.slice(0, 4_000);
+  const start = text.slice(prologueLength(text)).slice(0, 4_000);
   return BY_TEXT.find(([pattern]) => pattern.test(start))?.[1];
+}
+
+/** The length of what is before the first element of XML: a declaration, style sheets and comments, such as a licence. */
+function prologueLength(text: string): number {
+  let at = 0;
+  for (;;) {
+    while (/\s/.test(text.charAt(at))) at++;
+    const end = text.startsWith("<?", at)
+      ? "?>"
+      : text.startsWith("<!--", at)
+        ? "-->"
+        : isBundleTag(text, at)
+          ? ">"
+          : undefined;
+    const found = end === undefined ? -1 : text.indexOf(end, at);
+    if (end === undefined || found === -1) return at;
+    at = found + end.length;
+  }
+}
+
+/** The elements around the files of a description that were put together. */
+function isBundleTag(text: string, at: number): boolean {
+  return text.startsWith("<n:bundle ", at) || text.startsWith("<n:file ", at);
 }
 
 const MANUALS: readonly [RegExp, ManualFormat][] = [

@@ -2,8 +2,19 @@ import type { Deviations } from "../record/deviations.ts";
 import type { RecordPath } from "../record/record-path.ts";
 import type { ListPlan, NestedPlan, NodePlan, RecordPlan } from "../record/record-plan.ts";
 import { RecordReading } from "../record/record-reading.ts";
-import { isSameName, XMLNS_NAMESPACE, XSI_NAMESPACE, type XmlElement } from "../record/xml-tree.ts";
+import { isSameName, XML_NAMESPACE, XMLNS_NAMESPACE, XSI_NAMESPACE, type XmlElement } from "../record/xml-tree.ts";
 import type { Fields } from "../record/record-source.ts";
+
+/** Attributes of these namespaces say how a message is written (SOAP 1.1, sections 4 and 5), and not what is in it. */
+const ABOUT_THE_MESSAGE: ReadonlySet<string> = new Set([
+  XMLNS_NAMESPACE,
+  XSI_NAMESPACE,
+  XML_NAMESPACE,
+  "http://schemas.xmlsoap.org/soap/envelope/",
+  "http://schemas.xmlsoap.org/soap/encoding/",
+  "http://www.w3.org/2003/05/soap-envelope",
+  "http://www.w3.org/2003/05/soap-encoding",
+]);
 
 /** The record in an element. Deviations are recorded, and their values left out. */
 export function decodeXml(plan: RecordPlan, element: XmlElement, found: Deviations, place?: RecordPath): Fields {
@@ -27,7 +38,7 @@ function readAttributes(plan: NodePlan, { attributes }: XmlElement, reading: Rec
     const known = plan.attributes.find((each) => isSameName(each, attribute));
     if (known) {
       for (const leaf of known.leaves) reading.take(leaf, leaf.scalar.read(value), value);
-    } else if (namespace !== XMLNS_NAMESPACE && namespace !== XSI_NAMESPACE) {
+    } else if (!ABOUT_THE_MESSAGE.has(namespace)) {
       const isFixed = plan.fixed.some((each) => isSameName(each, attribute));
       if (!isFixed) reading.tell(joined(plan.path, `@${name}`), "unknown attribute", value);
     }

@@ -1,7 +1,7 @@
 import { SaxesParser, type SaxesOptions, type SaxesTagNS } from "saxes";
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
 import { textOfXml, unreadable } from "./xml-bytes.ts";
-import type { XmlAttribute, XmlElement } from "../record/xml-tree.ts";
+import { XSI_NAMESPACE, type XmlAttribute, type XmlElement } from "../record/xml-tree.ts";
 
 const MAX_DEPTH = 100;
 const MAX_ELEMENTS = 200_000;
@@ -11,6 +11,8 @@ const MAX_LENGTH = 32_000_000;
 /** Most elements have neither attributes nor children; arrays for them would be half of the garbage. */
 const NONE: readonly never[] = Object.freeze([]);
 
+/** The namespace of a prefix. */
+type Resolve = (prefix: string) => string | undefined;
 type Parser = SaxesParser<SaxesOptions & { xmlns: true }>;
 
 /**
@@ -18,9 +20,15 @@ type Parser = SaxesParser<SaxesOptions & { xmlns: true }>;
  * nothing is fetched and nothing expands; a document type is always refused.
  */
 export class XmlReader {
-  readonly #builder = new TreeBuilder();
+  readonly #builder: TreeBuilder;
   /** Reused: creating a parser costs a tenth of reading a small document. */
-  #parser = createParser(this.#builder, { position: false });
+  #parser: Parser;
+
+  /** `prefixes`: those that the names in `xsi:type` get, by their namespaces, whatever those of the document are. */
+  constructor(prefixes: ReadonlyMap<string, string> = new Map()) {
+    this.#builder = new TreeBuilder(prefixes);
+    this.#parser = createParser(this.#builder, { position: false });
+  }
 
   read(body: Uint8Array | string): XmlElement {
     const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : textOfXml(body);
@@ -38,7 +46,7 @@ export class XmlReader {
 
 /** Reads a second time with line numbers, which hardly any document needs. */
 function locate(text: string, error: unknown): string {
-  const builder = new TreeBuilder();
+  const builder = new TreeBuilder(new Map());
   try {
     parse(createParser(builder, { position: true }), builder, text);
   } catch (again) {
@@ -66,7 +74,8 @@ function createParser(builder: TreeBuilder, { position }: { position: boolean })
     throw unreadable("it has a document type (DTD), which is refused");
   });
   parser.on("attribute", () => builder.countAttribute());
-  parser.on("opentag", (tag) => builder.open(tag));
+  const resolve = (prefix: string) => parser.resolve(prefix);
+  parser.on("opentag", (tag) => builder.open(tag, resolve));
   parser.on("closetag", () => builder.close());
   parser.on("text", (piece) => builder.add(piece));
   parser.on("cdata", (piece) => builder.add(piece));
@@ -79,6 +88,11 @@ class TreeBuilder {
   #root: XmlElement | undefined;
   #elements = 0;
   #attributes = 0;
+  readonly #prefixes: ReadonlyMap<string, string>;
+
+  constructor(prefixes: ReadonlyMap<string, string>) {
+    this.#prefixes = prefixes;
+  }
 
   begin(): void {
     this.#open = [];
@@ -93,10 +107,10 @@ class TreeBuilder {
     }
   }
 
-  open({ local, uri, attributes }: SaxesTagNS): void {
+  open({ local, uri, attributes }: SaxesTagNS, resolve: Resolve): void {
     if (++this.#elements > MAX_ELEMENTS) throw unreadable(`it has more than ${MAX_ELEMENTS} elements`);
     if (this.#open.length >= MAX_DEPTH) throw unreadable(`it is nested deeper than ${MAX_DEPTH}`);
-    const own = this.#attributes === 0 ? NONE : attributesOf(attributes);
+    const own = this.#attributes === 0 ? NONE : this.#withTypeName(attributesOf(attributes), resolve);
     this.#attributes = 0;
     const element: XmlElement = { name: local, namespace: uri, attributes: own, children: NONE, text: "" };
     const parent = this.#current;
@@ -105,6 +119,15 @@ class TreeBuilder {
     else (parent.children as XmlElement[]).push(element);
     this.#open.push(element);
     this.#current = element;
+  }
+
+  /** The value of `xsi:type` is a name, whose prefix means nothing outside of its document. */
+  #withTypeName(attributes: XmlAttribute[], resolve: Resolve): XmlAttribute[] {
+    const type = attributes.find(({ name, namespace }) => name === "type" && namespace === XSI_NAMESPACE);
+    const [, prefix = "", name = ""] = type ? (/^\s*(?:([^:\s]*):)?([^:\s]+)\s*$/.exec(type.value) ?? []) : [];
+    const known = name === "" ? undefined : this.#prefixes.get(resolve(prefix) ?? "");
+    if (type && known !== undefined) type.value = `${known}:${name}`;
+    return attributes;
   }
 
   close(): void {

@@ -17,7 +17,7 @@ export function xmlCodec(file: ToolFile, type: string, side?: Side): Codec {
   const plan = new Planner(file, XML, side).document(type);
   const prefixes = new Map(Object.entries(file.namespaces).map(([prefix, namespace]) => [namespace, prefix]));
   const { name, namespace } = plan.root;
-  const reader = new XmlReader();
+  const reader = new XmlReader(prefixes);
   return {
     encode: (value) => {
       if (name === "") {

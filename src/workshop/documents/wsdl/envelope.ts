@@ -10,6 +10,14 @@ const ENVELOPES: Readonly<Record<SoapVersion, string>> = {
   "1.2": "http://www.w3.org/2003/05/soap-envelope",
 };
 
+const ENCODINGS: Readonly<Record<SoapVersion, string>> = {
+  "1.1": "http://schemas.xmlsoap.org/soap/encoding/",
+  "1.2": "http://www.w3.org/2003/05/soap-encoding",
+};
+
+const ENCODED =
+  'The service uses the encoding of SOAP (use="encoded"). The tool writes the values without their types (xsi:type) and does not follow references in answers (href). Does the service understand it?';
+
 type Steps = NonNullable<NonNullable<SchemaFacts["xml"]>["within"]>;
 type Direction = "input" | "output";
 
@@ -22,14 +30,7 @@ export interface EnvelopeMembers extends Members {
 }
 
 /** A description that cannot be followed: the operation is left out. */
-export class Unusable extends Error {
-  readonly reason: "unresolved-reference" | "unsupported-body";
-
-  constructor(reason: Unusable["reason"], message: string) {
-    super(message);
-    this.reason = reason;
-  }
-}
+export class Unusable extends Error {}
 
 interface MessagePart {
   name: string;
@@ -58,9 +59,6 @@ export class EnvelopeReader {
     const [binding] = childrenOf(bound, WSDL, direction);
     const body = binding && this.#find(binding, "body");
     const style = this.#styleOf(bound);
-    if (body?.attributes.get("use") === "encoded") {
-      throw new Unusable("unsupported-body", `${style}/encoded messages cannot be written; only literal ones can`);
-    }
     const found: EnvelopeMembers = {
       properties: new Map(),
       required: new Set(),
@@ -74,10 +72,14 @@ export class EnvelopeReader {
     const chosen = names === undefined ? undefined : names.split(/\s+/);
     const inHeaders = binding ? this.#headerParts(binding) : new Set<string>();
     const parts = this.#partsOf(message).filter(({ name }) => (chosen ? chosen.includes(name) : !inHeaders.has(name)));
+    const isEncoded = body?.attributes.get("use") === "encoded";
+    if (isEncoded && direction === "input") found.doubts.push(ENCODED);
     if (style === "rpc") {
       const operation = bound.attributes.get("name") ?? "";
       const name = direction === "input" ? operation : `${operation}Response`;
-      this.#addRpc(found, parts, { name, namespace: body?.attributes.get("namespace") ?? "" });
+      const wrapper = { name, namespace: body?.attributes.get("namespace") ?? "" };
+      this.#addRpc(found, parts, wrapper);
+      if (isEncoded && direction === "input") this.#addEncodingStyle(found, wrapper, bound);
     } else {
       for (const part of parts) this.#addDocument(found, part);
       if (parts.length === 0) found.anchors.push(BODY);
@@ -87,7 +89,7 @@ export class EnvelopeReader {
 
   /** The element of a fault's only part. */
   faultElement(fault: XmlNode): { element: QName; facts: SchemaFacts | undefined; evidence: Evidence } | undefined {
-    const [part] = this.#partsOf(fault);
+    const [part] = this.#findMessage(fault) ? this.#partsOf(fault) : [];
     if (!part?.element) return undefined;
     const found = this.#definitions.schemas.find("element", part.element);
     const evidence = this.#facts.placeOf(found?.node ?? part.node);
@@ -114,10 +116,15 @@ export class EnvelopeReader {
     return parts.flatMap((part) => childrenOf(part, this.#port.soap, name));
   }
 
-  #messageOf(node: XmlNode): XmlNode {
+  #findMessage(node: XmlNode): XmlNode | undefined {
     const name = qnameIn(node, "message");
-    const message = name && this.#definitions.messages.get(keyOf(name));
-    if (!message) throw new Unusable("unresolved-reference", `There is no message ${name?.name ?? ""}`);
+    return name && this.#definitions.messages.get(keyOf(name));
+  }
+
+  #messageOf(node: XmlNode): XmlNode {
+    const message = this.#findMessage(node);
+    const name = node.attributes.get("message") ?? "";
+    if (!message) throw new Unusable(`There is no message ${name}`);
     return message;
   }
 
@@ -136,7 +143,7 @@ export class EnvelopeReader {
 
   #addHeader(found: EnvelopeMembers, header: XmlNode): void {
     const name = header.attributes.get("part");
-    const part = this.#partsOf(header).find((each) => each.name === name);
+    const part = this.#findMessage(header) && this.#partsOf(header).find((each) => each.name === name);
     const element = part?.element;
     const declared = element && this.#definitions.schemas.find("element", element);
     if (!element || !declared) {
@@ -154,7 +161,7 @@ export class EnvelopeReader {
     const { element } = part;
     if (!element) return this.#addContent(found, { node: part.node, schema: NO_SCHEMA }, BODY);
     const declared = this.#definitions.schemas.find("element", element);
-    if (!declared) throw new Unusable("unresolved-reference", `The element ${element.name} is not described`);
+    if (!declared) throw new Unusable(`The element ${element.name} is not described`);
     const steps = [...BODY, { name: element.name, namespace: element.namespace }];
     if (this.#facts.complexTypeOf(declared)) {
       found.anchors.push(steps);
@@ -197,14 +204,30 @@ export class EnvelopeReader {
     found.anchors.push(steps);
     for (const { name, node, element } of parts) {
       const declared = element && this.#definitions.schemas.find("element", element);
-      if (element && !declared)
-        throw new Unusable("unresolved-reference", `The element ${element.name} is not described`);
+      if (element && !declared) throw new Unusable(`The element ${element.name} is not described`);
       const key = freeKey(name, found.properties);
       const part = declared ?? { node, schema: NO_SCHEMA };
       // WS-I Basic Profile, R2735: the elements of parts have no namespace.
       found.properties.set(key, () => this.#elementFacts(part, { namespace: "", name }, steps));
       found.required.add(key);
     }
+  }
+
+  /** SOAP 1.1, section 4.1.1: it says by which rules the content was written. */
+  #addEncodingStyle(found: EnvelopeMembers, wrapper: QName, bound: XmlNode): void {
+    const { version } = this.#port;
+    const key = freeKey("encodingStyle", found.properties);
+    const xml = {
+      name: "encodingStyle",
+      namespace: ENVELOPES[version],
+      attribute: true,
+      wrapped: false,
+      within: [...BODY, wrapper],
+    };
+    const value = ENCODINGS[version];
+    const evidence = this.#facts.wholePlaceOf(bound);
+    found.properties.set(key, () => ({ ...plainFacts(evidence), types: ["string"], const: value, xml }));
+    found.required.add(key);
   }
 
   #elementFacts(part: SchemaPart, { name, namespace }: QName, steps?: Steps): SchemaFacts {

@@ -56,7 +56,7 @@ export function readOperation(operation: BoundOperation, context: OperationConte
     if (first?.name !== "input") return { key, reason: "webhook", evidence };
     return operationFacts(operation, first, context);
   } catch (error) {
-    if (error instanceof Unusable) return { key, reason: error.reason, detail: error.message, evidence };
+    if (error instanceof Unusable) return { key, reason: "unresolved-reference", detail: error.message, evidence };
     if (error instanceof TooManyParticles) return { key, reason: "too-large", evidence };
     throw error;
   }
@@ -73,7 +73,8 @@ function operationFacts(operation: BoundOperation, input: XmlNode, context: Oper
   const description = documentationOf(declared) ?? documentationOf(bound);
   const identity = `${key} of ${port.name}`;
   const [output] = childrenOf(declared, WSDL, "output");
-  const answer = output && answerOf(operation, output, reader, context);
+  const answer = output && answerOrText(operation, output, reader, context);
+  if (answer?.doubt !== undefined) request.doubts.push(answer.doubt);
   return {
     key,
     id: name,
@@ -102,9 +103,34 @@ function operationFacts(operation: BoundOperation, input: XmlNode, context: Oper
       ? [{ status: "200", contents: [answer.content], headers: [], evidence }]
       : [{ status: "204", contents: [], headers: [], evidence }],
     security: [],
-    ...(answer ? { errors: answer.errors } : {}),
+    ...(answer?.errors ? { errors: answer.errors } : {}),
     evidence,
   };
+}
+
+interface Answer {
+  content: ContentFacts;
+  errors?: NonNullable<OperationFacts["errors"]>;
+  doubt?: string;
+}
+
+/** The answer of an operation; its text, if the description does not say what is in it. */
+function answerOrText(
+  operation: BoundOperation,
+  output: XmlNode,
+  reader: EnvelopeReader,
+  context: OperationContext,
+): Answer {
+  try {
+    return answerOf(operation, output, reader, context);
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    const evidence = context.facts.wholePlaceOf(output);
+    return {
+      content: { mediaType: "text/plain", examples: [], encoding: {}, evidence },
+      doubt: `The answer is not described: ${error.message}. The tool gives it as text. Can the missing description be imported?`,
+    };
+  }
 }
 
 function answerOf(
@@ -112,7 +138,7 @@ function answerOf(
   output: XmlNode,
   reader: EnvelopeReader,
   { facts }: OperationContext,
-): { content: ContentFacts; errors: NonNullable<OperationFacts["errors"]> } {
+): Answer {
   const members = reader.read(bound, output, "output");
   const evidence = facts.wholePlaceOf(output);
   const faults = childrenOf(declared, WSDL, "fault").flatMap((fault): DeclaredFault[] => {

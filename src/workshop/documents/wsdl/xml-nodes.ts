@@ -33,6 +33,26 @@ export interface QName {
   name: string;
 }
 
+const XSD = "http://www.w3.org/2001/XMLSchema";
+/** Drafts of XML Schema, in which old descriptions are written: what those use of it means the same. */
+const XSD_DRAFT = /^http:\/\/www\.w3\.org\/(?:1999|2000\/10)\/XMLSchema$/;
+/** What prefixes mean that a description uses and does not declare. Other readers do not look at the declarations. */
+const USUAL_PREFIXES: Readonly<Record<string, string>> = {
+  xs: XSD,
+  xsd: XSD,
+  s: XSD,
+  wsdl: "http://schemas.xmlsoap.org/wsdl/",
+  soap: "http://schemas.xmlsoap.org/wsdl/soap/",
+  soap12: "http://schemas.xmlsoap.org/wsdl/soap12/",
+  http: "http://schemas.xmlsoap.org/wsdl/http/",
+  mime: "http://schemas.xmlsoap.org/wsdl/mime/",
+  soapenc: "http://schemas.xmlsoap.org/soap/encoding/",
+  xmime: "http://www.w3.org/2005/05/xmlmime",
+  wsp: "http://schemas.xmlsoap.org/ws/2004/09/policy",
+  wsu: "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd",
+  wsaw: "http://www.w3.org/2006/05/addressing/wsdl",
+};
+
 const MAX_DEPTH = 100;
 const MAX_ELEMENTS = 150_000;
 const MAX_ATTRIBUTES = 200;
@@ -47,7 +67,13 @@ const MAX_WHOLE_TEXT = 8_000_000;
  */
 export function readXmlNodes(text: string, name: string): XmlNode {
   const builder = new NodeBuilder(name);
-  const parser = new SaxesParser({ xmlns: true, position: true, defaultXMLVersion: "1.0", forceXMLVersion: true });
+  const parser = new SaxesParser({
+    xmlns: true,
+    position: true,
+    defaultXMLVersion: "1.0",
+    forceXMLVersion: true,
+    additionalNamespaces: USUAL_PREFIXES,
+  });
   let from = 1;
   parser.on("doctype", () => {
     throw notReadable(name, "it has a document type (DTD), which is refused");
@@ -61,9 +87,12 @@ export function readXmlNodes(text: string, name: string): XmlNode {
     const written = Object.values(attributes);
     const own = written.length === 0 ? NONE : new Map<string, string>();
     for (const each of written) {
-      own.set(each.uri === "" || each.uri === uri ? each.local : `{${each.uri}}${each.local}`, each.value);
+      const name = each.uri === "" || each.uri === uri ? each.local : `{${each.uri}}${each.local}`;
+      // Blanks around names do not count (XML Schema, NCName).
+      own.set(name, name === "name" ? each.value.trim() : each.value);
     }
-    builder.open({ name: local, namespace: uri, attributes: own, declared: ns, from, tagEnd: parser.line });
+    const namespace = currentNamespace(uri);
+    builder.open({ name: local, namespace, attributes: own, declared: ns, from, tagEnd: parser.line });
   });
   parser.on("closetag", () => builder.close(parser.line));
   parser.on("text", (piece) => builder.add(piece));
@@ -163,9 +192,14 @@ export function qnameOf({ prefixes }: XmlNode, written: string): QName | undefin
   const [, prefix = "", name = ""] = /^(?:([^:]*):)?(.*)$/s.exec(written) ?? [];
   for (let scope: Prefixes | undefined = prefixes; scope; scope = scope.outer) {
     const namespace = scope.own.get(prefix);
-    if (namespace !== undefined) return { namespace, name };
+    if (namespace !== undefined) return { namespace: currentNamespace(namespace), name };
   }
-  return prefix === "" ? { namespace: "", name } : undefined;
+  if (prefix === "") return { namespace: "", name };
+  return Object.hasOwn(USUAL_PREFIXES, prefix) ? { namespace: USUAL_PREFIXES[prefix] ?? "", name } : undefined;
+}
+
+function currentNamespace(namespace: string): string {
+  return XSD_DRAFT.test(namespace) ? XSD : namespace;
 }
 
 export function keyOf({ namespace, name }: QName): string {

@@ -27,8 +27,8 @@ export function xmlField(facts: SchemaFacts, options: XmlFieldOptions): Partial<
     const { enum: _values, ...free } = shape;
     return { shape: free, const: constant };
   }
-  // An element that may be nil has to be there, whether the caller gives it or not.
-  if (required && nullable && !xml?.attribute) return { nullable: true, default: null };
+  // An element that may be nil and is required has to be there, whether the caller gives it or not.
+  if (nullable && !xml?.attribute) return required ? { nullable: true, default: null } : { nullable: true };
   const isSent = required || xml?.attribute === true;
   if (facts.default === undefined || shape.kind !== "scalar" || !isSent) return {};
   const value = isSecretValue(facts.default) ? UNFIT : fittingValue(facts.default, shape, { types, side: "input" });

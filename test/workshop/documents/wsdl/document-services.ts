@@ -171,8 +171,8 @@ const shapes: ServiceCase = {
       body: `<p:DrawResponse xmlns:p="urn:shapes"><p:drawn xsi:type="p:Box"><p:colour>blue</p:colour><p:width>2</p:width><p:height>1</p:height></p:drawn><p:drawn xsi:type="p:Circle"><p:colour>red</p:colour><p:radius>1</p:radius></p:drawn></p:DrawResponse>`,
       gives: {
         drawn: [
-          { colour: "blue", width: 2, height: 1 },
-          { colour: "red", radius: 1 },
+          { type: "Box", colour: "blue", width: 2, height: 1 },
+          { type: "Circle", colour: "red", radius: 1 },
         ],
       },
     },

@@ -1,5 +1,5 @@
 import { childrenOf, keyOf, qnameIn, type QName, type XmlNode } from "../xml-nodes.ts";
-import { XSD, type SchemaContext, type SchemaPart, type SchemaSet } from "./schema-set.ts";
+import { isEncoding, XSD, type SchemaContext, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 
 /** What a value of a complex type has: an element, an attribute or its own text. */
 export interface XsdMember extends SchemaPart {
@@ -64,12 +64,31 @@ export class ContentReader {
     const [derivation] = childrenOf(content, XSD, "extension", "restriction");
     if (!derivation) return;
     const base = qnameIn(derivation, "base");
+    if (base?.name === "Array" && isEncoding(base.namespace)) return this.#array(derivation, schema, inner);
     const part = base && this.#schemas.find("complexType", base);
     const extendsBase = derivation.name === "extension" || content.name === "simpleContent";
     if (part && extendsBase) this.#type(part.node, part.schema, inner);
     else if (part) this.#attributes(part, inner);
     if (content.name === "simpleContent" && !part) this.#addText(derivation, schema, base, 1);
     this.#contents(derivation, schema, inner);
+  }
+
+  /**
+   * An array of SOAP encoding: `wsdl:arrayType` has the type of its items, whose names mean nothing (SOAP 1.1, section
+   * 5.4.2); services call them `item`.
+   */
+  #array(derivation: XmlNode, schema: SchemaContext, open: readonly XmlNode[]): void {
+    const before = this.#model.members.length;
+    this.#contents(derivation, schema, open);
+    if (this.#model.members.slice(before).some(({ kind }) => kind === "element")) return;
+    const attribute = childrenOf(derivation, XSD, "attribute").find(({ attributes }) => attributes.has(ARRAY_TYPE));
+    const written = attribute?.attributes.get(ARRAY_TYPE)?.trim() ?? "";
+    const [, type = "", ranks = ""] = /^([^[\]]*)((?:\[[^\]]*\])*)$/.exec(written) ?? [];
+    if (/\]\[|,/.test(ranks)) this.#doubt("An array of arrays: the tool has one list of all items.");
+    const node = attribute ?? derivation;
+    const attributes = new Map([["name", "item"], ...(type === "" ? [] : [["type", type] as const])]);
+    const item = { ...node, name: "element", attributes, children: [] };
+    this.#add({ kind: "element", name: "item", namespace: "", node: item, schema, min: 0, max: Infinity });
   }
 
   /** A restriction writes its elements again, but not its attributes. */
@@ -231,6 +250,8 @@ export class ContentReader {
   }
 }
 
+/** The attribute that says what an array of SOAP encoding has in it. */
+const ARRAY_TYPE = "{http://schemas.xmlsoap.org/wsdl/}arrayType";
 const XML = "http://www.w3.org/XML/1998/namespace";
 const PARTICLES = new Set(["element", "sequence", "all", "choice", "group", "any"]);
 

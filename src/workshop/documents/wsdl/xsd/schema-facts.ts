@@ -2,7 +2,7 @@ import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { plainSchema } from "../../inferred-schema.ts";
 import { childrenOf, qnameIn, type QName, type XmlNode } from "../xml-nodes.ts";
 import { ContentReader, memberKey, type ContentModel, type XsdMember } from "./content-model.ts";
-import { documentationOf, XSD, type SchemaPart, type SchemaSet } from "./schema-set.ts";
+import { documentationOf, isEncoding, XSD, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 import { SimpleTypes, type SimpleFacts } from "./simple-types.ts";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
@@ -229,7 +229,6 @@ export class XsdFacts {
       ...plainFacts(this.placeOf(node)),
       types: ["string"],
       description: "Which kind of value this is.",
-      writeOnly: true,
       xml: {
         name: "type",
         namespace: XSI,
@@ -277,7 +276,7 @@ export class XsdFacts {
   #isUnknown(node: XmlNode): boolean {
     const type = qnameIn(node, "type");
     if (!type) return node.attributes.has("type");
-    return type.namespace !== XSD && !type.namespace.includes("soap") && !this.#schemas.findType(type);
+    return type.namespace !== XSD && !isEncoding(type.namespace) && !this.#schemas.findType(type);
   }
 }
 

@@ -2,6 +2,13 @@ import { childrenOf, keyOf, qnameIn, type QName, type XmlNode } from "../xml-nod
 
 export const XSD = "http://www.w3.org/2001/XMLSchema";
 
+/** Whether a namespace is that of SOAP encoding, whose types have the names of the built-in ones. */
+export function isEncoding(namespace: string): boolean {
+  return (
+    namespace === "http://schemas.xmlsoap.org/soap/encoding/" || namespace === "http://www.w3.org/2003/05/soap-encoding"
+  );
+}
+
 /** What a schema says about all that is in it. */
 export interface SchemaContext {
   target: string;

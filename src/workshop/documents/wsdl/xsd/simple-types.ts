@@ -1,6 +1,6 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { childrenOf, qnameIn, qnameOf, type QName, type XmlNode } from "../xml-nodes.ts";
-import { documentationOf, XSD, type SchemaPart, type SchemaSet } from "./schema-set.ts";
+import { documentationOf, isEncoding, XSD, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 import { patternFrom } from "./xsd-pattern.ts";
 
 /** A single value: its type, its limits and where they are. */
@@ -82,7 +82,9 @@ export class SimpleTypes {
     if (part) return this.#once(part, depth + 1);
     const complex = this.#schemas.find("complexType", name);
     if (complex) return this.#ofSimpleContent(complex, depth + 1);
-    return builtInFacts(name.namespace === XSD || isEncoding(name.namespace) ? name.name : "string");
+    // Without a prefix the built-in type is meant, whatever the default namespace is.
+    const isBuiltIn = name.namespace === XSD || name.namespace === "" || isEncoding(name.namespace);
+    return builtInFacts(isBuiltIn ? name.name : "string");
   }
 
   #once(part: SchemaPart, depth: number): SimpleFacts {
@@ -200,13 +202,6 @@ export class SimpleTypes {
 function typed(values: readonly string[], [type]: SchemaFacts["types"]): unknown[] {
   if (type === "integer" || type === "number") return values.map(Number).filter((value) => Number.isFinite(value));
   return [...values];
-}
-
-/** The types of SOAP encoding have the names of the built-in ones. */
-function isEncoding(namespace: string): boolean {
-  return (
-    namespace === "http://schemas.xmlsoap.org/soap/encoding/" || namespace === "http://www.w3.org/2003/05/soap-encoding"
-  );
 }
 
 function described(node: XmlNode): { description?: string } {
