@@ -50,6 +50,7 @@ file is shown, and the lock is not changed.`,
     const [given = ""] = context.words;
     const loaded = await loadSound(given, out, surroundings.home);
     const { api, path, shown, again } = loaded;
+    requireAddress(loaded);
     const trust = trustStore(surroundings, stateFolder);
     const lock = await ownLock(loaded, trust);
     const by = (options.by ?? accountName()).trim();
@@ -100,6 +101,19 @@ async function requireUnchanged(given: string, { api, lock, shown }: Shown, home
   if (now.api?.hash === api.hash && now.lock?.compiled.hash === lock?.compiled.hash) return;
   throw new NexusError("UNTRUSTED", `${shown} or its lock changed during the review. Nothing was approved`, {
     hint: "Run the command again and review the new content.",
+    mayHaveReached: false,
+  });
+}
+
+/** A draft whose document names no server has an address that can never be reached: nobody can have reviewed it. */
+function requireAddress({ api, shown, again, file }: Shown & Pick<NamedApi, "file">): void {
+  const { base } = api.file.upstream;
+  if (!URL.canParse(base) || !new URL(base).hostname.endsWith(".invalid")) return;
+  const asked = (file?.questions ?? []).findIndex(({ about }) => about === "upstream.base") + 1;
+  const command = `nexus api questions ${again} --answer ${asked}=https://…`;
+  throw new NexusError("CONFIG_INVALID", `${shown} has no address of the API yet: upstream.base is ${base}`, {
+    phase: "config",
+    hint: `${asked > 0 ? `Give it with "${command}"` : `Write it to upstream.base in ${shown}`}, then approve it.`,
     mayHaveReached: false,
   });
 }

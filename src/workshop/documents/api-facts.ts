@@ -51,6 +51,8 @@ export interface ServerFacts {
   /** Absolute, or relative to the address of the document. */
   url: string;
   description?: string;
+  /** No words say that requests are sent there. */
+  isGuess?: true;
   /** Variables that were replaced by their defaults. */
   variables: { name: string; value: string; choices: string[] }[];
   evidence: Evidence;
@@ -202,6 +204,8 @@ export interface SchemaFacts {
   identity?: string;
   /** What is not certain about it; becomes a question. */
   doubt?: string;
+  /** The answers to it that are known beforehand, the one that the draft has first. */
+  choices?: DoubtChoice[];
   /** The codes of a table, with readable names. */
   codes?: { value: string; name: string; description?: string; evidence: Evidence }[];
   /** With `const`: callers need not give it. */
@@ -264,6 +268,12 @@ export interface SchemaFacts {
   others: string[];
   /** The schema as JSON Schema 2020-12 with `$defs` for what it refers to, for what a tool file cannot express. */
   asJsonSchema: () => Record<string, unknown>;
+}
+
+/** An answer to a doubt about a field, and the members of the field that it sets. */
+export interface DoubtChoice {
+  answer: string;
+  set: Record<string, unknown>;
 }
 
 /** How a schema is written in XML. */

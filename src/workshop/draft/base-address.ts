@@ -2,6 +2,7 @@ import type { ServerFacts } from "../documents/api-facts.ts";
 import type { QuestionList } from "./questions.ts";
 
 const UNKNOWN = "https://api.example.invalid/";
+const NO_SERVER = "The document names no server. What is the address of the API? Answer with it: https://…";
 
 export interface BaseOptions {
   /** Given by the person; it wins. */
@@ -18,7 +19,7 @@ export function baseAddress(servers: readonly ServerFacts[], options: BaseOption
   const chosen = usable.find(({ url }) => url?.startsWith("https:")) ?? usable[0];
   const about = "upstream.base";
   if (!chosen?.url) {
-    questions.add("The document names no server. What is the address of the API?", about, servers[0]?.evidence);
+    questions.add(NO_SERVER, about, servers[0]?.evidence);
     const [first] = servers;
     return first?.url.startsWith("/") ? (absolute(first.url, UNKNOWN) ?? UNKNOWN) : UNKNOWN;
   }
@@ -28,7 +29,12 @@ export function baseAddress(servers: readonly ServerFacts[], options: BaseOption
       `The document also names ${others.slice(0, 5).join(", ")}. Is this the server that you use?`,
       about,
       chosen.server.evidence,
+      [chosen.url, ...others.slice(0, 5)].map((url) => ({ answer: url, set: { "": url } })),
     );
+  }
+  if (chosen.server.isGuess) {
+    const ask = "The document does not say that this is its base address. Is it? If not, answer with the address.";
+    questions.add(ask, about, chosen.server.evidence, [{ answer: "yes", set: { "": chosen.url } }]);
   }
   const variables = chosen.server.variables.map(({ name, value }) => `${name} = ${value}`);
   if (variables.length > 0) {

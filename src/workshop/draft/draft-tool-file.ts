@@ -1,4 +1,10 @@
-import { OMISSION_REASONS, type ApiFacts, type OmittedOperation, type OperationFacts } from "../documents/api-facts.ts";
+import {
+  OMISSION_REASONS,
+  type ApiFacts,
+  type OmittedOperation,
+  type ManualFormat,
+  type OperationFacts,
+} from "../documents/api-facts.ts";
 import type { Problem } from "../file/model/problem.ts";
 import { readToolFile } from "../file/read-tool-file.ts";
 import type { Effect, QuestionSpec, ToolFile } from "../file/model/tool-file.ts";
@@ -12,7 +18,7 @@ import { byImportance, MOST_LISTED } from "./select/proposed-list.ts";
 import { selected } from "./select/selectors.ts";
 import { cleanText } from "./texts.ts";
 import { draftTool, type DraftedTool } from "./tool/draft-tool.ts";
-import { effectOf } from "./tool/effect-of.ts";
+import { effectOf, isEffectOpen } from "./tool/effect-of.ts";
 import { makeSound, reachedFrom } from "./types/sound-types.ts";
 import { shareParameters } from "./types/share-parameters.ts";
 import { TypeDrafter } from "./types/type-drafter.ts";
@@ -79,6 +85,7 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
   );
   makeSound(types.types, questions);
   askAboutWhole(facts, questions, secrets);
+  if (FOR_PEOPLE.has(facts.format)) askAboutEffects(kept, questions);
   askAboutOrigins(base, [...bases, ...secrets.tokenUrls()], questions);
   const parts: FileParts = {
     facts,
@@ -203,7 +210,11 @@ function fileText(parts: FileParts, searchable: ReadonlySet<string>): { text: st
   const reached = reachedFrom(roots, types.types);
   const { secrets: sets, placeholders } = secrets.sets();
   const fakes = drafted.flatMap(({ name, fake }) => (fake ? [[name, fake] as const] : []));
-  const exists = (about: string) => !about.startsWith("types.") || reached.has(about.split(".")[1] ?? "");
+  const tools = new Set(drafted.map(({ name }) => name));
+  const exists = (about: string) => {
+    const [section, name = ""] = about.split(".");
+    return section === "types" ? reached.has(name) : section !== "tools" || name === "" || tools.has(name);
+  };
   const questions = parts.questions.list(exists);
   const description = cleanText(facts.description ?? "", 600);
   const chosen = choiceText(options);
@@ -295,6 +306,22 @@ function askAboutWhole(
   }
   for (const { text, evidence } of remarks.slice(0, 50)) questions.add(text, "documents", evidence);
   for (const { text, evidence } of doubts.slice(0, 50)) questions.add(text, "documents", evidence);
+}
+
+const FOR_PEOPLE: ReadonlySet<string> = new Set(["markdown", "html", "text", "pdf"] satisfies ManualFormat[]);
+const MOST_EFFECTS = 20;
+
+/** Manuals say seldom what a request changes; where its name does not say it either, a person has to. */
+function askAboutEffects(items: readonly { operation: OperationFacts; name: string }[], questions: QuestionList): void {
+  const open = items.filter(({ operation }) => operation.method === "POST" && isEffectOpen(operation));
+  for (const { operation, name } of open.slice(0, MOST_EFFECTS)) {
+    const ask = `The manual does not say whether ${operation.key} changes something: it is a write here. Is it?`;
+    const choices = (["write", "read", "destructive"] as const).map((effect) => ({
+      answer: effect,
+      set: { "": effect },
+    }));
+    questions.add(ask, `tools.${name}.effect`, operation.evidence, choices);
+  }
 }
 
 /** A document can name any address; a person has to know where requests and credentials go. */

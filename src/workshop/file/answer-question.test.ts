@@ -56,3 +56,19 @@ test("an answer about a place that is not in the file is a comment at its end", 
     "nexus: 1\n# types.Gone: Is the name required? Answer: no\n",
   );
 });
+
+test("an address is the answer to a question about the base address, also where it is allowed", () => {
+  const file = `nexus: 1
+upstream:
+  base: https://api.example.invalid/
+  allow: [https://api.example.invalid/, https://login.example/]
+questions: [{ about: upstream.base, ask: What is the address? }]
+`;
+  const question = { about: "upstream.base", ask: "What is the address?", evidence: [] };
+  expect(withAnswer(file, 0, { question, answer: "https://shop.example/v2" })).toBe(`nexus: 1
+upstream:
+  base: https://shop.example/v2/
+  allow: [ https://shop.example/v2/, https://login.example/ ]
+`);
+  expect(withAnswer(file, 0, { question, answer: "ask Ada" })).toContain("# What is the address? Answer: ask Ada\n");
+});

@@ -23,9 +23,33 @@ export function withAnswer(
   { question, answer }: { question: QuestionSpec; answer: string },
 ): string {
   const choice = findChoice(question, answer);
-  const changes = (choice?.set ?? []).map(({ path, value }): ToolFileChange => ({ path: stepsOf(path), value }));
+  const set = choice?.set ?? givenAddress(question, answer);
+  const changes = set
+    .flatMap((change) => [change, ...(change.path === BASE ? allowedWith(text, change.value) : [])])
+    .map(({ path, value }): ToolFileChange => ({ path: stepsOf(path), value }));
   const edited = editToolFile(text, [...changes, removal(text, index)]);
   return changes.length > 0 ? edited : withNote(edited, question, choice?.answer ?? answer);
+}
+
+const BASE = "upstream.base";
+
+/** An address is an answer to every question about the base address. */
+function givenAddress({ about }: QuestionSpec, answer: string): QuestionChoice["set"] {
+  const address = answer.trim().replaceAll(/^[<"']|[>"'.]$/g, "");
+  if (about !== BASE || !/^https?:\/\/\S+$/i.test(address) || !URL.canParse(address)) return [];
+  const { origin, pathname } = new URL(address);
+  return [{ path: BASE, value: `${origin}${pathname.replace(/\/*$/, "")}/` }];
+}
+
+/** The addresses that may be reached, with the new base instead of the old one. */
+function allowedWith(text: string, base: unknown): QuestionChoice["set"] {
+  const { tree } = readYaml(text);
+  const upstream = tree && memberAt(tree, "upstream")?.node;
+  const value = upstream && plainValue(upstream);
+  if (typeof value !== "object" || value === null || !("allow" in value) || !Array.isArray(value.allow)) return [];
+  const before: unknown = "base" in value ? value.base : undefined;
+  const allowed: unknown[] = value.allow.map((each: unknown) => (each === before ? base : each));
+  return [{ path: "upstream.allow", value: [...new Set(allowed)] }];
 }
 
 function removal(text: string, index: number): ToolFileChange {

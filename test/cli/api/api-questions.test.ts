@@ -66,3 +66,44 @@ test("X5: nexus api questions lists what is open with quotes, and answers change
   expect(none).toMatchObject({ code: 2 });
   expect(none.stderr).toContain("There is no question 1");
 });
+
+const KIOSK = `# Kiosk API
+
+## Print a ticket
+
+POST /print
+
+| Field | Type | M/C/O | Description |
+|---|---|---|---|
+| copies | integer | M | 1 to 5 |
+| reason | string | C | Needed if copies is above 1 |
+`;
+
+test("X5 X13: a draft without an address is not approved, and answers to its questions change the file", async () => {
+  await world.write("home/work/project/kiosk.md", KIOSK);
+  const imported = await world.run(["api", "import", "kiosk.md", "--name", "kiosk"]);
+  expect(imported.code).toBe(0);
+  const file = "home/work/project/kiosk.nexus.yaml";
+
+  const refused = await world.run(["api", "approve", "kiosk", "--yes"]);
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain("has no address of the API yet: upstream.base is https://api.example.invalid/");
+  expect(refused.stderr).toContain('Give it with "nexus api questions kiosk --answer 1=https://…", then approve it.');
+
+  const { questions } = JSON.parse((await world.run(["api", "questions", "kiosk", "--json"])).stdout) as {
+    questions: { number: number; about: string }[];
+  };
+  const numberOf = (place: string) => questions.find(({ about }) => about.endsWith(place))?.number ?? 0;
+  const answers = [
+    `${numberOf("upstream.base")}=https://kiosk.example/v1`,
+    `${numberOf(".reason")}=required`,
+    `${numberOf(".effect")}=read`,
+  ];
+  const answered = await world.run(["api", "questions", "kiosk", ...answers.flatMap((each) => ["--answer", each])]);
+  expect(answered.stdout).toMatch(/^3 questions answered\./);
+  const text = await world.read(file);
+  expect(text).toContain("base: https://kiosk.example/v1/\n");
+  expect(text).toMatch(/reason: .*optional: false/);
+  expect(text).toContain("effect: read\n");
+  expect(await world.run(["api", "approve", "kiosk", "--yes"])).toMatchObject({ code: 0 });
+});

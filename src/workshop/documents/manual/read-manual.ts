@@ -64,9 +64,7 @@ class ManualReader {
     const servers = shared ? [shared] : stated;
     const endpoints = shared ? endpointsOf(mentions, shared.url, usualMethod).slice(0, MOST_ENDPOINTS) : found;
     const scopes = new Scopes(outline, endpoints);
-    const doubts: Remark[] = likely
-      ? [{ text: `The manual does not call ${likely.url} its base address. Is it?`, evidence: likely.evidence }]
-      : [];
+    const doubts: Remark[] = [];
     const taken = new Set(mentions.filter(({ kind }) => kind === "table").map(({ index }) => index));
     const codes = codeTables(outline).filter(({ index }) => !taken.has(index));
     for (const { index, codes: listed } of codes) {
@@ -327,12 +325,15 @@ class ManualReader {
         ...(server ? { servers: server } : {}),
       };
     });
-    const intro = outline.blocks.find(({ block }) => block.kind === "paragraph" && block.text.length > 20)?.block;
+    const paragraphs = outline.blocks.flatMap(({ block }) =>
+      block.kind === "paragraph" && block.text.length > 20 ? [block] : [],
+    );
+    const intro = paragraphs.slice(0, 5).find(({ text }) => /[.!]\s*$/.test(text)) ?? paragraphs[0];
     return {
       format: this.#document.format,
       title: plainText(outline.manual.title ?? "") || this.#document.name,
       version: "1.0.0",
-      ...(intro?.kind === "paragraph" ? { description: plainText(intro.text).slice(0, 400) } : {}),
+      ...(intro ? { description: plainText(intro.text).slice(0, 400) } : {}),
       servers,
       security,
       tags: [],

@@ -64,14 +64,23 @@ export function effectOf(operation: OperationFacts): Effect {
   return effect === undefined || (effect === "read" && named === "destructive") ? named : effect;
 }
 
-function namedEffect({ method, id, path }: OperationFacts): Effect {
+/** Whether neither the document nor a name says what an operation does. */
+export function isEffectOpen(operation: OperationFacts): boolean {
+  return operation.effect === undefined && ruleFor(operation) === EFFECT_RULES.at(-1);
+}
+
+function namedEffect(operation: OperationFacts): Effect {
+  return ruleFor(operation)?.effect ?? "write";
+}
+
+function ruleFor({ method, id, path }: OperationFacts): (typeof EFFECT_RULES)[number] | undefined {
   const named = id === undefined ? [] : wordsOf(id.replace(/^.*[.:/#](?=[A-Za-z])/, ""));
   const step = wordsOf(path.replace(/^.*[/.:]/, ""));
   const isParameter = /\{[^{}]*\}$/.test(path);
   const steps = step.length === 1 && !isParameter ? step : [];
   const verbs = [...named.slice(0, 1), ...steps];
   const facts = { method: method.toUpperCase(), verbs, step: steps[0] ?? "", last: named.at(-1) ?? "" };
-  return EFFECT_RULES.find(({ is }) => is(facts))?.effect ?? "write";
+  return EFFECT_RULES.find(({ is }) => is(facts));
 }
 
 function words(text: string): ReadonlySet<string> {

@@ -49,8 +49,11 @@ export class TypeDrafter {
   /** The shape of a schema, and whether null is one of its values. */
   shapeOf(schema: SchemaFacts, place: ShapePlace): { shape: Shape; nullable: boolean; flat: FlatSchema } {
     const flat = flattenSchema(schema);
-    const { doubt } = flat.facts;
-    if (doubt !== undefined) this.#questions.add(doubt, place.field ?? place.about, flat.facts.evidence);
+    const { doubt, choices, evidence } = flat.facts;
+    const asked = place.field ?? place.about;
+    // Only members of a field can be set below its place.
+    const isField = /^types\.[^.]+\.fields\.[^.]+$/.test(asked);
+    if (doubt !== undefined) this.#questions.add(doubt, asked, evidence, isField ? choices : []);
     const nulls = flat.facts.nullable || flat.facts.enum?.includes(null) === true;
     const key = `${place.form} ${identityOf(flat.facts)}`;
     const known = this.#made.get(key);

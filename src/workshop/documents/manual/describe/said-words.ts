@@ -106,6 +106,7 @@ function titleFor({ section }: PlacedBlock, _outline: Outline): string | undefin
   for (let each: typeof section | undefined = section; each && each.level > 0; each = each.parent) {
     const title = each.title
       .replace(/\b(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b\s*(?:https?:\/\/|\/)\S*/g, "")
+      .replace(/[([](?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+[^\s()]+[)\]]$/, "")
       .replaceAll(/^[\s:–—()-]+|[\s:–—()-]+$/g, "")
       .trim();
     if (title !== "" && !GENERIC.test(title) && !/^(?:sample|example)\b/i.test(title)) return title;

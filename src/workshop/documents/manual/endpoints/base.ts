@@ -63,7 +63,7 @@ export function likelyServer(outline: Outline): ServerFacts | undefined {
       const url = match[0].replace(/[.,;:]+$/, "").replaceAll(/<([\w-]+)>/g, "{$1}");
       if (NOT_THE_API.test(around) || /[?]/.test(text.charAt(match.index + match[0].length))) continue;
       if (/\.(?:html?|pdf|xsd|json|ya?ml|png)$|^https?:\/\/www\.[^/]+\/?$/i.test(url)) continue;
-      return { url, variables: [], evidence: outline.manual.evidence(block.place) };
+      return { url, isGuess: true, variables: [], evidence: outline.manual.evidence(block.place) };
     }
   }
   return undefined;

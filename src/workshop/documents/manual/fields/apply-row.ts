@@ -1,4 +1,4 @@
-import type { Evidence } from "../../api-facts.ts";
+import type { DoubtChoice, Evidence } from "../../api-facts.ts";
 import type { FieldRow } from "../tables/field-rows.ts";
 import type { FieldNode } from "./field-node.ts";
 import type { SaidLimit } from "./said-limits.ts";
@@ -25,9 +25,18 @@ export function applyRow(node: FieldNode, row: FieldRow): void {
   node.deprecated ||= row.deprecated;
   for (const doubt of row.doubts) addDoubt(node, doubt);
   if (occurs.condition !== undefined)
-    addDoubt(node, `The manual says when it is needed: "${occurs.condition}". It is optional here.`);
+    addDoubt(node, `The manual says when it is needed: "${conditionText(row)}". It is optional here.`, [
+      { answer: "optional", set: { optional: true } },
+      { answer: "required", set: { optional: false } },
+    ]);
   node.isDescribed = true;
   cite(node, row.evidence);
+}
+
+/** `C` alone does not say when; the description beside it may. */
+function conditionText({ occurs, description = "" }: FieldRow): string {
+  const { condition = "" } = occurs;
+  return condition.length < 4 && description !== "" ? description.slice(0, 200) : condition;
 }
 
 function applyOccurs(node: FieldNode, { occurs }: FieldRow): void {
@@ -110,8 +119,8 @@ function sampleType({ samples, children }: FieldNode): string | undefined {
   return samples.every((sample) => /^-?(?:0|[1-9]\d{0,15})(?:\.\d+)?$/.test(String(sample))) ? "number" : "string";
 }
 
-export function addDoubt(node: FieldNode, doubt: string): void {
-  if (!node.doubts.includes(doubt)) node.doubts.push(doubt);
+export function addDoubt(node: FieldNode, text: string, choices?: DoubtChoice[]): void {
+  if (!node.doubts.some((doubt) => doubt.text === text)) node.doubts.push({ text, ...(choices ? { choices } : {}) });
 }
 
 export function cite(node: FieldNode, evidence: Evidence): void {

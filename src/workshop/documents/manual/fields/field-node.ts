@@ -1,4 +1,4 @@
-import type { Evidence } from "../../api-facts.ts";
+import type { DoubtChoice, Evidence } from "../../api-facts.ts";
 import type { ValueLimits } from "./said-limits.ts";
 import type { TypeSaid } from "./type-words.ts";
 
@@ -9,6 +9,12 @@ export interface FieldCode {
   value: string;
   meaning: string;
   evidence: Evidence;
+}
+
+/** What is not certain about a field, with the answers that are known beforehand. */
+export interface FieldDoubt {
+  text: string;
+  choices?: DoubtChoice[];
 }
 
 /** One element, attribute, member or parameter of a message, with everything that the manual says about it. */
@@ -37,7 +43,7 @@ export interface FieldNode {
   shown: Evidence[];
   samples: SampleScalar[];
   examples: string[];
-  doubts: string[];
+  doubts: FieldDoubt[];
   deprecated: boolean;
   rules: { that: string; say: string; evidence: Evidence }[];
   /** In how many samples of its parent it is, and how many samples there are of its own content. */

@@ -2,7 +2,7 @@ import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { plainSchema } from "../../inferred-schema.ts";
 import { singularWords } from "../words.ts";
 import { codeNames } from "./code-names.ts";
-import { keyOf, pathText, type FieldNode, type SampleScalar } from "./field-node.ts";
+import { keyOf, pathText, type FieldDoubt, type FieldNode, type SampleScalar } from "./field-node.ts";
 import { joinLines } from "./join-lines.ts";
 import { isPlaceholder, sampleDecimals, scalarType, type SchemaPlace } from "./scalar-type.ts";
 
@@ -14,7 +14,7 @@ export function nodeSchema(node: FieldNode, place: SchemaPlace): SchemaFacts {
   if (!node.list) return singleSchema(node, place);
   const { minItems, maxItems } = node.limits;
   const items = singleSchema(node, place);
-  const { doubt, description, ...rest } = items;
+  const { doubt, choices: _choices, description, ...rest } = items;
   return {
     ...basics(node, ["array"], place),
     identity: `${items.identity ?? ""}[]`,
@@ -30,7 +30,9 @@ export function nodeSchema(node: FieldNode, place: SchemaPlace): SchemaFacts {
 function singleSchema(node: FieldNode, place: SchemaPlace): SchemaFacts {
   const { form, side } = place;
   if (node.mixed)
-    return withDoubt({ ...basics(node, [], place) }, ["The sample has a list in a list: any value is taken here."]);
+    return withDoubt({ ...basics(node, [], place) }, [
+      { text: "The sample has a list in a list: any value is taken here." },
+    ]);
   if (node.children.size > 0) return objectOf(node, place);
   const { said, limits } = node;
   const type = scalarType(node, place);
@@ -258,8 +260,12 @@ function examplesOf({ samples, examples }: FieldNode, type: string | undefined):
   return [...new Set(typed)].slice(0, 3);
 }
 
-function withDoubt(schema: SchemaFacts, doubts: readonly string[]): SchemaFacts {
-  return doubts.length === 0 ? schema : { ...schema, doubt: [...new Set(doubts)].slice(0, 3).join(" ") };
+function withDoubt(schema: SchemaFacts, doubts: readonly FieldDoubt[]): SchemaFacts {
+  const [first, ...others] = doubts;
+  if (!first) return schema;
+  const texts = [...new Set(doubts.map(({ text }) => text))];
+  const choices = others.length === 0 && schema.types[0] !== "array" ? first.choices : undefined;
+  return { ...schema, doubt: texts.slice(0, 3).join(" "), ...(choices ? { choices } : {}) };
 }
 
 function defined<T extends object>(values: T): Partial<T> {

@@ -1,7 +1,7 @@
-import type { SchemaFacts } from "../../api-facts.ts";
+import type { DoubtChoice, SchemaFacts } from "../../api-facts.ts";
 import { singularWords } from "../words.ts";
 import { guessedType } from "./apply-row.ts";
-import type { FieldNode, SampleScalar } from "./field-node.ts";
+import type { FieldDoubt, FieldNode, SampleScalar } from "./field-node.ts";
 
 /** How the fields of a message are written, and for which side they are. */
 export interface SchemaPlace {
@@ -14,7 +14,7 @@ export interface SchemaPlace {
 export interface ScalarType {
   types: SchemaFacts["types"];
   format?: string;
-  doubts: string[];
+  doubts: FieldDoubt[];
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -34,12 +34,15 @@ export function scalarType(node: FieldNode, place: SchemaPlace): ScalarType {
       if (place.form === "xml" && node.contents > 0 && !node.attribute)
         return { types: ["string"], format: "presence", doubts: [] };
       if (said.reference !== undefined && place.form === "json")
-        return { types: [], doubts: [`The manual calls its type "${said.reference}" and does not describe it.`] };
+        return {
+          types: [],
+          doubts: [{ text: `The manual calls its type "${said.reference}" and does not describe it.` }],
+        };
       return {
         types: ["string"],
         doubts:
           said.reference !== undefined || place.form === "json"
-            ? ["The manual does not say its type: it is text here."]
+            ? [{ text: "The manual does not say its type: it is text here.", choices: typeChoices("string") }]
             : [],
       };
     }
@@ -49,7 +52,7 @@ export function scalarType(node: FieldNode, place: SchemaPlace): ScalarType {
     if (place.form !== "xml") return { types: ["object"], doubts: [] };
     return said.empty || node.contents > 0
       ? { types: ["string"], format: "presence", doubts: [] }
-      : { types: ["string"], doubts: ["The manual does not describe what is in it: it is text here."] };
+      : { types: ["string"], doubts: [{ text: "The manual does not describe what is in it: it is text here." }] };
   }
   const wanted: ScalarType = {
     types: [said.type],
@@ -62,9 +65,25 @@ export function scalarType(node: FieldNode, place: SchemaPlace): ScalarType {
   return {
     ...shown,
     doubts: [
-      `The manual says that it is ${/^[aeiou]/.test(name) ? "an" : "a"} ${name}, but its sample has ${JSON.stringify(odd)}. The sample counts here.`,
+      {
+        text: `The manual says that it is ${/^[aeiou]/.test(name) ? "an" : "a"} ${name}, but its sample has ${JSON.stringify(odd)}. The sample counts here.`,
+        ...(shown.types.length === 1 ? { choices: typeChoices(wordOf(shown), wordOf(wanted)) } : {}),
+      },
     ],
   };
+}
+
+/** The type as a tool file writes it. */
+function wordOf({ types: [type = "string"], format }: ScalarType): string {
+  return format === "date-time" ? "datetime" : (format ?? type);
+}
+
+const SIMPLE_TYPES = ["string", "integer", "number", "boolean", "date", "datetime"];
+
+/** The type that the draft has, and others. */
+function typeChoices(drafted: string, other?: string): DoubtChoice[] {
+  const words = other === undefined ? SIMPLE_TYPES : [drafted, other];
+  return [drafted, ...words.filter((word) => word !== drafted)].map((type) => ({ answer: type, set: { type } }));
 }
 
 export function isPlaceholder(sample: SampleScalar): boolean {
