@@ -291,3 +291,27 @@ test("X5 the address is a question, and stays what a person gave", async () => {
     expect([file?.upstream.base, file?.tools["book"]?.request?.path]).toEqual([expected, path]);
   }
 });
+
+test("X5 types of a large union that are left out are named in a question", async () => {
+  const names = Array.from({ length: 14 }, (_, index) => `Kind${index}`);
+  const types = names.map((name) => `type ${name} { id: ID }`);
+  const { questions } = await draftOf(`type Query { any: Any }\nunion Any = ${names.join(" | ")}\n${types.join("\n")}`);
+  const asked = questions.find(({ ask }) => ask.startsWith("Any has more types"));
+  expect(asked).toMatchObject({
+    ask: expect.stringContaining("Left out are Kind12, Kind13.") as string,
+    evidence: ["graphql#L2"],
+  });
+});
+
+test("X5 a query or a mutation whose name says that something is lost is destructive", async () => {
+  const fields = "deleteAll: Int getAndRemove: Int itemDelete: Int canDelete: Int";
+  const { tools } = await draftOf(`type Query { ${fields} }\ntype Mutation { itemCancel: Int findItem: Int }`);
+  expect(Object.fromEntries(tools.map(({ name, effect }) => [name, effect]))).toEqual({
+    delete_all: "destructive",
+    get_and_remove: "destructive",
+    item_delete: "destructive",
+    can_delete: "read",
+    item_cancel: "destructive",
+    find_item: "write",
+  });
+});

@@ -17,7 +17,8 @@ import { Selections } from "./selection.ts";
 type Field = GraphQLField<unknown, unknown>;
 type Root = "query" | "mutation";
 
-const LOST = /^(?:delete|remove|cancel|purge|revoke|terminate|destroy|wipe|erase|drop)$/;
+/** How many names a question lists. */
+const MOST_NAMED = 20;
 
 /** Reads a GraphQL schema: each field of its queries and mutations is an operation, with a selection that is written here. */
 export function readGraphql(document: LoadedDocument): ApiFacts {
@@ -71,6 +72,12 @@ class Reader {
       const text = `The type ${name} is used and not described: any value is accepted.`;
       remarks.push({ text, evidence: places.whole });
     }
+    for (const { type, of, names } of this.#selections.omissions().slice(0, 20)) {
+      const shown = names.slice(0, MOST_NAMED).join(", ");
+      const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+      const text = `${type} has more ${of} than a query asks for. Left out are ${shown}${more}. Is one of them needed? Then add it to the query of the tool and to the type of its answer.`;
+      remarks.push({ text, evidence: places.of(type) });
+    }
     if (operations > 0) {
       const text =
         "The selections go two levels deep and leave out deprecated fields and those that need arguments. Is a field missing? Then add it to the query of the tool and to the type of its answer.";
@@ -104,11 +111,6 @@ class Reader {
     const args = field.args.filter(({ type }) => !isFileType(type));
     const answer = this.#schemas.output(field.type, selection, { given: {}, evidence });
     const content = { mediaType: "application/json", schema: answer, examples: [], encoding: {}, evidence };
-    const words = field.name
-      .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
-      .toLowerCase()
-      .split("_");
-    const isLost = [words[0], words.at(-1)].some((word) => LOST.test(word ?? ""));
     return {
       key: `${root} ${field.name}`,
       id: field.name,
@@ -121,7 +123,7 @@ class Reader {
       body: this.#body(owner, field, args),
       responses: [{ status: "200", contents: [content], headers: [], evidence }],
       security: [],
-      effect: root === "query" ? "read" : isLost ? "destructive" : "write",
+      effect: root === "query" ? "read" : "write",
       graphql: { document: documentText(root, field, args, selection?.text), field: field.name },
       evidence,
     };

@@ -40,6 +40,13 @@ interface SelectedField {
   inner?: FieldSelection;
 }
 
+/** What is left out of every selection of a type, because it has too many. */
+interface Omission {
+  type: string;
+  of: "types" | "fields";
+  names: string[];
+}
+
 /** How many levels of objects are selected inside of the answer. */
 export const TOP_LEVEL = 2;
 /** The most fields by level; what does not fit is left out, the fields of the type itself last. */
@@ -59,6 +66,7 @@ export class Selections {
   readonly #schema: GraphQLSchema;
   readonly #known = new Map<string, FieldSelection | undefined>();
   readonly #open = new Set<string>();
+  readonly #omissions = new Map<string, Omission>();
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema;
@@ -81,15 +89,19 @@ export class Selections {
     return found;
   }
 
+  /** What the selections made so far do not have. */
+  omissions(): Omission[] {
+    return [...this.#omissions.values()];
+  }
+
   #object(type: GraphQLObjectType, level: number): ObjectSelection | undefined {
     const usable = Object.values(type.getFields()).filter(isUsable);
     const current = usable.filter(({ deprecationReason }) => typeof deprecationReason !== "string");
     const fields = current.length > 0 ? current : usable;
     const chosen = new Map<string, SelectedField>();
-    for (const field of fields) {
-      if (isLeafType(getNamedType(field.type)) && chosen.size < MOST_OWN)
-        chosen.set(field.name, { key: field.name, field });
-    }
+    const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
+    for (const field of leaves.slice(0, MOST_OWN)) chosen.set(field.name, { key: field.name, field });
+    this.#omit(type, "fields", leaves.slice(MOST_OWN));
     let size = chosen.size;
     const wraps = isWrapper(type);
     const isHollow = size === 0 && level === 0;
@@ -124,6 +136,7 @@ export class Selections {
   #abstract(type: GraphQLAbstractType, level: number): AbstractSelection | undefined {
     const types = this.#schema.getPossibleTypes(type);
     const isMany = types.length > MOST_TYPES;
+    this.#omit(type, "types", types.slice(MOST_TYPES));
     for (let below = isMany ? 0 : level; below >= 0; below--) {
       const found = types.slice(0, MOST_TYPES).map((each) => this.of(each, below));
       const of = withAliases(found.filter((each) => each?.kind === "object"));
@@ -134,6 +147,10 @@ export class Selections {
       return { kind: "abstract", type, of, text: `{ __typename ${parts.join(" ")} }`, size };
     }
     return undefined;
+  }
+
+  #omit({ name: type }: GraphQLNamedType, of: Omission["of"], left: readonly { name: string }[]): void {
+    if (left.length > 0) this.#omissions.set(type, { type, of, names: left.map(({ name }) => name) });
   }
 }
 

@@ -25,6 +25,13 @@ test.each<[Partial<OperationFacts>, string]>([
   [{ method: "DELETE", effect: "read" }, "destructive"],
   [{ id: "deleteEverything", effect: "read" }, "destructive"],
   [{ path: "/orders/cancel", effect: "read" }, "destructive"],
+  [{ id: "GetAndDelete" }, "destructive"],
+  [{ id: "getOrDropItems", method: "GET" }, "destructive"],
+  [{ id: "getAndDelete", effect: "read" }, "destructive"],
+  [{ id: "orderCancel", effect: "read" }, "destructive"],
+  // A question about it is not the act.
+  [{ id: "orderCanCancel", effect: "read" }, "read"],
+  [{ id: "getDeletedOrders" }, "read"],
 ])("an operation that is described as %j is %s", (facts, effect) => {
   expect(effectOf(operation(facts))).toBe(effect);
 });

@@ -17,13 +17,21 @@ const WRITING = words("create update add set save put post insert upload send st
 /** Steps of a path that make or change something even if they are called with GET, as by gateways for messages. */
 const ACTING = words("create update insert send submit");
 
+/** Words that join two actions in one name. */
+const JOINING = words("and or then");
+
 /** The rules in the order in which they are applied, as docs/reference/import.md lists them. */
 export const EFFECT_RULES: readonly { effect: Effect; when: string; is: (operation: Named) => boolean }[] = [
   { effect: "destructive", when: "the method is DELETE", is: ({ method }) => method === "DELETE" },
   {
     effect: "destructive",
-    when: `the name begins with, or the path ends with, ${[...DESTRUCTIVE].join(", ")}`,
-    is: ({ verbs }) => verbs.some((verb) => DESTRUCTIVE.has(verb)),
+    when: `the name begins with, or has after "and", "or" or "then", or the path ends with, ${[...DESTRUCTIVE].join(", ")}`,
+    is: ({ verbs, joined }) => [...verbs, ...joined].some((verb) => DESTRUCTIVE.has(verb)),
+  },
+  {
+    effect: "destructive",
+    when: `the method is not ${[...SAFE].join(", ")}, and the name ends with one of these words, without "can" before it`,
+    is: ({ method, last, beforeLast }) => !SAFE.has(method) && DESTRUCTIVE.has(last) && beforeLast !== "can",
   },
   {
     effect: "write",
@@ -50,18 +58,21 @@ interface Named {
   verbs: string[];
   /** The last step of the path if it is one word. */
   step: string;
+  /** The words of the name that follow an "and": those of `getAndDelete`. */
+  joined: string[];
   /** The last word of the name. */
   last: string;
+  beforeLast: string;
 }
 
 /**
  * The effect of an operation as the document states it, otherwise by its method and its name. No document can state that
- * something only reads whose method or name says that something is lost.
+ * something is harmless whose method or name says that something is lost.
  */
 export function effectOf(operation: OperationFacts): Effect {
   const { effect } = operation;
   const named = namedEffect(operation);
-  return effect === undefined || (effect === "read" && named === "destructive") ? named : effect;
+  return effect === undefined || named === "destructive" ? named : effect;
 }
 
 /** Whether neither the document nor a name says what an operation does. */
@@ -79,7 +90,14 @@ function ruleFor({ method, id, path }: OperationFacts): (typeof EFFECT_RULES)[nu
   const isParameter = /\{[^{}]*\}$/.test(path);
   const steps = step.length === 1 && !isParameter ? step : [];
   const verbs = [...named.slice(0, 1), ...steps];
-  const facts = { method: method.toUpperCase(), verbs, step: steps[0] ?? "", last: named.at(-1) ?? "" };
+  const facts: Named = {
+    method: method.toUpperCase(),
+    verbs,
+    step: steps[0] ?? "",
+    joined: named.filter((_, at) => JOINING.has(named[at - 1] ?? "")),
+    last: named.at(-1) ?? "",
+    beforeLast: named.at(-2) ?? "",
+  };
   return EFFECT_RULES.find(({ is }) => is(facts));
 }
 
