@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { nearestName } from "../text/nearest-name.ts";
 import { readEnvironment } from "../environment.ts";
@@ -93,13 +94,22 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     if (!out.isInteractive || command.endsOnSignal) return;
     patience = setTimeout(() => out.note("stopping; press Ctrl-C again to stop immediately"), ENDING_MS);
   };
-  for (const signal of SIGNAL_NAMES) process.on(signal, onSignal);
+  const listen = () => SIGNAL_NAMES.forEach((signal) => process.on(signal, onSignal));
+  const ignore = () => SIGNAL_NAMES.forEach((signal) => process.off(signal, onSignal));
+  listen();
   try {
     const context: Parameters<Command["run"]>[0] = {
       words,
       options: values,
       flags,
       signal: interrupt.signal,
+      endingAtOnce: async (work) => {
+        // A signal that came before would be lost with its handler.
+        await setImmediate();
+        interrupt.signal.throwIfAborted();
+        ignore();
+        return work().finally(listen);
+      },
       out,
       surroundings,
       stateFolder,
@@ -124,7 +134,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     return exitCode;
   } finally {
     clearTimeout(patience);
-    for (const signal of SIGNAL_NAMES) process.off(signal, onSignal);
+    ignore();
   }
 }
 

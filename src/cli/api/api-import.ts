@@ -10,7 +10,7 @@ import { draftToolFile, type Draft, type DraftOptions } from "../../workshop/dra
 import { importAgain, readImported, type Imported } from "../../workshop/draft/import-again.ts";
 import { apiIdFrom, joinFacts } from "../../workshop/draft/import-documents.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, type CommandContext } from "../command/command.ts";
 import { nearPath } from "../output/short-path.ts";
 import type { Output } from "../output/output.ts";
 import { addressOf, documentSpecs, fileFor, findStored, withNames, writeImport } from "./import-files.ts";
@@ -58,37 +58,18 @@ Addresses inside of a private network are refused, unless --allow-host names the
     ["nexus api import openapi.yaml --dry-run --json", `{"file","tools":[…],"skipped":[…],"questions":[…]}`],
   ],
 
-  async run({ words, options, out, signal, surroundings }) {
-    const folder = resolve(options.out ?? ".");
+  async run(context) {
+    const { words, options, out, signal, endingAtOnce } = context;
     const progress = new Steps(out);
     const documents: LoadedDocument[] = [];
     for (const source of words) {
       progress.show(`Reading ${source}`);
-      documents.push(await loaded(source, options["allow-host"] ?? [], signal));
+      const load = () => loaded(source, options["allow-host"] ?? [], signal);
+      documents.push(await (URL.canParse(source) ? load() : endingAtOnce(load)));
     }
-    const fresh = withNames(documents);
-    const said = joinFacts(await Promise.all(fresh.map(factsOf)));
-    if (!said) throw wrongUsage("No description was given", "Give a file or an address.");
-    if (said.operations.length + said.omitted.length === 0) throw withoutOperations(words);
-    const api = options.name ?? apiIdFrom(said.title, basename(words[0] ?? "").replace(/\.[^.]*$/, ""));
-    checkOptions(api, options);
-    const path = join(folder, `${api}.nexus.yaml`);
-    const shown = nearPath(path, { cwd: process.cwd(), home: surroundings.home });
-    const imported = existsSync(path) ? importedBefore(path, shown) : undefined;
-    const named = imported ? withNames(documents, imported) : fresh;
-    const facts = (imported && joinFacts(await Promise.all(named.map(factsOf)))) ?? said;
-    const files = named.map((document) => fileFor(document, { folder, api, imported }));
-    progress.show(`Drafting ${facts.operations.length} tools`);
-    const wanted: DraftOptions = {
-      api,
-      documents: documentSpecs(named, files),
-      select: options.select ?? [],
-      ...(options.rest === undefined ? {} : { rest: "search" as const }),
-      base: options.base,
-      documentUrl: addressOf(named[0]),
-    };
-    const again = imported ? await importAgain(imported, facts, wanted) : undefined;
-    const draft = again?.draft ?? draftToolFile(facts, wanted);
+    const folder = resolve(options.out ?? ".");
+    const made = await endingAtOnce(() => makeDraft(documents, { ...context, folder, progress }));
+    const { api, path, shown, files, imported, again, draft } = made;
     const isDry = options["dry-run"] === true;
     const text = again?.text ?? draft.text;
     if (!isDry && text !== imported?.text) {
@@ -102,6 +83,45 @@ Addresses inside of a private network are refused, unless --allow-host names the
     else showImport({ draft, shown, api, isDry }, out);
   },
 });
+
+interface Importing extends Pick<CommandContext, "words" | "surroundings"> {
+  options: {
+    name?: string | undefined;
+    select?: readonly string[] | undefined;
+    rest?: string | undefined;
+    base?: string | undefined;
+  };
+  folder: string;
+  progress: Steps;
+}
+
+/** Everything that is written, and nothing is written yet. */
+async function makeDraft(documents: readonly LoadedDocument[], importing: Importing) {
+  const { words, options, surroundings, folder, progress } = importing;
+  const fresh = withNames(documents);
+  const said = joinFacts(await Promise.all(fresh.map(factsOf)));
+  if (!said) throw wrongUsage("No description was given", "Give a file or an address.");
+  if (said.operations.length + said.omitted.length === 0) throw withoutOperations(words);
+  const api = options.name ?? apiIdFrom(said.title, basename(words[0] ?? "").replace(/\.[^.]*$/, ""));
+  checkOptions(api, options);
+  const path = join(folder, `${api}.nexus.yaml`);
+  const shown = nearPath(path, { cwd: process.cwd(), home: surroundings.home });
+  const imported = existsSync(path) ? importedBefore(path, shown) : undefined;
+  const named = imported ? withNames(documents, imported) : fresh;
+  const facts = (imported && joinFacts(await Promise.all(named.map(factsOf)))) ?? said;
+  const files = named.map((document) => fileFor(document, { folder, api, imported }));
+  progress.show(`Drafting ${facts.operations.length} tools`);
+  const wanted: DraftOptions = {
+    api,
+    documents: documentSpecs(named, files),
+    select: options.select ?? [],
+    ...(options.rest === undefined ? {} : { rest: "search" as const }),
+    base: options.base,
+    documentUrl: addressOf(named[0]),
+  };
+  const again = imported ? await importAgain(imported, facts, wanted) : undefined;
+  return { api, path, shown, files, imported, again, draft: again?.draft ?? draftToolFile(facts, wanted) };
+}
 
 async function loaded(source: string, allow: readonly string[], signal: AbortSignal): Promise<LoadedDocument> {
   try {

@@ -49,6 +49,11 @@ export interface CommandContext<V = Record<string, unknown>> {
   flags: Flags;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
+  /**
+   * For work that blocks the program for seconds and changes nothing outside of it: a signal ends the process at once,
+   * as it would without any handler, because none could run.
+   */
+  endingAtOnce: <T>(work: () => Promise<T>) => Promise<T>;
   out: Output;
   surroundings: Surroundings;
   stateFolder: string;

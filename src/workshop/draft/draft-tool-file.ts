@@ -6,7 +6,7 @@ import {
   type OperationFacts,
 } from "../documents/api-facts.ts";
 import type { Problem } from "../file/model/problem.ts";
-import { readToolFile } from "../file/read-tool-file.ts";
+import { readToolFile, readTree } from "../file/read-tool-file.ts";
 import type { Effect, QuestionSpec, ToolFile } from "../file/model/tool-file.ts";
 import { baseAddress, endpointOf, ownBase } from "./base-address.ts";
 import { toolNames } from "./names/tool-names.ts";
@@ -16,6 +16,7 @@ import { choiceText, type Choice } from "./select/choice.ts";
 import { cutQuestions, fittingTools } from "./select/fit-list.ts";
 import { byImportance, MOST_LISTED } from "./select/proposed-list.ts";
 import { selected } from "./select/selectors.ts";
+import { checkFileSize, checkToolCount, fittingOperations } from "./select/size-limits.ts";
 import { cleanText } from "./texts.ts";
 import { draftTool, type DraftedTool } from "./tool/draft-tool.ts";
 import { effectOf, isEffectOpen } from "./tool/effect-of.ts";
@@ -24,6 +25,7 @@ import { shareParameters } from "./types/share-parameters.ts";
 import { TypeDrafter } from "./types/type-drafter.ts";
 import { typeYaml } from "./types/type-yaml.ts";
 import { writeYaml, type YamlMap, type YamlSection } from "./yaml/write-yaml.ts";
+import { treeOf } from "./yaml/yaml-tree.ts";
 
 export interface DraftOptions extends Choice {
   /** The id of the API. */
@@ -42,6 +44,7 @@ export interface Draft {
   text: string;
   /** The file as it is read; undefined if it has errors, which then are defects of the draft. */
   file?: ToolFile;
+  /** Those of a draft without errors have no places. */
   problems: Problem[];
   tools: { name: string; operation: string; effect: Effect; offer: "list" | "search" }[];
   /** Operations without a tool, and why. */
@@ -52,8 +55,9 @@ export interface Draft {
 /** Drafts the tool file of an API. The same description gives the same file. */
 export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
   const questions = new QuestionList();
+  const { fitting, large } = fittingOperations(facts);
   const names = toolNames(facts.operations);
-  const items = facts.operations.map((operation) => ({
+  const items = fitting.map((operation) => ({
     operation,
     name: names.get(operation.key) ?? "",
     effect: effectOf(operation),
@@ -61,9 +65,12 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
   const select = options.select ?? [];
   const chosen = selected(items, select);
   const kept = options.rest === "search" ? items : items.filter((item) => chosen.has(item));
+  checkToolCount(kept.length);
+  const isKept = new Set(kept);
   const omitted = [
     ...facts.omitted,
-    ...items.filter((item) => !kept.includes(item)).map(({ operation }) => notSelected(operation)),
+    ...large,
+    ...items.filter((item) => !isKept.has(item)).map(({ operation }) => notSelected(operation)),
   ];
   const address = baseAddress(facts.servers, options, questions);
   const { base, path: endpoint } = facts.operations.some(({ graphql }) => graphql)
@@ -137,7 +144,9 @@ function fitted(
     const ask = `${left} not in the list of tools, which would be too long, but found by searching. Are the listed ones those that are needed most?`;
     parts.questions.add(ask, "tools");
   }
-  const { text, questions } = fileText(parts, searchable);
+  const { sections, questions } = fileSections(parts, searchable);
+  const text = writeYaml(sections);
+  checkFileSize(text);
   for (const name of searchable) {
     const tool = file?.tools[name];
     if (tool) tool.offer = "search";
@@ -171,7 +180,7 @@ function readable(all: FileParts, searchable: ReadonlySet<string>): Readable {
   let parts = all;
   const broken: Readable["broken"] = [];
   for (let round = 0; ; round++) {
-    const { file, problems } = readToolFile(fileText(parts, searchable).text, "the draft");
+    const { file, problems } = readDraft(parts, searchable);
     const errors = problems.filter(({ severity }) => severity === "error");
     const causes = errors.length === 0 || round === MAX_ROUNDS ? undefined : brokenTools(errors, parts);
     if (!causes || causes.size === 0) return { parts, file, problems, broken };
@@ -182,6 +191,14 @@ function readable(all: FileParts, searchable: ReadonlySet<string>): Readable {
     }
     parts = { ...parts, drafted: parts.drafted.filter(({ name }) => !causes.has(name)) };
   }
+}
+
+/** Reads what would be written; its text only if that is needed to say what is wrong, and where. */
+function readDraft(parts: FileParts, searchable: ReadonlySet<string>): Pick<Readable, "file" | "problems"> {
+  const { sections } = fileSections(parts, searchable);
+  const tree = treeOf(sections);
+  const read = tree && readTree(tree, "the draft");
+  return read?.file ? read : readToolFile(writeYaml(sections), "the draft");
 }
 
 /** The tools that errors are about, directly or by the types that they use, with the first error of each. */
@@ -204,7 +221,10 @@ function brokenTools(errors: readonly Problem[], { drafted, types }: FileParts):
   return causes;
 }
 
-function fileText(parts: FileParts, searchable: ReadonlySet<string>): { text: string; questions: QuestionSpec[] } {
+function fileSections(
+  parts: FileParts,
+  searchable: ReadonlySet<string>,
+): { sections: YamlSection[]; questions: QuestionSpec[] } {
   const { facts, options, base, bases, types, secrets, drafted } = parts;
   const roots = drafted.flatMap(({ types: used }) => used);
   const reached = reachedFrom(roots, types.types);
@@ -274,7 +294,7 @@ function fileText(parts: FileParts, searchable: ReadonlySet<string>): { text: st
       comment: "What was decided without the document. Answer them by editing the file, and remove them.",
     },
   ];
-  return { text: writeYaml(sections), questions };
+  return { sections, questions };
 }
 
 function withOffer({ title, description, effect, ...rest }: YamlMap): YamlMap {

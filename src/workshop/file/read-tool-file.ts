@@ -66,8 +66,16 @@ const CHECKS = [
 
 /** Reads a tool file and returns it with all problems; `file` is present if there are no errors. */
 export function readToolFile(text: string, source: string): { file: ToolFile | undefined; problems: Problem[] } {
-  const { tree, problems: mistakes } = readYaml(text);
-  if (!tree) return { file: undefined, problems: mistakes };
+  const { tree, problems } = readYaml(text);
+  return tree ? readTree(tree, source, problems) : { file: undefined, problems };
+}
+
+/** Reads a tool file whose YAML was read. `mistakes`: those of the YAML. */
+export function readTree(
+  tree: SourceNode,
+  source: string,
+  mistakes: readonly Problem[] = [],
+): { file: ToolFile | undefined; problems: Problem[] } {
   const { tree: whole, misuses } = writtenOut(tree);
   const problems = new Problems(whole);
   for (const { path, message, hint } of misuses) problems.error(path, message, hint);

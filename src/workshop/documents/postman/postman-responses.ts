@@ -4,10 +4,13 @@ import { jsonSample } from "../text/json-sample.ts";
 import { headersOf } from "./postman-headers.ts";
 import type { PostmanPart } from "./postman-part.ts";
 
+/** Of one request. Further ones rarely show another member. */
+const MOST_RESPONSES = 200;
+
 /** The saved responses of a request, by status. Their bodies are examples, of which the schema is inferred. */
 export function readResponses(list: PostmanPart): ResponseFacts[] {
   const byStatus = new Map<string, PostmanPart[]>();
-  for (const response of list.items()) {
+  for (const response of list.items().slice(0, MOST_RESPONSES)) {
     const code = Number(response.part("code").text());
     if (!Number.isInteger(code) || code < 100 || code > 599) continue;
     byStatus.set(String(code), [...(byStatus.get(String(code)) ?? []), response]);

@@ -9,9 +9,11 @@ const MAX_LENGTH = 10_000;
 /** The variables of a collection and of the folders around a request. */
 export class PostmanVariables {
   readonly #values: ReadonlyMap<string, string>;
+  readonly #outer: PostmanVariables | undefined;
 
-  constructor(values: ReadonlyMap<string, string> = new Map()) {
+  constructor(values: ReadonlyMap<string, string> = new Map(), outer?: PostmanVariables) {
     this.#values = values;
+    this.#outer = outer;
   }
 
   /** With those of a collection or folder, which win. */
@@ -23,18 +25,28 @@ export class PostmanVariables {
       const isSecret = variable.part("type").text() === "secret" || isSecretName(name ?? "");
       return name === undefined || value === "" || variable.isOff || isSecret ? [] : [[name, value]];
     });
-    return own.length === 0 ? this : new PostmanVariables(new Map([...this.#values, ...own]));
+    return own.length === 0 ? this : new PostmanVariables(new Map(own), this);
   }
 
-  /** The text with the values of variables; those without a value stay. */
+  /** The text with the values of variables; those without a value stay, and those beyond the longest text. */
   resolve(text: string): string {
     let resolved = text;
     for (let round = 0; round < MAX_ROUNDS && resolved.length < MAX_LENGTH; round++) {
-      const next = resolved.replaceAll(VARIABLE, (whole, name: string) => this.#values.get(name) ?? whole);
+      let left = MAX_LENGTH;
+      const next = resolved.replaceAll(VARIABLE, (whole, name: string) => {
+        const value = this.#find(name) ?? whole;
+        left -= value.length;
+        return left < 0 ? whole : value;
+      });
       if (next === resolved) break;
       resolved = next;
     }
     return resolved;
+  }
+
+  #find(name: string): string | undefined {
+    const own = this.#values.get(name);
+    return own === undefined && this.#outer ? this.#outer.#find(name) : own;
   }
 }
 

@@ -90,6 +90,16 @@ class Reader {
       return;
     }
     const method = (request.part("method").text() ?? "GET").trim().toUpperCase();
+    if (isTooLarge(request)) {
+      const detail = `more than ${MOST_ENTRIES} entries in a list`;
+      this.#omitted.push({
+        key: this.#uniqueKey(`${method} ${name}`),
+        reason: "too-large",
+        detail,
+        evidence: item.evidence,
+      });
+      return;
+    }
     const { facts, server, unresolved } = readRequest(item, {
       method,
       variables,
@@ -133,6 +143,21 @@ class Reader {
 /** `auth: null` and no `auth` both mean: that of the parent. */
 function nearest(own: PostmanPart, outer: PostmanPart): PostmanPart {
   return own.isThere ? own : outer;
+}
+
+/** Of a list of parameters, headers, members of a form or steps of an address. */
+const MOST_ENTRIES = 2_000;
+
+/** Lists are read into many objects for each entry, so they are counted before. */
+function isTooLarge(request: PostmanPart): boolean {
+  const [url, body] = [request.part("url"), request.part("body")];
+  const lists = [
+    request.part("header"),
+    ...["query", "path", "variable"].map((name) => url.part(name)),
+    ...["urlencoded", "formdata"].map((name) => body.part(name)),
+  ].map(({ value }) => (Array.isArray(value) ? value.length : 0));
+  const address = request.text() ?? url.text() ?? url.part("raw").text() ?? "";
+  return Math.max(...lists, address.split(/[/&]/, MOST_ENTRIES + 1).length) > MOST_ENTRIES;
 }
 
 function hasScript(event: PostmanPart): boolean {

@@ -51,6 +51,8 @@ const FLAGS = new Set(
   tcp-nodelay tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace-time use-ascii verbose xattr`.split(/\s+/),
 );
 const MAX_LENGTH = 1024 * 1024;
+/** Words of the command, and parts of its address and of its cookies. */
+const MAX_PARTS = 2_000;
 
 /** Reads a curl command as it is copied from documentation or a browser. */
 export function readCurlCommand(command: string): CurlRequest {
@@ -59,6 +61,7 @@ export function readCurlCommand(command: string): CurlRequest {
   if (!/^(?:.*[\\/])?curl(?:\.exe)?$/i.test(program)) {
     throw unusable("This is not a curl command", "It begins with curl, like: curl https://api.example/orders");
   }
+  checkParts(words);
   const given = new Given();
   for (let at = 0; at < words.length; at++) {
     const { name, value, used } = optionAt(words, at);
@@ -66,6 +69,18 @@ export function readCurlCommand(command: string): CurlRequest {
     at += used;
   }
   return given.request();
+}
+
+function checkParts(words: readonly string[]): void {
+  const most = words.reduce((max, word) => Math.max(max, partsOf(word)), words.length);
+  if (most > MAX_PARTS) throw unusable(`The command has more than ${MAX_PARTS} parts`, "Leave out what is not needed.");
+}
+
+/** Steps and pairs of an address, or pairs of a form or of cookies. JSON and XML are limited where they are read. */
+function partsOf(word: string): number {
+  if (/^\s*[[{<]/.test(word)) return 1;
+  const between = /^(?:[a-z][\w+.-]*:\/\/|[^\s=]*\/)/i.test(word.slice(0, 200)) ? /[/&]/ : /[&;]/;
+  return word.split(between, MAX_PARTS + 1).length;
 }
 
 /** The option at a place; "url" for a word that is none. `used`: how many further words belong to it. */

@@ -12,6 +12,8 @@ const MOST_GROUPS = 1_000;
 const MOST_SAMPLES = 20;
 const MOST_ITEMS = 5;
 const MAX_DEPTH = 40;
+/** Parameters, headers or members of a form of one operation. */
+const MOST_NAMES = 500;
 /** What clients add by themselves. */
 const OF_CLIENTS =
   /^(?::.*|host|connection|content-length|accept|accept-encoding|user-agent|cache-control|te|x-requested-with|cookie)$/;
@@ -58,7 +60,7 @@ function queryOf(entries: readonly HarEntry[]): string {
   for (const { url } of entries) {
     for (const [name, value] of url.searchParams) if (!values.has(name)) values.set(name, typeText(name, value));
   }
-  const text = new URLSearchParams([...values]).toString();
+  const text = new URLSearchParams([...values].slice(0, MOST_NAMES)).toString();
   return text === "" ? "" : `?${text}`;
 }
 
@@ -72,10 +74,14 @@ function typeText(name: string, value: string): string {
 
 function headersOf(entries: readonly HarEntry[]): CurlRequest["headers"] {
   const [first, ...others] = entries;
+  const counts = new Map<string, number>();
+  for (const { headers } of others) {
+    for (const name of new Set(headers.map(([each]) => each))) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
   const shared = (first?.headers ?? []).filter(
-    ([name]) => !OF_CLIENTS.test(name) && others.every(({ headers }) => headers.some(([other]) => other === name)),
+    ([name]) => !OF_CLIENTS.test(name) && (counts.get(name) ?? 0) === others.length,
   );
-  return shared.map(([name, value]) => {
+  return shared.slice(0, MOST_NAMES).map(([name, value]) => {
     const isPlain = name === "content-type" || name === "authorization" || isSecretName(name) || looksSecret(value);
     return [name, isPlain ? value : "<string>"];
   });
@@ -98,7 +104,9 @@ function bodyOf(entries: readonly HarEntry[]): CurlRequest["body"] {
     const names = new Set(bodies.flatMap(({ text }) => [...new URLSearchParams(text).keys()]));
     return {
       kind: "form",
-      text: new URLSearchParams([...names].map((name): [string, string] => [name, "<string>"])).toString(),
+      text: new URLSearchParams(
+        [...names].slice(0, MOST_NAMES).map((name): [string, string] => [name, "<string>"]),
+      ).toString(),
     };
   }
   const samples = bodies.flatMap(({ text }) => jsonSample(text) ?? []);

@@ -21,6 +21,8 @@ export interface Port {
   binding: XmlNode;
   /** The namespace of the elements of SOAP in the binding. */
   soap: string;
+  /** Of operations that have none of their own. */
+  style: string | undefined;
   portType: QName;
 }
 
@@ -107,7 +109,9 @@ function portOf(port: XmlNode, binding: XmlNode, service: string): Port | undefi
     if (!own) continue;
     const address = port.children.find(({ name, namespace }) => name === "address" && namespace === soap);
     const location = address?.attributes.get("location")?.trim();
-    return { name: port.attributes.get("name") ?? "", service, version, location, node: port, binding, soap, portType };
+    const style = own.attributes.get("style");
+    const name = port.attributes.get("name") ?? "";
+    return { name, service, version, location, node: port, binding, soap, style, portType };
   }
   return undefined;
 }

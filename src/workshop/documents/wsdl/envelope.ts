@@ -98,8 +98,7 @@ export class EnvelopeReader {
 
   #styleOf(bound: XmlNode): "rpc" | "document" {
     const own = this.#find(bound, "operation")?.attributes.get("style");
-    const whole = this.#find(this.#port.binding, "binding")?.attributes.get("style");
-    return (own ?? whole) === "rpc" ? "rpc" : "document";
+    return (own ?? this.#port.style) === "rpc" ? "rpc" : "document";
   }
 
   #find(node: XmlNode, name: string): XmlNode | undefined {

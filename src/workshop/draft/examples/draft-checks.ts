@@ -70,7 +70,8 @@ function firstFitting(examples: readonly unknown[], field: FieldSpec, place: Fit
 }
 
 function bodyExample(content: Content, type: DraftType, place: FittingPlace): YamlMap | undefined {
-  const types = new Map([...place.types, [type.name, type]]);
+  // Not a copy: an API has thousands of types, and this is asked for each tool.
+  const types: FittingPlace["types"] = { get: (name) => (name === type.name ? type : place.types.get(name)) };
   const [only] = type.fields;
   for (const { value: whole, isPartial } of wholeExamples(content, place.side)) {
     const value = fittingValue(whole, { kind: "object", type: type.name }, { ...place, types, isPartial });

@@ -10,7 +10,7 @@ import { isSecretValue, withoutSecrets } from "./secret-values.ts";
 
 /** Types by name, and the side of the wire on which a value is. */
 export interface FittingPlace {
-  types: ReadonlyMap<string, DraftType>;
+  types: Pick<ReadonlyMap<string, DraftType>, "get">;
   side: "input" | "output";
   /** Values are the text of XML or of a form, whatever their types. */
   isText?: boolean;

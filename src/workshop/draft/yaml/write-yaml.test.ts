@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import type { SourceNode } from "../../../source/source-node.ts";
+import { readYaml } from "../../file/model/read-yaml.ts";
 import { writeYaml } from "./write-yaml.ts";
+import { treeOf } from "./yaml-tree.ts";
+
+function withoutPlaces(tree: SourceNode | undefined): unknown {
+  return JSON.parse(JSON.stringify(tree, (key, member: unknown) => (key === "place" ? undefined : member)));
+}
 
 const NASTY = [
   "no",
@@ -61,6 +68,8 @@ test("whatever is written is read back the same, by readers of YAML 1.1 and 1.2"
       const wanted = JSON.parse(JSON.stringify({ data })) as unknown;
       expect(parse(text, { maxAliasCount: 0 })).toEqual(wanted);
       expect(parse(text, { version: "1.1" })).toEqual(wanted);
+      // Without reading: the same values and sources.
+      expect(withoutPlaces(treeOf([{ key: "data", value: data }]))).toEqual(withoutPlaces(readYaml(text).tree));
     }),
     { numRuns: 300 },
   );

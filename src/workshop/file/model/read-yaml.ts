@@ -4,7 +4,7 @@ import type { Place, SourceNode } from "../../../source/source-node.ts";
 import { readStrictYaml } from "../../../source/yaml-source.ts";
 import type { Problem } from "./problem.ts";
 
-const MAX_BYTES = 16 * 1024 * 1024;
+export const MAX_TOOL_FILE_BYTES = 16 * 1024 * 1024;
 /** For files that are made of the largest API descriptions. */
 const LIMITS_OF_FILES = { maxLexemes: 8_000_000, maxValues: 2_000_000 };
 const START: Place = { line: 1, column: 1 };
@@ -17,7 +17,7 @@ const LIMITS = new Set(["minimum", "maximum"]);
 
 /** Parses a tool file or a lock, with all YAML problems. */
 export function readYaml(text: string): { tree: SourceNode | undefined; problems: Problem[] } {
-  if (Buffer.byteLength(text) > MAX_BYTES) {
+  if (Buffer.byteLength(text) > MAX_TOOL_FILE_BYTES) {
     return { tree: undefined, problems: [problemAt(START, "the file is larger than 16 MB")] };
   }
   try {
