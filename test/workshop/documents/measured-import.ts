@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const PROGRAM = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
+export const PROGRAM = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 // Not maxRSS: on Linux it also counts the process that started this one.
 const MEASURE = `data:text/javascript,${encodeURIComponent(
   `import { readFileSync, writeSync } from "node:fs"; process.on("exit", () => { const { user, system } = process.cpuUsage();
