@@ -115,7 +115,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
       stateFolder,
       openServers: async (options) => {
         const source = new TenantState({ options: values, flags, surroundings, stateFolder, out }, options?.tenant);
-        servers = await ServerSet.open({ surroundings, source, flags, values, out }, options);
+        servers = await ServerSet.open({ surroundings, source, flags, words, values, out }, options);
         return servers;
       },
     };

@@ -53,7 +53,7 @@ export interface ClientOptions {
 export interface ClientSettings {
   server: string;
   clientInfo: Implementation;
-  timeoutMs: number;
+  timeoutMs: () => number;
   connectTimeoutMs: number;
   probeMs: number;
   maxRounds: number;
@@ -69,12 +69,13 @@ export interface ClientSettings {
 
 export function settingsOf(
   options: ClientOptions,
-  { kind, longestCallMs = 0 }: Pick<Transport, "kind" | "longestCallMs">,
+  transport: Pick<Transport, "kind" | "longestCallMs">,
 ): ClientSettings {
   return {
     server: options.server ?? "server",
     clientInfo: options.clientInfo ?? { name: "nexus-mcp", version: VERSION },
-    timeoutMs: options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, longestCallMs),
+    // For each call: what the server needs may change while it is connected.
+    timeoutMs: () => options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, transport.longestCallMs ?? 0),
     connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
     probeMs: options.probeTimeoutMs ?? 2_000,
     maxRounds: options.maxRounds ?? 50,
@@ -86,7 +87,7 @@ export function settingsOf(
     logger: options.logger ?? SILENT,
     hidden: options.hidden,
     // A connection in memory has no socket or process that keeps this process alive while a call waits.
-    deadlines: new Deadlines({ keepsProcess: kind === "memory" }),
+    deadlines: new Deadlines({ keepsProcess: transport.kind === "memory" }),
     cache: options.cache,
     principal: options.principal,
   };

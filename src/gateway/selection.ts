@@ -1,3 +1,5 @@
+import { NexusError } from "../errors/nexus-error.ts";
+import { ruledServer, unpublishedMajor } from "../host/directory/major-server.ts";
 import type { Host, ServerStatus } from "../host/host.ts";
 import { unknownNameWithAdvice } from "../host/directory/unknown-name.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
@@ -65,6 +67,10 @@ export class Selection {
   get(server: string, principal: Principal): ServerStatus {
     const found = this.find(server, principal);
     if (found) return found;
+    const unpublished = this.find(ruledServer(server), principal) && unpublishedMajor(server);
+    if (unpublished !== undefined) {
+      throw new NexusError("NAME_UNKNOWN", unpublished, { server, mayHaveReached: false });
+    }
     const shown = this.lists.shownTo(principal).map(({ id }) => id);
     throw unknownNameWithAdvice("server", server, shown).with({ server });
   }

@@ -5,6 +5,8 @@ import { loadSection } from "../config/load-section.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { requireUniquePrefixes } from "../config/unique-prefixes.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
+import { definePublished } from "./published-servers.ts";
+import type { PublishedSource } from "../workshop/publish/published.ts";
 import type { TenantServer, TenantServers } from "../store/keep/tenant-servers.ts";
 
 export interface TenantDefinitionOptions extends Omit<DefineOptions, "cwd" | "isRemote" | "defaultCwd" | "secrets"> {
@@ -41,6 +43,17 @@ export async function defineTenantServers(
   return defined;
 }
 
+/** What a tenant has published, where its other servers are in configuration files. */
+export async function definePublishedServers(
+  source: PublishedSource,
+  context: Pick<DefineOptions, "home" | "platform" | "variables">,
+  config: string | undefined,
+): Promise<ServerDefinition[]> {
+  const defined = await definePublished(source);
+  await limitNetwork(defined, context, config);
+  return defined;
+}
+
 /** Tells a secret that is missing from one that the database did not give: then nothing is known about the servers. */
 class CheckedSecrets {
   readonly store: Pick<SecretStore, "get">;
@@ -65,7 +78,7 @@ class CheckedSecrets {
 }
 
 /** What the operator's configuration says about addresses and certificates counts for all tenants. */
-export async function limitNetwork(
+async function limitNetwork(
   servers: readonly ServerDefinition[],
   context: Pick<DefineOptions, "home" | "platform" | "variables">,
   config: string | undefined,

@@ -2,6 +2,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Client } from "../client/client.ts";
 import { SILENT } from "../text/logger.ts";
 import type { ApiSurroundings } from "../host/servers/server-connector.ts";
 import type { Receiver } from "../transport/transport.ts";
@@ -50,6 +51,16 @@ test("a client without its own timeout waits for the API's longest call", async 
   const path = await approved((text) => text.replace(/^( {2}timeout:) \S+/m, "$1 90s"));
   const transport = await openApi({ kind: "api", file: path, upstream: "fake" }, surroundings());
   expect(transport.longestCallMs).toBeGreaterThan(90_000);
+});
+
+test("a version that is approved later and allows more time gets it on connections that are open", async () => {
+  const path = await approved((text) => text.replace(/^( {2}timeout:) \S+/m, "$1 90s"));
+  const transport = await openApi({ kind: "api", file: path, upstream: "fake" }, surroundings());
+  await using client = await Client.open(transport);
+  await client.listTools();
+  const before = transport.longestCallMs ?? 0;
+  await approved((text) => text.replace(/^( {2}timeout:) \S+/m, "$1 300s"));
+  await expect.poll(() => transport.longestCallMs, { timeout: 30_000 }).toBe(before + 210_000);
 });
 
 describe("settings", () => {

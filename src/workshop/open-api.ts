@@ -63,10 +63,11 @@ export async function openApi(
     const state = await readPublished(apis.source, reach.published);
     const first = await loadVersion(apis.source, state.record);
     const { published } = reach;
-    return transportTo(first.api.file, given, () => servePublished({ first, state, reach: published, apis }, given));
+    const publication = { first, state, reach: published, apis };
+    return transportTo(first.api.file, given, (noteFile) => servePublished(publication, { ...given, noteFile }));
   }
   const approved = await loadApproved(reach.file, { trust });
-  return transportTo(approved.file, given, () => serveFile(approved, reach, given));
+  return transportTo(approved.file, given, (noteFile) => serveFile(approved, reach, { ...given, noteFile }));
 }
 
 interface Served {
@@ -74,14 +75,26 @@ interface Served {
   close: () => Promise<void>;
 }
 
-function transportTo(file: ToolFile, { logger }: ApiSurroundings, serve: () => Promise<Served>): Transport {
+/** Called with the tool file of each version that is opened. */
+type NoteFile = (file: ToolFile) => void;
+
+function transportTo(
+  file: ToolFile,
+  { logger }: ApiSurroundings,
+  serve: (noteFile: NoteFile) => Promise<Served>,
+): Transport {
+  let longestMs = longestCallMs(file);
+  // A version that is published later may allow more time, and calls of an earlier one go on.
+  const noteFile: NoteFile = (next) => (longestMs = Math.max(longestMs, longestCallMs(next)));
   return {
     kind: "memory",
     target: {},
-    longestCallMs: longestCallMs(file),
+    get longestCallMs() {
+      return longestMs;
+    },
     async connect(receiver, signal) {
       signal?.throwIfAborted();
-      const served = await serve();
+      const served = await serve(noteFile);
       let ended = Promise.resolve();
       const memory = new MemoryTransport((end) => {
         serveMemory(served.server, end, { logger });
@@ -108,12 +121,17 @@ function notPublished({ server }: PublishedReach): NexusError {
 
 type OpenContext = ApiSurroundings & { findState: FindApiState; trust: TrustStore };
 
+type ServeContext = OpenContext & { noteFile: NoteFile };
+
 /** Serves the file as it was approved, and what is approved of it later, while the connection is open. */
-async function serveFile(approved: ApprovedApi, reach: ApiReach, given: OpenContext): Promise<Served> {
+async function serveFile(approved: ApprovedApi, reach: ApiReach, given: ServeContext): Promise<Served> {
   const { onProblem = () => {}, logger } = given;
   const instance = defaultInstance(given.server ?? approved.file.api, given.tenant);
   const kept = await keptFor(instance, reach.upstream, given);
-  const open = (version: ServedVersion) => openRunner(version, reach, { ...given, ...kept, instance });
+  const open = (version: ServedVersion) => {
+    given.noteFile(version.api.file);
+    return openRunner(version, reach, { ...given, ...kept, instance });
+  };
   const settings = () => reach.settings ?? {};
   const server = await VersionedServer.open(approved, { open, settings, stateKey: kept.stateKey });
   const path = reach.file;
@@ -153,7 +171,7 @@ interface Publication {
 }
 
 /** Serves what is published as this server, while the connection is open. */
-async function servePublished({ first, state, reach, apis }: Publication, given: OpenContext): Promise<Served> {
+async function servePublished({ first, state, reach, apis }: Publication, given: ServeContext): Promise<Served> {
   const { onProblem = () => {}, logger } = given;
   const owner = defaultInstance(state.instance.server, given.tenant);
   // Also for a fake: the instance may get a real address while it is served.
@@ -161,6 +179,7 @@ async function servePublished({ first, state, reach, apis }: Publication, given:
   let { instance } = state;
   const rates = new InstanceRates();
   const open = (version: ServedVersion) => {
+    given.noteFile(version.api.file);
     const context = { ...given, ...kept, instance: owner, rate: rates.of(instance) };
     return openRunner(...atInstance(version, instance, context));
   };

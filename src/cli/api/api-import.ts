@@ -13,7 +13,15 @@ import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
 import { nearPath } from "../output/short-path.ts";
 import type { Output } from "../output/output.ts";
-import { addressOf, documentSpecs, fileFor, findStored, withNames, writeImport } from "./import-files.ts";
+import {
+  addressOf,
+  documentSpecs,
+  fileFor,
+  findStored,
+  requireFolder,
+  withNames,
+  writeImport,
+} from "./import-files.ts";
 import { showImport } from "./import-summary.ts";
 import { reimportJson, showReimport } from "./reimport-summary.ts";
 
@@ -60,6 +68,10 @@ Addresses inside of a private network are refused, unless --allow-host names the
 
   async run(context) {
     const { words, options, out, signal, endingAtOnce } = context;
+    requireFolder(
+      resolve(options.out ?? "."),
+      "Name the folder of the tool file: --out api/shop. It is made if it does not exist.",
+    );
     const progress = new Steps(out);
     const documents: LoadedDocument[] = [];
     for (const source of words) {

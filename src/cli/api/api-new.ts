@@ -15,6 +15,7 @@ import type { Output } from "../output/output.ts";
 import { nearPath } from "../output/short-path.ts";
 import { askRequest } from "./ask-request.ts";
 import { problemText } from "./loaded.ts";
+import { requireFolder } from "./import-files.ts";
 
 const DOCUMENT = "request.json";
 
@@ -45,6 +46,7 @@ output says which to set. --curl - reads the command from stdin, so that it is n
     const request = await requestFrom(options.curl, out, signal);
     const api = name ?? nameFrom(request.url);
     const folder = resolve("api", api);
+    requireFolder(folder, "Choose another name, or another working folder.");
     const path = join(folder, `${api}.nexus.yaml`);
     const shown = nearPath(path, { cwd: process.cwd(), home: surroundings.home });
     for (const file of [path, join(folder, DOCUMENT)]) if (existsSync(file)) throw alreadyThere(file);

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync, statSync } from "node:fs";
 import { mkdir, rename } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { writeAtomic } from "../../files/atomic-write.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { findRegularText } from "../../files/regular-file.ts";
@@ -8,6 +8,7 @@ import { sha256 } from "../../text/digest.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
 import type { DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
 import type { Imported, StoredDocument } from "../../workshop/draft/import-again.ts";
+import { wrongUsage } from "../command/command-line.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -153,4 +154,24 @@ export async function writeImport({
   if (isUpdate) await writeAtomic(path, text, 0o644);
   for (const { name } of fresh) await rename(join(folder, name + WAITING), join(folder, name));
   if (!isUpdate) await writeAtomic(path, text, 0o644);
+}
+
+/** Throws if a folder is not there and cannot be made, because something else is in its place or above it. */
+export function requireFolder(folder: string, hint: string): void {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(at)) {
+      if (statSync(at).isDirectory()) return;
+      throw wrongUsage(`${at} is a file, not a folder`, hint);
+    }
+    if (isLink(at)) throw wrongUsage(`${at} is a link to something that does not exist`, hint);
+    if (at === dirname(at)) return;
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }

@@ -7,18 +7,19 @@ import { trustAuthorities } from "../../config/own-authorities.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
-import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
+import { LazyLedger } from "../../host/definitions/lazy-ledger.ts";
 import { Pins } from "../../host/definitions/pins.ts";
-import { eraKey, type EraCache } from "../../host/servers/era-cache.ts";
+import { eraKey } from "../../host/servers/era-cache.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { loadOptions, trustFor } from "../../host/servers/load-options.ts";
 import { ServerDirectory } from "../../host/directory/server-directory.ts";
-import { ServerConnector, type OpenApi } from "../../host/servers/server-connector.ts";
+import { ServerConnector } from "../../host/servers/server-connector.ts";
 import { scopeOptions } from "../../host/servers/scope-options.ts";
 import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { listedServers } from "../../host/directory/unknown-name.ts";
+import type { PublishedReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Flags } from "./command.ts";
 import { wrongUsage } from "./command-line.ts";
@@ -27,6 +28,8 @@ import { configAgain, inPlaceAgain, inPlaceServer } from "./in-place.ts";
 import { withOptionHints } from "./in-place-hints.ts";
 import type { Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
+import { withPublished } from "./published-beside.ts";
+import type { PublishedFile, ServerSource, StoredServers } from "./server-source.ts";
 import { Sightings, type Sighting } from "./sightings.ts";
 import { concernsServer } from "../../errors/error-traits.ts";
 
@@ -44,32 +47,12 @@ export interface ConnectManner {
   tellsWarnings?: boolean;
 }
 
-/** Whose servers they are, and where what belongs to them is kept. */
-export interface ServerSource extends AsyncDisposable {
-  readonly tenant: string;
-  readonly stateFolder: string;
-  readonly secrets: SecretStore;
-  readonly trust: TrustStore;
-  readonly eras: EraCache;
-  readonly openApi: OpenApi;
-  /** Opens the accepted definitions of pinned servers. */
-  openLedger(): Promise<OpenedLedger>;
-  /** The servers of a tenant that has no configuration files. */
-  readonly load?: ((load: Omit<LoadOptions, "trust">) => Promise<StoredServers>) | undefined;
-  /** The options that select it, for commands to copy: ` --tenant NAME`, or nothing. */
-  readonly optionsAgain: string;
-}
-
-interface StoredServers {
-  definitions: ServerDefinition[];
-  /** As they were added, by id. */
-  entries: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-}
-
 export interface Setting {
   surroundings: Surroundings;
   source: ServerSource;
   flags: Flags;
+  /** Of a command that uses servers; without them, what is published is left out. */
+  words?: readonly string[];
   /** Options of the command, which may describe a server in place. */
   values: Readonly<Record<string, unknown>>;
   out: Output;
@@ -119,7 +102,9 @@ export class ServerSet implements AsyncDisposable {
     const configuration = await loadConfiguration({ ...load, explicit: config });
     const problem = config === undefined ? undefined : configuration.files[0]?.problem;
     if (problem) throw problem;
-    return new ServerSet(configuration, setting);
+    if (config !== undefined) return new ServerSet(configuration, setting);
+    const logger = flags.verbose ? verboseLogger(out) : SILENT;
+    return new ServerSet(await withPublished(configuration, { ...setting, logger }), setting);
   }
 
   private constructor(
@@ -177,6 +162,11 @@ export class ServerSet implements AsyncDisposable {
   get trust(): TrustStore {
     const { surroundings, source, flags } = this.#setting;
     return trustFor({ surroundings, stateFolder: source.stateFolder, trust: flags.trust, trustStore: source.trust });
+  }
+
+  /** The tool file of a published server as it is reached. */
+  findPublishedFile(reach: PublishedReach): Promise<PublishedFile | undefined> {
+    return this.#setting.source.findPublishedFile?.(reach) ?? Promise.resolve(undefined);
   }
 
   /** Files that could not be used. */

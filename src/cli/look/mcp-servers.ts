@@ -126,9 +126,13 @@ function rowOf({ definition, entry, sighting, login }: Known, { home, tenant, ha
     { text: name === undefined ? id : visible(`${id} (${name})`), style: definition.enabled ? "bold" : "dim" },
     stateOf(definition, sighting),
     ...(hasLogins ? [login?.cell ?? { text: "" }] : []),
-    { text: visible(reachText(entry) ?? "?") },
-    { text: origin ? placeText(origin, home) : `tenant ${tenant}`, style: "dim" },
+    { text: visible(isPublished(definition) ? "a published API" : (reachText(entry) ?? "?")) },
+    { text: origin ? placeText(origin, home) : isPublished(definition) ? "store" : `tenant ${tenant}`, style: "dim" },
   ];
+}
+
+function isPublished({ entry }: ServerDefinition): boolean {
+  return entry?.reach.kind === "api" && entry.reach.published !== undefined;
 }
 
 function stateOf({ enabled, trusted, problem }: ServerDefinition, sighting: Sighting | undefined): Cell {
@@ -168,8 +172,10 @@ function withoutName(message: string, id: string): string {
 
 function footer({ configuration: { servers: all, files }, stored, tenant }: ServerSet): string {
   const off = all.filter(({ enabled }) => !enabled).length;
+  const published = all.filter(isPublished).length;
   const where = stored ? `of the tenant "${tenant}"` : `in ${pluralize(files.length, "file")}`;
-  return `${pluralize(all.length, "server")} ${where}${off > 0 ? `, ${off} disabled` : ""}`;
+  const more = [...(published > 0 ? [`${published} published`] : []), ...(off > 0 ? [`${off} disabled`] : [])];
+  return [`${pluralize(all.length - (stored ? 0 : published), "server")} ${where}`, ...more].join(", ");
 }
 
 function forPrograms({ definition, entry, sighting, login }: Known): Record<string, unknown> {
@@ -179,6 +185,7 @@ function forPrograms({ definition, entry, sighting, login }: Known): Record<stri
     name,
     transport: definition.entry?.reach.kind,
     ...reachMember(entry),
+    ...(isPublished(definition) && { published: true }),
     enabled,
     autoStart,
     trusted,

@@ -1,7 +1,7 @@
 import { followedApis } from "../../compose/stored-state.ts";
 import type { Store } from "../../store/store.ts";
-import { definePublished, PublishedServers } from "../../team/published-servers.ts";
-import { limitNetwork } from "../../team/tenant-definitions.ts";
+import { PublishedServers } from "../../team/published-servers.ts";
+import { definePublishedServers } from "../../team/tenant-definitions.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 
@@ -20,10 +20,6 @@ export function followPublished(store: Store, context: PublishedContext): Promis
   return PublishedServers.follow({
     logger,
     onChange,
-    define: async () => {
-      const defined = await definePublished(source);
-      await limitNetwork(defined, surroundings, config);
-      return defined;
-    },
+    define: () => definePublishedServers(source, surroundings, config),
   });
 }

@@ -6,12 +6,14 @@ import type { SecretStore } from "../../auth/secrets.ts";
 import { removeTenantFolder } from "../../auth/tenant-folder.ts";
 import { openApi } from "../../compose/open-api.ts";
 import { openPublished, storedState } from "../../compose/stored-state.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
 import { serve as serveHttp, serveStdio } from "../../gateway/index.ts";
 import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";
 import type { HostEntry, HostOptions } from "../../host/host-options.ts";
 import { Host } from "../../host/host.ts";
 import { Operations } from "../../rest/operations.ts";
+import type { Store } from "../../store/store.ts";
 import type { PublishedServers } from "../../team/published-servers.ts";
 import type { TenantHosts } from "../../team/tenant-hosts.ts";
 import { loggerFrom, type Logger } from "../../text/logger.ts";
@@ -57,7 +59,7 @@ input does the same, and a signal stops immediately.`,
     await using own = new TenantState(context);
     await using accepted = ledgerOfDefault(entrance, own, logger);
     const state = { ...stateOfDefault(entrance, own), definitions: accepted.ledger };
-    using published = await publishedOfDefault(context, entrance, logger);
+    using published = await publishedOfDefault(context, () => storeOfDefault(entrance, own, logger), logger);
     const beside = published?.current;
     await using host = await startHost(context, { only: target.only, beside, logger, ...limited, ...state });
     published?.applyTo(host);
@@ -101,12 +103,26 @@ function stateOfDefault(entrance: ServeDoor | undefined, own: TenantState): Part
 /** What the tenant `default` has published. The demo has servers of its own. */
 async function publishedOfDefault(
   { options, surroundings, flags: { config } }: ServeContext,
-  entrance: ServeDoor | undefined,
+  findStore: () => Promise<Store | undefined>,
   logger: Logger,
 ): Promise<PublishedServers | undefined> {
-  if (!entrance?.store || options.demo) return undefined;
+  const store = options.demo ? undefined : await findStore();
+  if (!store) return undefined;
   const { followPublished } = await import("./serve-published.ts");
-  return followPublished(entrance.store, { tenant: DEFAULT_TENANT, surroundings, config, logger });
+  return followPublished(store, { tenant: DEFAULT_TENANT, surroundings, config, logger });
+}
+
+/** On pipes, the configured servers are served also without it. */
+async function storeOfDefault(
+  entrance: ServeDoor | undefined,
+  own: TenantState,
+  logger: Logger,
+): Promise<Store | undefined> {
+  if (entrance) return entrance.store;
+  return own.findPublishing().catch((error: unknown) => {
+    logger.warn(`what is published is not served: ${messageOf(error)}`);
+    return undefined;
+  });
 }
 
 /** Where accepted definitions are kept. Without an open store, it is opened for servers that are pinned. */

@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { tenantFolder } from "../../auth/tenant-folder.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import { openApiWith } from "../../compose/open-api.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import type { OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
 import { FileEraCache, type EraCache } from "../../host/servers/era-cache.ts";
@@ -10,9 +12,10 @@ import { secretsOpenedBy, secretStore, trustStore } from "../../host/servers/loa
 import type { OpenApi } from "../../host/servers/server-connector.ts";
 import type { Store } from "../../store/store.ts";
 import { quoteWord } from "../../text/shell-words.ts";
+import type { PublishedReach } from "../../transport/server-entry.ts";
 import type { CommandContext } from "../command/command.ts";
 import { shownValue } from "../command/in-place.ts";
-import type { ServerSource } from "../command/server-set.ts";
+import type { PublishedFile, ServerSource } from "../command/server-source.ts";
 
 /** A context of any command: its options may name a tenant and a database. */
 type StateContext = Pick<CommandContext, "flags" | "surroundings" | "stateFolder" | "out"> & { options: object };
@@ -33,6 +36,7 @@ export class TenantState implements ServerSource {
   readonly #context: StateContext;
   readonly #database: string | undefined;
   #opening: Promise<Store | undefined> | undefined;
+  #publishing: Promise<Store | undefined> | undefined;
 
   constructor(context: StateContext, given?: string) {
     const { surroundings, stateFolder } = context;
@@ -55,7 +59,7 @@ export class TenantState implements ServerSource {
         return store && (await import("../../compose/stored-state.ts")).apiState(store);
       },
       findPublished: async () => {
-        const store = await this.findStore();
+        const store = await this.findPublishing();
         return store && (await import("../../compose/stored-state.ts")).followedApis(store, this.tenant);
       },
     });
@@ -65,6 +69,34 @@ export class TenantState implements ServerSource {
   /** The store, if what belongs to the tenant is there. */
   findStore(): Promise<Store | undefined> {
     return (this.#opening ??= this.#open());
+  }
+
+  /** The store where APIs of the tenant are published; for `default`, the user's own if no other was chosen. */
+  findPublishing(): Promise<Store | undefined> {
+    return (this.#publishing ??= this.findStore().then((store) => store ?? this.#openExisting()));
+  }
+
+  /** What the tenant has published, each as the server that its address without a number is. */
+  async published({ isSought = false } = {}): Promise<ServerDefinition[]> {
+    const store = isSought || this.#mayHaveStore() ? await this.findPublishing() : undefined;
+    if (!store) return [];
+    const { definePublishedServers } = await import("../../team/tenant-definitions.ts");
+    const { surroundings, flags } = this.#context;
+    const defined = await definePublishedServers(store.apis(this.tenant), surroundings, flags.config);
+    return defined.filter(({ versionOf }) => versionOf === undefined);
+  }
+
+  async findPublishedFile(reach: PublishedReach): Promise<PublishedFile | undefined> {
+    const source = (await this.findPublishing())?.apis(this.tenant);
+    if (!source) return undefined;
+    const [{ loadVersion, readPublished }, { atAddresses, isElsewhere }] = await Promise.all([
+      import("../../workshop/open-published.ts"),
+      import("../../workshop/publish/instance-addresses.ts"),
+    ]);
+    const { instance, record } = await readPublished(source, reach);
+    const { file } = (await loadVersion(source, record)).api;
+    const { upstream } = instance;
+    return isElsewhere(upstream) ? { file: atAddresses(file, instance), upstream: undefined } : { file, upstream };
   }
 
   /** The store of another tenant than `default`. */
@@ -83,10 +115,11 @@ export class TenantState implements ServerSource {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const opening = this.#opening;
+    const opening = [this.#opening, this.#publishing];
     this.#opening = undefined;
-    const store = await opening?.catch(() => undefined);
-    await store?.close();
+    this.#publishing = undefined;
+    const stores = await Promise.all(opening.map((store) => store?.catch(() => undefined)));
+    for (const store of new Set(stores)) await store?.close();
   }
 
   async #open(): Promise<Store | undefined> {
@@ -103,6 +136,25 @@ export class TenantState implements ServerSource {
     if (await store.tenants.find(this.tenant)) return store;
     await store.close();
     throw unknownTenant(this.tenant);
+  }
+
+  /** Most users have none, and commands start faster without looking for one in the configuration. */
+  #mayHaveStore(): boolean {
+    const { stateFolder, surroundings } = this.#context;
+    const isChosen = this.#database !== undefined || (surroundings.variables["NEXUS_DATABASE"] ?? "") !== "";
+    return isChosen || this.tenant !== DEFAULT_TENANT || existsSync(join(stateFolder, "nexus.db"));
+  }
+
+  /** The user's own store. */
+  async #openExisting(): Promise<Store | undefined> {
+    const [{ chosenStoreOrDefault }, { isMissingFile }] = await Promise.all([
+      import("./chosen-database.ts"),
+      import("../../store/engine/database-address.ts"),
+    ]);
+    const chosen = await chosenStoreOrDefault({ ...this.#context, options: { database: this.#database } });
+    if (isMissingFile(chosen.address)) return undefined;
+    const { Store: Opened } = await import("../../store/store.ts");
+    return Opened.open({ ...chosen, create: false });
   }
 
   async #openOwn(): Promise<Store> {
@@ -140,7 +192,10 @@ export class TenantState implements ServerSource {
     const own = { secrets: this.secrets, secretOptions: this.optionsAgain };
     const options = { home, platform, variables, ...own, askInput, config };
     return {
-      definitions: await defineTenantServers({ list: async () => kept }, options),
+      definitions: await defineTenantServers(
+        { list: async () => kept },
+        { ...options, published: await this.published() },
+      ),
       entries: new Map(kept.servers.map(({ name, entry }) => [serverId(name), entry])),
     };
   }

@@ -14,7 +14,8 @@ export interface RequesterOptions {
   conversation: Conversation;
   desk: InputDesk;
   deadlines: Deadlines;
-  timeoutMs: number;
+  /** Of a call that has none of its own. */
+  timeoutMs: () => number;
   maxRounds: number;
   /** Values that are masked in errors. */
   hidden: HiddenValues | undefined;
@@ -51,7 +52,8 @@ export class Requester {
 
   async inScope<T>(call: CallRequest, run: (scope: CallScope) => Promise<T>): Promise<T> {
     const { method, params, options = {}, extensions } = call;
-    const { deadlines, timeoutMs, sharedClient } = this.#options;
+    const { deadlines, sharedClient } = this.#options;
+    const timeoutMs = this.#options.timeoutMs();
     const answered = sharedClient && !options.input ? { ...options, input: sharedClient.input } : options;
     const scope = new CallScope({ method, params }, answered, { deadlines, timeoutMs, extensions, sharedClient });
     try {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { ruledServer, unpublishedMajor } from "../../host/directory/major-server.ts";
 import { retryLater } from "../../server/core/busy-error.ts";
 import { NO_ROOM } from "../../server/core/byte-budget.ts";
 import { HttpListener, type HttpListenerOptions } from "../../server/http/http-listener.ts";
@@ -164,7 +165,7 @@ export class HttpEdge {
     const attempt = { method: `${method} ${url.split("?")[0]}`, target, headers };
     // It is refused whether or not that can be recorded.
     const limited = await visit.endpoints.all.recordHidden(visit.principal, attempt).catch(() => undefined);
-    refuseUnread(req, res, limited ? overLimit(limited) : noView(view));
+    refuseUnread(req, res, limited ? overLimit(limited) : noView(view, visit));
   }
 
   /** Without credentials, the page does not show the servers. */
@@ -252,8 +253,13 @@ const NOT_FOR_CALLERS = invalidRequest("/metrics needs a key with the role opera
 const CIRCLE = invalidRequest("Loop detected: this request already passed through this gateway", 508);
 
 /** The same for one that does not exist and one that the caller may not use. */
-function noView(view: View): ReturnType<typeof invalidRequest> {
-  const what = view.kind === "set" ? `set "${view.name}"` : `server "${serverOf(view)}"`;
+function noView(view: View, { principal, endpoints }: Visit): ReturnType<typeof invalidRequest> {
+  const server = serverOf(view) ?? "";
+  const unpublished = unpublishedMajor(server);
+  if (unpublished !== undefined && endpoints.reaches(principal, { kind: "one", server: ruledServer(server) })) {
+    return invalidRequest(unpublished, 404);
+  }
+  const what = view.kind === "set" ? `set "${view.name}"` : `server "${server}"`;
   return invalidRequest(`This gateway has no ${what}`, 404);
 }
 

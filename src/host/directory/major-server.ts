@@ -11,3 +11,11 @@ export function ruledServer(id: string): string {
   const at = id.indexOf(SEPARATOR);
   return at === -1 ? id : id.slice(0, at);
 }
+
+/** What to say about a major version that is not published, to those who may use its server; undefined for other ids. */
+export function unpublishedMajor(id: string): string | undefined {
+  const server = ruledServer(id);
+  if (server === id) return undefined;
+  const major = id.slice(server.length + SEPARATOR.length);
+  return `Version ${major} of server "${server}" is not published: it was retired, or never published. Use /servers/${server}/mcp, and read its list of tools again`;
+}

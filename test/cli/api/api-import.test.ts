@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, symlink } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -349,4 +349,27 @@ describe("nexus api import of a description that was imported before", () => {
     expect(stderr).toContain("nexus api check");
     expect(await world.read(path.slice(world.root.length + 1))).toContain("effect: reed");
   });
+});
+
+test("a file in the place of the folder is a mistake on the command line, and nothing is written", async () => {
+  const folders = ["boats.yaml", "boats.yaml/deeper/still"];
+  for (const folder of folders) {
+    const { code, stderr } = await run("import", "boats.yaml", "--name", "hire", "--out", folder);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("boats.yaml is a file, not a folder")]);
+    expect(stderr).toContain("--out api/shop");
+  }
+  await symlink("nowhere", join(world.project, "dangling"));
+  const { code, stderr } = await run("import", "boats.yaml", "--name", "hire", "--out", "dangling");
+  expect([code, stderr]).toEqual([2, expect.stringContaining("dangling is a link to something that does not exist")]);
+  expect(await world.read(`${PROJECT}/boats.yaml`)).toBe(DESCRIPTION);
+});
+
+test("a link in the folder of the tool file is replaced, and what it points to is not written", async () => {
+  const outside = await world.write("outside.yaml", "mine\n");
+  await mkdir(join(world.project, "linked"), { recursive: true });
+  for (const name of ["boats.yaml", "boats.yaml.new"]) await symlink(outside, join(world.project, "linked", name));
+  await run("import", "boats.yaml", "--name", "hire", "--out", "linked");
+  await symlink(outside, join(world.project, "linked", "hire.nexus.lock"));
+  await run("approve", "linked/hire.nexus.yaml", "--by", "Ada", "--yes");
+  expect(await world.read("outside.yaml")).toBe("mine\n");
 });

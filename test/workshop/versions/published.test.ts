@@ -165,6 +165,14 @@ onBothEngines("published APIs in running gateways", (world) => {
       for (const version of ["1.0.0", "1.1.0"]) await apis.setState("shop", version, "retired");
     });
     await vi.waitFor(async () => expect((await toolsAt("/servers/shop/v1/tools"))[0]).toBe(404), WAIT);
+    const words =
+      'Version 1 of server "shop" is not published: it was retired, or never published. Use /servers/shop/mcp';
+    expect(await (await fetch(urlOf(gateway, "/servers/shop/v1/tools"))).text()).toContain(
+      JSON.stringify(words).slice(1, -1),
+    );
+    expect(await (await fetch(urlOf(gateway, "/servers/none/v1/tools"))).text()).toContain(
+      "This gateway has no server",
+    );
   });
 
   test("a caller that has seen version 1 gets what it means there, while that is published", async () => {
