@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { quoteUrl, quoteWord, splitShellWords } from "./shell-words.ts";
+import { quotePath, quoteUrl, quoteWord, splitShellWords } from "./shell-words.ts";
 
 test.each([
   ["linux", `npx -y 'a b' "c d" e\\ f ''`, ["npx", "-y", "a b", "c d", "e f", ""]],
@@ -23,4 +23,10 @@ test("a URL is quoted if a shell would split it", () => {
   expect(quoteUrl("https://host/mcp", "linux")).toBe("https://host/mcp");
   expect(quoteUrl("https://host/mcp?a=1&b='2'", "linux")).toBe("'https://host/mcp?a=1&b=%272%27'");
   expect(quoteUrl("https://host/mcp?a=1&b=2", "win32")).toBe('"https://host/mcp?a=1&b=2"');
+});
+
+test("the home folder of a path is typed outside of the quotes, because the shell does not know it inside", () => {
+  expect(quotePath("~/api/shop.nexus.yaml", "linux")).toBe("~/api/shop.nexus.yaml");
+  expect(quotePath("~/my api/shop.nexus.yaml", "linux")).toBe("~/'my api/shop.nexus.yaml'");
+  expect(quotePath("a b", "linux")).toBe("'a b'");
 });

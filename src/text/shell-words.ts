@@ -36,6 +36,11 @@ export function quoteWord(word: string, platform: NodeJS.Platform = process.plat
   return platform === "win32" ? `'${word.replaceAll("'", "''")}'` : quoteForPosix(word);
 }
 
+/** A path as it has to be typed; the `~` of a home folder means it only outside of quotes. */
+export function quotePath(path: string, platform: NodeJS.Platform = process.platform): string {
+  return path.startsWith("~/") ? `~/${quoteWord(path.slice(2), platform)}` : quoteWord(path, platform);
+}
+
 export function quoteForPosix(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

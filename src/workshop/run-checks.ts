@@ -1,10 +1,12 @@
+import { isRecord } from "../json/is-record.ts";
 import { shorten } from "../text/shorten.ts";
 import type { CallToolResult } from "../protocol/mcp.ts";
+import { acceptedCalls } from "./check/served-tool.ts";
 import type { CompiledApi } from "./compile/compile.ts";
 import type { CheckSpec, ToolFile } from "./file/model/tool-file.ts";
 import { ApiRunner } from "./run/api-runner.ts";
 import { exampleSettings } from "./run/setting-values.ts";
-import { startFake } from "./fake/fake.ts";
+import { startFake, type Fake } from "./fake/fake.ts";
 
 /** The result of one check. */
 export interface CheckOutcome {
@@ -17,19 +19,24 @@ export interface CheckOutcome {
 /** Maximum number of characters of the actual result. */
 const SHOWN = 300;
 
+interface Tested {
+  api: CompiledApi;
+  file: ToolFile;
+}
+
+interface RunOptions {
+  /** Only this tool. */
+  tool?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /** Runs the checks of a file against its fake, each from the initial state. */
 export async function* runChecks(
-  { api, file }: { api: CompiledApi; file: ToolFile },
-  { tool: only, signal }: { tool?: string | undefined; signal?: AbortSignal | undefined } = {},
+  { api, file }: Tested,
+  { tool: only, signal }: RunOptions = {},
 ): AsyncGenerator<CheckOutcome> {
   await using fake = await startFake(file);
-  const { secrets, url } = fake;
-  await using runner = new ApiRunner(api, {
-    upstream: url,
-    settings: exampleSettings(file),
-    secrets: async (name) => secrets[name.slice(file.api.length + 1)],
-    pause: async () => {},
-  });
+  await using runner = runnerFor(api, fake);
   for (const [tool, { checks, steps }] of Object.entries(file.tools)) {
     if (only !== undefined && tool !== only) continue;
     for (const [index, check] of checks.entries()) {
@@ -41,6 +48,52 @@ export async function* runChecks(
       yield { tool, name: check.name, problems: problemsOf(check.expect, result) };
     }
   }
+}
+
+/**
+ * Calls the tools that have neither checks nor answers in the file with made-up arguments: it shows that requests can be
+ * written as the file describes them, and answers read, and not that they mean the right thing.
+ */
+export async function* runMadeUpCalls(
+  { api, file }: Tested,
+  { tool: only, signal }: RunOptions = {},
+): AsyncGenerator<CheckOutcome> {
+  await using fake = await startFake(file);
+  await using runner = runnerFor(api, fake);
+  for (const tool of uncheckedTools(file)) {
+    if (only !== undefined && tool !== only) continue;
+    const [call] = acceptedCalls(file, tool);
+    if (!call) continue;
+    fake.reset();
+    const result = await runner.call(tool, call, { caller: `made up for ${tool}`, signal });
+    yield { tool, name: "made-up arguments", problems: [...problemsOf({}, result), ...deviationsOf(result)] };
+  }
+}
+
+/** The tools of a file about whose results it says nothing. */
+export function uncheckedTools({ tools, fake }: ToolFile): string[] {
+  return Object.entries(tools).flatMap(([name, { checks, steps }]) => {
+    const hasAnswers = (fake.tools[name]?.answers.length ?? 0) > 0;
+    return checks.length > 0 || steps || hasAnswers ? [] : [name];
+  });
+}
+
+function runnerFor(api: CompiledApi, { url, secrets }: Fake): ApiRunner {
+  const { file } = api;
+  return new ApiRunner(api, {
+    upstream: url,
+    settings: exampleSettings(file),
+    secrets: async (name) => secrets[name.slice(file.api.length + 1)],
+    pause: async () => {},
+  });
+}
+
+function deviationsOf({ structuredContent }: CallToolResult): string[] {
+  const found: unknown = structuredContent?.["deviations"];
+  const deviations: unknown[] = Array.isArray(found) ? found : [];
+  return deviations
+    .filter(isRecord)
+    .map(({ path, problem }) => `the answer of the fake: ${String(path)}: ${String(problem)}`);
 }
 
 function problemsOf({ error, structuredContent, text }: CheckSpec["expect"], result: CallToolResult): string[] {

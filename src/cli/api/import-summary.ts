@@ -1,5 +1,5 @@
 import { joinFirst } from "../../text/shorten.ts";
-import { quoteWord } from "../../text/shell-words.ts";
+import { quotePath } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import { OMISSION_REASONS } from "../../workshop/documents/api-facts.ts";
 import type { Draft } from "../../workshop/draft/draft-tool-file.ts";
@@ -65,7 +65,7 @@ export function showImport({ draft, shown, isDry }: ImportSummary, out: Output):
     out.line(`The draft has ${pluralize(errors.length, "error")}, which "nexus api check" shows. Correct them first.`);
   }
   if (isDry) return;
-  const again = quoteWord(shown);
+  const again = quotePath(shown);
   out.line("");
   out.line("Next");
   if (questions.length > 0) out.line(`  nexus api questions ${again}  answer the questions`);

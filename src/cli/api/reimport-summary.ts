@@ -1,4 +1,4 @@
-import { quoteWord } from "../../text/shell-words.ts";
+import { quotePath } from "../../text/shell-words.ts";
 import { joinFirst, shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import type { Reimport } from "../../workshop/draft/import-again.ts";
@@ -44,7 +44,7 @@ export function showReimport(
   showPlaces(out, "Stays, because it was edited", again.edited);
   if (consequences.length > 0) showProposals(out, consequences);
   if (isDry || isSame) return;
-  const word = quoteWord(shown);
+  const word = quotePath(shown);
   out.line();
   out.line("Next");
   out.line(`  nexus api diff ${word}       see what changed since the approval`);

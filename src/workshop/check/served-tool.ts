@@ -19,7 +19,7 @@ export function servedTool({ file, tools }: CompiledApi, name: string, check = c
   const tool = listedTool(file, tools, name);
   const accepts = (args: Value) => check(args).problems.length === 0;
   const given = (file.tools[name]?.examples ?? []).map((example) => example.arguments).filter(accepts);
-  const examples = given.length > 0 ? given : madeUpCalls(file, name).filter(accepts).slice(0, 1);
+  const examples = given.length > 0 ? given : acceptedCalls(file, name, check).slice(0, 1);
   for (let count = examples.length; count > 0; count--) {
     const served = { ...tool, inputSchema: { ...tool.inputSchema, examples: examples.slice(0, count) } };
     if (Buffer.byteLength(JSON.stringify(served)) <= DEFINITION_BYTES) return served;
@@ -34,6 +34,11 @@ function listedTool(file: ToolFile, tools: Readonly<Record<string, Tool>>, name:
   const spec = Object.hasOwn(file.tools, name) ? file.tools[name] : undefined;
   if (!spec) throw new NexusError("CONFIG_INVALID", `There is no tool "${name}"`);
   return toolDefinition(file, name, spec);
+}
+
+/** Generated arguments that the tool accepts, the simplest first. */
+export function acceptedCalls(file: ToolFile, name: string, check = checkerFor(file, name)): Value[] {
+  return madeUpCalls(file, name).filter((args) => check(args).problems.length === 0);
 }
 
 /** The simplest first: rules may require a future day or one of two optional fields. */

@@ -40,3 +40,24 @@ test("a tool that there is not is told", async () => {
   const { code, stderr } = await world.run(["api", "test", "museum", "--tool", "order_ticket"]);
   expect([code, stderr]).toEqual([6, expect.stringContaining(`Did you mean "order_tickets"?`)]);
 });
+
+test("tools of an import without examples are called with made-up arguments, and it is said how to add checks", async () => {
+  await world.write(
+    "home/work/project/shop.graphql",
+    "type Query { item(id: ID!): Item }\ntype Item { id: ID! name: String }",
+  );
+  await world.run(["api", "import", "shop.graphql", "--base", "https://shop.example/graphql"]);
+  const { code, stdout, stderr } = await world.run(["api", "test", "shop.nexus.yaml"]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("ok      item: made-up arguments\n");
+  expect(stdout).toContain("1 made-up call answered\n");
+  expect(stderr).toContain("Without checks of their own: item. Add what a call has to give to the file:");
+
+  const json = await world.run(["api", "test", "shop.nexus.yaml", "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    passed: 0,
+    failed: 0,
+    checks: [],
+    madeUp: [{ tool: "item", problems: [] }],
+  });
+});
