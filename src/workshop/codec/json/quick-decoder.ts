@@ -88,11 +88,12 @@ export class QuickDecoder {
 
   #ofScalar(shape: ScalarShape): Read | undefined {
     if (shape.type === "presence") return undefined;
-    const { limit, readJson } = scalarOf(shape);
+    const scalar = scalarOf(shape);
+    const { limit } = scalar;
     const isKept = keptAsItIs(shape);
     const read = (value: unknown) => {
       if (isKept(value)) return value;
-      return typeof value === "number" && isLarge(value) ? NOT_QUICK : converted(readJson(value));
+      return typeof value === "number" && isLarge(value) ? NOT_QUICK : converted(scalar.readJson(value));
     };
     if (!limit) return read;
     return (value) => {
