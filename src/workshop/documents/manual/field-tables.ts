@@ -80,6 +80,10 @@ function tableAt(
 
 /** Where only required fields are marked, all others are optional. */
 function withMarks(rows: FieldRow[]): FieldRow[] {
+  if (rows.some(({ occurs }) => occurs.isMark))
+    return rows.map((row) =>
+      row.occurs.required === undefined ? { ...row, occurs: { ...row.occurs, required: true } } : row,
+    );
   const isMarked = (required: boolean) => rows.some(({ occurs }) => occurs.required === required);
   if (!isMarked(true) || isMarked(false)) return rows;
   return rows.map((row) =>

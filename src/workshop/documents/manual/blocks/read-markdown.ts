@@ -156,7 +156,7 @@ function textOf(node: PhrasingContent): string {
     case "break":
       return "\n";
     case "html":
-      return /^<br\s*\/?>$/i.test(node.value) ? "\n" : "";
+      return /^<br\s*\/?>$/i.test(node.value) ? "\n" : methodOf(node.value);
     case "image":
     case "imageReference":
       return node.alt ?? "";
@@ -169,6 +169,12 @@ function textOf(node: PhrasingContent): string {
     case "strong":
       return plainText(node.children);
   }
+}
+
+/** Pages made of components have the method of a request in an attribute: `<Route method="GET">/orders</Route>`. */
+function methodOf(tag: string): string {
+  const method = /^<[\w.-]+\s[^>]*\b(?:method|verb)=["']?(get|post|put|patch|delete|head)\b/i.exec(tag)?.[1];
+  return method === undefined ? "" : `${method.toUpperCase()} `;
 }
 
 function oneLine(text: string): string {

@@ -107,7 +107,8 @@ function titleFor({ section }: PlacedBlock, _outline: Outline): string | undefin
     const title = each.title
       .replace(/\b(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b\s*(?:https?:\/\/|\/)\S*/g, "")
       .replace(/[([](?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+[^\s()]+[)\]]$/, "")
-      .replaceAll(/^[\s:–—()-]+|[\s:–—()-]+$/g, "")
+      .replaceAll(/^[\s:–—)-]+|[\s:–—(-]+$/g, "")
+      .replace(/^\(([^()]*)\)$/, "$1")
       .trim();
     if (title !== "" && !GENERIC.test(title) && !/^(?:sample|example)\b/i.test(title)) return title;
     if (title === "") return undefined;

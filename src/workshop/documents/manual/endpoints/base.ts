@@ -11,7 +11,11 @@ const SAYS_TEST = /\b(?:sandbox|test|staging|demo|mock)\b/i;
 /** The base addresses that the manual states, the one for real use first. */
 export function statedServers(outline: Outline): ServerFacts[] {
   const found: (ServerFacts & { isTest: boolean })[] = [];
+  let announced = "";
   for (const { block, section } of outline.blocks) {
+    if (block.kind === "heading") announced = "";
+    else if (block.kind === "paragraph" || block.kind === "item")
+      announced = isAddressOnly(block.text) ? announced : block.text;
     const texts =
       block.kind === "table"
         ? [block.head, ...block.rows].map((row) => ({
@@ -20,7 +24,12 @@ export function statedServers(outline: Outline): ServerFacts[] {
           }))
         : block.kind === "code"
           ? codeLines(block, section.title)
-          : [{ text: block.text, place: block.place }];
+          : [
+              {
+                text: block.kind === "heading" ? block.text : announcing(announced, block.text) + block.text,
+                place: block.place,
+              },
+            ];
     for (const { text, place } of texts) {
       for (const match of text.slice(0, 5_000).matchAll(URL_TEXT)) {
         const before = plainText(text.slice(Math.max(0, match.index - 120), match.index)).replace(/["'`(]+$/, "");
@@ -47,6 +56,18 @@ export function statedServers(outline: Outline): ServerFacts[] {
   return [...found.filter(({ isTest }) => !isTest), ...found.filter(({ isTest }) => isTest)].map(
     ({ isTest, ...server }) => (isTest ? { ...server, description: "for tests" } : server),
   );
+}
+
+/** An address alone in an item or a paragraph is what the text before it announces. */
+function announcing(before: string, text: string): string {
+  if (!isAddressOnly(text) || before === text) return "";
+  return /\b(?:base|root) ?(?:ur[il]|address|endpoint|path)(?:e?s)?\b/i.test(before)
+    ? "base url: "
+    : `${before.slice(-200)} `;
+}
+
+function isAddressOnly(text: string): boolean {
+  return /^[\s`*<]*https?:\/\/[^\s`*>]+[\s`*>.]*$/.test(text);
 }
 
 /** Addresses of pages for people, and names that only look like addresses. */

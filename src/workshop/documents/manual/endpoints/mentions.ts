@@ -282,7 +282,8 @@ export function endOfCommand(lines: readonly string[], start: number): number {
 function inCurl(command: string, where: Where): Mention | undefined {
   const address = /["']?(https?:\/\/[^\s"'\\]+)/.exec(command)?.[1];
   const target = address === undefined ? undefined : targetOf(address);
-  if (!target) return undefined;
+  // A whole path in a variable of a script names no request.
+  if (!target || /^\/\{\w+\}$/.test(target.path)) return undefined;
   const given = /(?:-X|--request)[\s=]*["']?([A-Z]+)/.exec(command)?.[1];
   const hasData = /\s(?:-d|--data(?:-\w+)?|-F|--form|--json)[\s=]/.test(command) && !/\s(?:-G|--get)\b/.test(command);
   return {

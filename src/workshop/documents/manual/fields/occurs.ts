@@ -6,6 +6,8 @@ export interface Occurs {
   minItems?: number;
   /** More than one: it is a list. Infinity: without limit. */
   maxItems?: number;
+  /** Said by a mark at the name: `name?`. Fields without it are required. */
+  isMark?: true;
   /** It depends on something that the text says. */
   condition?: string;
 }

@@ -35,14 +35,14 @@ const RANGES = [
 ];
 const MOST = [
   new RegExp(
-    String.raw`(?:at most|max(?:imum|imal)?\.?(?: (?:of|is|length|len|size|value|number))*|up to|no more than|not more than|(?:must|may|can|should)(?: not|not) exceed|not exceeding|cannot exceed|does not exceed|not longer than|limited to|h[öo]chstens|bis zu|nicht mehr als|≤|<=|less than or equal to)\s*[:=]?\s*${NUMBER}${UNIT}`,
+    String.raw`(?:at most|(?:cannot|can't|can ?not|(?:must|may|should) ?not|never)(?: be)? (?:greater|more|larger|higher|longer) than|max(?:imum|imal)?\.?(?: (?:of|is|length|len|size|value|number))*|up to|no more than|not more than|(?:must|may|can|should)(?: not|not) exceed|not exceeding|cannot exceed|does not exceed|not longer than|limited to|h[öo]chstens|bis zu|nicht mehr als|≤|<=|less than or equal to)\s*[:=]?\s*${NUMBER}${UNIT}`,
     "gi",
   ),
   new RegExp(String.raw`${NUMBER}${UNIT}\s+(?:max(?:imum|\.)?|or (?:less|fewer|shorter)|at most)\b`, "gi"),
 ];
 const LEAST = [
   new RegExp(
-    String.raw`(?:at least|min(?:imum|destens|imal)?\.?(?: (?:of|is|length|len|value|number))*|no(?:t)? (?:less|fewer) than|mindestens|≥|>=|greater than or equal to)\s*[:=]?\s*${NUMBER}${UNIT}`,
+    String.raw`(?:at least|(?:cannot|can't|can ?not|(?:must|may|should) ?not|never)(?: be)? (?:less|smaller|lower|fewer|shorter) than|min(?:imum|destens|imal)?\.?(?: (?:of|is|length|len|value|number))*|no(?:t)? (?:less|fewer) than|mindestens|≥|>=|greater than or equal to)\s*[:=]?\s*${NUMBER}${UNIT}`,
     "gi",
   ),
   new RegExp(String.raw`${NUMBER}${UNIT}\s+(?:or (?:more|longer|greater)|min(?:imum)?\.?)\b`, "gi"),
@@ -120,7 +120,17 @@ function isYear(value: number): boolean {
   return value >= 1900 && value <= 2100;
 }
 
-/** `e.g. 12 to 14` is not a limit, nor is a date in backquotes. */
+const DECIMALS = new RegExp(
+  String.raw`(?:(?:up to|at most|max(?:imum|\.)?|with|of)\s+)?${NUMBER}\s+(?:decimals?\b|decimal (?:places?|digits?)|(?:digits|places) after)`,
+  "gi",
+);
+/** What happens beyond a number: `if limit > 5000, only 5000 are returned`. */
+const CONDITION = new RegExp(
+  String.raw`\b(?:if|when|whenever|once)\s[^.;,]{0,60}?(?:[<>≤≥]=?|(?:greater|more|larger|higher|less|fewer|smaller|lower) than|above|below|over|exceeds?)\s*${NUMBER}`,
+  "gi",
+);
+
+/** `e.g. 12 to 14` is not a limit, nor are a date in backquotes, a number of decimals, or a condition. */
 function withoutExamples(text: string): string {
   return text
     .replaceAll(
@@ -128,5 +138,7 @@ function withoutExamples(text: string): string {
       " ",
     )
     .replaceAll(/`([^`]*)`/g, (_, code: string) => (/^-?\d+(?:\.\d+)?$/.test(code.trim()) ? code : " "))
-    .replaceAll(/\b\d{4}-\d{2}-\d{2}\b/g, " ");
+    .replaceAll(/\b\d{4}-\d{2}-\d{2}\b/g, " ")
+    .replaceAll(DECIMALS, " ")
+    .replaceAll(CONDITION, " ");
 }

@@ -62,6 +62,7 @@ export function typeOf(cell: string): TypeSaid {
     .trim();
   const lower = text.toLowerCase();
   if (text === "") return {};
+  if (/^\?\s*\w/.test(text)) return { ...typeOf(text.slice(1)), nullable: true };
   const nullable = /\bnull(?:able)?\b|\?$/.test(lower) ? { nullable: true } : {};
   const listed =
     /^(?:an? )?(?:arrays?|lists?|collection|sequence|set|liste)\s*(?:of|<|\(|\[|von|:)?\s*(.*?)[>)\]]*$/.exec(lower);

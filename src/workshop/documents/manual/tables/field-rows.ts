@@ -129,7 +129,8 @@ function fieldRow(cells: readonly ManualCell[], columns: readonly Column[], manu
   const texts = [...all("text"), ...all("other"), ...all("limit")];
   const about = texts.join("; ");
   const given = one("required") === "" ? inverted(occursOf(one("optional"))) : occursOf(one("required"));
-  const occurs = Object.keys(given).length === 0 ? occursIn([names.rest, type, about]) : given;
+  const marked = /^[`*\\]*\?/.test(names.rest) ? { required: false, isMark: true as const } : undefined;
+  const occurs = marked ?? (Object.keys(given).length === 0 ? occursIn([names.rest, type, about]) : given);
   const place = placeOf(one("place"));
   const values = valuesIn(about);
   const inValues = valuesIn(valueList(one("values")));
