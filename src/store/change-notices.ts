@@ -5,7 +5,7 @@ import { loadGenerations, TOPICS, type ChangeTopic } from "./keep/generations.ts
 import type { StoreTables } from "./tables/tables.ts";
 
 /** Other processes notice a change within a second. */
-const POLL_MS = 400;
+const POLL_MS = 250;
 
 type TopicListener = (topic: ChangeTopic) => void;
 

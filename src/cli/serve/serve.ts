@@ -4,7 +4,7 @@ import { untilAborted } from "../../async/unless-aborted.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import { removeTenantFolder } from "../../auth/tenant-folder.ts";
-import { openApi } from "../../compose/open-api.ts";
+import { loadWorkshop, openApi } from "../../compose/open-api.ts";
 import { openPublished, storedState } from "../../compose/stored-state.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { serve as serveHttp, serveStdio } from "../../gateway/index.ts";
@@ -170,6 +170,7 @@ async function serveNetwork(host: Host, entrance: ServeDoor, serving: Serving): 
   await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
   if (!signal.aborted)
     await tellAddress(gateway, out, { platform: surroundings.platform, entrance, options, operations });
+  if (store) void loadWorkshop();
   await untilAborted(signal);
   const isBusy = gateway.runningCalls > 0;
   out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
