@@ -3,6 +3,7 @@ import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
 import { readHtml } from "./read-html.ts";
 import type { ManualCell, ManualBlock, LineRange } from "./manual.ts";
+import { hasPlainTables, plainTableAt } from "./plain-table.ts";
 
 type RootContent = ReturnType<typeof fromMarkdown>["children"][number];
 type Table = Extract<RootContent, { type: "table" }>;
@@ -11,7 +12,9 @@ type PhrasingContent = Extract<RootContent, { type: "paragraph" }>["children"][n
 /** The blocks of a Markdown text. */
 export function readMarkdown(text: string): { title?: string; blocks: ManualBlock[] } {
   const { body, title } = withoutFrontMatter(text);
-  const blocks = partsOf(body.split("\n")).flatMap(({ lines, from }) => {
+  const blocks = partsOf(body).flatMap((part) => {
+    if ("table" in part) return [part.table];
+    const { lines, from } = part;
     const root = fromMarkdown(lines.join("\n"), options());
     const reader = new MarkdownReader(lines);
     reader.readAll(root.children, 1);
@@ -24,23 +27,44 @@ export function readMarkdown(text: string): { title?: string; blocks: ManualBloc
 
 const options = () => ({ extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
 
-/** The tree of a text takes 200 times its memory, so that a long text is read in parts, which begin with headings. */
-const PART_LENGTH = 32_000;
+/**
+ * The tree of a text takes 200 times its memory, and its time grows faster than its length: a long text is read in
+ * parts, which begin with headings, and its plain tables are read apart.
+ */
+const LONG = 32_000;
+const PART_LENGTH = 8_000;
 
-function partsOf(lines: readonly string[]): { lines: readonly string[]; from: number }[] {
-  const starts = [0];
+type Part = { lines: readonly string[]; from: number } | { table: ManualBlock };
+
+function partsOf(text: string): Part[] {
+  const lines = text.split("\n");
+  if (text.length < LONG) return [{ lines, from: 0 }];
+  const cutsTables = hasPlainTables(text);
+  const parts: Part[] = [];
+  let from = 0;
   let length = 0;
   let fence: string | undefined;
-  for (const [line, text] of lines.entries()) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(text)?.[1];
+  const cutAt = (line: number) => {
+    if (line > from) parts.push({ lines: lines.slice(from, line), from });
+    from = line;
+    length = 0;
+  };
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? "";
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
     if (mark !== undefined && fence === undefined) fence = mark;
     else if (mark !== undefined && fence !== undefined && mark.startsWith(fence)) fence = undefined;
-    length += text.length + 1;
-    if (length < PART_LENGTH || fence !== undefined || !/^#{1,6} /.test(text)) continue;
-    starts.push(line);
-    length = 0;
+    const found = cutsTables && fence === undefined ? plainTableAt(lines, at) : undefined;
+    if (found) {
+      cutAt(at);
+      parts.push({ table: found.table });
+      from = found.end;
+      at = found.end - 1;
+    } else if (length >= PART_LENGTH && fence === undefined && /^#{1,6} /.test(line)) cutAt(at);
+    length += line.length + 1;
   }
-  return starts.map((from, index) => ({ lines: lines.slice(from, starts[index + 1]), from }));
+  cutAt(lines.length);
+  return parts;
 }
 
 class MarkdownReader {
