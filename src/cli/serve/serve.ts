@@ -170,7 +170,8 @@ async function serveNetwork(host: Host, entrance: ServeDoor, serving: Serving): 
   await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
   if (!signal.aborted)
     await tellAddress(gateway, out, { platform: surroundings.platform, entrance, options, operations });
-  if (store) void loadWorkshop();
+  // On a shared database, an API may be published any time.
+  if (entrance.isChosen) void loadWorkshop();
   await untilAborted(signal);
   const isBusy = gateway.runningCalls > 0;
   out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
