@@ -98,11 +98,6 @@ const BY_TEXT: readonly [RegExp, DocumentFormat | Looks][] = [
     { like: "Protocol Buffers", fix: "gRPC is not supported. Export OpenAPI (gRPC gateway) instead." },
   ],
   [
-    /^(?:\s|#[^\n]*\n|"""[^"]*"""|"[^"\n]*"\n)*(?:schema|type|interface|enum|input|scalar|union|directive|extend)\s+[@\w]+[^\n:]*(?:\{|implements\b|=|on\b|\(|\n|$)/,
-    "graphql",
-  ],
-  [/^(?:\s|#[^\n]*\n|"""[^"]*""")*schema\s*(?:@[^{]*)?\{/, "graphql"],
-  [
     /^\s*<(?:[\w.-]+:)?schema\b[^>]*\/XMLSchema["']/,
     { like: "an XML Schema", fix: "Import the WSDL file that uses it: the schemas beside that are read with it." },
   ],
@@ -112,7 +107,41 @@ const BY_TEXT: readonly [RegExp, DocumentFormat | Looks][] = [
 /** The format of a text that is not JSON or YAML, or what it looks like instead; undefined if nothing is recognised. */
 export function textFormatOf(text: string): DocumentFormat | Looks | undefined {
   const start = text.slice(prologueLength(text)).slice(0, 4_000);
-  return BY_TEXT.find(([pattern]) => pattern.test(start))?.[1];
+  return BY_TEXT.find(([pattern]) => pattern.test(start))?.[1] ?? (isGraphql(text) ? "graphql" : undefined);
+}
+
+const GRAPHQL =
+  /^(?:(?:schema|type|interface|enum|input|scalar|union|directive|extend)\s+[@\w]+[^\n:]*(?:\{|implements\b|=|on\b|\(|\n|$)|schema\s*(?:@[^{]*)?\{)/;
+
+/** Whether the first thing after comments and descriptions is a definition of a schema. */
+function isGraphql(text: string): boolean {
+  let at = 0;
+  for (;;) {
+    while (/[\s,\uFEFF]/.test(text.charAt(at))) at++;
+    const isBlock = text.startsWith('"""', at);
+    const end = isBlock ? blockEnd(text, at + 3) : text.charAt(at) === "#" ? lineEnd(text, at) : textEnd(text, at);
+    if (end === undefined) return GRAPHQL.test(text.slice(at, at + 4_000));
+    at = end;
+  }
+}
+
+/** After the closing `"""`; `\"""` is a part of the description. */
+function blockEnd(text: string, from: number): number | undefined {
+  let found = text.indexOf('"""', from);
+  while (found !== -1 && text.charAt(found - 1) === "\\") found = text.indexOf('"""', found + 3);
+  return found === -1 ? undefined : found + 3;
+}
+
+function lineEnd(text: string, from: number): number | undefined {
+  const found = text.indexOf("\n", from);
+  return found === -1 ? undefined : found + 1;
+}
+
+/** After a description in one line. */
+function textEnd(text: string, at: number): number | undefined {
+  const line = text.slice(at, at + 4_000);
+  const found = /^"(?:[^"\\\n]|\\[^\n])*"(?=[ \t]*\n)/.exec(line);
+  return found ? at + found[0].length : undefined;
 }
 
 /** The length of what is before the first element of XML: a declaration, style sheets and comments, such as a licence. */
