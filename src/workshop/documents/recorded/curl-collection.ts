@@ -1,4 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
+import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { jsonSample } from "../text/json-sample.ts";
 import { isPrivateName, isSecretName, isSecretSegment, looksSecret, maskedText } from "../text/secret-like.ts";
 import type { CurlRequest } from "./curl-request.ts";
@@ -145,7 +146,7 @@ function urlOf(url: string): Record<string, unknown> {
     .split("/")
     .slice(1)
     .map((segment) => {
-      const text = decoded(segment);
+      const text = percentDecoded(segment);
       // As documentation writes it: {orderId}, <orderId> or :orderId.
       const [, written] =
         /^(?:\{([\w-]+)\}|<([\w -]+)>|:([\w-]+))$/.exec(text)?.filter((part) => part !== undefined) ?? [];
@@ -186,12 +187,4 @@ function singular(word: string): string {
   const name = word.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, sign: string) => sign.toUpperCase()).replaceAll(/\W/g, "");
   const one = /[^s]s$/.test(name) ? name.slice(0, -1) : name;
   return one === "" || /^\d/.test(one) ? "item" : one.charAt(0).toLowerCase() + one.slice(1);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,3 +1,4 @@
+import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { isSecretSegment } from "../text/secret-like.ts";
 import type { HarEntry } from "./har-entries.ts";
@@ -36,12 +37,7 @@ export function pathGroups(entries: readonly HarEntry[]): PathGroup[] {
 }
 
 function stepOf(step: string): string {
-  let text = step;
-  try {
-    text = decodeURIComponent(step);
-  } catch {
-    // It stays as it was sent.
-  }
+  const text = percentDecoded(step);
   return ID.test(text) || isSecretSegment(text) ? "{}" : step;
 }
 

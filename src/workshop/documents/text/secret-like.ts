@@ -31,6 +31,14 @@ export function isSecretName(name: string): boolean {
   return words.some((word) => ["secret", "password", "passwd", "token", "jwt", "apikey"].includes(word));
 }
 
+const ACCOUNT =
+  /^(?:user(?:_?(?:name|id|code))?|login(?:_?name)?|account(?:_?(?:name|id))?|client(?:_?id)?|partner(?:_?id)?|customer_?id|merchant(?:_?id)?|system|benutzer(?:name)?|mandant|kunde(?:nnummer)?|app_?id|tenant(?:_?id)?)$/i;
+
+/** Whether a value of this name says whose a credential is; beside one, it belongs to it. */
+export function isAccountName(name: string): boolean {
+  return ACCOUNT.test(name);
+}
+
 /** Words in names of values that are often credentials, but not always. */
 const PRIVATE = new Set(
   "auth authentication authorization bearer cookie credential credentials csrf cvc cvv hmac key keys nonce otp pass passcode passphrase pin pw pwd secrets session sid sig signature tokens totp xsrf".split(

@@ -1,11 +1,9 @@
 import type { SchemaFacts } from "../api-facts.ts";
-import { isSecretName } from "../text/secret-like.ts";
+import { isAccountName, isSecretName } from "../text/secret-like.ts";
 
 /** Names of elements that hold credentials. */
 const HOLDER =
   /cred(?:ential)?s?$|^(?:ws)?cred|auth(?:entication|orization)?(?:_?(?:header|info|data|token|soap|details?))*$|^auth|login(?:info|data)?$|^usernametoken$|security(?:header|token)?$|session(?:header)?$/i;
-const USER =
-  /^(?:user(?:_?(?:name|id|code))?|login(?:_?name)?|account(?:_?(?:name|id))?|client(?:_?id)?|customer_?id|company|tenant)$/i;
 /** Operations whose purpose is the credentials themselves. */
 const ABOUT_CREDENTIALS =
   /log_?(?:in|on)|sign_?(?:in|up)|password|register|authenticat|authoriz|create_?(?:user|account|session|token)|get_?(?:session|token)|open_?session/i;
@@ -34,6 +32,10 @@ export function credentialsIn(
   return new Map(texts.map(({ key }) => [key, { name: key, isPublic: !isSecretName(key) }]));
 }
 
+function isOwnerName(name: string): boolean {
+  return isAccountName(name) || /^company$/i.test(name);
+}
+
 /** How often members with the name of a secret are in the requests of a service. */
 export class CredentialCensus {
   readonly #counts = new Map<string, number>();
@@ -51,7 +53,7 @@ export class CredentialCensus {
    */
   judge(operation: string, member: string, siblings: readonly string[]): "secret" | "doubtful" | "argument" {
     const hasPassword = siblings.some((name) => isSecretName(name) && !SESSION.test(name));
-    if (!isSecretName(member) && !(USER.test(member) && hasPassword)) return "argument";
+    if (!isSecretName(member) && !(isOwnerName(member) && hasPassword)) return "argument";
     if (ABOUT_CREDENTIALS.test(operation)) return "argument";
     if (SESSION.test(member) && this.#hasLogin) return "doubtful";
     const share = (this.#counts.get(member) ?? 0) / Math.max(1, this.#operations);

@@ -1,4 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
+import { percentDecoded } from "../../../text/percent-decoded.ts";
+import { percentEncoded } from "../../codec/parameter/form-text.ts";
 import type { SignableRequest } from "./signable-request.ts";
 
 /** What a signature of AWS (version 4) depends on, beside the request. */
@@ -86,7 +88,7 @@ function canonicalRequest(
     .map((pair) => {
       const at = pair.indexOf("=");
       const [name, value] = at === -1 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)];
-      return [encoded(decoded(name)), encoded(decoded(value))] as const;
+      return [encoded(percentDecoded(name)), encoded(percentDecoded(value))] as const;
     })
     .sort(([a, x], [b, y]) => compared(a, b) || compared(x, y))
     .map((pair) => pair.join("="))
@@ -104,17 +106,8 @@ function compared(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Everything but the unreserved characters of RFC 3986. */
 function encoded(text: string): string {
-  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return percentEncoded(text, "the address");
 }
 
 function sha256(content: string | Uint8Array): string {

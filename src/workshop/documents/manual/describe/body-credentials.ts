@@ -1,9 +1,9 @@
-import { isSecretName } from "../../text/secret-like.ts";
+import { isAccountName, isSecretName } from "../../text/secret-like.ts";
 import { addDoubt } from "../fields/apply-row.ts";
 import { pathOf, type FieldNode } from "../fields/field-node.ts";
 import type { Outline } from "../outline.ts";
 import { looseName } from "../words.ts";
-import { ACCOUNT_NAMES, isAboutAccess } from "./credentials.ts";
+import { isAboutAccess } from "./credentials.ts";
 import type { OperationDescription } from "./operation.ts";
 
 const PASSWORD_NAMES = /^(?:pass(?:word|wd|wort|code)?|pwd|pin|auth_?(?:key|code)|kennwort)$/i;
@@ -39,7 +39,7 @@ export function markBodyCredentials(descriptions: readonly OperationDescription[
         );
     for (const leaf of leaves) {
       const isBeside = secrets.some(({ parent }) => parent === leaf.parent);
-      if (!leaf.secret && isBeside && ACCOUNT_NAMES.test(leaf.name) && isKnown(leaf))
+      if (!leaf.secret && isBeside && isAccountName(leaf.name) && isKnown(leaf))
         leaf.secret = { name: leaf.name, isPublic: true };
     }
   }

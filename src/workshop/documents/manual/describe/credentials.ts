@@ -1,5 +1,5 @@
 import type { Evidence, SecuritySchemeFacts } from "../../api-facts.ts";
-import { isSecretName, looksSecret } from "../../text/secret-like.ts";
+import { isAccountName, isSecretName, looksSecret } from "../../text/secret-like.ts";
 import type { Outline } from "../outline.ts";
 import type { MessageSample } from "../samples/find-samples.ts";
 import type { FieldRow } from "../tables/field-rows.ts";
@@ -9,16 +9,14 @@ const SECRET_WORDS =
   /\b(?:password|passwort|kennwort|secret|api[- ]?key|api[- ]?token|access[- ]?(?:token|key)|auth(?:entication|orization)?[- ]?(?:token|key|code)|bearer|pin\b|private key|license key|credentials?|geheim\w*|zugangsdaten|schl[üu]ssel)/i;
 const SECRET_NAMES =
   /^(?:pass(?:word|wd|wort)?|pwd|pin|secret|token|key|api_?key|apikey|auth|sig(?:nature)?|hash|kennwort|passwort)$/i;
-export const ACCOUNT_NAMES =
-  /^(?:user(?:_?(?:name|id))?|login|account(?:_?id)?|client(?:_?id)?|partner(?:_?id)?|customer_?id|merchant(?:_?id)?|system|username|benutzer(?:name)?|mandant|kunde(?:nnummer)?|app_?id|tenant(?:_?id)?)$/i;
 
-/** FoundCredentials that requests of an endpoint carry: the schemes, and the parameters that are not arguments. */
+/** Credentials that requests of an endpoint carry: the schemes, and the parameters that are not arguments. */
 export interface FoundCredentials {
   schemes: { name: string; facts: SecuritySchemeFacts }[];
   skip: Set<string>;
 }
 
-/** FoundCredentials in the parameters of one endpoint. */
+/** Credentials in the parameters of one endpoint. */
 export function parameterCredentials({ parameters, rows }: OperationDescription): FoundCredentials {
   const found: FoundCredentials = { schemes: [], skip: new Set() };
   const places = ["query", "header", "cookie"] as const;
@@ -32,7 +30,7 @@ export function parameterCredentials({ parameters, rows }: OperationDescription)
       const row = rows.get(`${place} ${node.name}`);
       const evidence = node.evidence[0] ?? node.shown[0] ?? "";
       const isHidden = isSecret(node.name, row, place);
-      const isAccount = isAnySecret && !isHidden && place !== "cookie" && ACCOUNT_NAMES.test(node.name);
+      const isAccount = isAnySecret && !isHidden && place !== "cookie" && isAccountName(node.name);
       if (!isHidden && !isAccount) continue;
       found.skip.add(`${place} ${node.name}`);
       const authorization =
@@ -160,7 +158,7 @@ function keysIn(text: string, evidence: Evidence, isAbout: boolean): ApiKey[] {
   const isKey = (name: string) =>
     isSecretName(name) || SECRET_NAMES.test(name) || /key|token|auth|secret|sign/i.test(name);
   const isOther = (name: string) =>
-    ACCOUNT_NAMES.test(name) || (place === "header" ? name.includes("-") : isNextTo(text, name));
+    isAccountName(name) || (place === "header" ? name.includes("-") : isNextTo(text, name));
   const keys = [...new Set(names)].filter((name) =>
     isAbout ? isKey(name) || isOther(name) : place === "header" && isKey(name),
   );
