@@ -72,7 +72,8 @@ function sentHeaders(given: Record<string, string>): string[] {
   const headers: string[] = [];
   // Asks for no compression, so that the size of an answer is limited by what is received.
   let encoding = "identity";
-  for (const name of Object.keys(given)) {
+  for (const name in given) {
+    if (!Object.hasOwn(given, name)) continue;
     const lower = name.toLowerCase();
     if (OWN_HEADERS.has(lower)) {
       throw new NexusError("ARGUMENTS_INVALID", `The header ${name} cannot be set`, { mayHaveReached: false });

@@ -147,8 +147,9 @@ export class ApiRunner implements AsyncDisposable {
     const meta = { [META_KEYS.correlation]: correlation };
     this.#running++;
     try {
-      const call = this.#call(tool, { caller, signal, asking, trace });
-      return withMeta(await call.run(args), meta);
+      const result = await this.#call(tool, { caller, signal, asking, trace }).run(args);
+      trace.reached(1, "Done");
+      return withMeta(result, meta);
     } catch (error) {
       if (isProtocolOutcome(error)) throw error;
       if (signal?.aborted) throw cancelled(signal);

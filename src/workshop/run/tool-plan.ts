@@ -7,6 +7,7 @@ import { responseReader, type ResponseReader } from "./response-reader.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Confirmation } from "./confirmation.ts";
 import { requestWriter, type RequestWriter } from "./request-writer.ts";
+import { secretPlaces, type SecretPlace } from "./secrets/credentials.ts";
 
 /** The time limit of a write, with margins before it is sent and after its answer. */
 export const WRITE_MARGIN_MS = 60_000;
@@ -25,6 +26,7 @@ export class ToolPlan {
   readonly name: string;
   readonly spec: RequestToolSpec;
   readonly secrets: SecretsSpec | undefined;
+  readonly secretPlaces: readonly SecretPlace[];
   readonly check: (args: unknown) => Checked;
   readonly write: RequestWriter;
   readonly read: ResponseReader;
@@ -37,6 +39,7 @@ export class ToolPlan {
     this.name = name;
     this.spec = spec;
     this.secrets = spec.request.secrets === undefined ? undefined : api.file.secrets[spec.request.secrets];
+    this.secretPlaces = this.secrets ? secretPlaces(this.secrets) : [];
     this.check = checkerFor(api.file, name, now);
     this.write = requestWriter(api.file, name, spec);
     this.read = responseReader(api.file, spec, values);

@@ -1,13 +1,13 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
-import { asNexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Success } from "./response-reader.ts";
-import type { SecretsSpec } from "../file/model/tool-file.ts";
 import { accessToken, sendWithToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { type Credentials, credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
+import type { Show } from "./secrets/redaction.ts";
 import { signerFor } from "./request-signer.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
@@ -50,7 +50,7 @@ export async function prepare(
   const { upstream, clock, settings } = parts;
   const input = completed(parts, plan, given, key);
   const base = upstream.baseOf(plan.spec.request.base);
-  const credentials = plan.secrets ? await credentialsOf(parts, plan.secrets, input, base) : NO_CREDENTIALS;
+  const credentials = plan.secrets ? await credentialsOf(parts, plan, input, base) : NO_CREDENTIALS;
   const { grant } = credentials;
   const sign = signerFor(parts, plan.secrets?.sign, credentials);
   const scope = { now: clock.now, today: clock.today, request_key: key, settings, input };
@@ -60,10 +60,12 @@ export async function prepare(
 }
 
 /** A secret is for the origin that the request goes to. */
-function credentialsOf(parts: RunnerParts, secrets: SecretsSpec, input: Value, base: string): Promise<Credentials> {
+function credentialsOf(parts: RunnerParts, plan: ToolPlan, input: Value, base: string): Promise<Credentials> {
   const { instance, findSecret: find, redaction, upstream } = parts;
   const tokenUrl = (address: string) => upstream.addressOf(address);
-  return credentialsFor(secrets, input, {
+  if (!plan.secrets) return Promise.resolve(NO_CREDENTIALS);
+  return credentialsFor(plan.secrets, input, {
+    places: plan.secretPlaces,
     server: instance.server,
     origin: upstream.originOf(base),
     tokenUrl,
@@ -82,7 +84,7 @@ function scopeOf({ clock, settings }: RunnerParts, key: () => string): Scope {
 }
 
 /** Sends a request, repeats it if its tool allows that, and interprets the answer. */
-export async function callUpstream(
+export function callUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
   { request: written, input, sign, grant }: PreparedRequest,
@@ -91,6 +93,7 @@ export async function callUpstream(
   const { effect, limits } = plan.spec;
   const { retries } = limits;
   const { upstream, now, pause } = parts;
+  const { title } = parts.api.file;
   // The header of a tool file wins: it may be what the API recognises a repetition by.
   const headers = { "x-request-id": trace.correlation, ...written.headers };
   const request = { ...written, headers };
@@ -105,12 +108,30 @@ export async function callUpstream(
   const send = grant
     ? sendWithToken(parts, plan, { request, grant, deliver, signal })
     : (leftMs: number) => deliver(request, leftMs);
-  const attempted = await attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting });
-  if (attempted.kind === "failed") {
-    trace.note("warn", "The request failed", { code: attempted.error.code, reason: attempted.error.message });
-    return { reading: failureOf(attempted.error, parts.api.file.title, show) };
-  }
-  const { answer } = attempted;
+  // Not awaited: an async function keeps all its values while it waits.
+  return attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting }).then((attempted) =>
+    attempted.kind === "answered"
+      ? outcomeOf(plan, attempted.answer, { input, show, trace, title })
+      : { reading: requestFailure(attempted.error, { show, trace, title }) },
+  );
+}
+
+interface ReadingParts {
+  show: Show;
+  trace: Tracing;
+  title: string;
+}
+
+function requestFailure(error: NexusError, { show, trace, title }: ReadingParts): Failure {
+  trace.note("warn", "The request failed", { code: error.code, reason: error.message });
+  return failureOf(error, title, show);
+}
+
+function outcomeOf(
+  plan: ToolPlan,
+  answer: UpstreamResponse,
+  { input, show, trace, title }: ReadingParts & { input: Value },
+): UpstreamOutcome {
   trace.reached(0.9, "Reading the answer");
   trace.note("info", "The request was answered", { status: answer.status, bytes: answer.body.length });
   try {
@@ -119,7 +140,7 @@ export async function callUpstream(
   } catch (error) {
     // The request was sent: the outcome must not be reported as not sent.
     trace.note("error", "The answer could not be understood", { reason: asNexusError(error).message });
-    const text = `${parts.api.file.title} responded, but the response could not be understood.`;
+    const text = `${title} responded, but the response could not be understood.`;
     return { reading: new Failure(text, { outcome: "unknown" }), answer };
   }
 }

@@ -1,6 +1,7 @@
 import { fieldsInName, secretNames, signingNames } from "../../file/model/secret-names.ts";
 import type { SecretsSpec, UpstreamOAuthSpec } from "../../file/model/tool-file.ts";
-import { SecretLookup, type SecretSource } from "./secret-lookup.ts";
+import type { Redaction } from "./redaction.ts";
+import { SecretLookup, type SecretSource, type SecretUse } from "./secret-lookup.ts";
 import type { TokenGrant } from "./upstream-tokens.ts";
 
 /** The credentials of a request, by their place. */
@@ -18,10 +19,33 @@ export interface Credentials {
 
 export const NO_CREDENTIALS: Credentials = { query: {}, headers: {}, cookies: {}, body: {}, signing: new Map() };
 
-const FOR_HEADER = { place: "header" } as const;
-const FOR_COOKIE = { place: "cookie" } as const;
+/** A secret of a request, and where its value goes: `at` is the name there. */
+export interface SecretPlace {
+  kind: "query" | "headers" | "bearer" | "cookies" | "body" | "user" | "password" | "signing";
+  at: string;
+  written: string;
+}
+
+/** Where the secrets of a set go, without those for a token. */
+export function secretPlaces({ query, headers, bearer, cookies, body, basic, sign }: SecretsSpec): SecretPlace[] {
+  const named = (kind: SecretPlace["kind"], names: Record<string, string> = {}) =>
+    Object.entries(names).map(([at, written]): SecretPlace => ({ kind, at, written }));
+  return [
+    ...named("query", query),
+    ...named("headers", headers),
+    ...named("bearer", bearer === undefined ? {} : { authorization: bearer }),
+    ...named("cookies", cookies),
+    ...named("body", body),
+    // The password follows the user.
+    ...(basic
+      ? [...named("user", { authorization: basic.user }), ...named("password", { authorization: basic.password })]
+      : []),
+    ...signingNames(sign).map((name): SecretPlace => ({ kind: "signing", at: name, written: name })),
+  ];
+}
 
 export interface CredentialsOptions extends SecretSource {
+  places: readonly SecretPlace[];
   /** The address of the request, as `https://api.example`. */
   origin: string;
   /** The address of the token endpoint that is used for one of the file. */
@@ -30,60 +54,77 @@ export interface CredentialsOptions extends SecretSource {
 
 /**
  * The secrets of one request; each is masked from now on. All that are missing or not allowed are reported together.
+ * Most requests have one, which is not waited for in more steps than necessary.
  */
-export async function credentialsFor(
+export function credentialsFor(
   spec: SecretsSpec,
   input: Record<string, unknown>,
   options: CredentialsOptions,
 ): Promise<Credentials> {
-  const { origin, redaction } = options;
+  const { places, origin, redaction } = options;
   const lookup = new SecretLookup(options, input, spec.public);
-  const get = (written: string) => lookup.get(written, origin);
-  const forHeader = (written: string) => lookup.get(written, origin, FOR_HEADER);
-  // Only what has names is waited for.
-  const query = hasNames(spec.query) ? await all(spec.query, get) : NO_CREDENTIALS.query;
-  const headers = hasNames(spec.headers) ? await all(spec.headers, forHeader) : {};
-  const cookies = spec.cookies
-    ? await all(spec.cookies, (written) => lookup.get(written, origin, FOR_COOKIE))
-    : NO_CREDENTIALS.cookies;
-  const body = spec.body ? await all(spec.body, get) : NO_CREDENTIALS.body;
-  if (spec.bearer !== undefined) headers["authorization"] = `Bearer ${await forHeader(spec.bearer)}`;
-  if (spec.basic) {
-    const pair = Buffer.from(`${await get(spec.basic.user)}:${await get(spec.basic.password)}`).toString("base64");
-    redaction.hide(pair);
-    headers["authorization"] = `Basic ${pair}`;
-  }
-  const signing = spec.sign === undefined ? NO_CREDENTIALS.signing : await signingSecrets(spec.sign, get);
-  const grant = spec.oauth && (await grantFor(spec.oauth, lookup, options));
+  const get = ({ kind, written }: SecretPlace) => lookup.get(written, origin, USES[kind]);
+  if (spec.oauth) return withGrant(spec.oauth, lookup, { options, values: Promise.all(places.map(get)) });
+  const filled = (values: readonly string[]) => {
+    lookup.throwIfIncomplete();
+    return credentialsOf(places, values, redaction);
+  };
+  const [only] = places;
+  return only && places.length === 1
+    ? get(only).then((value) => filled([value]))
+    : Promise.all(places.map(get)).then(filled);
+}
+
+/** What a secret must be fit for. */
+const USES: Partial<Record<SecretPlace["kind"], SecretUse>> = {
+  headers: { place: "header" },
+  bearer: { place: "header" },
+  cookies: { place: "cookie" },
+};
+
+async function withGrant(
+  spec: UpstreamOAuthSpec,
+  lookup: SecretLookup,
+  { options, values: looking }: { options: CredentialsOptions; values: Promise<string[]> },
+): Promise<Credentials> {
+  const values = await looking;
+  const grant = await grantFor(spec, lookup, options);
   lookup.throwIfIncomplete();
-  return { query, headers, cookies, body, signing, grant };
+  return { ...credentialsOf(options.places, values, options.redaction), grant };
 }
 
-async function signingSecrets(sign: SecretsSpec["sign"], get: Take): Promise<ReadonlyMap<string, string>> {
-  const signing = new Map<string, string>();
-  for (const name of signingNames(sign)) signing.set(name, await get(name));
-  return signing;
-}
-
-type Take = (written: string) => Promise<string>;
-
-function hasNames(names: Record<string, string>): boolean {
-  for (const name in names) if (Object.hasOwn(names, name)) return true;
-  return false;
-}
-
-/** Several are looked up at the same time; most requests have one. */
-async function all(names: Record<string, string>, take: Take): Promise<Record<string, string>> {
-  const places = Object.keys(names);
-  const found: Record<string, string> = {};
-  const [first] = places;
-  if (first === undefined) return found;
-  if (places.length === 1) found[first] = await take(names[first] ?? "");
-  else {
-    const values = await Promise.all(places.map((at) => take(names[at] ?? "")));
-    for (const [index, at] of places.entries()) found[at] = values[index] ?? "";
-  }
-  return found;
+function credentialsOf(places: readonly SecretPlace[], values: readonly string[], redaction: Redaction): Credentials {
+  const { query, cookies, body } = NO_CREDENTIALS;
+  const credentials: Credentials = { query, headers: {}, cookies, body, signing: NO_CREDENTIALS.signing };
+  const { headers } = credentials;
+  places.forEach(({ kind, at }, index) => {
+    const value = values[index] ?? "";
+    switch (kind) {
+      case "headers":
+        headers[at] = value;
+        break;
+      case "bearer":
+        headers[at] = `Bearer ${value}`;
+        break;
+      case "query":
+      case "cookies":
+      case "body":
+        credentials[kind] = { ...credentials[kind], [at]: value };
+        break;
+      case "signing":
+        credentials.signing = new Map([...credentials.signing, [at, value]]);
+        break;
+      case "user":
+        break;
+      case "password": {
+        const pair = Buffer.from(`${values[index - 1] ?? ""}:${value}`).toString("base64");
+        redaction.hide(pair);
+        headers[at] = `Basic ${pair}`;
+        break;
+      }
+    }
+  });
+  return credentials;
 }
 
 /** Its secrets go to the token endpoint only. */

@@ -19,7 +19,7 @@ export interface SecretSource {
 }
 
 /** What a secret is looked up for. */
-interface SecretUse {
+export interface SecretUse {
   place?: "header" | "cookie";
   isToken?: boolean;
 }
@@ -46,23 +46,24 @@ export class SecretLookup {
    * The value for a request to an origin, masked from now on; "" if there is none. `place`: it becomes a part of that.
    * `isToken`: it is replaced often.
    */
-  async get(written: string, origin: string, { place, isToken = false }: SecretUse = NO_PLACE): Promise<string> {
+  get(written: string, origin: string, use: SecretUse = NO_PLACE): Promise<string> {
     const name = this.nameOf(written);
     checkSecretName(name);
-    let value: string | undefined;
-    try {
-      value = await this.#source.find(name, origin);
-    } catch (error) {
-      if (!(error instanceof NexusError) || error.code !== "UNTRUSTED") throw error;
-      this.#refused ??= new Map();
-      this.#refused.set(origin, (this.#refused.get(origin) ?? new Set()).add(name));
-      return "";
-    }
-    if (value === undefined || value === "") (this.#missing ??= new Set()).add(name);
-    else if (isToken) this.#source.redaction.hideToken(value);
-    else if (!this.#public.includes(written)) this.#source.redaction.hide(value);
-    if (place !== undefined && value !== undefined) requireFitting(name, value, place);
-    return value ?? "";
+    return this.#source.find(name, origin).then(
+      (value) => {
+        if (value === undefined || value === "") (this.#missing ??= new Set()).add(name);
+        else if (use.isToken) this.#source.redaction.hideToken(value);
+        else if (!this.#public.includes(written)) this.#source.redaction.hide(value);
+        if (use.place !== undefined && value !== undefined) requireFitting(name, value, use.place);
+        return value ?? "";
+      },
+      (error: unknown) => {
+        if (!(error instanceof NexusError) || error.code !== "UNTRUSTED") throw error;
+        this.#refused ??= new Map();
+        this.#refused.set(origin, (this.#refused.get(origin) ?? new Set()).add(name));
+        return "";
+      },
+    );
   }
 
   /** The full name, with the values of the input. */

@@ -36,12 +36,9 @@ export class StepsCall {
     const input = checked.value;
     const id = requestKey({ of: instance, tool: this.#plan.name, caller, input });
     const key = ledgerKey(id, upstream.standIn);
-    const result =
-      this.#plan.spec.effect === "read"
-        ? await this.#made(input, id, signal)
-        : await writes.share(key, signal, (stop) => this.#madeOnce(input, { id, key, stop }));
-    trace.reached(1, "Done");
-    return result;
+    return this.#plan.spec.effect === "read"
+      ? this.#made(input, id, signal)
+      : writes.share(key, signal, (stop) => this.#madeOnce(input, { id, key, stop }));
   }
 
   /** Every write is recorded by itself; the whole call when it is finished, so that a repetition gives its result. */
