@@ -25,6 +25,6 @@ export function medians(figures) {
   return Object.fromEntries(names.map((name) => [name, median(figures.map((each) => each[name]))]));
 }
 
-function median(numbers) {
+export function median(numbers) {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }
