@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { plainValue } from "../../source/source-node.ts";
 import { withAnswer } from "./answer-question.ts";
 import { readYaml } from "./model/read-yaml.ts";
 
@@ -71,4 +72,28 @@ upstream:
   allow: [ https://shop.example/v2/, https://login.example/ ]
 `);
   expect(withAnswer(file, 0, { question, answer: "ask Ada" })).toContain("# What is the address? Answer: ask Ada\n");
+});
+
+test("an answer that is YAML adds nothing to the file but a comment", () => {
+  const plain = readYaml(withAnswer(FILE, 1, { question: REQUIRED, answer: "yes" })).tree;
+  const answers = [
+    "yes\nsecrets: { login: { bearer: key } }",
+    "yes\r\n    effect: read",
+    "yes\u2028upstream: { base: https://evil.example/ }",
+    "yes\u0085tools: {}",
+    "yes\u000b\u000ctools: {}\u0000",
+    '"]}\n- about: x',
+    "---\nnexus: 2\n...",
+    "|\n  text",
+    "&a *a !!js/function <<: {}",
+  ];
+  for (const about of ["tools.find.input", "nothing.there", ""]) {
+    for (const answer of answers) {
+      const after = withAnswer(FILE, 1, { question: { ...REQUIRED, about }, answer });
+      const { tree, problems } = readYaml(after);
+      expect(problems, answer).toEqual([]);
+      expect(tree && plainValue(tree), answer).toEqual(plain && plainValue(plain));
+      expect(after.split("\n")).toHaveLength(FILE.split("\n").length - 2);
+    }
+  }
 });

@@ -3,6 +3,7 @@ import { writeAtomicSync } from "../../files/atomic-write.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
+import { visible } from "../../text/visible.ts";
 
 /** A way in which answers of a tool differ from its file. Values are not kept, except short codes and numbers. */
 export interface SeenDeviation {
@@ -35,6 +36,8 @@ const MAX_BYTES = 1024 * 1024;
 const MOST = 300;
 const MOST_VALUES = 8;
 const MAX_VALUE = 40;
+const MAX_PATH = 300;
+const MAX_PROBLEM = 500;
 
 export function deviationsFolder(stateFolder: string): string {
   return join(stateFolder, "deviations");
@@ -69,7 +72,12 @@ export class DeviationLog {
 
   note(tool: string, deviations: readonly ToldDeviation[]): void {
     const at = new Date(this.#now()).toISOString();
-    for (const told of deviations) add(this.#new, seenOf(tool, told, at));
+    for (const told of deviations) {
+      // Names of members come from upstream: what no tool file has is nothing to learn.
+      if ((told["path"] ?? "").length > MAX_PATH || visible(told["path"] ?? "") !== (told["path"] ?? "")) continue;
+      const seen = seenOf(tool, told, at);
+      if (this.#new.size < MOST || this.#new.has(keyOf(seen))) add(this.#new, seen);
+    }
     this.#timer ??= setTimeout(() => this.flush(), WRITE_MS).unref();
   }
 
@@ -103,7 +111,7 @@ function seenOf(tool: string, { path = "", problem = "", received }: ToldDeviati
   return {
     tool,
     path: path.replaceAll(/\[\d+\]/g, "[]"),
-    problem,
+    problem: visible(problem).slice(0, MAX_PROBLEM),
     kinds: kind,
     values: isValue ? [received] : [],
     count: 1,
