@@ -28,6 +28,10 @@ const REFUSED: Record<string, [make: () => string, reason: RegExp]> = {
     () => `type Query {\n${many(100_000, (i) => ` f${i}: Int\n`)}}`,
     /more than 10000 fields in the type Query/,
   ],
+  "line.graphql": [
+    () => `type Query { a: T0 } ${many(100_000, (i) => `type T${i} { a: Int } `)}`,
+    /more than 25000 definitions/,
+  ],
   "operations.graphql": [() => `type Query {\n${many(9_000, (i) => ` f${i}: Int\n`)}}`, /9000 operations .* 3000/],
   "arguments.graphql": [() => `type Query { f(${many(9_000, (i) => `a${i}: Int\n`)}): Int }`, /9000 arguments.* 1000/],
   "steps.sh": [() => `curl https://127.0.0.1:1/${many(100_000, (i) => `${i}/`)}\n`, /more than 2000 parts/],
@@ -58,6 +62,21 @@ const BOUNDED: Record<string, () => string> = {
     collection([
       { ...request({}), response: list(10_000, (i) => ({ code: 200, body: JSON.stringify({ [`k${i}`]: 1 }) })) },
     ]),
+  "members.har": () =>
+    JSON.stringify({
+      log: {
+        entries: list(10, (i) => ({
+          request: { method: "GET", url: "https://127.0.0.1:1/a", headers: [] },
+          response: {
+            status: 200,
+            content: {
+              mimeType: "application/json",
+              text: JSON.stringify(Object.fromEntries(list(1_000, (each) => [`${word(i)}_${word(each)}`, 1]))),
+            },
+          },
+        })),
+      },
+    }),
   "names.har": () =>
     JSON.stringify({
       log: {

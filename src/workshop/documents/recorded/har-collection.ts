@@ -12,6 +12,8 @@ const MOST_GROUPS = 1_000;
 const MOST_SAMPLES = 20;
 const MOST_ITEMS = 5;
 const MAX_DEPTH = 40;
+/** Of one object. */
+const MOST_MEMBERS = 1_000;
 /** Parameters, headers or members of a form of one operation. */
 const MOST_NAMES = 500;
 /** What clients add by themselves. */
@@ -140,7 +142,7 @@ function typesOf(value: unknown, depth: number): unknown {
     // The name of a member can be data: the keys of a map, such as tokens or the addresses of people.
     const members = Object.entries(value)
       .filter(([name]) => !looksSecret(name) && !name.includes("@"))
-      .slice(0, 1_000);
+      .slice(0, MOST_MEMBERS);
     return Object.fromEntries(members.map(([name, member]) => [name, typesOf(member, depth + 1)]));
   }
   if (typeof value === "string") return textType(value);
@@ -164,7 +166,7 @@ function textType(text: string): string {
 /** A value with the members of both. Where they differ otherwise, the first one that says something. */
 function merged(a: unknown, b: unknown): unknown {
   if (isRecord(a) && isRecord(b)) {
-    const names = [...new Set([...Object.keys(a), ...Object.keys(b)])];
+    const names = [...new Set([...Object.keys(a), ...Object.keys(b)])].slice(0, MOST_MEMBERS);
     return Object.fromEntries(
       names.map((name) => [
         name,
