@@ -1,4 +1,4 @@
-import type { ManualBlock, LineRange } from "./manual.ts";
+import type { ManualBlock, ManualCell, LineRange } from "./manual.ts";
 import { alignedTableAt } from "./aligned-table.ts";
 import { drawnTableAt, type TextTable } from "./drawn-table.ts";
 import { deeper, sampleAt, type CodeSample } from "./samples.ts";
@@ -73,7 +73,7 @@ class TextReader {
   }
 
   #addTable({ head, rows, next }: TextTable, at: number): number {
-    this.blocks.push({ kind: "table", head, rows, place: place(at, next) });
+    this.blocks.push({ kind: "table", ...withCodeHead(head, rows), place: place(at, next) });
     return next;
   }
 
@@ -129,6 +129,21 @@ class TextReader {
     if (/^\s*[{[<]|HTTP\/\d|^\s*(?:\$ *)?curl\s/.test(text) && sampleAt(this.#lines, line)) return true;
     return /\S {2,}\S|\t|[|│┃+]/.test(text) && this.#tableAt(line) !== undefined;
   }
+}
+
+/** Codes beside their meanings often have no head: then the first row is one of them. */
+function withCodeHead(head: ManualCell[], rows: ManualCell[][]): { head: ManualCell[]; rows: ManualCell[][] } {
+  const [code, meaning, ...more] = head;
+  const firsts = [head, ...rows].map(([first]) => first?.text ?? "");
+  const isCodes = [/^\d{1,6}$/, /^[A-Z][A-Z\d]{0,3}$/].some((form) => firsts.every((text) => form.test(text)));
+  if (!code || !meaning || more.length > 0 || !isCodes) return { head, rows };
+  return {
+    head: [
+      { ...code, text: "Code" },
+      { ...meaning, text: "Meaning" },
+    ],
+    rows: [head, ...rows],
+  };
 }
 
 function place(from: number, to: number): LineRange {

@@ -160,7 +160,9 @@ function keysIn(text: string, evidence: Evidence, isAbout: boolean): ApiKey[] {
   const isOther = (name: string) =>
     isAccountName(name) || (place === "header" ? name.includes("-") : isNextTo(text, name));
   const keys = [...new Set(names)].filter((name) =>
-    isAbout ? isKey(name) || isOther(name) : place === "header" && isKey(name),
+    isAbout || (place === "header" && names.some(isKey))
+      ? isKey(name) || isOther(name)
+      : place === "header" && isKey(name),
   );
   const isAnyKey = keys.some(isKey);
   return keys.map((name) => ({

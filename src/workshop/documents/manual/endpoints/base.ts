@@ -6,6 +6,8 @@ import type { Endpoint } from "./endpoints.ts";
 const URL_TEXT = /https?:\/\/[\w.{}<>-]+(?::\d+)?(?:\/[\w.~%{}<>/-]*)?/g;
 const SAYS_BASE =
   /\b(?:base|root|basis|api|service|server|production|live|gateway|sandbox|test|staging)[- ]?(?:url|uri|address|path|endpoint|host|adresse|server|system|environment)?\b[^.\n]{0,60}$|(?:all (?:requests|calls|urls|endpoints|paths)|requests (?:are sent|go)|available (?:at|under)|relative to|reached (?:at|under)|erreichbar unter|alle (?:aufrufe|anfragen))[^.\n]{0,80}$/i;
+/** With a slash at its end, a labelled address is one that others are relative to. */
+const LABEL = /(?:^|[\s.])(?:address|ur[il]|endpoint|host|adresse)\s*:$/i;
 const SAYS_TEST = /\b(?:sandbox|test|staging|demo|mock)\b/i;
 
 /** The base addresses that the manual states, the one for real use first. */
@@ -37,7 +39,7 @@ export function statedServers(outline: Outline): ServerFacts[] {
         const address = match[0].replace(/[.,;:]+$/, "");
         if (
           /\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|curl|namespace|xmlns|schema|see)\b/.test(line) ||
-          !SAYS_BASE.test(before)
+          !(SAYS_BASE.test(before) || (address.endsWith("/") && LABEL.test(before)))
         )
           continue;
         if (/[?]/.test(text.charAt(match.index + match[0].length))) continue;

@@ -97,6 +97,9 @@ function labelledIn(text: string, index: number, place: LineRange): Mention[] {
     const stated = method ?? methodIn(text);
     const target = targetOf(address);
     if (!target || (target.path === "/" && target.query.length === 0)) return [];
+    // A whole address that ends with a slash is where others begin.
+    const isStated = method !== undefined || /\b(?:method|verb|methode)\s*[:=]/i.test(text);
+    if (!isStated && target.origin !== undefined && address.endsWith("/")) return [];
     return [
       {
         ...(stated === undefined ? {} : { method: stated.toUpperCase() }),

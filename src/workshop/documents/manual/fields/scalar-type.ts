@@ -23,8 +23,10 @@ const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/;
 /** The type that the table says, unless samples contradict it. */
 export function scalarType(node: FieldNode, place: SchemaPlace): ScalarType {
   const { said, limits } = node;
-  const samples = node.samples.filter((sample) => sample !== null && !isPlaceholder(sample));
   const format = said.format ?? (limits.format === "date" || limits.format === "date-time" ? limits.format : undefined);
+  // A letter stands for a value of a form that the manual states: `from=D`.
+  const isLetter = (sample: SampleScalar) => format !== undefined && /^(?:[A-Z]|X{2,})$/.test(String(sample));
+  const samples = node.samples.filter((sample) => sample !== null && !isPlaceholder(sample) && !isLetter(sample));
   const shown = shownType(node, samples, place);
   if (said.type === undefined || (said.type === "object" && samples.length > 0)) {
     if (samples.length === 0) {

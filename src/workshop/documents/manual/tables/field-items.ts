@@ -59,7 +59,7 @@ const TYPE_WORD = String.raw`(?:(?:array|list) of )?(?:strings?|str|u?int(?:eger
 const FLAGS = String.raw`(?:required|optional|mandatory|nullable|conditional|recommended)`;
 /** A name, its type and whether it is required, as words beside each other. */
 const BESIDE = new RegExp(
-  String.raw`^\s*${NAMED}[\s·|,]+(?:(${TYPE_WORD})(?:[\s·|,]+(${FLAGS}))?|(${FLAGS})(?:[\s·|,]+(${TYPE_WORD}))?)\s*(?:$|[:.–—\n]|-\s)\s*`,
+  String.raw`^\s*${NAMED}[\s·|,:–—]+(?:(${TYPE_WORD})(?:[\s·|,]+(${FLAGS}))?|(${FLAGS})(?:[\s·|,]+(${TYPE_WORD}))?)\s*(?:$|[:.–—\n]|-\s)\s*`,
   "i",
 );
 
