@@ -1,7 +1,7 @@
 import { fieldsInName, secretNames, signingNames } from "../../file/model/secret-names.ts";
 import type { SecretsSpec, UpstreamOAuthSpec } from "../../file/model/tool-file.ts";
 import type { Redaction } from "./redaction.ts";
-import { SecretLookup, type SecretSource, type SecretUse } from "./secret-lookup.ts";
+import { SecretLookup, type SecretSource, type SecretPurpose } from "./secret-lookup.ts";
 import type { TokenGrant } from "./upstream-tokens.ts";
 
 /** The credentials of a request, by their place. */
@@ -76,7 +76,7 @@ export function credentialsFor(
 }
 
 /** What a secret must be fit for. */
-const USES: Partial<Record<SecretPlace["kind"], SecretUse>> = {
+const USES: Partial<Record<SecretPlace["kind"], SecretPurpose>> = {
   headers: { place: "header" },
   bearer: { place: "header" },
   cookies: { place: "cookie" },

@@ -19,12 +19,12 @@ export interface SecretSource {
 }
 
 /** What a secret is looked up for. */
-export interface SecretUse {
+export interface SecretPurpose {
   place?: "header" | "cookie";
   isToken?: boolean;
 }
 
-const NO_PLACE: SecretUse = {};
+const NO_PLACE: SecretPurpose = {};
 
 /** The secrets of one request. All that are missing or not allowed are reported together, at the end. */
 export class SecretLookup {
@@ -46,7 +46,7 @@ export class SecretLookup {
    * The value for a request to an origin, masked from now on; "" if there is none. `place`: it becomes a part of that.
    * `isToken`: it is replaced often.
    */
-  get(written: string, origin: string, use: SecretUse = NO_PLACE): Promise<string> {
+  get(written: string, origin: string, use: SecretPurpose = NO_PLACE): Promise<string> {
     const name = this.nameOf(written);
     checkSecretName(name);
     return this.#source.find(name, origin).then(
