@@ -110,6 +110,13 @@ export function textFormatOf(text: string): DocumentFormat | Looks | undefined {
   return BY_TEXT.find(([pattern]) => pattern.test(start))?.[1] ?? (isGraphql(text) ? "graphql" : undefined);
 }
 
+function afterBlanks(text: string, from: number): number {
+  const blanks = /[\s,\uFEFF]*/y;
+  blanks.lastIndex = from;
+  blanks.test(text);
+  return blanks.lastIndex;
+}
+
 const GRAPHQL =
   /^(?:(?:schema|type|interface|enum|input|scalar|union|directive|extend)\s+[@\w]+[^\n:]*(?:\{|implements\b|=|on\b|\(|\n|$)|schema\s*(?:@[^{]*)?\{)/;
 
@@ -117,7 +124,7 @@ const GRAPHQL =
 function isGraphql(text: string): boolean {
   let at = 0;
   for (;;) {
-    while (/[\s,\uFEFF]/.test(text.charAt(at))) at++;
+    at = afterBlanks(text, at);
     const isBlock = text.startsWith('"""', at);
     const end = isBlock ? blockEnd(text, at + 3) : text.charAt(at) === "#" ? lineEnd(text, at) : textEnd(text, at);
     if (end === undefined) return GRAPHQL.test(text.slice(at, at + 4_000));
@@ -148,7 +155,7 @@ function textEnd(text: string, at: number): number | undefined {
 function prologueLength(text: string): number {
   let at = 0;
   for (;;) {
-    while (/\s/.test(text.charAt(at))) at++;
+    at = afterBlanks(text, at);
     const end = text.startsWith("<?", at)
       ? "?>"
       : text.startsWith("<!--", at)
