@@ -115,10 +115,10 @@ export class TenantState implements ServerSource {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const opening = [this.#opening, this.#publishing];
+    const opening = [this.#opening, this.#publishing].filter((store) => store !== undefined);
     this.#opening = undefined;
     this.#publishing = undefined;
-    const stores = await Promise.all(opening.map((store) => store?.catch(() => undefined)));
+    const stores = await Promise.all(opening.map((store) => store.catch(() => undefined)));
     for (const store of new Set(stores)) await store?.close();
   }
 
