@@ -20,7 +20,11 @@ const collection = (item: object[]) =>
     item,
   });
 const request = (more: object) => ({ name: "a", request: { method: "POST", url: "https://127.0.0.1:1/a", ...more } });
-const word = (index: number) => String(index).split("").map((digit) => "abcdefghij"[Number(digit)]).join("");
+const word = (index: number) =>
+  String(index)
+    .split("")
+    .map((digit) => "abcdefghij"[Number(digit)])
+    .join("");
 
 /** What is refused, with the reason that is given. */
 const REFUSED: Record<string, [make: () => string, reason: RegExp]> = {
