@@ -6,7 +6,7 @@ import { step, type Operation } from "./crossing-step.ts";
 import { TeamWorld } from "./team-world.ts";
 
 /** 100,000 take two minutes: NEXUS_CROSSINGS=100000 npx vitest run test/security/crossings.test.ts */
-const TRIED = Number(process.env["NEXUS_CROSSINGS"] ?? (isFull ? 5_000 : 600));
+const TRIED = Number(process.env["NEXUS_CROSSINGS"] ?? (isFull ? 3_000 : 600));
 const STEPS = 50;
 /** What callers do with things of their own. */
 const SUCCEEDING: Operation[] = [

@@ -8,6 +8,7 @@ import { NexusWorld } from "../../fixtures/nexus.ts";
 
 const MUSEUM = fileURLToPath(new URL("../../../api/museum/", import.meta.url));
 const FILE = "home/work/project/api/museum/museum.nexus.yaml";
+const LOCK = "home/work/project/api/museum/museum.nexus.lock";
 
 let world: NexusWorld;
 beforeAll(async () => {
@@ -110,15 +111,21 @@ test("an API that there is not is named with those that there are", async () => 
 
 test("what a file or its lock calls itself cannot steer the terminal of whoever looks at it", async () => {
   const undo = await change(/^title: .*$/m, String.raw`title: "Museum\e[2J\nApproved already"`);
-  const by = "Ada\u001b[2J";
+  const refused = await world.run(["api", "approve", "museum", "--yes", "--by", "Ada\u001b[2J"]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("has invisible characters") });
+  const approved = await world.run(["api", "approve", "museum", "--yes", "--by", "Ada"]);
+  const lock = await world.read(LOCK);
+  await world.write(LOCK, lock.replaceAll('"by": "Ada"', String.raw`"by": "Ada\u001b[2J"`));
   const seen = [
+    refused,
+    approved,
     await world.run(["api", "show", "museum"]),
-    await world.run(["api", "approve", "museum", "--yes", "--by", by]),
     await world.run(["api", "check", "museum"]),
     await world.run(["api", "diff", "museum"]),
   ];
   for (const { stdout, stderr } of seen) expect(stdout + stderr).not.toContain("\u001b[2J");
   expect(seen.map(({ stdout }) => stdout).join("")).toContain(String.raw`Ada\x1b[2J`);
+  await world.write(LOCK, lock);
   await undo();
 });
 

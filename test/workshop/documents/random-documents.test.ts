@@ -8,7 +8,7 @@ import { isFull } from "../../fixtures/depth.ts";
 import { Random, randomDocument } from "./random-documents.ts";
 
 /** More with NEXUS_DOCUMENTS=100000, which takes minutes. */
-const DOCUMENTS = Number(process.env["NEXUS_DOCUMENTS"] ?? (isFull ? 4_000 : 1_000));
+const DOCUMENTS = Number(process.env["NEXUS_DOCUMENTS"] ?? (isFull ? 2_000 : 1_000));
 const MOST_SCHEMAS = 2_000;
 const MOST_MS = 5_000;
 

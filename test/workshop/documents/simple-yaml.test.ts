@@ -6,7 +6,7 @@ import { isFull } from "../../fixtures/depth.ts";
 import { Random } from "./random-documents.ts";
 
 const LIMITS = { values: 10_000, depth: 50 };
-const TEXTS = Number(process.env["NEXUS_DOCUMENTS"] ?? (isFull ? 4_000 : 1_000));
+const TEXTS = Number(process.env["NEXUS_DOCUMENTS"] ?? (isFull ? 2_000 : 1_000));
 
 const WORDS = [
   "a",
