@@ -63,20 +63,20 @@ export function credentialsFor(
 ): Promise<Credentials> {
   const { places, origin, redaction } = options;
   const lookup = new SecretLookup(options, input, spec.public);
-  const get = ({ kind, written }: SecretPlace) => lookup.get(written, origin, USES[kind]);
-  if (spec.oauth) return withGrant(spec.oauth, lookup, { options, values: Promise.all(places.map(get)) });
+  const get = ({ kind, written }: SecretPlace) => lookup.get(written, origin, PURPOSES[kind]);
+  // Async: a name that is not valid must not leave the promises of those before it without a handler.
+  const getAll = () => Promise.all(places.map(async (place) => get(place)));
+  if (spec.oauth) return withGrant(spec.oauth, lookup, { options, values: getAll() });
   const filled = (values: readonly string[]) => {
     lookup.throwIfIncomplete();
     return credentialsOf(places, values, redaction);
   };
   const [only] = places;
-  return only && places.length === 1
-    ? get(only).then((value) => filled([value]))
-    : Promise.all(places.map(get)).then(filled);
+  return only && places.length === 1 ? get(only).then((value) => filled([value])) : getAll().then(filled);
 }
 
 /** What a secret must be fit for. */
-const USES: Partial<Record<SecretPlace["kind"], SecretPurpose>> = {
+const PURPOSES: Partial<Record<SecretPlace["kind"], SecretPurpose>> = {
   headers: { place: "header" },
   bearer: { place: "header" },
   cookies: { place: "cookie" },

@@ -24,7 +24,7 @@ export interface SecretPurpose {
   isToken?: boolean;
 }
 
-const NO_PLACE: SecretPurpose = {};
+const NO_PURPOSE: SecretPurpose = {};
 
 /** The secrets of one request. All that are missing or not allowed are reported together, at the end. */
 export class SecretLookup {
@@ -46,15 +46,15 @@ export class SecretLookup {
    * The value for a request to an origin, masked from now on; "" if there is none. `place`: it becomes a part of that.
    * `isToken`: it is replaced often.
    */
-  get(written: string, origin: string, use: SecretPurpose = NO_PLACE): Promise<string> {
+  get(written: string, origin: string, purpose: SecretPurpose = NO_PURPOSE): Promise<string> {
     const name = this.nameOf(written);
     checkSecretName(name);
     return this.#source.find(name, origin).then(
       (value) => {
         if (value === undefined || value === "") (this.#missing ??= new Set()).add(name);
-        else if (use.isToken) this.#source.redaction.hideToken(value);
+        else if (purpose.isToken) this.#source.redaction.hideToken(value);
         else if (!this.#public.includes(written)) this.#source.redaction.hide(value);
-        if (use.place !== undefined && value !== undefined) requireFitting(name, value, use.place);
+        if (purpose.place !== undefined && value !== undefined) requireFitting(name, value, purpose.place);
         return value ?? "";
       },
       (error: unknown) => {
