@@ -171,7 +171,8 @@ async function serveNetwork(host: Host, entrance: ServeDoor, serving: Serving): 
   if (!signal.aborted)
     await tellAddress(gateway, out, { platform: surroundings.platform, entrance, options, operations });
   // On a shared database, an API may be published any time.
-  if (entrance.isChosen) void loadWorkshop();
+  if (entrance.isChosen)
+    loadWorkshop().catch((error: unknown) => logger.warn(`APIs cannot be served: ${messageOf(error)}`));
   await untilAborted(signal);
   const isBusy = gateway.runningCalls > 0;
   out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
