@@ -33,8 +33,9 @@ export const apiImport = defineCommand({
     "nexus api import <file|url>… [--name ID] [--out DIR] [--select WHAT]… [--rest search] [--base URL]\n    [--allow-host HOST]… [--dry-run]",
   description: `
 Makes a tool file of an API description, from files or addresses: OpenAPI 2.0 to 3.2, Postman collections 2.x, GraphQL
-schemas, WSDL 1.1, curl commands, HAR recordings, and manuals for people in Markdown, HTML, plain text or PDF. No model is used: the same description gives the same file. Every operation becomes a tool, or is listed with the reason why
-it did not. The file is a draft: it is served only after it was approved. What the description does not say is in its
+schemas, WSDL 1.1, curl commands, HAR recordings, and manuals for people in Markdown, HTML, plain text or PDF. No model is
+used: the same description gives the same file. Every operation becomes a tool, or is listed with the reason why it did
+not. The file is a draft: it is served only after it was approved. What the description does not say is in its
 "questions". The description is copied beside the file, because the evidence in the file refers to it.
 --select takes tag:pets, path:/pets/**, op:listPets, read, write, destructive or a pattern for names such as list_*, and is
 repeatable; -… excludes. Of more than 40 tools, the most central ones are listed and the others are found by searching.
@@ -68,10 +69,8 @@ Addresses inside of a private network are refused, unless --allow-host names the
 
   async run(context) {
     const { words, options, out, signal, endingAtOnce } = context;
-    requireFolder(
-      resolve(options.out ?? "."),
-      "Name the folder of the tool file: --out api/shop. It is made if it does not exist.",
-    );
+    const folder = resolve(options.out ?? ".");
+    requireFolder(folder, "Name the folder of the tool file: --out api/shop. It is made if it does not exist.");
     const progress = new Steps(out);
     const documents: LoadedDocument[] = [];
     for (const source of words) {
@@ -79,7 +78,6 @@ Addresses inside of a private network are refused, unless --allow-host names the
       const load = () => loaded(source, options["allow-host"] ?? [], signal);
       documents.push(await (URL.canParse(source) ? load() : endingAtOnce(load)));
     }
-    const folder = resolve(options.out ?? ".");
     const made = await endingAtOnce(() => makeDraft(documents, { ...context, folder, progress }));
     const { api, path, shown, files, imported, again, draft } = made;
     const isDry = options["dry-run"] === true;

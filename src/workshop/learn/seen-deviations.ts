@@ -74,7 +74,8 @@ export class DeviationLog {
     const at = new Date(this.#now()).toISOString();
     for (const told of deviations) {
       // Names of members come from upstream: what no tool file has is nothing to learn.
-      if ((told["path"] ?? "").length > MAX_PATH || visible(told["path"] ?? "") !== (told["path"] ?? "")) continue;
+      const { path = "" } = told;
+      if (path.length > MAX_PATH || visible(path) !== path) continue;
       const seen = seenOf(tool, told, at);
       if (this.#new.size < MOST || this.#new.has(keyOf(seen))) add(this.#new, seen);
     }

@@ -78,7 +78,7 @@ function tableAt(
   };
 }
 
-/** Where only required fields are marked, all others are optional. */
+/** Where only required fields are marked, all others are optional; where `name?` marks optional ones, all others are required. */
 function withMarks(rows: FieldRow[]): FieldRow[] {
   if (rows.some(({ occurs }) => occurs.isMark))
     return rows.map((row) =>

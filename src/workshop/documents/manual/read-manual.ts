@@ -76,7 +76,7 @@ class ManualReader {
     );
     for (const { index } of limits) taken.add(index);
     const failures = this.#failures(taken);
-    for (const { index, isItem } of failures) if (isItem !== false) taken.add(index);
+    for (const { index, isSentence } of failures) if (!isSentence) taken.add(index);
     const tables = fieldTables(outline, scopes, taken);
     const descriptions = this.#describe(endpoints, scopes, tables);
     const byEndpoint = new Map(descriptions.map((each) => [each.endpoint, each]));
@@ -217,7 +217,8 @@ class ManualReader {
     }
   }
 
-  #failures(taken: ReadonlySet<number>): { facts: ErrorFacts; index: number; isItem?: boolean }[] {
+  /** `isSentence`: its block may say something else as well. */
+  #failures(taken: ReadonlySet<number>): { facts: ErrorFacts; index: number; isSentence?: boolean }[] {
     return this.#outline.blocks.flatMap(({ block, index }) => {
       if (taken.has(index)) return [];
       if (block.kind === "table") return statusRows(block, this.#outline).map((facts) => ({ facts, index }));
@@ -227,7 +228,7 @@ class ManualReader {
       return (item ? [item] : statusSentences(block.text)).map((said) => ({
         facts: { ...said, evidence },
         index,
-        isItem: item !== undefined,
+        isSentence: item === undefined,
       }));
     });
   }

@@ -110,7 +110,7 @@ export function readXmlNodes(text: string, name: string): XmlNode {
 export function checkSize(text: string, name: string): void {
   let tags = 0;
   for (let at = text.indexOf("<"); at !== -1; at = text.indexOf("<", at + 1)) tags++;
-  // Each element has up to two tags; comments and sections have some, too.
+  // Each element has up to two tags; comments and CDATA sections have one each.
   if (tags > MAX_ELEMENTS * 3) throw notReadable(name, `it has more than ${MAX_ELEMENTS} elements`);
 }
 

@@ -2,9 +2,6 @@ import type { Problems } from "../model/problem.ts";
 import { stepsOf } from "../model/steps-of.ts";
 import type { ToolFile } from "../model/tool-file.ts";
 
-/** What a file may do without: a question may be whether it needs one. */
-const SECTIONS: ReadonlySet<string> = new Set(["settings", "secrets", "documents"]);
-
 /** How many steps of a path have to be written; what is deeper may be a default or in a short form. */
 const WRITTEN: Readonly<Record<string, number>> = { types: 4, tools: 2, settings: 2, secrets: 2, documents: 2 };
 
@@ -15,7 +12,7 @@ export function checkQuestions(file: ToolFile, problems: Problems): void {
     const depth = WRITTEN[String(steps[0])] ?? 1;
     // A section that is absent may be what is asked about.
     if (steps.length === 1 && depth > 1) continue;
-    if (SECTIONS.has(about) || problems.hasPlace(steps.slice(0, depth))) continue;
+    if (problems.hasPlace(steps.slice(0, depth))) continue;
     problems.warning(
       ["questions", index, "about"],
       `there is no ${about} in this file`,

@@ -94,7 +94,7 @@ const OTHER_HEADERS =
   /^(?:content-|accept|user-agent|host$|idempotency|if-|retry-after|www-|x-(?:request|correlation|trace|rate)|cache-|location$|etag$|link$|range$|date$|proxy-|authorization$|bearer$|basic$|headers?$|http)/i;
 const QUERY_NAME = /[`"]([A-Za-z][\w.-]{1,40})[`"]|\b(api_?key|access_token|appid|app_id)\b/gi;
 
-/** FoundCredentials that sentences and samples state for the whole manual. */
+/** Credentials that sentences and samples state for the whole manual. */
 export function statedCredentials(
   outline: Outline,
   samples: readonly MessageSample[],
