@@ -47,6 +47,8 @@ export function showReimport(
   const word = quotePath(shown);
   out.line();
   out.line("Next");
+  if (again.taken.some(({ path }) => path === "questions"))
+    out.line(`  nexus api questions ${word}  answer the questions`);
   out.line(`  nexus api diff ${word}       see what changed since the approval`);
   out.line(`  nexus api test ${word}       run its checks against a fake of the API`);
   out.line(`  nexus api approve ${word}    approve the new version`);

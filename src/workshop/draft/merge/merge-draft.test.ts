@@ -150,6 +150,24 @@ describe("importing again", () => {
     ]);
   });
 
+  test("new questions are asked after all old ones were answered, and lines that moved ask nothing again", () => {
+    const ask = (...questions: string[]) =>
+      draft(OLD).replace("  - { about: tools, ask: Is it so? }", questions.map((each) => `  - ${each}`).join("\n"));
+    const one = (line: number) => `{ about: tools.hours, ask: one, evidence: [manual#L${line}] }`;
+    const two = (line: number) => `{ about: tools.events, ask: two, evidence: [manual#L${line}] }`;
+    const asked = (mine: string, ...theirs: string[]) =>
+      (
+        parse(mergeDraft({ base: ask(one(1), two(2)), mine, theirs: ask(...theirs) }).text) as {
+          questions?: { ask: string; evidence: string[] }[];
+        }
+      ).questions;
+    const answered = draft(OLD).replace(/\nquestions:[^]*$/, "");
+    expect(asked(answered, one(3), two(4))).toBeUndefined();
+    const three = "{ about: tools, ask: three, evidence: [manual#L9] }";
+    expect(asked(answered, one(3), two(4), three)).toEqual([parse(three)]);
+    expect(asked(ask(two(2)), one(3), two(4), three)).toEqual([parse(two(4)), parse(three)]);
+  });
+
   test("a file in another layout is merged by its values", () => {
     const mine = draft(OLD).replaceAll(/^( +)/gm, "$1$1");
     const { text, taken } = mergeDraft({

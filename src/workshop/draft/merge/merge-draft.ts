@@ -153,6 +153,14 @@ function valueOf(chunk: FileChunk | undefined): Record<string, unknown> | undefi
   return isRecord(value) ? value : undefined;
 }
 
+/** The questions that the old draft did not have: answering all of the old ones removed the section, not these. */
+function newQuestions(base: FileChunk | undefined, theirs: FileChunk): FileChunk | undefined {
+  if (theirs.path[0] !== "questions") return undefined;
+  const { changes } = mergeValues({ base: valueOf(base), mine: { questions: [] }, theirs: valueOf(theirs) });
+  const isSome = changes.some((change) => "value" in change && Array.isArray(change.value) && change.value.length > 0);
+  return isSome ? { ...theirs, text: editToolFile(theirs.text, changes) } : undefined;
+}
+
 /** New entries follow the ones that they follow in the new draft. */
 function withAdded(
   kept: readonly FileChunk[],
@@ -169,8 +177,10 @@ function withAdded(
       continue;
     }
     // What the old draft also had was removed by the person, or by this merge.
-    if (base.find(chunk.path) || mine.find(chunk.path)) continue;
-    after.set(previous, [...(after.get(previous) ?? []), chunk]);
+    const isKnown = base.find(chunk.path) ?? mine.find(chunk.path);
+    const added = isKnown ? newQuestions(base.find(chunk.path), chunk) : chunk;
+    if (!added) continue;
+    after.set(previous, [...(after.get(previous) ?? []), added]);
     if (chunk.path[1] !== "") result.taken.push({ path: chunk.path.join("."), what: "added" });
   }
   const spaces = new Map(kept.filter(({ path }) => path[1]).map(({ path, text }) => [path[0], indentOf(text)]));

@@ -36,14 +36,24 @@ export function mergeValues(
   return { changes: inner.flatMap(({ changes }) => changes), conflicts: inner.flatMap(({ conflicts }) => conflicts) };
 }
 
-/** Answered questions stay away, new ones are asked, and those that the document answers now are not. */
+/**
+ * Answered questions stay away, new ones are asked, and those that the document answers now are not. A question whose
+ * lines only moved is the same question.
+ */
 function mergeItems(base: readonly unknown[], mine: readonly unknown[], theirs: readonly unknown[]): unknown[] {
-  const keyed = (list: readonly unknown[]) => list.map((item) => ({ item, key: canonicalJson(item) }));
-  const keysOf = (list: readonly unknown[]) => new Set(keyed(list).map(({ key }) => key));
-  const [inBase, inMine, inTheirs] = [keysOf(base), keysOf(mine), keysOf(theirs)];
-  const kept = keyed(mine).filter(({ key }) => !inBase.has(key) || inTheirs.has(key));
-  const added = keyed(theirs).filter(({ key }) => !inBase.has(key) && !inMine.has(key));
-  return [...kept, ...added].map(({ item }) => item);
+  const [inBase, inMine, inTheirs] = [byQuestion(base), byQuestion(mine), byQuestion(theirs)];
+  const kept = [...inMine].flatMap(([key, item]) => {
+    if (!inBase.has(key)) return [item];
+    return inTheirs.has(key) ? [isDeepStrictEqual(item, inBase.get(key)) ? inTheirs.get(key) : item] : [];
+  });
+  const added = [...inTheirs].flatMap(([key, item]) => (inBase.has(key) || inMine.has(key) ? [] : [item]));
+  return [...kept, ...added];
+}
+
+function byQuestion(list: readonly unknown[]): Map<string, unknown> {
+  return new Map(
+    list.map((item) => [canonicalJson(isRecord(item) ? [item["about"], item["ask"]] : item), item] as const),
+  );
 }
 
 function own(record: Record<string, unknown>, name: string): unknown {
