@@ -86,6 +86,16 @@ describe("what leans on a document", () => {
     }
   });
 
+  test("is shown with its new text if its lines changed and moved", () => {
+    const newer = `A new first line\n${MANUAL.replace("at most 20 letters", "at most 30 letters")}`;
+    const { stale } = compared({ manual: newer });
+    expect(stale.length).toBeGreaterThan(0);
+    for (const place of stale) {
+      expect(place.before).toContain("20 letters");
+      expect(place.after).toBe(place.before?.replace("20 letters", "30 letters"));
+    }
+  });
+
   test("moved if its lines are elsewhere now", () => {
     const { stale, moved } = compared({ manual: `A new first line\n${MANUAL}` }, { isTextKnown: false });
     expect(stale).toEqual([]);

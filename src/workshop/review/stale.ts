@@ -54,6 +54,9 @@ export function staleIn(file: ToolFile, options: StaleOptions): { stale: StalePl
   return { stale, moved };
 }
 
+/** So far around changed lines a line is looked for that is still there. */
+const NEAR_LINES = 50;
+
 type Comparison = { to: string } | Pick<StalePlace, "change" | "before" | "after">;
 
 class ComparedDocument {
@@ -111,11 +114,28 @@ class ComparedDocument {
     const first = this.#window(length).get(hash) ?? 0;
     if (first > 0) return { to: length === 1 ? `L${first}` : `L${first}-L${first + length - 1}` };
     const before = this.#old?.quote({ from, to });
+    const shift = this.#shift(from, to);
+    const present = shift === 0 ? after : this.#now.quote({ from: from + shift, to: to + shift });
     return {
-      change: from > this.#now.lines.length ? "gone" : "changed",
+      change: from + shift > this.#now.lines.length ? "gone" : "changed",
       ...(before === undefined ? {} : { before }),
-      ...(after === "" ? {} : { after }),
+      ...(present === "" ? {} : { after: present }),
     };
+  }
+
+  /** By how many lines the text around changed lines moved; 0 if its nearest lines before and after disagree. */
+  #shift(from: number, to: number): number {
+    const above = this.#moveOfNearest(from - 1, -1);
+    return above !== undefined && above === this.#moveOfNearest(to + 1, 1) ? above : 0;
+  }
+
+  #moveOfNearest(start: number, step: 1 | -1): number | undefined {
+    const count = this.#old?.lines.length ?? 0;
+    for (let line = start; line >= 1 && line <= count && Math.abs(line - start) < NEAR_LINES; line += step) {
+      const found = this.#window(1).get(sha256(this.#old?.quote({ from: line, to: line }) ?? "")) ?? 0;
+      if (found > 0) return found - line;
+    }
+    return undefined;
   }
 
   #window(length: number): Map<string, number> {
