@@ -97,6 +97,14 @@ class OpenQuestions {
         },
       );
     }
+    const { base } = file.upstream;
+    const isUnknown = URL.canParse(base) && new URL(base).hostname.endsWith(".invalid");
+    if (question.about === "upstream.base" && isUnknown) {
+      throw wrongUsage(
+        `The answer to question ${number} is not an address: ${visible(text)}`,
+        `The API has no address yet. Answer with it: --answer ${number}=https://…`,
+      );
+    }
     this.#text = changed;
     this.answered.push(number);
   }

@@ -94,6 +94,11 @@ test("X5 X13: a draft without an address is not approved, and answers to its que
     questions: { number: number; about: string }[];
   };
   const numberOf = (place: string) => questions.find(({ about }) => about.endsWith(place))?.number ?? 0;
+  const before = await world.read(file);
+  const wrong = await world.run(["api", "questions", "kiosk", "--answer", `${numberOf("upstream.base")}=kiosk`]);
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain("is not an address: kiosk");
+  expect(await world.read(file)).toBe(before);
   const answers = [
     `${numberOf("upstream.base")}=https://kiosk.example/v1`,
     `${numberOf(".reason")}=required`,
