@@ -69,4 +69,32 @@ describe("X5 small manuals, as people write them", () => {
     expect(file.tools["sending_message"]).toMatchObject({ effect: "write" });
     expect(file.tools["balance"]).toMatchObject({ effect: "read" });
   });
+
+  test("a short sentence describes a tool, and a sentence about a failure does not", async () => {
+    const { file } = await draftManual(`# Bakery API
+
+Base URL: \`https://bakery.test/v2\`
+
+## Place an order
+
+\`POST /orders\`
+
+Orders bread for a day.
+
+| Field | Type | Required | Description |
+|---|---|---|---|
+| day | date | yes | The day of collection |
+
+Returns 409 if the bread is sold out.
+
+## Cancel an order
+
+\`DELETE /orders/{id}\`
+
+Returns 404 if there is no such order.
+`);
+    expect(file.tools["place_order"]?.description).toBe("Orders bread for a day.");
+    expect(file.tools["cancel_order"]?.description).not.toContain("404");
+    expect(file.tools["cancel_order"]?.errors).toMatchObject([{ status: [404] }]);
+  });
 });

@@ -14,6 +14,13 @@ export interface SaidWords {
 const GENERIC =
   /^(?:requests?|responses?|endpoints?|urls?|usage|examples?|overview|parameters?|api(?: reference)?|introduction|syntax|call|http request|resources?|method|description|anfrage|antwort|authentication)$/i;
 
+/** `Orders bread for a day.`: short, but more than a label. */
+const SHORT_SENTENCE = /^\p{Lu}\p{Ll}+(?: [\p{L}\d'-]+){2,}\.$/u;
+
+/** A sentence about a failure says nothing about what the request is for. */
+const FAILURE =
+  /^(?:(?:it|this|the (?:call|request|server)) )?(?:returns?|answers?(?: with)?|responds? with) (?:an? |the )?(?:HTTP )?(?:status |error )?(?:code )?[45]\d\d\b/i;
+
 /** The words for each endpoint: the title of its section, and the first sentences below. */
 export function sayWords(outline: Outline, scopes: Scopes, endpoints: readonly Endpoint[]): Map<Endpoint, SaidWords> {
   const own = new Map<Endpoint, PlacedBlock[]>(endpoints.map((endpoint) => [endpoint, []]));
@@ -60,7 +67,8 @@ function wordsFor(
     .map(({ block }) => (block.kind === "paragraph" ? plainText(block.text) : ""))
     .find(
       (each) =>
-        each.length > 25 &&
+        (each.length > 25 || SHORT_SENTENCE.test(each)) &&
+        !FAILURE.test(each) &&
         !/^(?:GET|POST|PUT|PATCH|DELETE|HEAD)\b|^https?:\/\/\S+$|^(?:url|endpoint|example|beispiel|content-type|host)\b|\b(?:base|basis)[- ]?url\b|:$/i.test(
           each,
         ),
