@@ -2,21 +2,15 @@ import { messageOf } from "../../../errors/nexus-error.ts";
 import { sha256 } from "../../../text/digest.ts";
 import { visible } from "../../../text/visible.ts";
 import { MAX_DOCUMENT_LENGTH, type LoadedDocument } from "../parse-document.ts";
-import { checkSize, readXmlNodes, type XmlNode } from "./xml-nodes.ts";
+import { checkSize, readXmlNodes, XSD, type XmlNode } from "./xml-nodes.ts";
 
 /** The namespace of the elements around the files of a bundle. */
 export const BUNDLE = "urn:nexus:wsdl-bundle";
 
 const WSDL = "http://schemas.xmlsoap.org/wsdl/";
-const XSD = "http://www.w3.org/2001/XMLSchema";
 const MAX_FILES = 300;
 /** Namespaces whose schemas are known. */
-const KNOWN = new Set([
-  XSD,
-  "http://www.w3.org/XML/1998/namespace",
-  "http://schemas.xmlsoap.org/soap/encoding/",
-  "http://schemas.xmlsoap.org/wsdl/",
-]);
+const KNOWN = new Set([XSD, "http://www.w3.org/XML/1998/namespace", "http://schemas.xmlsoap.org/soap/encoding/", WSDL]);
 
 /** Reads the files that a description imports. */
 export interface PartSource {

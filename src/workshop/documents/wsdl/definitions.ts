@@ -1,5 +1,5 @@
-import { childrenOf, keyOf, qnameIn, type QName, type XmlNode } from "./xml-nodes.ts";
-import { SchemaSet, XSD } from "./xsd/schema-set.ts";
+import { childrenOf, keyOf, qnameIn, XSD, type QName, type XmlNode } from "./xml-nodes.ts";
+import { SchemaSet } from "./xsd/schema-set.ts";
 import { BUNDLE } from "./bundle-wsdl.ts";
 
 export const WSDL = "http://schemas.xmlsoap.org/wsdl/";

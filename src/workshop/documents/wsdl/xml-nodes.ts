@@ -33,7 +33,7 @@ export interface QName {
   name: string;
 }
 
-const XSD = "http://www.w3.org/2001/XMLSchema";
+export const XSD = "http://www.w3.org/2001/XMLSchema";
 /** Drafts of XML Schema, in which old descriptions are written: what those use of it means the same. */
 const XSD_DRAFT = /^http:\/\/www\.w3\.org\/(?:1999|2000\/10)\/XMLSchema$/;
 /** What prefixes mean that a description uses and does not declare. Other readers do not look at the declarations. */

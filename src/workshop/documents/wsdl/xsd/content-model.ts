@@ -1,5 +1,5 @@
-import { childrenOf, keyOf, qnameIn, type QName, type XmlNode } from "../xml-nodes.ts";
-import { isEncoding, XSD, type SchemaContext, type SchemaPart, type SchemaSet } from "./schema-set.ts";
+import { childrenOf, keyOf, qnameIn, XSD, type QName, type XmlNode } from "../xml-nodes.ts";
+import { isEncoding, type SchemaContext, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 
 /** What a value of a complex type has: an element, an attribute or its own text. */
 export interface XsdMember extends SchemaPart {

@@ -1,8 +1,8 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { plainSchema } from "../../inferred-schema.ts";
-import { childrenOf, qnameIn, type QName, type XmlNode } from "../xml-nodes.ts";
+import { childrenOf, qnameIn, XSD, type QName, type XmlNode } from "../xml-nodes.ts";
 import { ContentReader, memberKey, type ContentModel, type XsdMember } from "./content-model.ts";
-import { documentationOf, isEncoding, XSD, type SchemaPart, type SchemaSet } from "./schema-set.ts";
+import { documentationOf, isEncoding, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 import { SimpleTypes, type SimpleFacts } from "./simple-types.ts";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";

@@ -1,6 +1,4 @@
-import { childrenOf, keyOf, qnameIn, type QName, type XmlNode } from "../xml-nodes.ts";
-
-export const XSD = "http://www.w3.org/2001/XMLSchema";
+import { childrenOf, keyOf, qnameIn, XSD, type QName, type XmlNode } from "../xml-nodes.ts";
 
 /** Whether a namespace is that of SOAP encoding, whose types have the names of the built-in ones. */
 export function isEncoding(namespace: string): boolean {

@@ -1,6 +1,6 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
-import { childrenOf, qnameIn, qnameOf, type QName, type XmlNode } from "../xml-nodes.ts";
-import { documentationOf, isEncoding, XSD, type SchemaPart, type SchemaSet } from "./schema-set.ts";
+import { childrenOf, qnameIn, qnameOf, XSD, type QName, type XmlNode } from "../xml-nodes.ts";
+import { documentationOf, isEncoding, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 import { patternFrom } from "./xsd-pattern.ts";
 
 /** A single value: its type, its limits and where they are. */
