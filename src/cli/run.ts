@@ -95,7 +95,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     patience = setTimeout(() => out.note("stopping; press Ctrl-C again to stop immediately"), ENDING_MS);
   };
   const listen = () => SIGNAL_NAMES.forEach((signal) => process.on(signal, onSignal));
-  const ignore = () => SIGNAL_NAMES.forEach((signal) => process.off(signal, onSignal));
+  const stopListening = () => SIGNAL_NAMES.forEach((signal) => process.off(signal, onSignal));
   listen();
   try {
     const context: Parameters<Command["run"]>[0] = {
@@ -107,7 +107,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
         // A signal that came before would be lost with its handler.
         await setImmediate();
         interrupt.signal.throwIfAborted();
-        ignore();
+        stopListening();
         return work().finally(listen);
       },
       out,
@@ -134,7 +134,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     return exitCode;
   } finally {
     clearTimeout(patience);
-    ignore();
+    stopListening();
   }
 }
 
