@@ -2,7 +2,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { writeAtomic } from "../../files/atomic-write.ts";
 import { visible } from "../../text/visible.ts";
 import { findChoice, withAnswer } from "../../workshop/file/answer-question.ts";
-import type { QuestionSpec } from "../../workshop/file/model/tool-file.ts";
+import type { QuestionSpec, ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { readToolFile } from "../../workshop/file/read-tool-file.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
@@ -54,11 +54,15 @@ is removed. Comments, order and layout of the file stay. Questions are not part 
 class OpenQuestions {
   readonly questions: readonly QuestionSpec[];
   readonly answered: number[] = [];
+  /** Those whose answers changed nothing but a comment. */
+  readonly #noted: number[] = [];
   readonly #loaded: NamedApi;
   #text: string;
+  #content: string;
 
   constructor(loaded: NamedApi) {
     this.#loaded = loaded;
+    this.#content = contentOf(loaded.file);
     this.#text = loaded.text;
     this.questions = loaded.file?.questions ?? [];
   }
@@ -107,6 +111,9 @@ class OpenQuestions {
     }
     this.#text = changed;
     this.answered.push(number);
+    const content = contentOf(file);
+    if (content === this.#content) this.#noted.push(number);
+    this.#content = content;
   }
 
   async save(): Promise<void> {
@@ -133,8 +140,16 @@ class OpenQuestions {
     if (this.answered.length === 0)
       return left === 0 ? "There are no open questions." : `${pluralize(left, "open question")}.`;
     const rest = left === 0 ? "None is left." : `${left} left.`;
-    return `${pluralize(this.answered.length, "question")} answered. ${rest} Check the file: nexus api check ${again}`;
+    const answered = `${pluralize(this.answered.length, "question")} answered. ${rest}`;
+    const numbers = this.#noted.join(", ");
+    const noted = numbers === "" ? "" : ` The file has the answer to ${numbers} as a comment; nothing else changed.`;
+    return `${answered}${noted} Check the file: nexus api check ${again}`;
   }
+}
+
+/** All that a file says, except for its questions. */
+function contentOf(file: ToolFile | undefined): string {
+  return JSON.stringify({ ...file, questions: undefined });
 }
 
 async function askAll(open: OpenQuestions, out: Output, signal: AbortSignal): Promise<void> {

@@ -57,8 +57,8 @@ address while it is published.`,
       ...instanceChange(options),
     });
     if (out.json) return out.value(published);
-    showPublished(out, published);
     const { server, upstream } = published.instance;
+    showPublished(out, published, upstream ?? api.file.upstream.base);
     const secrets = upstream === "fake" ? [] : neededSecrets(api.file, server);
     if (published.isNew && secrets.length > 0) {
       out.note(visible(`It needs the secrets ${secrets.join(", ")}: nexus secrets set NAME${opened.again}`));
@@ -88,7 +88,7 @@ async function approvalOf(loaded: NamedApi, trust: Parameters<typeof ownLock>[1]
   });
 }
 
-function showPublished(out: Output, { version, isNew, instance, changes }: PublishedView): void {
+function showPublished(out: Output, { version, isNew, instance, changes }: PublishedView, upstream: string): void {
   const { approval, change } = version;
   const title = isNew
     ? `Published ${version.api} ${version.version}`
@@ -103,6 +103,7 @@ function showPublished(out: Output, { version, isNew, instance, changes }: Publi
     ["published", [`by ${version.publishedBy} at ${version.publishedAt}`]],
     ["change", change === null ? [] : [changeText(change.kind, change.since, changes)]],
     ["served as", [serves]],
+    ["calls", [upstream === "fake" ? "the fake of its file" : upstream]],
     [
       "address",
       [`/servers/${instance.server}/mcp, and /servers/${instance.server}/v${version.version.split(".")[0]}/mcp`],
