@@ -165,7 +165,10 @@ async function serveNetwork(host: Host, entrance: ServeDoor, serving: Serving): 
   await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
   operations?.attach(gateway);
   tenants?.onRemoved((tenant) => {
-    void gateway.closeTenant(tenant).then(() => removeTenantFolder(stateFolder, tenant, logger));
+    gateway
+      .closeTenant(tenant)
+      .then(() => removeTenantFolder(stateFolder, tenant, logger))
+      .catch((error: unknown) => logger.warn(`the tenant ${tenant} was not closed: ${messageOf(error)}`));
   });
   await Promise.race([gateway.ready(), pause(STARTING_MS, undefined, { ref: false }), untilAborted(signal)]);
   if (!signal.aborted)

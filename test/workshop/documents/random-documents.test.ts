@@ -35,20 +35,24 @@ function readAll({ operations, omitted }: ApiFacts): number {
   return operations.length + omitted.length;
 }
 
-test(`${DOCUMENTS} random documents never crash a reader, and each takes a short time`, { timeout: 600_000 + 60 * DOCUMENTS }, () => {
-  let read = 0;
-  for (let seed = 1; seed <= DOCUMENTS; seed++) {
-    const text = randomDocument(new Random(seed));
-    const start = performance.now();
-    try {
-      const document = parseDocument(text, "random");
-      read += readAll(document.format === "postman-2" ? readPostman(document) : readOpenApi(document));
-    } catch (error) {
-      if (!(error instanceof NexusError)) throw new Error(`document ${seed}: ${text}`, { cause: error });
+test(
+  `${DOCUMENTS} random documents never crash a reader, and each takes a short time`,
+  { timeout: 600_000 + 60 * DOCUMENTS },
+  () => {
+    let read = 0;
+    for (let seed = 1; seed <= DOCUMENTS; seed++) {
+      const text = randomDocument(new Random(seed));
+      const start = performance.now();
+      try {
+        const document = parseDocument(text, "random");
+        read += readAll(document.format === "postman-2" ? readPostman(document) : readOpenApi(document));
+      } catch (error) {
+        if (!(error instanceof NexusError)) throw new Error(`document ${seed}: ${text}`, { cause: error });
+      }
+      const took = performance.now() - start;
+      if (took > MOST_MS) throw new Error(`document ${seed} took ${took} ms: ${text}`);
     }
-    const took = performance.now() - start;
-    if (took > MOST_MS) throw new Error(`document ${seed} took ${took} ms: ${text}`);
-  }
-  // Most of them are good enough that something is read.
-  expect(read).toBeGreaterThan(DOCUMENTS / 2);
-});
+    // Most of them are good enough that something is read.
+    expect(read).toBeGreaterThan(DOCUMENTS / 2);
+  },
+);
