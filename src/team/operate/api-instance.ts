@@ -123,7 +123,7 @@ function requireSettings({ file }: CompiledApi, { server, settings, upstream }: 
 
 function checkUpstream(server: string, upstream: string, origin: PublicationOrigin): void {
   const url = URL.canParse(upstream) ? new URL(upstream) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.search !== "") {
+  if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || /[?#]/.test(upstream)) {
     throw new NexusError("ARGUMENTS_INVALID", `The upstream address of "${server}" is not an http or https address`, {
       server,
       hint: 'Use an address without user, password and query, as in https://test.example/v1/, or "fake".',

@@ -160,7 +160,9 @@ onBothEngines("publishing", (world) => {
     );
     await expect(apis.putInstance("orders", "b", { server: "orders" })).rejects.toThrow("belongs to");
     await expect(apis.putInstance("orders", "B", {})).rejects.toThrow("is not a valid name");
-    await expect(apis.putInstance("orders", "c", { upstream: "ftp://x/" })).rejects.toThrow("is not an http or https");
+    for (const upstream of ["ftp://x/", "https://x/?", "https://x/#"]) {
+      await expect(apis.putInstance("orders", "c", { upstream })).rejects.toThrow("is not an http or https");
+    }
     await apis.removeInstance("orders", "test");
     expect(await apis.instances("orders")).toHaveLength(1);
   });

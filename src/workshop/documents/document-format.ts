@@ -195,5 +195,5 @@ export function manualByText(text: string): ManualFormat {
 /** Whether a text that is not valid YAML was written for people. */
 export function isForPeople(text: string): boolean {
   if (/^["']?(?:openapi|swagger|asyncapi|info|paths|components|definitions)["']?\s*:/m.test(text)) return false;
-  return /^#{1,6} +\S/m.test(text) || /^(?!\s*#).*\w+(?: +\w+){5}/m.test(text);
+  return /^#{1,6} +\S/m.test(text) || /^(?![ \t]*#).*?\b\w+(?: +\w+){5}/m.test(text);
 }

@@ -29,6 +29,14 @@ test.each<[Partial<OperationFacts>, string]>([
   [{ id: "getOrDropItems", method: "GET" }, "destructive"],
   [{ id: "getAndDelete", effect: "read" }, "destructive"],
   [{ id: "orderCancel", effect: "read" }, "destructive"],
+  ...["/deleteUser", "/users/delete/{id}", "/users/delete/", "/users/delete.json", "/users/remove.php"].map(
+    (path): [Partial<OperationFacts>, string] => [{ method: "GET", path }, "destructive"],
+  ),
+  [{ path: "/remove_user/{id}" }, "destructive"],
+  [{ method: "GET", path: "/messages/send/{id}" }, "write"],
+  [{ method: "GET", path: "/cancel-reasons/{id}" }, "read"],
+  [{ method: "GET", path: "/users/{deleteId}" }, "read"],
+  [{ id: "checkAndSend" }, "write"],
   // A question about it is not the act.
   [{ id: "orderCanCancel", effect: "read" }, "read"],
   [{ id: "getDeletedOrders" }, "read"],

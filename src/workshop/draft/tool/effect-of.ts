@@ -25,8 +25,8 @@ export const EFFECT_RULES: readonly { effect: Effect; when: string; is: (operati
   { effect: "destructive", when: "the method is DELETE", is: ({ method }) => method === "DELETE" },
   {
     effect: "destructive",
-    when: `the name begins with, or has after "and", "or" or "then", or the path ends with, ${[...DESTRUCTIVE].join(", ")}`,
-    is: ({ verbs, joined }) => [...verbs, ...joined].some((verb) => DESTRUCTIVE.has(verb)),
+    when: `the name begins with, or has after "and", "or" or "then", or the last fixed step of the path is or begins with, ${[...DESTRUCTIVE].join(", ")}`,
+    is: ({ verbs, joined, acting }) => [...verbs, ...joined, acting].some((verb) => DESTRUCTIVE.has(verb)),
   },
   {
     effect: "destructive",
@@ -35,14 +35,14 @@ export const EFFECT_RULES: readonly { effect: Effect; when: string; is: (operati
   },
   {
     effect: "write",
-    when: `the path ends with ${[...ACTING].join(", ")}`,
-    is: ({ step }) => ACTING.has(step),
+    when: `the last fixed step of the path is or begins with ${[...ACTING].join(", ")}`,
+    is: ({ acting }) => ACTING.has(acting),
   },
   { effect: "read", when: `the method is ${[...SAFE].join(", ")}`, is: ({ method }) => SAFE.has(method) },
   {
     effect: "write",
-    when: `the name begins with ${[...WRITING].join(", ")}`,
-    is: ({ verbs: [first = ""] }) => WRITING.has(first),
+    when: `the name begins with, or has after "and", "or" or "then", ${[...WRITING].join(", ")}`,
+    is: ({ verbs: [first = ""], joined }) => [first, ...joined].some((verb) => WRITING.has(verb)),
   },
   {
     effect: "read",
@@ -56,8 +56,8 @@ interface Named {
   method: string;
   /** The first word of the name, and the last step of the path if it is one word. */
   verbs: string[];
-  /** The last step of the path if it is one word. */
-  step: string;
+  /** The first word of the last step that is no parameter: `delete` of `/users/delete/{id}` and of `/deleteUser.php`. */
+  acting: string;
   /** The words of the name that follow an "and": those of `getAndDelete`. */
   joined: string[];
   /** The last word of the name. */
@@ -93,12 +93,20 @@ function ruleFor({ method, id, path }: OperationFacts): (typeof EFFECT_RULES)[nu
   const facts: Named = {
     method: method.toUpperCase(),
     verbs,
-    step: steps[0] ?? "",
+    acting: actingWord(path),
     joined: named.filter((_, at) => JOINING.has(named[at - 1] ?? "")),
     last: named.at(-1) ?? "",
     beforeLast: named.at(-2) ?? "",
   };
   return EFFECT_RULES.find(({ is }) => is(facts));
+}
+
+/** Names of things, such as `/cancel-reasons`, are not written as one word with capitals, as names of functions are. */
+function actingWord(path: string): string {
+  const fixed = path.split(/[/:]/).findLast((step) => step !== "" && !step.includes("{")) ?? "";
+  const step = fixed.replace(/\.(?:json|xml|php|aspx?|do|cgi|action)$/i, "").replace(/^.*\./, "");
+  const [first = "", ...more] = wordsOf(step);
+  return more.length === 0 || /^[A-Za-z][a-z]*(?:[A-Z_]|$)/.test(step) ? first : "";
 }
 
 function words(text: string): ReadonlySet<string> {

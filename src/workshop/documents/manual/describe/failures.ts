@@ -30,10 +30,12 @@ export function statusRows(table: Table, outline: Outline): ErrorFacts[] {
 
 /** `404 – The order does not exist`, `400 seat_taken: …`, `seat_taken (400): …` as items of a list. */
 export function statusItem(text: string): { status: number[]; say: string } | undefined {
+  // No error is described at such length, and expressions take long for long blanks.
+  if (text.length > 1_000) return undefined;
   const found =
     /^\s*`?(?:HTTP )?([45]\d\d)\b((?:[\w ()./-]|`){0,60}?)\s*(?:[:–—=]|-(?=\s))\s*([\s\S]{3,300})$/.exec(text) ??
     named(
-      /^\s*`?([\w.-]{3,60})`?\s*[([]?\s*(?:HTTP )?`?([45]\d\d)\b[^:–—]{0,40}(?:[:–—]|-(?=\s))\s*([\s\S]{3,300})$/.exec(
+      /^\s*`?([\w.-]{3,60})`?\s*(?:[([]\s*)?(?:HTTP )?`?([45]\d\d)\b[^:–—]{0,40}(?:[:–—]|-(?=\s))\s*([\s\S]{3,300})$/.exec(
         text,
       ),
     );
