@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 export const PROGRAM = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 // Not maxRSS: on Linux it also counts the process that started this one.
 const MEASURE = `data:text/javascript,${encodeURIComponent(
-  `import { readFileSync, writeSync } from "node:fs"; process.on("exit", () => { const { user, system } = process.cpuUsage();
+  `import { readFileSync, writeSync } from "node:fs"; import { isMainThread } from "node:worker_threads";
+  if (isMainThread) process.on("exit", () => { const { user, system } = process.cpuUsage();
   const peak = /VmHWM:\\s*(\\d+)/.exec(readFileSync("/proc/self/status", "utf8"));
   writeSync(2, "\\nUSED " + JSON.stringify({ mb: Number(peak?.[1]) / 1024, cpuMs: (user + system) / 1000 })); });`,
 )}`;
@@ -21,6 +22,6 @@ export async function measuredImport(folder: string, name: string, content: stri
       resolve({ code: error ? error.code : 0, stderr: written }),
     );
   });
-  const used = JSON.parse(/USED (\{.*\})/.exec(stderr)?.[1] ?? "{}") as { mb: number; cpuMs: number };
+  const used = JSON.parse(/USED (\{[^}]*\})/.exec(stderr)?.[1] ?? "{}") as { mb: number; cpuMs: number };
   return { code, stderr, ...used };
 }
