@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { defineConfig, type ChunkingContext, type CodeSplittingGroup, type Plugin } from "rolldown";
 
-const NOT_BUNDLED = ["libsql", "pg-native", "cloudflare:sockets", "@opentelemetry/api"];
+const NOT_BUNDLED = ["libsql", "pg-native", "cloudflare:sockets", "@opentelemetry/api", /^@ai-sdk\//];
 
 /**
  * The library and the program, which share their files. Every pure JavaScript dependency is inside, its licence in

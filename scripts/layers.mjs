@@ -124,6 +124,13 @@ export const LAYERS = [
   ["gateway"],
   ["team"],
   ["team/operate"],
+  ["agent/model"],
+  ["agent/consent"],
+  ["agent/tools"],
+  ["agent/questions"],
+  ["agent/loop"],
+  ["agent/sessions"],
+  ["agent"],
   ["compose"],
   ["rest/remote"],
   ["rest/access"],
@@ -144,6 +151,9 @@ export const LAYERS = [
   ["cli/arguments"],
   ["cli/input"],
   ["cli/call"],
+  ["cli/models"],
+  ["cli/consent"],
+  ["cli/chat"],
   // Reviews say what was published, and publishing reads tool files.
   ["cli/api/publish", "cli/api"],
   ["cli/doctor"],
@@ -168,7 +178,7 @@ const ROOMS = ["text", "errors", "json", "async", "files", "source", "schema"];
 const ONLY = {
   server: [...ROOMS, "protocol", "server"],
   demo: [...ROOMS, "protocol", "server", "demo"],
-  testing: [...ROOMS, "protocol", "transport", "server", "testing"],
+  testing: [...ROOMS, "protocol", "transport", "server", "agent", "testing"],
 };
 
 /** These do not know each other; `compose` joins them. */

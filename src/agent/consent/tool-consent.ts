@@ -1,0 +1,19 @@
+import type { ToolAnnotations } from "../../protocol/mcp.ts";
+
+/** A tool call that a model wants to make. Everything in it but `server` comes from a server or a model. */
+export interface WantedCall {
+  server: string;
+  /** The name at its server. */
+  tool: string;
+  arguments: unknown;
+  annotations: ToolAnnotations;
+  /** Hash of the tool's definition: a remembered decision is about this definition. */
+  definitionHash: string | undefined;
+}
+
+export type ConsentAnswer = { kind: "allowed" } | { kind: "denied"; reason: string };
+
+/** Decides whether a call may be made. The agent asks it for every call, also for those of read-only tools. */
+export interface ToolConsent {
+  decide(call: WantedCall, signal: AbortSignal): Promise<ConsentAnswer>;
+}
