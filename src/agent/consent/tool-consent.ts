@@ -9,6 +9,8 @@ export interface WantedCall {
   annotations: ToolAnnotations;
   /** Hash of the tool's definition: a remembered decision is about this definition. */
   definitionHash: string | undefined;
+  /** For a tool that calls others (`callsOthers`): the other tool of the same server. It is decided for that tool. */
+  calls?: string | undefined;
 }
 
 export type ConsentAnswer = { kind: "allowed" } | { kind: "denied"; reason: string };

@@ -1,0 +1,162 @@
+import { Turns } from "../../async/turns.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { asNexusError, messageOf, type NexusError } from "../../errors/nexus-error.ts";
+import { covers, parsePattern, type AccessPattern } from "../../host/directory/access-pattern.ts";
+import { visible } from "../../text/visible.ts";
+import type { ConsentAsker, ConsentQuestion, ConsentReply } from "./consent-question.ts";
+import type { DecisionSubject, RememberedDecisions } from "./remembered-decisions.ts";
+import { entryIdentity, serverProvenance } from "./server-provenance.ts";
+import { shownJson } from "./shown-json.ts";
+import type { ConsentAnswer, ToolConsent, WantedCall } from "./tool-consent.ts";
+
+export interface ConsentDeskOptions {
+  /** Patterns of tools that run without a question: `github.search*`, `files`, `*`. */
+  allow?: readonly string[] | undefined;
+  /** Undefined: there is nobody to ask, and what needs a question is denied. */
+  ask?: ConsentAsker | undefined;
+  /** Undefined: `always` counts for this session. */
+  remembered?: RememberedDecisions | undefined;
+  /** For example `(server) => host.find(server)?.definition`. Without it, nothing can be remembered. */
+  definitionOf?: ((server: string) => ServerDefinition | undefined) | undefined;
+  /** Shared with others that ask the same person; default: its own. */
+  turns?: Turns | undefined;
+  /** Called if a decision could not be remembered; it counts for this session. */
+  onProblem?: ((error: NexusError) => void) | undefined;
+}
+
+const ALLOWED: ConsentAnswer = { kind: "allowed" };
+
+/**
+ * Decides about calls: read-only tools and allowed patterns run, earlier decisions count, and a person is asked about
+ * everything else, one question after the other. Deny by default.
+ */
+export class ConsentDesk implements ToolConsent {
+  readonly #options: ConsentDeskOptions;
+  readonly #allow: readonly AccessPattern[];
+  readonly #turns: Turns;
+  /** Subjects that were allowed for this session. */
+  readonly #session = new Set<string>();
+
+  /** Throws CONFIG_INVALID for an invalid pattern. */
+  constructor(options: ConsentDeskOptions = {}) {
+    this.#options = options;
+    this.#allow = options.allow?.map(parsePattern) ?? [];
+    this.#turns = options.turns ?? new Turns();
+  }
+
+  /** Rejects with CANCELLED when the signal is aborted. */
+  async decide(call: WantedCall, signal: AbortSignal): Promise<ConsentAnswer> {
+    if (call.annotations.readOnlyHint === true || this.#isAllowed(call)) return ALLOWED;
+    return unlessAborted(this.#decideWithPerson(call, signal), signal);
+  }
+
+  /** Forgets the decisions of this session. */
+  forgetSession(): void {
+    this.#session.clear();
+  }
+
+  #isAllowed({ server, tool, calls }: WantedCall): boolean {
+    const target = { kind: "tool", server, name: calls ?? tool } as const;
+    return this.#allow.some((pattern) => covers(pattern, target));
+  }
+
+  async #decideWithPerson(call: WantedCall, signal: AbortSignal): Promise<ConsentAnswer> {
+    const definition = this.#options.definitionOf?.(call.server);
+    const subject = subjectOf(call, definition);
+    try {
+      if (await this.#isDecided(call, subject)) return ALLOWED;
+      const { ask } = this.#options;
+      if (!ask) return denied(nobodyToAsk(call));
+      return await this.#turns.run(async () => {
+        signal.throwIfAborted();
+        // A question before this one may have been about the same tool.
+        if (await this.#isDecided(call, subject)) return ALLOWED;
+        const question = questionOf(call, definition, { canRemember: this.#canRemember(subject) });
+        const reply = await unlessAborted(ask(question, signal), signal);
+        return await this.#settle(reply, call, subject);
+      });
+    } catch (error) {
+      // Whatever went wrong, nobody has allowed the call.
+      return denied(`The question about this call could not be answered: ${visible(messageOf(error))}`);
+    }
+  }
+
+  async #isDecided(call: WantedCall, subject: DecisionSubject | undefined): Promise<boolean> {
+    if (this.#session.has(sessionKey(call, subject))) return true;
+    return subject !== undefined && (await this.#options.remembered?.has(subject)) === true;
+  }
+
+  async #settle(reply: ConsentReply, call: WantedCall, subject: DecisionSubject | undefined): Promise<ConsentAnswer> {
+    if (reply === "session" || reply === "always") this.#session.add(sessionKey(call, subject));
+    if (reply === "always") await this.#remember(subject);
+    if (reply === "once" || reply === "session" || reply === "always") return ALLOWED;
+    return denied("The user does not allow this call. Do not repeat it unless the user asks for it.");
+  }
+
+  /** The person has allowed the call, so it is made even if this could not be written down. */
+  async #remember(subject: DecisionSubject | undefined): Promise<void> {
+    const { remembered, onProblem } = this.#options;
+    if (!subject || !remembered) return;
+    try {
+      await remembered.remember(subject);
+    } catch (error) {
+      onProblem?.(asNexusError(error));
+    }
+  }
+
+  #canRemember(subject: DecisionSubject | undefined): boolean {
+    return subject !== undefined && this.#options.remembered !== undefined;
+  }
+}
+
+/** Undefined if the server or the definition of the tool cannot be recognised later. */
+function subjectOf(call: WantedCall, definition: ServerDefinition | undefined): DecisionSubject | undefined {
+  const { server, definitionHash } = call;
+  const entry = definition && entryIdentity(definition);
+  if (entry === undefined || definitionHash === undefined) return undefined;
+  return { server, tool: toolOf(call), entry, definition: definitionHash };
+}
+
+/** A definition that changes during the session is asked about again. */
+function sessionKey(call: WantedCall, subject: DecisionSubject | undefined): string {
+  return JSON.stringify([call.server, toolOf(call), subject?.entry, call.definitionHash]);
+}
+
+/** A tool that calls others is decided for each of them. */
+function toolOf({ tool, calls }: WantedCall): string {
+  return calls === undefined ? tool : `${tool} → ${calls}`;
+}
+
+function questionOf(
+  call: WantedCall,
+  definition: ServerDefinition | undefined,
+  { canRemember }: { canRemember: boolean },
+): ConsentQuestion {
+  const { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = call.annotations;
+  return {
+    server: visible(call.server),
+    tool: visible(toolOf(call)),
+    arguments: shownJson(call.arguments),
+    annotations: {
+      ...(typeof title === "string" && { title: visible(title) }),
+      ...(typeof readOnlyHint === "boolean" && { readOnlyHint }),
+      ...(typeof destructiveHint === "boolean" && { destructiveHint }),
+      ...(typeof idempotentHint === "boolean" && { idempotentHint }),
+      ...(typeof openWorldHint === "boolean" && { openWorldHint }),
+    },
+    provenance: definition && serverProvenance(definition),
+    canRemember,
+  };
+}
+
+function nobodyToAsk({ server, tool, calls = tool }: WantedCall): string {
+  return (
+    `The tool is not read-only, and nobody can be asked for permission. ` +
+    `The user can allow it with --allow ${visible(`${server}.${calls}`)}.`
+  );
+}
+
+function denied(reason: string): ConsentAnswer {
+  return { kind: "denied", reason };
+}
