@@ -20,8 +20,9 @@ export function serverProvenance(definition: ServerDefinition): ServerProvenance
 function reachOf({ written, entry, transport }: ServerDefinition): string {
   const asWritten = written?.command ?? written?.url;
   if (asWritten !== undefined) return asWritten;
-  const reach = entry?.reach;
-  switch (reach?.kind) {
+  if (!entry) return transport ? "in this program" : "unknown";
+  const { reach } = entry;
+  switch (reach.kind) {
     case "stdio":
       return maskWords([reach.command, ...reach.args]).join(" ");
     case "http":
@@ -29,8 +30,6 @@ function reachOf({ written, entry, transport }: ServerDefinition): string {
       return maskUrl(reach.url);
     case "api":
       return reach.file;
-    default:
-      return transport ? "in this program" : "unknown";
   }
 }
 

@@ -1,5 +1,5 @@
 import { visible, visibleLines } from "../../text/visible.ts";
-import { defaultOf, fieldFacts, readField, shownDefault, type FormField } from "./form-field.ts";
+import { defaultOf, fieldFacts, readField, shownDefault, type FormField } from "../../agent/questions/form-field.ts";
 import type { Output } from "../output/output.ts";
 import { askFor } from "../output/terminal-questions.ts";
 

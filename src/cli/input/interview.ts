@@ -5,7 +5,7 @@ import type { ElicitRequest, ElicitResult, InputRequest, InputResult } from "../
 import type { Era } from "../../protocol/revisions.ts";
 import { DECLARED } from "../command/declared.ts";
 import { fillForm, visitPage } from "./form.ts";
-import { defaultOf, formFields, readField, type FormField } from "./form-field.ts";
+import { defaultOf, formFields, readField, type FormField } from "../../agent/questions/form-field.ts";
 import type { GivenAnswers } from "./given-answers.ts";
 import type { Output } from "../output/output.ts";
 import type { SamplingProgram } from "./sampling-program.ts";

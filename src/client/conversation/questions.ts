@@ -173,6 +173,9 @@ function refusal(method: string, error: unknown): ErrorObject {
   if (error instanceof NexusError && error.code === "CAPABILITY_MISSING") {
     return { code: METHOD_NOT_FOUND, message: `This client does not answer ${method}` };
   }
+  if (error instanceof NexusError && error.code === "DENIED" && method === "sampling/createMessage") {
+    return { code: USER_REJECTED, message: "User rejected sampling request" };
+  }
   // Failures inside the client are not reported to the server.
   return { code: method === "sampling/createMessage" ? USER_REJECTED : INTERNAL_ERROR, message: NOT_ANSWERED };
 }

@@ -90,6 +90,26 @@ export async function readField(
   return wrong === undefined ? found : { problem: `${field.name}: ${wrong}` };
 }
 
+/** What is wrong with a filled-in form; undefined if it fits. */
+export async function checkForm(
+  fields: readonly FormField[],
+  content: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const inputSchema = {
+    type: "object",
+    properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])),
+    required: fields.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+  const check = await checkArguments({ name: "form", inputSchema }, content);
+  if (check.kind === "invalid") return check.problems.map(({ message }) => message).join("; ");
+  const wrong = fields.flatMap(({ name, schema }) => {
+    const problem = wrongFormat(schema["format"], content[name]);
+    return problem === undefined ? [] : [`${name}: ${problem}`];
+  });
+  return wrong.length > 0 ? wrong.join("; ") : undefined;
+}
+
 function valueOf({ name, kind, choices }: FormField, texts: readonly string[], numbered: boolean): FieldReading {
   const [text = ""] = texts;
   switch (kind) {

@@ -1,0 +1,77 @@
+import type { CallInfo } from "../../client/conversation/call-scope.ts";
+import { totalTokens } from "../model/usage.ts";
+import type { Usage } from "../model/model-provider.ts";
+import { samplingDenied } from "./sampling-failure.ts";
+
+/** What one server may use in one session. */
+export interface SamplingLimits {
+  /** Requests, including declined ones; default: 50. */
+  requests: number;
+  /** Input and output tokens together; default: 200,000. */
+  tokens: number;
+  /** Requests during one call; default: 20. Each round with tools is one. */
+  requestsPerCall: number;
+}
+
+const DEFAULT_LIMITS: SamplingLimits = { requests: 50, tokens: 200_000, requestsPerCall: 20 };
+
+interface Used {
+  requests: number;
+  tokens: number;
+  /** Of requests that are running. */
+  reserved: number;
+}
+
+/** Stops servers that ask in a loop. */
+export class SamplingBudget {
+  readonly #limits: SamplingLimits;
+  readonly #used = new Map<string, Used>();
+  readonly #perCall = new WeakMap<CallInfo, number>();
+
+  constructor(limits: Partial<SamplingLimits> = {}) {
+    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+  }
+
+  left(server: string): { requests: number; tokens: number } {
+    const { requests, tokens, reserved } = this.#usedBy(server);
+    return {
+      requests: Math.max(0, this.#limits.requests - requests),
+      tokens: Math.max(0, this.#limits.tokens - tokens - reserved),
+    };
+  }
+
+  /** Counts a request; throws DENIED if there are too many. */
+  enter(server: string, call: CallInfo | undefined): void {
+    const { requestsPerCall } = this.#limits;
+    const left = this.left(server);
+    if (left.requests === 0) throw limitReached(server, `${this.#limits.requests} requests in this session`);
+    if (left.tokens === 0) throw limitReached(server, `${this.#limits.tokens} tokens in this session`);
+    const during = (call && this.#perCall.get(call)) ?? 0;
+    if (call && during >= requestsPerCall) throw limitReached(server, `${requestsPerCall} requests during one call`);
+    if (call) this.#perCall.set(call, during + 1);
+    this.#usedBy(server).requests++;
+  }
+
+  /** Reserves tokens for an answer: at most `wanted`, and what is left. Call what it returns with what was used. */
+  reserve(server: string, wanted: number): { maxTokens: number; settle: (usage: Usage) => void } {
+    const used = this.#usedBy(server);
+    const maxTokens = Math.min(wanted, this.left(server).tokens);
+    if (maxTokens === 0) throw limitReached(server, `${this.#limits.tokens} tokens in this session`);
+    used.reserved += maxTokens;
+    const settle = (usage: Usage) => {
+      used.reserved -= maxTokens;
+      used.tokens += totalTokens(usage);
+    };
+    return { maxTokens, settle };
+  }
+
+  #usedBy(server: string): Used {
+    const known = this.#used.get(server) ?? { requests: 0, tokens: 0, reserved: 0 };
+    this.#used.set(server, known);
+    return known;
+  }
+}
+
+function limitReached(server: string, limit: string) {
+  return samplingDenied(server, `its limit of ${limit} is reached`, "The server may be asking in a loop.");
+}

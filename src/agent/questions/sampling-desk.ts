@@ -1,0 +1,218 @@
+import { Turns } from "../../async/turns.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
+import type { InputContext } from "../../client/conversation/input.ts";
+import { serverId } from "../../config/read/server-id.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { CreateMessageRequest, CreateMessageResult } from "../../protocol/mcp.ts";
+import { visible, visibleLines } from "../../text/visible.ts";
+import type { ModelMessage } from "../model/model-message.ts";
+import type { ModelEvent, ModelProvider, ModelRequest, Usage } from "../model/model-provider.ts";
+import { NO_USAGE } from "../model/usage.ts";
+import { chooseModel } from "./model-choice.ts";
+import { SamplingBudget, type SamplingLimits } from "./sampling-budget.ts";
+import { invalidSampling, samplingDenied, samplingFailed } from "./sampling-failure.ts";
+import { samplingMessages } from "./sampling-messages.ts";
+import type { SamplingAsker, SamplingParams, SamplingReviewer } from "./sampling-question.ts";
+import { answerCalls, answerText, samplingResult, type SampledAnswer } from "./sampling-result.ts";
+import { SamplingTools } from "./sampling-tools.ts";
+import { jsonText, shownMessage } from "./shown-sampling.ts";
+
+export interface SamplingDeskOptions {
+  /** The models that servers may use; the first is the default. Read for every request. */
+  models: () => readonly ModelProvider[];
+  /** Undefined: there is nobody to ask, and only the requests of allowed servers are answered. */
+  ask?: SamplingAsker | undefined;
+  /** Servers whose requests are answered without a question. Allowing a tool does not allow this. */
+  allow?: readonly string[] | undefined;
+  /** Shows every answer before it is sent to the server; undefined: answers are sent at once. */
+  review?: SamplingReviewer | undefined;
+  /** Maximum number of tokens of one answer; default: 4,096. */
+  maxTokens?: number | undefined;
+  limits?: Partial<SamplingLimits> | undefined;
+  /** Shared with others that ask the same person; default: its own. */
+  turns?: Turns | undefined;
+  /** Called with what an answer used, for sums. */
+  onUsage?: ((used: { server: string; model: ModelProvider; usage: Usage }) => void) | undefined;
+  /** Called with why a request was not answered: a legacy server learns only that it was rejected. */
+  onRefused?: ((server: string, error: NexusError) => void) | undefined;
+}
+
+/** A request that was checked, for the model that was chosen for it. */
+interface Prepared {
+  params: SamplingParams;
+  tools: SamplingTools;
+  messages: ModelMessage[];
+  model: ModelProvider;
+  maxTokens: number;
+}
+
+const DEFAULT_MAX_TOKENS = 4_096;
+
+/**
+ * Answers servers that ask for the user's model: a person sees each request first, unless the server was allowed. What it
+ * uses is limited for each server. The conversation with the user is never part of a request.
+ */
+export class SamplingDesk {
+  readonly #options: SamplingDeskOptions;
+  readonly #budget: SamplingBudget;
+  readonly #turns: Turns;
+  readonly #allowed: Set<string>;
+
+  constructor(options: SamplingDeskOptions) {
+    this.#options = options;
+    this.#budget = new SamplingBudget(options.limits);
+    this.#turns = options.turns ?? new Turns();
+    this.#allowed = new Set(options.allow?.map(serverId));
+  }
+
+  /** Rejects with DENIED if it is declined or a limit is reached, INPUT_FAILED if it is invalid or the model fails. */
+  async answer(request: CreateMessageRequest, { server, call, signal }: InputContext): Promise<CreateMessageResult> {
+    try {
+      this.#budget.enter(server, call);
+      const prepared = this.#prepare(server, request.params);
+      const allowed = this.#allowed.has(server) ? prepared : await this.#ask(server, prepared, signal);
+      const { answer, usage } = await this.#run(server, allowed, signal);
+      const sent = await this.#review({ server, answer, usage, tools: allowed.tools }, signal);
+      return samplingResult(sent, allowed.tools);
+    } catch (error) {
+      if (error instanceof NexusError && error.code !== "CANCELLED") this.#options.onRefused?.(server, error);
+      throw error;
+    }
+  }
+
+  #prepare(server: string, params: unknown): Prepared {
+    if (!isRecord(params)) throw invalidSampling("it has no parameters");
+    const { maxTokens, modelPreferences, systemPrompt } = params;
+    if (systemPrompt !== undefined && typeof systemPrompt !== "string") {
+      throw invalidSampling(`"systemPrompt" is not text`);
+    }
+    const tools = new SamplingTools(params["tools"]);
+    const messages = samplingMessages(params["messages"], tools);
+    const model = chooseModel(this.#options.models(), modelPreferences);
+    if (!model) throw samplingDenied(server, "no model is configured");
+    const most = Math.min(this.#options.maxTokens ?? DEFAULT_MAX_TOKENS, this.#budget.left(server).tokens);
+    // Servers in other languages send 1000.0, and some send nothing.
+    const wanted = typeof maxTokens === "number" && maxTokens >= 1 ? Math.floor(maxTokens) : most;
+    return { params: params as SamplingParams, tools, messages, model, maxTokens: Math.min(wanted, most) };
+  }
+
+  /** The request as the person allowed it. */
+  #ask(server: string, prepared: Prepared, signal: AbortSignal): Promise<Prepared> {
+    const { ask } = this.#options;
+    if (!ask) {
+      const hint = `Allow it with --allow-sampling ${server}.`;
+      throw samplingDenied(server, "nobody can be asked for permission", hint);
+    }
+    const asking = this.#turns.run(async () => {
+      signal.throwIfAborted();
+      // A question before this one may have allowed the server.
+      if (this.#allowed.has(server)) return prepared;
+      const reply = await unlessAborted(ask(this.#questionFor(server, prepared), signal), signal);
+      if (reply.kind !== "once" && reply.kind !== "session") throw samplingDenied(server, "the user declined it");
+      if (reply.kind === "session") this.#allowed.add(server);
+      return reply.edit ? this.#prepare(server, { ...prepared.params, ...defined(reply.edit) }) : prepared;
+    });
+    return unlessAborted(
+      asking.catch((error: unknown) => Promise.reject(asDenied(server, error))),
+      signal,
+    );
+  }
+
+  #questionFor(server: string, { params, tools, model, maxTokens }: Prepared): Parameters<SamplingAsker>[0] {
+    const { systemPrompt, temperature } = params;
+    return {
+      server: visible(server),
+      model: model.name,
+      system: systemPrompt === undefined ? undefined : visibleLines(systemPrompt),
+      messages: params.messages.map(shownMessage),
+      tools: tools.names.map(visible),
+      maxTokens,
+      temperature: typeof temperature === "number" ? temperature : undefined,
+      stopSequences: stopsOf(params).map(visible),
+      left: this.#budget.left(server),
+      params,
+    };
+  }
+
+  async #run(
+    server: string,
+    prepared: Prepared,
+    signal: AbortSignal,
+  ): Promise<{ answer: SampledAnswer; usage: Usage }> {
+    const { model, params, messages, tools } = prepared;
+    const { maxTokens, settle } = this.#budget.reserve(server, prepared.maxTokens);
+    let usage: Usage = NO_USAGE;
+    try {
+      const request: ModelRequest = {
+        system: params.systemPrompt,
+        messages,
+        ...(tools.tools.length > 0 && { tools: tools.tools, toolChoice: choiceOf(params.toolChoice) }),
+        maxTokens,
+        ...(typeof params.temperature === "number" && { temperature: params.temperature }),
+        ...(stopsOf(params).length > 0 && { stopSequences: stopsOf(params) }),
+      };
+      let end: Extract<ModelEvent, { type: "end" }> | undefined;
+      for await (const event of model.stream(request, { signal })) {
+        // Until the provider says what was used: an interrupted answer counts as a full one.
+        if (event.type !== "wait") usage = { inputTokens: 0, outputTokens: maxTokens };
+        if (event.type === "end") end = event;
+      }
+      if (!end) throw new Error("the answer of the provider has no end");
+      usage = end.usage;
+      const { stopReason, message } = end;
+      const answer = { model: model.name, stopReason, text: answerText(message), toolCalls: answerCalls(message) };
+      return { answer, usage };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw samplingFailed(server, model.name, error);
+    } finally {
+      settle(usage);
+      this.#options.onUsage?.({ server, model, usage });
+    }
+  }
+
+  async #review(
+    { server, answer, usage, tools }: { server: string; answer: SampledAnswer; usage: Usage; tools: SamplingTools },
+    signal: AbortSignal,
+  ): Promise<SampledAnswer> {
+    const { review } = this.#options;
+    if (!review) return answer;
+    const { model, text, toolCalls } = answer;
+    const calls = toolCalls.map(({ name, arguments: given }) => {
+      return { name: visible(tools.ownName(name)), arguments: jsonText(given) };
+    });
+    const shown = { server: visible(server), model, text: visibleLines(text), toolCalls: calls, usage };
+    const asking = this.#turns.run(async () => {
+      signal.throwIfAborted();
+      const reply = await unlessAborted(review(shown, signal), signal);
+      if (reply.kind !== "send") throw samplingDenied(server, "the user did not send the answer of the model");
+      return reply.text === undefined ? answer : { ...answer, text: reply.text };
+    });
+    return unlessAborted(
+      asking.catch((error: unknown) => Promise.reject(asDenied(server, error))),
+      signal,
+    );
+  }
+}
+
+/** A question that fails, or that the person leaves, allows nothing. */
+function asDenied(server: string, error: unknown): NexusError {
+  if (error instanceof NexusError && (error.code === "DENIED" || error.code === "INPUT_FAILED")) return error;
+  const denied = samplingDenied(server, "the question about it was not answered");
+  return denied.with({ cause: error });
+}
+
+/** Members that are undefined leave the request as it is. */
+function defined(edit: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+}
+
+function stopsOf({ stopSequences }: SamplingParams): string[] {
+  return Array.isArray(stopSequences) ? stopSequences.filter((text) => typeof text === "string" && text !== "") : [];
+}
+
+function choiceOf(toolChoice: unknown): NonNullable<ModelRequest["toolChoice"]> {
+  const mode = isRecord(toolChoice) ? toolChoice["mode"] : undefined;
+  return mode === "required" || mode === "none" ? mode : "auto";
+}

@@ -1,0 +1,54 @@
+import type { CreateMessageRequest, SamplingMessage } from "../../protocol/mcp.ts";
+import type { Usage } from "../model/model-provider.ts";
+
+/** The parameters of a sampling request after they were checked. */
+export type SamplingParams = CreateMessageRequest["params"];
+
+/** A question to a person: may this server use the model for this? Texts of the server are safe to show. */
+export interface SamplingQuestion {
+  server: string;
+  /** The chosen model: `provider:model`. */
+  model: string;
+  system: string | undefined;
+  messages: readonly { role: string; text: string }[];
+  /** Names of the server's tools that the model could ask for. The server runs them, not this program. */
+  tools: readonly string[];
+  /** After the limits of this program were applied. */
+  maxTokens: number;
+  temperature: number | undefined;
+  stopSequences: readonly string[];
+  /** What is left for this server in this session, before this request. */
+  left: { requests: number; tokens: number };
+  /** As the server sent it, for editing. */
+  params: SamplingParams;
+}
+
+/** The parts of a request that a person can change. */
+export interface SamplingEdit {
+  systemPrompt?: string | undefined;
+  messages?: SamplingMessage[] | undefined;
+  maxTokens?: number | undefined;
+}
+
+/** `session`: also the further requests of this server, until the program ends. */
+export type SamplingReply = { kind: "once" | "session"; edit?: SamplingEdit | undefined } | { kind: "decline" };
+
+/** Asks a person. Aborting the signal ends the question; throwing declines the request. */
+export type SamplingAsker = (question: SamplingQuestion, signal: AbortSignal) => Promise<SamplingReply>;
+
+/** The answer of the model before it is sent to the server. */
+export interface SamplingAnswer {
+  server: string;
+  model: string;
+  /** Safe to show. */
+  text: string;
+  /** The calls of the server's tools that the model asks for; safe to show. */
+  toolCalls: readonly { name: string; arguments: string }[];
+  usage: Usage;
+}
+
+/** Shows an answer to a person. `text` replaces the text of the answer. */
+export type SamplingReviewer = (
+  answer: SamplingAnswer,
+  signal: AbortSignal,
+) => Promise<{ kind: "send"; text?: string | undefined } | { kind: "decline" }>;
