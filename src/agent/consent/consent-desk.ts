@@ -152,7 +152,7 @@ function questionOf(
 
 function nobodyToAsk({ server, tool, calls = tool }: WantedCall): string {
   return (
-    `The tool is not read-only, and nobody can be asked for permission. ` +
+    `The tool is not read-only, and there is no person to ask for permission. ` +
     `The user can allow it with --allow ${visible(`${server}.${calls}`)}.`
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import type { InputContext } from "../../client/conversation/input.ts";
-import type { ElicitRequest, InputRequest } from "../../protocol/mcp.ts";
+import type { ElicitRequest } from "../../protocol/mcp.ts";
 import { AgentInput } from "./agent-input.ts";
 import { ElicitationDesk } from "./elicitation-desk.ts";
 import type { ElicitationHandler, FormReply } from "./elicitation-handler.ts";
@@ -38,7 +38,7 @@ describe("capabilities say what can be answered", () => {
   });
 
   test("a question that was not declared is refused", async () => {
-    await expect(new AgentInput({}).handle({ method: "roots/list" } as InputRequest, context)).rejects.toMatchObject({
+    await expect(new AgentInput({}).handle({ method: "roots/list" }, context)).rejects.toMatchObject({
       code: "CAPABILITY_MISSING",
     });
   });

@@ -102,7 +102,7 @@ export class SamplingDesk {
     const { ask } = this.#options;
     if (!ask) {
       const hint = `Allow it with --allow-sampling ${server}.`;
-      throw samplingDenied(server, "nobody can be asked for permission", hint);
+      throw samplingDenied(server, "there is no person to ask for permission", hint);
     }
     const asking = this.#turns.run(async () => {
       signal.throwIfAborted();
