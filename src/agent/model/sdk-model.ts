@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Network } from "../../net/network.ts";
+import { waitText } from "../../text/duration.ts";
+import { AnswerClock } from "./answer-clock.ts";
+import { AnswerReader } from "./answer-reader.ts";
+import { openLanguageModel } from "./language-model.ts";
+import { listProviderModels } from "./list-models.ts";
+import type { ModelCallOptions, ModelEvent, ModelPrices, ModelProvider, ModelRequest } from "./model-provider.ts";
+import { hiddenValuesOf, type ProviderEndpoint } from "./provider-endpoint.ts";
+import { brokenStream, pauseAfter, providerFailure } from "./provider-failure.ts";
+import { providerFetch } from "./provider-fetch.ts";
+import { providerCall } from "./provider-prompt.ts";
+import { ToolNames } from "./tool-names.ts";
+import { nearestName } from "../../text/nearest-name.ts";
+
+export interface SdkModelOptions {
+  endpoint: ProviderEndpoint;
+  model: string;
+  network: Network;
+  prices?: ModelPrices | undefined;
+  /** For one answer with its waits and repetitions; default: 10 minutes. */
+  timeoutMs?: number | undefined;
+}
+
+const TIMEOUT_MS = 600_000;
+const SILENCE_MS = 180_000;
+/** To look up the names of models after one was unknown. */
+const LOOK_UP_MS = 5_000;
+
+/** A model of a provider whose protocol a package of the AI SDK speaks. Waiting, repeating and errors are ours. */
+export class SdkModel implements ModelProvider {
+  readonly name: string;
+  readonly prices: ModelPrices | undefined;
+  readonly #options: SdkModelOptions;
+
+  constructor(options: SdkModelOptions) {
+    this.#options = options;
+    this.name = `${options.endpoint.provider}:${options.model}`;
+    this.prices = options.prices;
+  }
+
+  async *stream(request: ModelRequest, { signal }: ModelCallOptions = {}): AsyncGenerator<ModelEvent, void, undefined> {
+    const { endpoint, timeoutMs = TIMEOUT_MS } = this.#options;
+    const limits = { timeoutMs, silenceMs: Math.min(SILENCE_MS, timeoutMs) };
+    const clock = new AnswerClock(this.name, limits, signal);
+    const hidden = hiddenValuesOf(endpoint);
+    try {
+      for (let failures = 1; ; failures++) {
+        let hasOutput = false;
+        try {
+          for await (const event of this.#attempt(request, clock)) {
+            hasOutput = true;
+            yield event;
+          }
+          return;
+        } catch (thrown) {
+          clock.rest();
+          const error = clock.signal.aborted ? clock.signal.reason : this.#failure(thrown);
+          const pause = hasOutput || clock.signal.aborted ? undefined : pauseAfter(error, failures);
+          if (pause === undefined) throw hidden.inError(await this.#withNearestName(error));
+          if (pause > clock.leftMs) throw hidden.inError(waitTooLong(error, pause, timeoutMs));
+          yield { type: "wait", ms: Math.ceil(pause), reason: hidden.in(error.message) };
+          await sleep(pause, undefined, { signal: clock.signal }).catch(() => {
+            throw clock.signal.reason;
+          });
+        }
+      }
+    } finally {
+      clock.close();
+    }
+  }
+
+  async *#attempt(request: ModelRequest, clock: AnswerClock): AsyncGenerator<ModelEvent, void, undefined> {
+    const { endpoint, model, network } = this.#options;
+    clock.signal.throwIfAborted();
+    const fetch = providerFetch({ network, endpoint, model, expects: "events", onActivity: clock.hear });
+    const languageModel = await openLanguageModel(endpoint, model, fetch);
+    const names = new ToolNames();
+    const call = providerCall(request, { type: endpoint.type, model }, names);
+    const reader = new AnswerReader(names, callIdsOf(request));
+    clock.hear();
+    const { stream } = await languageModel.doStream({ ...call, abortSignal: clock.signal });
+    for await (const part of stream) {
+      if (part.type === "error") throw part.error;
+      yield* reader.read(part);
+    }
+    clock.rest();
+    const last = reader.end();
+    if (!last) throw brokenStream(endpoint);
+    yield* last;
+  }
+
+  #failure(thrown: unknown): NexusError {
+    return providerFailure(thrown, this.#options.endpoint, this.#options.model);
+  }
+
+  /** For an unknown model: which one was probably meant, if the provider lists its models. */
+  async #withNearestName(error: NexusError): Promise<NexusError> {
+    if (error.code !== "NAME_UNKNOWN") return error;
+    const { endpoint, model, network } = this.#options;
+    let listed: readonly string[] = [];
+    try {
+      listed = await listProviderModels({ endpoint, network, timeoutMs: LOOK_UP_MS });
+    } catch {
+      // The error itself says enough.
+    }
+    const near = nearestName(model, listed);
+    return near === undefined
+      ? error
+      : error.amended({ hint: `Did you mean "${endpoint.provider}:${near}"? ${error.hint}` });
+  }
+}
+
+function callIdsOf({ messages }: ModelRequest): string[] {
+  return messages.flatMap(({ role, content }) =>
+    role === "assistant" ? content.flatMap((part) => (part.type === "tool_call" ? [part.id] : [])) : [],
+  );
+}
+
+function waitTooLong(error: NexusError, pauseMs: number, timeoutMs: number): NexusError {
+  return error.amended({
+    retryAfterMs: pauseMs,
+    hint: `The provider asks to wait ${waitText(pauseMs)}, which is longer than the time limit of ${waitText(timeoutMs)}. Try again after that time, use a longer --timeout, or use another model.`,
+  });
+}
