@@ -1,6 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import { nearNames } from "../../text/nearest-name.ts";
 import { shorten } from "../../text/shorten.ts";
+import { ToolIndex } from "../../text/tool-index.ts";
 import { CALLS_META, FINDS_META } from "../../protocol/meta.ts";
 import type { CallToolResult, Tool, ToolAnnotations } from "../../protocol/mcp.ts";
 import type { CallContext } from "../../server/features/call-context.ts";
@@ -10,7 +11,6 @@ import { fullInputSchema, fullOutputSchema } from "../compile/json-schema.ts";
 import { fittedDefinition } from "../compile/tool-definition.ts";
 import type { ToolSpec } from "../file/model/tool-file.ts";
 import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
-import { ToolIndex } from "./tool-index.ts";
 
 export const CALL_TOOL = "call_tool";
 const MOST = 50;
@@ -65,7 +65,14 @@ class Catalog {
   }
 
   search(query: string, limit: unknown): CallToolResult {
-    this.#index ??= new ToolIndex([...this.#tools]);
+    this.#index ??= new ToolIndex(
+      [...this.#tools].map(([name, { title, description, meta }]) => ({
+        name,
+        title,
+        description,
+        category: meta.category,
+      })),
+    );
     const found = this.#index.search(query);
     const most = typeof limit === "number" ? Math.min(MOST, Math.max(1, Math.trunc(limit))) : USUAL;
     const tools = found.slice(0, most).map((name) => {

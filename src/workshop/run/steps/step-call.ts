@@ -30,7 +30,7 @@ export interface StepCall {
  * How a call ended. `earlier`: an earlier run of the same call made it. A value of null: a person confirmed the write,
  * and its answer is not known.
  */
-export type StepOutcome =
+export type StepCallOutcome =
   | { kind: "done"; value: Value | null; earlier: boolean; deviations: Record<string, string>[] }
   | { kind: "failed" | "running"; failure: Failure }
   /** `id`: under which the write is recorded. */
@@ -66,7 +66,7 @@ export class StepCaller {
     });
   }
 
-  async read(call: StepCall): Promise<StepOutcome> {
+  async read(call: StepCall): Promise<StepCallOutcome> {
     const { plan, trace, timeoutMs } = call;
     const refused = this.refused(call);
     if (refused) return { kind: "failed", failure: refused };
@@ -83,13 +83,13 @@ export class StepCaller {
   }
 
   /** The outcome of this write in an earlier run of the same call, if it was sent. */
-  async earlier(call: StepCall): Promise<StepOutcome | undefined> {
+  async earlier(call: StepCall): Promise<StepCallOutcome | undefined> {
     const record = await this.#parts.writes.recordOf(this.#ledgerKey(call));
     return record && this.#fromRecord(call, record);
   }
 
   /** Recorded first, and sent at most once. */
-  async write(call: StepCall): Promise<StepOutcome> {
+  async write(call: StepCall): Promise<StepCallOutcome> {
     const { plan, trace } = call;
     const { writes, now } = this.#parts;
     const refused = this.refused(call);
@@ -126,7 +126,7 @@ export class StepCaller {
     };
   }
 
-  #fromRecord(call: StepCall, record: EarlierWrite): StepOutcome {
+  #fromRecord(call: StepCall, record: EarlierWrite): StepCallOutcome {
     const at = new Date(record.at).toISOString();
     call.trace.note("info", "This step was sent before; nothing is sent", { earlier: record.kind });
     switch (record.kind) {
@@ -152,7 +152,7 @@ export class StepCaller {
   #done(
     call: StepCall,
     { structuredContent, _meta, isError }: Extract<EarlierWrite, { kind: "done" }>["result"],
-  ): StepOutcome {
+  ): StepCallOutcome {
     // What a person confirmed has no answer.
     if (isError) return { kind: "done", value: null, earlier: true, deviations: [] };
     const sentWith = _meta?.[FINGERPRINT];
@@ -198,7 +198,7 @@ export class StepCaller {
 }
 
 interface SentStep extends Pick<SentWrite, "outcome" | "lasting"> {
-  ended: StepOutcome;
+  ended: StepCallOutcome;
 }
 
 function refusedWrite(failure: Failure): SentStep {

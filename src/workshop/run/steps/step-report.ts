@@ -1,4 +1,4 @@
-import type { StepOutcome } from "./step-call.ts";
+import type { StepCallOutcome } from "./step-call.ts";
 
 /** What became of one step, for callers and logs. */
 export interface StepReport {
@@ -31,7 +31,7 @@ export function reportLine({ step, call, isWrite, state, items, earlier, id }: S
 }
 
 /** Takes one outcome into the report of its step. */
-export function takeOutcome(report: StepReport, outcome: StepOutcome): void {
+export function takeOutcome(report: StepReport, outcome: StepCallOutcome): void {
   if (outcome.kind !== "done") {
     report.state = outcome.kind;
     if (outcome.kind === "unknown") report.id = outcome.id;

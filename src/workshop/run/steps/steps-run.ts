@@ -7,7 +7,7 @@ import { fillTemplate } from "../../expression/fill.ts";
 import type { CallTrace } from "../call-trace.ts";
 import { Failure } from "../failure.ts";
 import type { RunnerParts } from "../runner-parts.ts";
-import { StepCaller, type StepCall, type StepOutcome } from "./step-call.ts";
+import { StepCaller, type StepCall, type StepCallOutcome } from "./step-call.ts";
 import { takeOutcome, type StepReport } from "./step-report.ts";
 import type { PlannedStep, StepsPlan } from "./steps-plan.ts";
 
@@ -116,13 +116,13 @@ export class StepsRun {
     return undefined;
   }
 
-  async #made(step: PlannedStep, call: StepCall): Promise<StepOutcome> {
+  async #made(step: PlannedStep, call: StepCall): Promise<StepCallOutcome> {
     if (step.isWrite) return (await this.#caller.earlier(call)) ?? this.#caller.write(call);
     return step.until ? this.#polled(step.until, call) : this.#caller.read(call);
   }
 
   /** Reads again until the condition is true. The number of reads is limited, whatever the clock says. */
-  async #polled(until: NonNullable<PlannedStep["until"]>, call: StepCall): Promise<StepOutcome> {
+  async #polled(until: NonNullable<PlannedStep["until"]>, call: StepCall): Promise<StepCallOutcome> {
     const { now, pause } = this.#parts;
     const { that, everyMs, atMostMs } = until;
     const end = Math.min(this.#deadline, now() + atMostMs);

@@ -1,13 +1,8 @@
 import { expect, test } from "vitest";
-import { smallFile } from "../../../test/fixtures/workshop/small-file.ts";
-import type { ToolSpec } from "../file/model/tool-file.ts";
-import { ToolIndex } from "./tool-index.ts";
+import { ToolIndex, type IndexedTool } from "./tool-index.ts";
 
-const [spec] = Object.values(smallFile().tools) as [ToolSpec];
-
-function tool(name: string, description: string, category?: string): [string, ToolSpec] {
-  const title = name.replaceAll("_", " ");
-  return [name, { ...spec, title, description, meta: category === undefined ? {} : { category } }];
+function tool(name: string, description: string, category?: string): IndexedTool {
+  return { name, title: name.replaceAll("_", " "), description, category };
 }
 
 const INDEX = new ToolIndex([

@@ -1,5 +1,3 @@
-import type { ToolSpec } from "../file/model/tool-file.ts";
-
 /** How much a word counts, by where it is. */
 const WEIGHTS = { name: 4, title: 3, category: 2, description: 1 } as const;
 
@@ -27,20 +25,30 @@ const COMMON: ReadonlySet<string> = new Set([
   "by",
 ]);
 
+/** What a tool is found by. */
+export interface IndexedTool {
+  name: string;
+  /** What a search returns; default: the name. */
+  key?: string | undefined;
+  title: string;
+  category?: string | undefined;
+  description: string;
+}
+
 /** Finds tools by words in their names, titles, categories and descriptions; the best first. */
 export class ToolIndex {
   /** By word: the weight of the word in each tool that has it. */
   readonly #words = new Map<string, Map<string, number>>();
-  /** The number of different words in the name of each tool. */
-  readonly #lengths: ReadonlyMap<string, number>;
+  /** The different words in the name of each tool. */
+  readonly #names: ReadonlyMap<string, ReadonlySet<string>>;
 
-  constructor(tools: readonly (readonly [name: string, spec: ToolSpec])[]) {
-    this.#lengths = new Map(tools.map(([name]) => [name, new Set(wordsOf(name)).size]));
-    for (const [name, { title, description, meta }] of tools) {
-      this.#add(name, name, WEIGHTS.name);
-      this.#add(name, title, WEIGHTS.title);
-      this.#add(name, meta.category ?? "", WEIGHTS.category);
-      this.#add(name, description, WEIGHTS.description);
+  constructor(tools: readonly IndexedTool[]) {
+    this.#names = new Map(tools.map(({ name, key = name }) => [key, new Set(wordsOf(name))]));
+    for (const { name, key = name, title, category = "", description } of tools) {
+      this.#add(key, name, WEIGHTS.name);
+      this.#add(key, title, WEIGHTS.title);
+      this.#add(key, category, WEIGHTS.category);
+      this.#add(key, description, WEIGHTS.description);
     }
   }
 
@@ -55,15 +63,17 @@ export class ToolIndex {
       const best = new Map<string, number>();
       for (const [word, tools] of this.#matching(asked)) {
         const share = word === asked ? 1 : PREFIX;
-        const rarity = Math.log(1 + this.#lengths.size / tools.size);
+        const rarity = Math.log(1 + this.#names.size / tools.size);
         for (const [tool, weight] of tools) {
           best.set(tool, Math.max(best.get(tool) ?? 0, weight * share * rarity));
         }
       }
       for (const [tool, score] of best) scores.set(tool, (scores.get(tool) ?? 0) + score);
     }
-    const shareOf = (tool: string) =>
-      wordsOf(tool).filter((word) => words.has(word)).length / (this.#lengths.get(tool) ?? 1);
+    const shareOf = (tool: string) => {
+      const own = [...(this.#names.get(tool) ?? [])];
+      return own.filter((word) => words.has(word)).length / (own.length || 1);
+    };
     return [...scores]
       .map(([tool, score]) => [tool, score * (1 + NAME_SHARE * shareOf(tool))] as const)
       .toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
