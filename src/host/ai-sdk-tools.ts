@@ -1,6 +1,6 @@
-import type { CallToolResult, Content, ResourceContents } from "../protocol/mcp.ts";
-import { repeatsStructure } from "../protocol/repeated-structure.ts";
+import type { CallToolResult } from "../protocol/mcp.ts";
 import type { AgentTool } from "./registry.ts";
+import { resultParts } from "./result-parts.ts";
 
 /** A tool in the format of the Vercel AI SDK. */
 export interface AiSdkTool<S> {
@@ -36,32 +36,10 @@ export function aiSdkTools<S>(
 /**
  * The structured data as text, images and audio as media, and errors as errors, without other parts of the protocol.
  */
-function modelOutput({ content, structuredContent, isError }: CallToolResult): AiSdkOutput {
-  const blocks = Array.isArray(content) ? content : [];
-  const parts = blocks.map(partOf);
-  if (structuredContent !== undefined && !blocks.some((block) => repeatsStructure(block, structuredContent))) {
-    parts.push({ type: "text", text: JSON.stringify(structuredContent) });
-  }
+function modelOutput(result: CallToolResult): AiSdkOutput {
+  const parts = resultParts(result);
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  if (isError) return { type: "error-text", value: texts.join("\n") || "The tool reported an error." };
+  if (result.isError) return { type: "error-text", value: texts.join("\n") || "The tool reported an error." };
   if (texts.length === parts.length) return { type: "text", value: texts.join("\n") };
   return { type: "content", value: parts };
-}
-
-function partOf(block: Content): AiSdkPart {
-  const { type, text, data, mimeType, resource, uri, name } = block;
-  if (type === "text" && typeof text === "string") return { type: "text", text };
-  if ((type === "image" || type === "audio") && typeof data === "string") {
-    return { type: "media", data, mediaType: mimeType ?? "application/octet-stream" };
-  }
-  if (type === "resource" && resource) return resourcePart(resource);
-  if (type === "resource_link")
-    return { type: "text", text: `${typeof name === "string" ? `${name}: ` : ""}${uri ?? ""}` };
-  return { type: "text", text: JSON.stringify(block) };
-}
-
-function resourcePart({ uri, text, blob, mimeType }: ResourceContents): AiSdkPart {
-  if (text !== undefined) return { type: "text", text: `${uri}\n${text}` };
-  if (blob === undefined) return { type: "text", text: uri };
-  return { type: "media", data: blob, mediaType: mimeType ?? "application/octet-stream" };
 }

@@ -1,8 +1,9 @@
+import { mapConcurrently } from "../async/map-concurrently.ts";
 import { checkArguments } from "../client/schema-check.ts";
 import type { InputProvider } from "../client/conversation/input.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
-import type { CallToolResult, GetPromptResult, ResourceContents, ToolAnnotations } from "../protocol/mcp.ts";
+import type { CallToolResult, GetPromptResult, ResourceContents, Tool, ToolAnnotations } from "../protocol/mcp.ts";
 import type { Host } from "./host.ts";
 import type { ForAgent, HostTool } from "./visible-lists.ts";
 
@@ -27,9 +28,15 @@ export interface ExecuteOptions {
 /** All tools that the agent may use, and two tools that list and read resources. */
 export function agentTools(host: Host, { agent }: { agent?: string } = {}): AgentTool[] {
   const scope = agent === undefined ? {} : { agent };
-  const tools = host.tools(scope).map((found) => agentTool(host, found, agent));
+  return [...host.tools(scope).map((found) => agentTool(host, found, agent)), ...resourceTools(host, scope)];
+}
+
+export const READ_RESOURCE = "ReadMcpResource";
+
+/** Two tools that list and read resources, if there are any for this agent. */
+export function resourceTools(host: Host, scope: ForAgent): AgentTool[] {
   const hasResources = host.resources(scope).length + host.templates(scope).length > 0;
-  return hasResources ? [...tools, listResources(host, scope), readResource(host, scope)] : tools;
+  return hasResources ? [listResources(host, scope), readResource(host, scope)] : [];
 }
 
 function agentTool(host: Host, found: HostTool, agent: string | undefined): AgentTool {
@@ -40,20 +47,25 @@ function agentTool(host: Host, found: HostTool, agent: string | undefined): Agen
     inputSchema: tool.inputSchema,
     annotations: tool.annotations ?? {},
     async execute(args, { signal, input } = {}) {
-      await requireFitting(found, args);
+      await requireFitting({ name, server, inputSchema: tool.inputSchema }, args);
       const options = { signal, input, ...(agent === undefined ? {} : { agent }) };
       return host.callTool(found, isRecord(args) ? args : {}, options);
     },
   };
 }
 
+/** A tool whose arguments are checked; without a server, one of our own. */
+export interface CheckedTool extends Pick<Tool, "name" | "inputSchema"> {
+  server?: string | undefined;
+}
+
 /** Checks the arguments from a model before they are sent. If the schema is unusable, the server decides. */
-async function requireFitting({ name, server, tool }: HostTool, args: unknown): Promise<void> {
-  const check = await checkArguments(tool, args);
+export async function requireFitting({ name, server, inputSchema }: CheckedTool, args: unknown): Promise<void> {
+  const check = await checkArguments({ name, inputSchema }, args);
   if (check.kind !== "invalid") return;
   const problems = check.problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   throw new NexusError("ARGUMENTS_INVALID", `Invalid arguments for ${name}: ${problems.join("; ")}`, {
-    server,
+    ...(server === undefined ? {} : { server }),
     mayHaveReached: false,
   });
 }
@@ -81,7 +93,7 @@ function listResources(host: Host, scope: ForAgent): AgentTool {
 function readResource(host: Host, scope: ForAgent): AgentTool {
   const properties = { server: { type: "string" }, uri: { type: "string" } };
   return {
-    name: "ReadMcpResource",
+    name: READ_RESOURCE,
     description: "Reads a resource of a server by its URI.",
     inputSchema: { type: "object", properties, required: ["server", "uri"] },
     annotations: { readOnlyHint: true },
@@ -146,13 +158,18 @@ export interface ContextOptions extends ForAgent {
   /** Maximum number of characters of all blocks together. */
   budget: number;
   /** Minimum priority (`annotations.priority`) of resources; the most important come first. */
-  minPriority?: number;
+  minPriority?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** How long to wait for one resource; default: the timeout of its server. */
+  timeoutMs?: number | undefined;
 }
+
+const READS_AT_ONCE = 4;
 
 /** Important resources as context, up to the budget. Resources that cannot be read are skipped. */
 export async function contextBlocks(
   host: Host,
-  { budget, minPriority = 0.8, agent }: ContextOptions,
+  { budget, minPriority = 0.8, agent, signal, timeoutMs }: ContextOptions,
 ): Promise<ContextBlock[]> {
   const scope = { agent };
   const priorityOf = (annotations: Record<string, unknown> | undefined) => {
@@ -166,11 +183,12 @@ export async function contextBlocks(
     .sort((a, b) => b.priority - a.priority);
   const blocks: ContextBlock[] = [];
   let left = budget;
-  for (const { server, uri } of wanted) {
-    const contents = await host.readResource(server, uri, scope).then(
-      (result) => result.contents,
-      (): ResourceContents[] => [],
+  const read = ({ server, uri }: { server: string; uri: string }) =>
+    host.readResource(server, uri, { ...scope, signal, timeoutMs }).then(
+      ({ contents }) => ({ server, uri, contents }),
+      () => ({ server, uri, contents: [] as ResourceContents[] }),
     );
+  for (const { server, uri, contents } of await mapConcurrently(wanted, read, { limit: READS_AT_ONCE })) {
     for (const { text } of contents) {
       if (text === undefined || text.length > left) continue;
       left -= text.length;
