@@ -1,4 +1,4 @@
-/** For the tests of programs that use Nexus: servers in the same process, without a wire. */
+/** For the tests of programs that use Nexus: servers and models in the same process, without a wire. */
 export { MemoryTransport, type MemoryPeer } from "../transport/memory.ts";
 export {
   ScriptedError,
@@ -9,3 +9,10 @@ export {
 } from "./scripted-connection.ts";
 export type { ServerScript, TextOr, ToolFunction } from "./server-script.ts";
 export { ScriptedServer } from "./scripted-server.ts";
+export {
+  ScriptedModel,
+  type ScriptedAnswer,
+  type ScriptedChoice,
+  type ScriptedModelOptions,
+  type ScriptedMove,
+} from "./scripted-model.ts";
