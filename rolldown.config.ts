@@ -12,6 +12,7 @@ const published = defineConfig({
   input: {
     index: "src/index.ts",
     "cli/main": "src/cli/main.ts",
+    "agent/index": "src/agent/index.ts",
     "gateway/index": "src/gateway/index.ts",
     "server/index": "src/server/index.ts",
     "workshop/index": "src/workshop/index.ts",

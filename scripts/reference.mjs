@@ -12,6 +12,11 @@ const ENTRIES = [
     about: "The library. [The guide](../guide/client.md) explains how it is used.",
   },
   {
+    name: "nexus-mcp/agent",
+    file: "dist/agent/index.d.ts",
+    about: "An agent. [The guide](../guide/agent.md) explains how it is used.",
+  },
+  {
     name: "nexus-mcp/gateway",
     file: "dist/gateway/index.d.ts",
     about: "The gateway. [The guide](../guide/gateway.md) explains how it is used.",
@@ -29,7 +34,7 @@ const ENTRIES = [
   {
     name: "nexus-mcp/testing",
     file: "dist/testing/index.d.ts",
-    about: "Servers for the tests of your own program. [The guide](../guide/testing.md) has examples.",
+    about: "Servers and a model for the tests of your own program. [The guide](../guide/testing.md) has examples.",
   },
 ];
 
@@ -47,10 +52,11 @@ const GROUPS = [
   [/^(transport|process|net|files)\//, "Servers and transports"],
   [/^protocol\/json-rpc/, "JSON-RPC"],
   [/^protocol\//, "MCP"],
+  [/^agent\//, "The agent"],
   [/^gateway\//, "The gateway"],
   [/^workshop\//, "The workshop"],
   [/^server\//, "The server side"],
-  [/^testing\//, "Scripted servers"],
+  [/^testing\//, "Scripted servers and models"],
 ];
 
 const text = render();

@@ -1,0 +1,97 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { ReadOnlyConsent } from "../consent/read-only-consent.ts";
+import type { ModelMessage, UserMessage } from "../model/model-message.ts";
+import type { ModelProvider, Usage } from "../model/model-provider.ts";
+import { addUsage, NO_USAGE } from "../model/usage.ts";
+import { contextParts } from "../tools/context-parts.ts";
+import { KeptResults } from "../tools/kept-results.ts";
+import { LiveTools } from "../tools/live-tools.ts";
+import type { AgentOptions, TurnOptions, TurnResult } from "./agent-options.ts";
+import { ConversationHistory } from "./conversation-history.ts";
+import { ToolRunner } from "./tool-runner.ts";
+import { Turn } from "./turn.ts";
+
+const MAX_STEPS = 50;
+const SEARCH_ABOVE = 60;
+const MAX_RESULT = 32_000;
+
+/** A conversation between a user, a model and the tools of a host. It has one turn at a time. */
+export class Agent {
+  /** Can be changed between turns, and during one for its next request. */
+  model: ModelProvider;
+  readonly #options: AgentOptions;
+  readonly #history: ConversationHistory;
+  readonly #tools: LiveTools;
+  readonly #runner: ToolRunner;
+  #usage = NO_USAGE;
+  #isBusy = false;
+
+  constructor(options: AgentOptions) {
+    const { host, model, name: agent, searchAbove = SEARCH_ABOVE, maxResult = MAX_RESULT } = options;
+    const { consent = new ReadOnlyConsent(), input } = options;
+    this.model = model;
+    this.#options = options;
+    this.#history = new ConversationHistory(options.messages ?? []);
+    const results = new KeptResults(maxResult);
+    this.#tools = new LiveTools({ host, agent, searchAbove, results });
+    this.#runner = new ToolRunner({ host, tools: this.#tools, results, consent, input, agent });
+  }
+
+  /** The conversation so far. At the end of a turn every provider accepts it. */
+  get messages(): readonly ModelMessage[] {
+    return this.#history.messages;
+  }
+
+  /** Of all turns of this agent. */
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  /**
+   * Sends a message of the user, and runs until the model has answered without tool calls, or something stops the turn.
+   * Failures are in the result, so that what was done is not lost; rejects only if a turn is running.
+   */
+  async send(content: string | UserMessage["content"], options: TurnOptions = {}): Promise<TurnResult> {
+    if (this.#isBusy) {
+      throw new NexusError("BUSY", "The agent is in a turn", { hint: "Wait for its end, or abort its signal." });
+    }
+    this.#isBusy = true;
+    try {
+      const { signal = new AbortController().signal, onEvent } = options;
+      await this.#addUser(typeof content === "string" ? [{ type: "text", text: content }] : content, signal);
+      const result = await this.#turn(signal, onEvent).run();
+      this.#usage = addUsage(this.#usage, result.usage);
+      return result;
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #addUser(content: UserMessage["content"], signal: AbortSignal): Promise<void> {
+    const { context, host, name: agent } = this.#options;
+    const parts =
+      context && !signal.aborted ? await contextParts(host, { ...context, agent, signal }, this.messages) : [];
+    this.#history.addUser([...parts, ...content]);
+  }
+
+  #turn(signal: AbortSignal, onEvent: TurnOptions["onEvent"]): Turn {
+    const { system, maxSteps = MAX_STEPS, budget = Infinity } = this.#options;
+    return new Turn({
+      model: () => this.model,
+      history: this.#history,
+      tools: this.#tools,
+      runner: this.#runner,
+      system,
+      maxSteps,
+      budget,
+      signal,
+      onEvent: (event) => {
+        try {
+          onEvent?.(event);
+        } catch {
+          // A program that fails to show an event must not lose what the turn does.
+        }
+      },
+    });
+  }
+}

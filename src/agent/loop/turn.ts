@@ -1,0 +1,106 @@
+import { unlessAborted } from "../../async/unless-aborted.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { AssistantMessage, ToolCallPart } from "../model/model-message.ts";
+import type { ModelProvider } from "../model/model-provider.ts";
+import { addUsage, NO_USAGE, totalTokens } from "../model/usage.ts";
+import type { LiveTools } from "../tools/live-tools.ts";
+import type { TurnResult } from "./agent-options.ts";
+import { callsOf, textOfAnswer, type ConversationHistory } from "./conversation-history.ts";
+import { readAnswer, type ModelAnswer } from "./model-answer.ts";
+import type { ToolRunner } from "./tool-runner.ts";
+import type { StopReason, TurnEvent, TurnStep } from "./turn-event.ts";
+
+export interface TurnContext {
+  model: () => ModelProvider;
+  history: ConversationHistory;
+  tools: LiveTools;
+  runner: ToolRunner;
+  system: string | undefined;
+  maxSteps: number;
+  budget: number;
+  signal: AbortSignal;
+  onEvent: (event: TurnEvent) => void;
+}
+
+/** From a message of the user to the end of the model's work for it. */
+export class Turn {
+  readonly #context: TurnContext;
+  readonly #steps: TurnStep[] = [];
+  #usage = NO_USAGE;
+  #text = "";
+  /** Answers with tool calls. */
+  #rounds = 0;
+
+  constructor(context: TurnContext) {
+    this.#context = context;
+  }
+
+  async run(): Promise<TurnResult> {
+    const { maxSteps, budget, signal, history } = this.#context;
+    const isAsked = history.messages.at(-1)?.role === "user";
+    if (!isAsked) return this.#stop("error", new NexusError("ARGUMENTS_INVALID", "The message is empty"));
+    for (;;) {
+      if (signal.aborted) return this.#stop("cancelled");
+      if (this.#rounds >= maxSteps) return this.#stop("steps");
+      if (totalTokens(this.#usage) >= budget) return this.#stop("budget");
+      const answer = await this.#ask();
+      const stopped = answer.kind === "broken" ? this.#break(answer) : await this.#take(answer);
+      if (stopped) return stopped;
+    }
+  }
+
+  async #ask(): Promise<ModelAnswer> {
+    const { model, history, tools, system, signal, onEvent } = this.#context;
+    await unlessAborted(tools.settle(), signal).catch(() => {});
+    const definitions = tools.definitions();
+    const request = { system, messages: history.messages, tools: definitions.length > 0 ? definitions : undefined };
+    return readAnswer(model(), request, { signal, onEvent });
+  }
+
+  /** The request failed or was cancelled: text that had come is kept, tool calls are not. */
+  #break({ text, error }: Extract<ModelAnswer, { kind: "broken" }>): TurnResult {
+    this.#text = text;
+    this.#context.history.addText({ role: "assistant", content: [{ type: "text", text }] });
+    return this.#context.signal.aborted ? this.#stop("cancelled") : this.#stop("error", error);
+  }
+
+  /** Undefined if the turn goes on. */
+  async #take(answer: Extract<ModelAnswer, { kind: "complete" }>): Promise<TurnResult | undefined> {
+    const { history, onEvent, model } = this.#context;
+    const message = history.withOwnIds(answer.message);
+    const calls = callsOf(message);
+    this.#usage = addUsage(this.#usage, answer.usage);
+    this.#text = textOfAnswer(message);
+    onEvent({ type: "answer", usage: answer.usage });
+    if (answer.stopReason === "refused") {
+      history.addText(message);
+      const text = `The provider of the model ${model().name} refused the content`;
+      return this.#stop(
+        "error",
+        new NexusError("SERVER_ERROR", text, { hint: "Change the message, or use another model." }),
+      );
+    }
+    if (calls.length === 0) {
+      history.addText(message);
+      return this.#stop("end");
+    }
+    await this.#runCalls(message, calls);
+    return undefined;
+  }
+
+  async #runCalls(message: AssistantMessage, calls: readonly ToolCallPart[]): Promise<void> {
+    const { history, runner, signal, onEvent } = this.#context;
+    this.#rounds++;
+    const finished = await Promise.all(calls.map((call) => runner.run(call, { signal, onEvent })));
+    this.#steps.push(...finished.map(({ step }) => step));
+    history.addCalls(
+      message,
+      finished.map(({ result }) => result),
+    );
+  }
+
+  #stop(stopReason: StopReason, error?: NexusError): TurnResult {
+    const result = { text: this.#text, steps: this.#steps, usage: this.#usage, stopReason };
+    return error ? { ...result, error } : result;
+  }
+}

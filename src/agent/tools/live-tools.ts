@@ -1,0 +1,145 @@
+import { within } from "../../async/within.ts";
+import type { Host } from "../../host/host.ts";
+import { READ_RESOURCE, resourceTools, type AgentTool } from "../../host/registry.ts";
+import type { ForAgent, HostTool } from "../../host/visible-lists.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { nearNames } from "../../text/nearest-name.ts";
+import { visibleLines } from "../../text/visible.ts";
+import type { ModelTool } from "../model/model-provider.ts";
+import type { KeptResults } from "./kept-results.ts";
+import { nameOrigin, OWN_SERVER } from "./origin.ts";
+import type { OwnTool } from "./own-tool.ts";
+import { CALL_ANY_TOOL, CALL_TOOL_DEFINITION, searchMode } from "./search-mode.ts";
+
+/** What a call of a model is for. */
+export type CallTarget =
+  | { kind: "server"; found: HostTool; arguments: unknown }
+  | { kind: "own"; tool: OwnTool; arguments: unknown }
+  /** There is no such tool now; `message` says why. */
+  | { kind: "missing"; server: string; tool: string; arguments: unknown; message: string };
+
+export interface LiveToolsOptions extends ForAgent {
+  host: Host;
+  /** With more tools than this, they are searched for. */
+  searchAbove: number;
+  results: KeptResults;
+}
+
+/** How long a request to the model waits for lists that are being read. */
+const SETTLE_MS = 1_000;
+
+/** The tools of a host for a model, as they are at this moment. */
+export class LiveTools {
+  readonly #options: LiveToolsOptions;
+  /** What was offered before, to explain why it is missing. */
+  readonly #offered = new Map<string, { server: string; tool: string }>();
+
+  constructor(options: LiveToolsOptions) {
+    this.#options = options;
+  }
+
+  /** Waits a moment for lists that servers have just reported as changed. */
+  async settle(): Promise<void> {
+    const { host } = this.#options;
+    const reading = host.servers().flatMap(({ id }) => host.listsSettled(id) ?? []);
+    if (reading.length > 0) await within(Promise.all(reading), SETTLE_MS);
+  }
+
+  /** The definitions for the next request. */
+  definitions(): ModelTool[] {
+    const tools = this.#tools();
+    for (const { name, server, tool } of tools) this.#offered.set(name, { server, tool: tool.name });
+    const own = this.#ownTools().map(({ definition }) => definition);
+    return this.#isSearched(tools) ? [...own, CALL_TOOL_DEFINITION] : [...tools.map(definitionOf), ...own];
+  }
+
+  /** The tool that a model calls by this name. */
+  resolve(name: string, args: unknown): CallTarget {
+    const own = this.#ownTools().find(({ definition }) => definition.name === name);
+    if (own) return { kind: "own", tool: own, arguments: args };
+    // Also when there are so few tools now that it is not offered: the model may have been asked before.
+    if (name === CALL_ANY_TOOL) return this.#resolveInner(args);
+    return this.#resolveServer(name, args);
+  }
+
+  /** The same tool as it is listed now; undefined if it is no longer listed. */
+  find(name: string): HostTool | undefined {
+    return this.#tools().find((found) => found.name === name);
+  }
+
+  #resolveInner(args: unknown): CallTarget {
+    const { name, arguments: inner = {} } = isRecord(args) ? args : {};
+    if (typeof name === "string") return this.#resolveServer(name, inner);
+    const message = `${CALL_ANY_TOOL} needs the name of a tool, as search_tools gives it.`;
+    return { kind: "missing", server: OWN_SERVER, tool: CALL_ANY_TOOL, arguments: args, message };
+  }
+
+  #resolveServer(name: string, args: unknown): CallTarget {
+    const found = this.find(name);
+    if (found) return { kind: "server", found, arguments: args };
+    const { server, tool } = this.#offered.get(name) ?? { server: "", tool: name };
+    return { kind: "missing", server, tool, arguments: args, message: this.#whyMissing(name) };
+  }
+
+  #whyMissing(name: string): string {
+    const before = this.#offered.get(name);
+    if (!before) {
+      const near = nearNames(
+        name,
+        this.#tools().map((tool) => tool.name),
+        3,
+      );
+      const hint = near.length === 0 ? "Use only tools that are offered." : `Did you mean ${near.join(", ")}?`;
+      return `There is no tool ${JSON.stringify(name)}. ${hint}`;
+    }
+    const state = this.#options.host.find(before.server)?.state.kind;
+    const why = state === "ready" || state === undefined ? "" : ` Its server is ${state}.`;
+    return `The ${nameOrigin(before)} is no longer available.${why} Nothing was sent.`;
+  }
+
+  #tools(): HostTool[] {
+    const { host, agent } = this.#options;
+    const byName = new Map<string, HostTool>();
+    // A name stands for one tool; the first keeps it.
+    for (const found of host.tools({ agent })) if (!byName.has(found.name)) byName.set(found.name, found);
+    return [...byName.values()];
+  }
+
+  #isSearched(tools: readonly HostTool[]): boolean {
+    return tools.length > this.#options.searchAbove;
+  }
+
+  #ownTools(): OwnTool[] {
+    const { host, agent, results } = this.#options;
+    const search = this.#isSearched(this.#tools())
+      ? searchMode(
+          () => this.#tools(),
+          (name) => this.#whyMissing(name),
+        )
+      : [];
+    const resources = resourceTools(host, { agent }).map(resourceTool);
+    return [...search, ...resources, ...(results.isEmpty ? [] : [results.tool])];
+  }
+}
+
+function definitionOf({ name, server, tool }: HostTool): ModelTool {
+  const { title, description = title ?? "" } = tool;
+  return {
+    name,
+    description: `The ${nameOrigin({ server, tool: tool.name })}. Its server describes it: ${visibleLines(description)}`,
+    inputSchema: tool.inputSchema,
+  };
+}
+
+function resourceTool(tool: AgentTool): OwnTool {
+  const { name, description, inputSchema } = tool;
+  const reads = name === READ_RESOURCE;
+  return {
+    definition: { name, description, inputSchema },
+    ...(reads && {
+      originOf: ({ server, uri }) => ({ server: String(server), resource: String(uri) }),
+      serverOf: ({ server }) => String(server),
+    }),
+    run: (args, options) => tool.execute(args, options),
+  };
+}

@@ -1,0 +1,21 @@
+import { callsOthers, calledWith } from "../../host/directory/access-target.ts";
+import type { HostTool } from "../../host/visible-lists.ts";
+import { canonicalJson } from "../../json/canonical-json.ts";
+import { sha256 } from "../../text/digest.ts";
+import type { WantedCall } from "../consent/tool-consent.ts";
+
+/** Hash of a tool's definition as it is listed. */
+export function definitionHash({ tool }: HostTool): string {
+  return sha256(canonicalJson(tool));
+}
+
+/**
+ * The call that consent is asked for. A tool that calls others of its server is decided by the name of the other; as that
+ * one is not listed, annotations and hash are those of the tool that calls it.
+ */
+export function wantedCall(found: HostTool, args: unknown): WantedCall {
+  const { server, tool } = found;
+  const { annotations = {} } = tool;
+  const { calls } = calledWith({ kind: "tool", server, name: tool.name, ...callsOthers(tool) }, args);
+  return { server, tool: calls ?? tool.name, arguments: args, annotations, definitionHash: definitionHash(found) };
+}
