@@ -3,7 +3,8 @@ export { Agent } from "./loop/agent.ts";
 export type { AgentOptions, TurnOptions, TurnResult } from "./loop/agent-options.ts";
 export type { StepOutcome, StopReason, TurnEvent, TurnStep } from "./loop/turn-event.ts";
 export type { ConsentAnswer, ToolConsent, WantedCall } from "./consent/tool-consent.ts";
-export { ReadOnlyConsent } from "./consent/read-only-consent.ts";
+export { ConsentDesk, type ConsentDeskOptions } from "./consent/consent-desk.ts";
+export type { ConsentAsker, ConsentQuestion, ConsentReply } from "./consent/consent-question.ts";
 export type {
   AssistantMessage,
   MediaPart,

@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { ReadOnlyConsent } from "../consent/read-only-consent.ts";
+import { ConsentDesk } from "../consent/consent-desk.ts";
 import type { ModelMessage, UserMessage } from "../model/model-message.ts";
 import type { ModelProvider, Usage } from "../model/model-provider.ts";
 import { addUsage, NO_USAGE } from "../model/usage.ts";
@@ -28,7 +28,7 @@ export class Agent {
 
   constructor(options: AgentOptions) {
     const { host, model, name: agent, searchAbove = SEARCH_ABOVE, maxResult = MAX_RESULT } = options;
-    const { consent = new ReadOnlyConsent(), input } = options;
+    const { consent = new ConsentDesk(), input } = options;
     this.model = model;
     this.#options = options;
     this.#history = new ConversationHistory(options.messages ?? []);

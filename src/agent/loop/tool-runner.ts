@@ -127,7 +127,7 @@ export class ToolRunner {
       },
     );
     if (answer.kind === "allowed") return undefined;
-    return textEnd("denied", `The call was denied: ${answer.reason}. The tool did not run.`);
+    return textEnd("denied", `The call was denied, and the tool did not run. ${answer.reason}`);
   }
 
   #resultEnd(result: CallToolResult, origin: DataOrigin | undefined, kept: KeptResults | undefined): CallEnd {

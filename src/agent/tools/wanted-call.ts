@@ -10,12 +10,13 @@ export function definitionHash({ tool }: HostTool): string {
 }
 
 /**
- * The call that consent is asked for. A tool that calls others of its server is decided by the name of the other; as that
- * one is not listed, annotations and hash are those of the tool that calls it.
+ * The call that consent is asked for. If the tool calls another one of its server, the annotations and the hash are still
+ * those of the tool itself, because the other one is not listed.
  */
 export function wantedCall(found: HostTool, args: unknown): WantedCall {
   const { server, tool } = found;
   const { annotations = {} } = tool;
   const { calls } = calledWith({ kind: "tool", server, name: tool.name, ...callsOthers(tool) }, args);
-  return { server, tool: calls ?? tool.name, arguments: args, annotations, definitionHash: definitionHash(found) };
+  const call = { server, tool: tool.name, arguments: args, annotations, definitionHash: definitionHash(found) };
+  return calls === undefined ? call : { ...call, calls };
 }
