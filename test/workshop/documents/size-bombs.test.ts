@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cases } from "../../fixtures/depth.ts";
 import { measuredImport, PROGRAM } from "./measured-import.ts";
 
 let folder: string;
@@ -97,7 +98,7 @@ const BOUNDED: Record<string, () => string> = {
 };
 
 describe("X5: descriptions with very many parts are refused or read within 5 s and 200 MB", () => {
-  test.for(Object.entries(REFUSED))("%s is refused", { timeout: 90_000 }, async ([name, [make, reason]]) => {
+  test.for(cases(Object.entries(REFUSED)))("%s is refused", { timeout: 90_000 }, async ([name, [make, reason]]) => {
     const { code, cpuMs, mb, stderr } = await measuredImport(folder, name, make());
     expect(code, stderr.slice(0, 500)).toBe(3);
     expect(stderr).toMatch(reason);
@@ -105,7 +106,7 @@ describe("X5: descriptions with very many parts are refused or read within 5 s a
     expect(mb).toBeLessThan(215);
   });
 
-  test.for(Object.entries(BOUNDED))("%s is bounded", { timeout: 90_000 }, async ([name, make]) => {
+  test.for(cases(Object.entries(BOUNDED)))("%s is bounded", { timeout: 90_000 }, async ([name, make]) => {
     const { code, cpuMs, mb, stderr } = await measuredImport(folder, name, make());
     expect(code, stderr.slice(0, 500)).toBe(0);
     expect(cpuMs).toBeLessThan(6_500);

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cases } from "../../../fixtures/depth.ts";
 import { measuredImport } from "../measured-import.ts";
 import { wsdlOf } from "./wsdl-writer.ts";
 
@@ -159,7 +160,7 @@ const BOUNDED: Record<string, [make: () => string, files?: Record<string, string
 };
 
 describe("X5: hostile WSDL is refused or read within 5 s and 200 MB", () => {
-  test.for(Object.entries(REFUSED))("%s is refused", { timeout: 90_000 }, async ([, [make, reason]]) => {
+  test.for(cases(Object.entries(REFUSED)))("%s is refused", { timeout: 90_000 }, async ([, [make, reason]]) => {
     const { code, cpuMs, mb, stderr } = await measuredImport(folder, "bomb.wsdl", make());
     expect(code, stderr.slice(0, 500)).toBe(3);
     expect(stderr).toMatch(reason);
@@ -167,7 +168,7 @@ describe("X5: hostile WSDL is refused or read within 5 s and 200 MB", () => {
     expect(mb).toBeLessThan(215);
   });
 
-  test.for(Object.entries(BOUNDED))("%s is bounded", { timeout: 90_000 }, async ([, [make, files = {}]]) => {
+  test.for(cases(Object.entries(BOUNDED)))("%s is bounded", { timeout: 90_000 }, async ([, [make, files = {}]]) => {
     for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
     const { code, cpuMs, mb, stderr } = await measuredImport(folder, "bomb.wsdl", make());
     expect([0, 3], stderr.slice(0, 500)).toContain(code);
