@@ -268,6 +268,16 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "run the checks of a tool file against its fake",
     load: async () => (await import("./api/api-test.ts")).apiTest,
   },
+  "consent list": {
+    section: "Agent",
+    summary: "list the tools that the agent may call without asking",
+    load: async () => (await import("./consent/consent-list.ts")).consentList,
+  },
+  "consent forget": {
+    section: "Agent",
+    summary: "let the agent ask again before it calls a tool",
+    load: async () => (await import("./consent/consent-forget.ts")).consentForget,
+  },
   "secrets set": {
     section: "Secrets",
     summary: "store a secret that entries use as ${secret:name}",

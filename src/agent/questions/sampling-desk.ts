@@ -13,10 +13,10 @@ import { chooseModel } from "./model-choice.ts";
 import { SamplingBudget, type SamplingLimits } from "./sampling-budget.ts";
 import { invalidSampling, samplingDenied, samplingFailed } from "./sampling-failure.ts";
 import { samplingMessages } from "./sampling-messages.ts";
-import type { SamplingAsker, SamplingParams, SamplingReviewer } from "./sampling-question.ts";
+import type { SamplingAsker, SamplingParams, SamplingQuestion, SamplingReviewer } from "./sampling-question.ts";
 import { answerCalls, answerText, samplingResult, type SampledAnswer } from "./sampling-result.ts";
 import { SamplingTools } from "./sampling-tools.ts";
-import { jsonText, shownMessage } from "./shown-sampling.ts";
+import { jsonText, shownSampling } from "./shown-sampling.ts";
 
 export interface SamplingDeskOptions {
   /** The models that servers may use; the first is the default. Read for every request. */
@@ -119,20 +119,9 @@ export class SamplingDesk {
     );
   }
 
-  #questionFor(server: string, { params, tools, model, maxTokens }: Prepared): Parameters<SamplingAsker>[0] {
-    const { systemPrompt, temperature } = params;
-    return {
-      server: visible(server),
-      model: model.name,
-      system: systemPrompt === undefined ? undefined : visibleLines(systemPrompt),
-      messages: params.messages.map(shownMessage),
-      tools: tools.names.map(visible),
-      maxTokens,
-      temperature: typeof temperature === "number" ? temperature : undefined,
-      stopSequences: stopsOf(params).map(visible),
-      left: this.#budget.left(server),
-      params,
-    };
+  #questionFor(server: string, { params, model, maxTokens }: Prepared): SamplingQuestion {
+    const left = this.#budget.left(server);
+    return { server: visible(server), model: model.name, ...shownSampling(params), maxTokens, left, params };
   }
 
   async #run(

@@ -19,11 +19,6 @@ export class SamplingTools {
     this.tools = listed.map((tool) => this.#define(tool));
   }
 
-  /** Names as the server uses them. */
-  get names(): string[] {
-    return [...this.#safeNames.keys()];
-  }
-
   /** The name for the model. A call in the conversation may be of a tool that is no longer offered. */
   safeName(name: string): string {
     const known = this.#safeNames.get(name);

@@ -1,10 +1,38 @@
 import { isRecord } from "../../json/is-record.ts";
 import type { Content, SamplingMessage } from "../../protocol/mcp.ts";
 import { visible, visibleJson, visibleLines } from "../../text/visible.ts";
+import { invalidSampling } from "./sampling-failure.ts";
 import { blocksOf } from "./sampling-messages.ts";
+import type { SamplingParams, SamplingQuestion } from "./sampling-question.ts";
 
-/** A message of a sampling request for people: nothing in it is hidden. */
-export function shownMessage(message: SamplingMessage): { role: string; text: string } {
+/** What a server's request asks the model for, for people: nothing in it is hidden. */
+export type ShownSampling = Pick<SamplingQuestion, "system" | "messages" | "tools" | "temperature" | "stopSequences">;
+
+/** Throws INPUT_FAILED if the messages are not valid. */
+export function shownSampling({
+  systemPrompt,
+  messages,
+  tools,
+  temperature,
+  stopSequences,
+}: SamplingParams): ShownSampling {
+  const named: readonly unknown[] = Array.isArray(tools) ? tools : [];
+  const stops: readonly unknown[] = Array.isArray(stopSequences) ? stopSequences : [];
+  return {
+    system: typeof systemPrompt === "string" ? visibleLines(systemPrompt) : undefined,
+    messages: messagesOf(messages).map(shownMessage),
+    tools: named.map((tool) => visible(isRecord(tool) ? String(tool["name"]) : "?")),
+    temperature: typeof temperature === "number" ? temperature : undefined,
+    stopSequences: stops.filter((text) => typeof text === "string").map(visible),
+  };
+}
+
+function messagesOf(messages: unknown): SamplingMessage[] {
+  if (!Array.isArray(messages)) throw invalidSampling("it has no messages");
+  return messages as SamplingMessage[];
+}
+
+function shownMessage(message: SamplingMessage): { role: string; text: string } {
   return { role: message.role, text: blocksOf(message).map(shownBlock).join("\n") };
 }
 

@@ -37,6 +37,7 @@ export const ATTENDING = {
     value: '"CMD …"',
     help: "program that answers sampling requests: JSON in, text out",
   },
+  yes: { type: "boolean", short: "y", help: "do not ask before a destructive tool is called or --sample-with is used" },
   ...SIZE_LIMIT,
 } as const satisfies Options;
 
@@ -44,6 +45,7 @@ interface AttendingOptions {
   answer?: readonly string[] | undefined;
   continue?: string | undefined;
   "sample-with"?: string | undefined;
+  yes?: boolean | undefined;
   "max-size"?: string | undefined;
 }
 
@@ -86,7 +88,7 @@ export class AttendedCall {
         : new (await import("../input/sampling-program.ts")).SamplingProgram(line, surroundings);
     const display: ProgressDisplay = {};
     const aside: InterviewOptions["aside"] = (run) => (display.progress ? display.progress.aside(run) : run());
-    const interview = new Interview({ out, answers, sampler, aside });
+    const interview = new Interview({ out, answers, sampler, asksToSample: options.yes !== true, aside });
     const client = await servers.connect(definition, {
       signal,
       maxMessageBytes: sizeLimit(options["max-size"]),

@@ -12,6 +12,7 @@ import { requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
 import { requireAllowedInside } from "../command/entry-rules.ts";
 import { openNamedCall, SAVE } from "./named-call.ts";
+import { isCallWanted } from "./destructive-call.ts";
 import { measure } from "./repeat.ts";
 import { SavedFiles } from "./saved-files.ts";
 import { toolArguments } from "../arguments/tool-arguments.ts";
@@ -24,6 +25,7 @@ Repeat a key for an array, use a.b=c for a property of an object, and key=@file 
 Text is printed; images, audio and other files are saved, and their names are printed.
 Questions of the server are asked at the terminal. Without a terminal, use --answer: name=Ada, url=accept, form=decline,
 or QUESTION.name=Ada if several questions ask for a name. Each --answer is used for one question.
+At a terminal, Nexus asks before it calls a tool that is annotated as destructive. "No" exits with code 8; --yes does not ask.
 If an answer is missing, the call of a modern server is kept, and the output shows how to continue it (exit code 9).`;
 
 /** nexus mcp call github.search --arg query="is:open" */
@@ -69,6 +71,12 @@ export const call = defineCommand({
     if (!saved && !options["no-validate"]) {
       const look = `nexus mcp tools${servers.wordsFor(definition.id)} --name ${quoteWord(tool.name)}`;
       await requireFitting(tool, args as Record<string, unknown>, { out, look });
+    }
+
+    const isWanted = options.yes || (await isCallWanted({ server: definition.id, tool, args, times }, context));
+    if (!isWanted) {
+      out.note("The tool was not called.");
+      return 8;
     }
 
     const params = { name: tool.name, arguments: args };

@@ -57,6 +57,7 @@ const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "mcp logs": ["server"],
   "mcp changes show": ["tool"],
   "mcp changes accept": ["tool"],
+  "consent forget": ["tool"],
   "secrets set": ["secret"],
   "secrets allow": ["secret"],
   "secrets remove": ["secret"],

@@ -1,4 +1,5 @@
 import { visible, visibleLines } from "../../text/visible.ts";
+import type { FormQuestion } from "../../agent/questions/elicitation-handler.ts";
 import { defaultOf, fieldFacts, readField, shownDefault, type FormField } from "../../agent/questions/form-field.ts";
 import type { Output } from "../output/output.ts";
 import { askFor } from "../output/terminal-questions.ts";
@@ -10,17 +11,20 @@ export interface FormOptions {
   signal: AbortSignal;
 }
 
+/** A form of a server. */
+export type TerminalForm = Pick<FormQuestion, "message" | "fields" | "secrets">;
+
 const DECLINE = "!";
 
-/** Asks the user to fill in fields; undefined if it is declined. */
+/** Asks the user to fill in fields; undefined if it is declined. Secrets are asked for only after a warning. */
 export async function fillForm(
-  message: string,
-  fields: readonly FormField[],
+  { message, fields, secrets }: TerminalForm,
   { out, server, signal }: FormOptions,
 ): Promise<Record<string, unknown> | undefined> {
   out.note(`\n${out.onStderr("bold", `${server} asks:`)} ${visibleLines(message)}`);
   out.note(out.onStderr("dim", `Enter "${DECLINE}" to decline, press Ctrl-C to cancel the call.`));
   if (fields.length === 0) return (await confirm("Accept", { out, server, signal })) ? {} : undefined;
+  if (secrets.length > 0 && !(await isWarned(secrets, { out, server, signal }))) return undefined;
   const content: [string, unknown][] = [];
   for (const field of fields) {
     const answer = await askField(field, { out, server, signal });
@@ -28,6 +32,16 @@ export async function fillForm(
     if (answer.kind === "answered") content.push([field.name, answer.value]);
   }
   return Object.fromEntries(content);
+}
+
+/** Answers come into the logs of servers and the context of models, so that forms must not ask for secrets. */
+async function isWarned(secrets: readonly string[], { out, server, signal }: FormOptions): Promise<boolean> {
+  out.note(
+    `${out.onStderr("yellow", "warning:")} this form seems to ask for a secret: ${visible(secrets.join(", "))}.\n` +
+      `  MCP forbids servers to ask for passwords, keys and similar data in forms. What you type is sent to ${visible(server)}.`,
+  );
+  const typed = await askFor(out, { text: `Type "yes" to fill it in, anything else declines`, signal });
+  return typed.trim().toLowerCase() === "yes";
 }
 
 /** Shows a URL that the server wants the user to visit; opens nothing. True when the user says that it is done. */

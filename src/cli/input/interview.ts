@@ -1,11 +1,18 @@
 import { Turns } from "../../async/turns.ts";
 import type { InputContext, InputProvider } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { ElicitRequest, ElicitResult, InputRequest, InputResult } from "../../protocol/mcp.ts";
+import type {
+  CreateMessageRequest,
+  ElicitRequest,
+  ElicitResult,
+  InputRequest,
+  InputResult,
+} from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { DECLARED } from "../command/declared.ts";
 import { fillForm, visitPage } from "./form.ts";
 import { defaultOf, formFields, readField, type FormField } from "../../agent/questions/form-field.ts";
+import { secretFields } from "../../agent/questions/secret-fields.ts";
 import type { GivenAnswers } from "./given-answers.ts";
 import type { Output } from "../output/output.ts";
 import type { SamplingProgram } from "./sampling-program.ts";
@@ -15,6 +22,8 @@ export interface InterviewOptions {
   out: Output;
   answers: GivenAnswers;
   sampler: SamplingProgram | undefined;
+  /** Whether a user at the terminal is asked before the program runs. */
+  asksToSample: boolean;
   /** Clears the progress line for a question. */
   aside: <T>(run: () => Promise<T>) => Promise<T>;
 }
@@ -61,12 +70,24 @@ export class Interview implements InputProvider {
       throw new NexusError("CAPABILITY_MISSING", `The client did not declare support for ${request.method}`);
     }
     try {
+      await this.#allowSampling(request.params, context);
       return await sampler.answer(request, context.signal);
     } catch (error) {
       // A legacy server learns only that it was refused; the user should see why.
       if (this.era === "legacy" && error instanceof NexusError) out.note(`nexus: ${error.message}`);
       throw error;
     }
+  }
+
+  async #allowSampling(params: CreateMessageRequest["params"], context: InputContext): Promise<void> {
+    const { out, asksToSample } = this.#options;
+    if (!asksToSample || !out.isInteractive) return;
+    const { allowsSampling } = await import("./sampling-approval.ts");
+    const { server } = context;
+    if (await this.#ask(() => allowsSampling(params, { out, ...context }))) return;
+    throw new NexusError("DENIED", `You did not allow server "${server}" to use the program of --sample-with`, {
+      server,
+    });
   }
 
   #elicit({ params }: ElicitRequest, context: InputContext): Promise<ElicitResult> {
@@ -121,7 +142,8 @@ export class Interview implements InputProvider {
       const given = Object.keys(content);
       return this.#nobody({ kind: "form", key, message, fields, given, schema, problems }, context);
     }
-    const filled = await this.#ask(() => fillForm(message, open, { out, ...context }));
+    const secrets = secretFields(message, open).map(({ name }) => name);
+    const filled = await this.#ask(() => fillForm({ message, fields: open, secrets }, { out, ...context }));
     return filled ? { action: "accept", content: { ...content, ...filled } } : { action: "decline" };
   }
 

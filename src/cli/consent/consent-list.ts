@@ -1,0 +1,35 @@
+import { RememberedDecisions } from "../../agent/consent/remembered-decisions.ts";
+import { visible } from "../../text/visible.ts";
+import { defineCommand } from "../command/command.ts";
+import type { Style } from "../output/output.ts";
+import { tableLines } from "../output/table.ts";
+
+/** nexus consent list */
+export const consentList = defineCommand({
+  usage: "nexus consent list",
+  description: `
+Lists the tools that the agent may always call without asking. A decision counts for one server, as it is configured now,
+and for the definition of the tool as it was: if either changes, the agent asks again.`,
+  words: { min: 0, max: 0 },
+  options: {},
+  examples: [
+    ["nexus consent list", "one tool per line, with the time of the decision"],
+    ["nexus consent list --json", `{"items":[{"server":"github","tool":"create_issue","decidedAt":"…"}]}`],
+  ],
+
+  async run({ out, stateFolder, surroundings }) {
+    const remembered = new RememberedDecisions({ folder: stateFolder, platform: surroundings.platform });
+    const decisions = await remembered.list();
+    if (out.json) {
+      return out.value({ items: decisions.map(({ server, tool, decidedAt }) => ({ server, tool, decidedAt })) });
+    }
+    const rows = decisions.map(({ server, tool, decidedAt }) => [
+      { text: visible(`${server}.${tool}`) },
+      { text: visible(decidedAt), style: "dim" as const },
+    ]);
+    // Not cut, because half of a name looks like another one.
+    const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
+    for (const line of tableLines(wide, rows)) out.line(line);
+    if (decisions.length === 0) out.note("No decisions are remembered: the agent asks before each tool with effects.");
+  },
+});
