@@ -27,7 +27,7 @@ export async function fillForm(
   if (secrets.length > 0 && !(await isWarned(secrets, { out, server, signal }))) return undefined;
   const content: [string, unknown][] = [];
   for (const field of fields) {
-    const answer = await askField(field, { out, server, signal });
+    const answer = await askField(field, { out, signal, hidden: secrets.includes(field.name) });
     if (answer.kind === "declined") return undefined;
     if (answer.kind === "answered") content.push([field.name, answer.value]);
   }
@@ -69,12 +69,16 @@ export async function visitPage(message: string, url: string, { out, server, sig
 
 type FieldAnswer = { kind: "answered"; value: unknown } | { kind: "empty" } | { kind: "declined" };
 
-async function askField(field: FormField, { out, signal }: FormOptions): Promise<FieldAnswer> {
+async function askField(
+  field: FormField,
+  { out, signal, hidden }: Pick<FormOptions, "out" | "signal"> & { hidden: boolean },
+): Promise<FieldAnswer> {
   describe(field, out);
   const fallback = defaultOf(field);
   for (;;) {
     const typed = await askFor(out, {
       text: promptOf(field),
+      hidden,
       fallback: fallback === undefined ? undefined : shownDefault(fallback),
       signal,
     });
