@@ -42,6 +42,7 @@ test("R8: consent list shows the remembered decisions", async () => {
       { server: "github", tool: "create_issue", decidedAt: expect.any(String) },
       { server: "github", tool: "close.issue", decidedAt: expect.any(String) },
     ],
+    errors: [],
   });
 });
 
@@ -57,7 +58,7 @@ test("R8: consent forget withdraws one decision, or all of them", async () => {
   });
   expect(await remembered.list()).toEqual([]);
   expect(await consent("list")).toMatchObject({ code: 0, stdout: "" });
-  expect(JSON.parse((await consent("list", "--json")).stdout)).toEqual({ items: [] });
+  expect(JSON.parse((await consent("list", "--json")).stdout)).toEqual({ items: [], errors: [] });
 });
 
 test("nothing to forget has exit code 6, with a similar name", async () => {

@@ -14,14 +14,15 @@ and for the definition of the tool as it was: if either changes, the agent asks 
   options: {},
   examples: [
     ["nexus consent list", "one tool per line, with the time of the decision"],
-    ["nexus consent list --json", `{"items":[{"server":"github","tool":"create_issue","decidedAt":"…"}]}`],
+    ["nexus consent list --json", `{"items":[{"server":"github","tool":"create_issue","decidedAt":"…"}],"errors":[]}`],
   ],
 
   async run({ out, stateFolder, surroundings }) {
     const remembered = new RememberedDecisions({ folder: stateFolder, platform: surroundings.platform });
     const decisions = await remembered.list();
     if (out.json) {
-      return out.value({ items: decisions.map(({ server, tool, decidedAt }) => ({ server, tool, decidedAt })) });
+      const items = decisions.map(({ server, tool, decidedAt }) => ({ server, tool, decidedAt }));
+      return out.value({ items, errors: [] });
     }
     const rows = decisions.map(({ server, tool, decidedAt }) => [
       { text: visible(`${server}.${tool}`) },
