@@ -189,7 +189,8 @@ export function manualByName(file: string): ManualFormat | undefined {
 /** The format of a text for people, by what is in it. */
 export function manualByText(text: string): ManualFormat {
   if (text.includes("\f")) return "pdf";
-  return /^(?:#{1,6} +\S|```|~~~|\|.*\|\s*$)/m.test(text) ? "markdown" : "text";
+  // Bars alone also draw tables of plain texts; only the line below the head is Markdown's own.
+  return /^(?:#{1,6} +\S|```|~~~|\|(?: *:?-+:? *\|)+ *$)/m.test(text) ? "markdown" : "text";
 }
 
 /** Whether a text that is not valid YAML was written for people. */

@@ -3,6 +3,7 @@ import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
 import { readHtml } from "./read-html.ts";
 import type { ManualCell, ManualBlock, LineRange } from "./manual.ts";
+import { boxedTable } from "./boxed-table.ts";
 import { hasPlainTables, plainTableAt } from "./plain-table.ts";
 
 type RootContent = ReturnType<typeof fromMarkdown>["children"][number];
@@ -86,7 +87,9 @@ class MarkdownReader {
       this.blocks.push({ kind: "heading", level: node.depth, text: oneLine(plainText(node.children)), place });
     } else if (node.type === "paragraph") {
       const text = plainText(node.children).trim();
-      if (text !== "") this.blocks.push({ kind: "paragraph", text, place });
+      const drawn = this.#drawn(place);
+      if (drawn) this.blocks.push(drawn);
+      else if (text !== "") this.blocks.push({ kind: "paragraph", text, place });
     } else if (node.type === "code") {
       this.blocks.push(this.#code(node.value, node.lang ?? undefined, place));
     } else if (node.type === "table") {
@@ -121,10 +124,17 @@ class MarkdownReader {
     }
   }
 
+  /** The lines as they are written: emphasis in a drawn table would move its bars. */
+  #drawn(place: LineRange): ManualBlock | undefined {
+    if (!/^\s*[+┌╔┏]/.test(this.#lines[place.from - 1] ?? "")) return undefined;
+    return boxedTable(this.#lines.slice(place.from - 1, place.to).join("\n"), place.from, place);
+  }
+
   #code(text: string, language: string | undefined, place: LineRange): ManualBlock {
     const isFenced = /^[\s>*+\-\d.)]*(?:```|~~~)/.test(this.#lines[place.from - 1] ?? "");
     const textFrom = isFenced ? place.from + 1 : place.from;
-    return { kind: "code", ...(language === undefined ? {} : { language }), text, textFrom, place };
+    const drawn = boxedTable(text, textFrom, place);
+    return drawn ?? { kind: "code", ...(language === undefined ? {} : { language }), text, textFrom, place };
   }
 }
 

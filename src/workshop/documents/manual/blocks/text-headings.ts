@@ -37,7 +37,10 @@ function underlined(lines: readonly string[], at: number): TextHeading | undefin
   const length = under.trim().length;
   if ((over !== undefined && over !== mark) || length < text.length * 0.6 || length > text.length + 12)
     return undefined;
-  return { level: LEVELS[mark] ?? 3, text, line, next: line + 2 };
+  // Chapters may be underlined and their sections not: then only the numbers say what is inside of what.
+  const number = /^(\d{1,3}(?:\.\d{1,3}){0,5})[.)]?\s/.exec(text)?.[1];
+  const level = number === undefined ? (LEVELS[mark] ?? 3) : Math.min(6, number.split(".").length);
+  return { level, text, line, next: line + 2 };
 }
 
 function numbered(lines: readonly string[], at: number): TextHeading | undefined {

@@ -78,6 +78,9 @@ const HEADS: readonly (readonly [Column, RegExp])[] = [
 /** The roles of the columns, by their heads. */
 export function columnsOf(table: TableBlock): Column[] {
   const found = table.head.map(({ text }) => columnOf(text));
+  // `Element/Attribute` is the head of names as well.
+  const kinds = found.indexOf("kind");
+  if (kinds >= 0 && !found.includes("name") && !mostly(table, kinds, isKindText)) found[kinds] = "name";
   // `Kind | Type`: the first says whether it is an element or an attribute. Without a type, the kind is the type.
   if (found.includes("kind") && !found.includes("type")) found[found.indexOf("kind")] = "type";
   if (found.includes("format") && !found.includes("type")) {
@@ -92,6 +95,10 @@ export function columnsOf(table: TableBlock): Column[] {
     if (types >= 0) found[types] = "type";
   }
   return found;
+}
+
+function isKindText(text: string): boolean {
+  return /^(?:element|attribut|attr\b|elem\b|node\b|text\b|knoten\b|[ea]$)/i.test(plainText(text));
 }
 
 /** A type and perhaps its length or format, and no sentence. */
