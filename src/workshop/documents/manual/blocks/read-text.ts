@@ -1,6 +1,7 @@
 import type { ManualBlock, ManualCell, LineRange } from "./manual.ts";
 import { alignedTableAt } from "./aligned-table.ts";
 import { drawnTableAt, type TextTable } from "./drawn-table.ts";
+import { httpDirectiveAt } from "./http-directive.ts";
 import { deeper, sampleAt, type CodeSample } from "./samples.ts";
 import { CONTENTS_ENTRY, headingAt } from "./text-headings.ts";
 import { indentOf, isBlank, textLines, type TextLines } from "../../text/text-lines.ts";
@@ -53,6 +54,12 @@ class TextReader {
   #readAt(at: number): number {
     const line = this.#lines[at] ?? "";
     if (isBlank(line) || CONTENTS_ENTRY.test(line)) return at + 1;
+    const described = httpDirectiveAt(this.#lines, at);
+    if (described) {
+      this.#indents = [];
+      this.blocks.push(...described.blocks);
+      return described.next;
+    }
     const table = this.#tableAt(at);
     if (table) return this.#addTable(table, at);
     const sample = sampleAt(this.#lines, at);
