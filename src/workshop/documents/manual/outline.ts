@@ -59,7 +59,9 @@ function headingOf(text: string): { title: string; number?: string } {
   const found =
     /^(?:(?:chapter|section|appendix|kapitel|abschnitt|anhang)\s+)?((?:\d+|[A-Z](?=\.\d))(?:\.\d+)*)[.):]?\s+(?=\S)/i.exec(
       plain,
-    ) ?? /^(?:appendix|annex|anhang)\s+([A-Z])\b[.):]?\s*[–—-]?\s*(?=\S)/i.exec(plain);
+    ) ??
+    /^(?:appendix|annex|anhang)\s+([A-Z])\b[.):]?\s*[–—-]?\s*(?=\S)/i.exec(plain) ??
+    /^([A-Z])[.)]\s+(?=\S)/.exec(plain);
   if (!found) return { title: plain };
   return { title: plain.slice(found[0].length).trim(), number: found[1] ?? "" };
 }

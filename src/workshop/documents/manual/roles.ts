@@ -10,6 +10,9 @@ export interface Role {
 }
 
 const ERROR = /\b(?:errors?|faults?|failures?|fehler\w*|unsuccessful|exceptions?)\b/i;
+/** `If the order does not exist:` announces what a failure looks like. */
+const FAILING =
+  /^(?:if|when|in case|wenn|falls)\b.*\b(?:not|no|cannot|can't|fails?|wrong|invalid|unknown|missing|expired|denied|already|nicht|keine?[mnrs]?|falsch\w*|ung[üu]ltig\w*|bereits)\b.*:$/i;
 const RESPONSE =
   /\b(?:responses?|answers?|repl(?:y|ies)|results?|outputs?|antwort\w*|r[üu]ckgabe\w*|ergebnis\w*|(?:it |api |call )?returns?(?: (?:the|a|an)\b)?|returned|receive[sd]?|rückmeldung)\b/i;
 const REQUEST =
@@ -62,6 +65,7 @@ function shortLead(lead: string): string {
 
 function sideIn(text: string, isLead: boolean): Role["side"] {
   if (text === "") return undefined;
+  if (isLead && FAILING.test(text)) return "error";
   if (ERROR.test(text) && !/\b(?:limits?|handling)\b/i.test(text)) return "error";
   // `Request and response`: neither.
   const isResponse = RESPONSE.test(

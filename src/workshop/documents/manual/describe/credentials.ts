@@ -1,5 +1,6 @@
 import type { Evidence, SecuritySchemeFacts } from "../../api-facts.ts";
 import { isAccountName, isSecretName, looksSecret } from "../../text/secret-like.ts";
+import type { LineRange } from "../blocks/manual.ts";
 import type { Outline } from "../outline.ts";
 import type { MessageSample } from "../samples/find-samples.ts";
 import type { FieldRow } from "../tables/field-rows.ts";
@@ -113,10 +114,9 @@ export function statedCredentials(
         add({ name, facts: { kind: "apiKey", in: "header", name, evidence: evidenceOf(line) } });
     }
   }
-  for (const { block, section } of outline.blocks) {
-    if (block.kind === "code" || block.kind === "heading" || block.kind === "table") continue;
-    const evidence = outline.manual.evidence(block.place);
-    for (const text of block.text.slice(0, 2_000).split(/(?<=[.!?])\s+/)) {
+  for (const { said, place, title } of textsOf(outline)) {
+    const evidence = outline.manual.evidence(place);
+    for (const text of said.slice(0, 2_000).split(/(?<=[.!?])\s+/)) {
       if (/authorization\W{1,6}bearer|bearer[- ]token|`bearer\b/i.test(text) && !/\bno (?:bearer|token)/i.test(text))
         add({ name: "token", facts: { kind: "bearer", evidence } });
       else if (
@@ -124,12 +124,32 @@ export function statedCredentials(
         !/\bno (?:http )?basic/i.test(text)
       )
         add({ name: "basic", facts: { kind: "basic", evidence } });
-      const isAbout = isAboutAccess(section.title, block.text);
+      const isAbout = isAboutAccess(title, said);
       if (isAbout || /\b(?:key|token|secret|password)\b/i.test(text))
         for (const facts of keysIn(text, evidence, isAbout)) add({ name: facts.name, facts });
     }
   }
   return [...found].map(([name, facts]) => ({ name, facts }));
+}
+
+interface SaidText {
+  said: string;
+  place: LineRange;
+  title: string;
+}
+
+/** Prose, and rows of tables whose first cell says that they are about access: `Authentication | header X-Key`. */
+function textsOf({ blocks }: Outline): SaidText[] {
+  return blocks.flatMap(({ block, section: { title } }): SaidText[] => {
+    if (block.kind === "code" || block.kind === "heading") return [];
+    if (block.kind !== "table") return [{ said: block.text, place: block.place, title }];
+    if (block.head.length > 3) return [];
+    return [block.head, ...block.rows].flatMap(([label, ...cells]) => {
+      const isLabel = label && /^\W*(?:auth|api[- ]?key|credential|security|anmeld|zugang|log ?in)/i.test(label.text);
+      const said = cells.map(({ text }) => text).join(" ");
+      return isLabel && said.trim() !== "" ? [{ said, place: label.place, title: label.text }] : [];
+    });
+  });
 }
 
 /** `YOUR_API_KEY`, `<token>`. */

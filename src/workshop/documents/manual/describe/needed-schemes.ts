@@ -6,10 +6,12 @@ export function alternatives(
   security: Readonly<Record<string, SecuritySchemeFacts>>,
 ): OperationFacts["security"] {
   const isHeader = ({ scheme }: { scheme: string }) => security[scheme]?.kind !== "apiKey";
-  const headers = needed.filter(isHeader);
-  const others = needed.filter((each) => !isHeader(each));
-  if (headers.length < 2) return needed.length === 0 ? [] : [[...needed]];
-  return headers.map((each) => [each, ...others]);
+  // A sentence and a sample may state the same scheme.
+  const each = [...new Map(needed.map((one) => [one.scheme, one])).values()];
+  const headers = each.filter(isHeader);
+  const others = each.filter((one) => !isHeader(one));
+  if (headers.length < 2) return each.length === 0 ? [] : [each];
+  return headers.map((one) => [one, ...others]);
 }
 
 /** The same scheme has one name; another one of the same name gets a number. */

@@ -72,6 +72,7 @@ export class OperationDescription {
     }
     const known = sample.side ?? (side === "error" ? "error" : (this.#byRoot(body) ?? side ?? this.#usualSide()));
     if (known === "request") this.request.add(body);
+    else if (known === "response" && sample.status === undefined && isOnlyError(body)) return;
     else if (known === "response" && (sample.status === undefined || sample.status < 300)) this.response.add(body);
     // An error in the document of the answer is one more form of it.
     else if (body.kind === "xml" && body.node?.name === this.response.rootName) this.response.add(body);
@@ -237,6 +238,12 @@ export class OperationDescription {
       const isSample = node.evidence.length === 0;
       if (where === "query" && isSample && node.required === undefined)
         addDoubt(node, "Only a sample shows this parameter; the manual does not describe it.");
+      const { shown } = this.endpoint;
+      if (where === "path" && isSample && shown !== undefined)
+        addDoubt(
+          node,
+          `The manual only shows ${shown}: what looks like an id in it is a parameter here. Is that right?`,
+        );
       const fixed =
         node.constant ?? (where === "header" && isSample && isFixedHeader(node) ? String(node.samples[0]) : undefined);
       const schema = nodeSchema(node, {
@@ -263,6 +270,12 @@ export class OperationDescription {
       ];
     });
   }
+}
+
+/** `{ "error": … }` alone is never the answer to a call that went well. */
+function isOnlyError({ kind, node }: BodySample): boolean {
+  const names = node?.children.map(({ name }) => name) ?? [];
+  return kind === "json" && names.length > 0 && names.every((name) => /^(?:errors?|fault|error_\w+)$/i.test(name));
 }
 
 /** A header that only samples show, always with the same value that is not a placeholder, such as a version. */

@@ -6,6 +6,8 @@ export interface Endpoint {
   method: string;
   /** With `{name}` for parameters. */
   path: string;
+  /** `/orders/17`, if nothing else shows that it has a parameter. */
+  shown?: string;
   /** Undefined: relative to the base address of the manual. */
   origin?: string;
   mentions: Mention[];
@@ -33,7 +35,8 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
   for (const { mention, path, origin } of relative) {
     // The same address with a method elsewhere; otherwise the usual one.
     const method = mention.method ?? methods.get(path) ?? usualMethod;
-    const whole = templateFor(path, index.get(`${path.split("/").length}`) ?? [], mention.kind) ?? withIds(path);
+    const template = templateFor(path, index.get(`${path.split("/").length}`) ?? [], mention.kind);
+    const whole = template ?? withIds(path);
     const shape = whole.replaceAll(/\{[^{}]*\}/g, "{}");
     const key = `${method} ${shape}`;
     const endpoint = known.get(key);
@@ -44,6 +47,7 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
       known.set(key, {
         method,
         path: whole,
+        ...(template === undefined && whole !== path ? { shown: path } : {}),
         ...(origin === undefined ? {} : { origin }),
         mentions: [mention],
         names: [],
