@@ -2,6 +2,7 @@ import type { Endpoint } from "./endpoints/endpoints.ts";
 import type { Scopes } from "./endpoints/scopes.ts";
 import { leadOf, titlesOf, type Outline, type PlacedBlock } from "./outline.ts";
 import { headPlace, roleOf, type Role } from "./roles.ts";
+import { isCode } from "./fields/said-values.ts";
 import { fieldItem } from "./tables/field-items.ts";
 import { fieldColumns, fieldRows, type FieldRow } from "./tables/field-rows.ts";
 import { looseName } from "./words.ts";
@@ -114,7 +115,45 @@ function itemsFrom(
     });
     if (row) rows.push(row);
   }
-  return { rows: rows.length * 2 > end - start ? rows : [], end: Math.max(end, start + 1) };
+  return { rows: rows.length * 2 > end - start ? withListedCodes(rows) : [], end: Math.max(end, start + 1) };
+}
+
+/** A list below a text, of names without types, has its values and not fields inside of it. */
+function withListedCodes(rows: readonly FieldRow[]): FieldRow[] {
+  const found: FieldRow[] = [];
+  for (let at = 0; at < rows.length;) {
+    const row = rows[at++];
+    if (!row) break;
+    const start = at;
+    while (at < rows.length && (rows[at]?.level ?? 0) > row.level) at++;
+    const inside = rows.slice(start, at);
+    const isCodes =
+      row.said.type === "string" &&
+      inside.length > 1 &&
+      inside.every(
+        ({ level, said, occurs, raw }) =>
+          level === row.level + 1 &&
+          said.type === undefined &&
+          said.list !== true &&
+          occurs.required === undefined &&
+          raw.length === 1 &&
+          isCode(raw[0] ?? ""),
+      );
+    if (!isCodes) {
+      found.push(row);
+      at = start;
+      continue;
+    }
+    const codes = inside.map(({ raw, description = "", evidence }) => ({
+      value: raw[0] ?? "",
+      meaning: description,
+      evidence,
+    }));
+    const isExplained = codes.every(({ meaning }) => meaning !== "");
+    const values = isExplained ? { codes } : { values: codes.map(({ value }) => value) };
+    found.push({ ...row, values: { ...row.values, ...values } });
+  }
+  return found;
 }
 
 /** `Address` of `The Address object`, `address fields:`, `` `address` ``. */

@@ -1,4 +1,5 @@
 import type { DoubtChoice, Evidence } from "../../api-facts.ts";
+import { plainText } from "../outline.ts";
 import type { FieldRow } from "../tables/field-rows.ts";
 import type { FieldNode } from "./field-node.ts";
 import type { SaidLimit } from "./said-limits.ts";
@@ -13,7 +14,7 @@ export function applyRow(node: FieldNode, row: FieldRow): void {
   applyOccurs(node, row);
   if (row.description !== undefined) node.description ??= row.description;
   for (const limit of row.typeLimits) applyLimit(node, limit, "type");
-  for (const limit of row.limits) applyLimit(node, limit, "text");
+  const unused = row.limits.filter((limit) => !applyLimit(node, limit, "text"));
   if (values.constant !== undefined) node.constant ??= values.constant;
   if (values.default !== undefined) node.default ??= values.default;
   if (values.values) node.values ??= values.values;
@@ -21,7 +22,7 @@ export function applyRow(node: FieldNode, row: FieldRow): void {
   if (values.format !== undefined) node.limits.format ??= values.format;
   node.examples.push(...(values.examples ?? []));
   node.references.push(...(values.references ?? []));
-  if (node.codes.length === 0) node.codes = (values.codes ?? []).map((code) => ({ ...code, evidence: row.evidence }));
+  if (node.codes.length === 0) node.codes = (values.codes ?? []).map((code) => ({ evidence: row.evidence, ...code }));
   node.deprecated ||= row.deprecated;
   for (const doubt of row.doubts) addDoubt(node, doubt);
   if (occurs.condition !== undefined)
@@ -29,6 +30,13 @@ export function applyRow(node: FieldNode, row: FieldRow): void {
       { answer: "optional", set: { optional: true } },
       { answer: "required", set: { optional: false } },
     ]);
+  if (unused.length > 0 && isSpan(node)) {
+    const text = plainText(row.description ?? "").slice(0, 200);
+    addDoubt(
+      node,
+      `The manual says: "${text}". A limit of a date cannot say that; add a rule if callers should know it.`,
+    );
+  }
   node.isDescribed = true;
   cite(node, row.evidence);
 }
@@ -37,6 +45,11 @@ export function applyRow(node: FieldNode, row: FieldRow): void {
 function conditionText({ occurs, description = "" }: FieldRow): string {
   const { condition = "" } = occurs;
   return condition.length < 4 && description !== "" ? description.slice(0, 200) : condition;
+}
+
+/** `Departure, at most 28 nights`: a number beside a date limits the time between two of them. */
+function isSpan({ said, limits }: FieldNode): boolean {
+  return [said.format, limits.format].some((format) => format === "date" || format === "date-time");
 }
 
 function applyOccurs(node: FieldNode, { occurs }: FieldRow): void {

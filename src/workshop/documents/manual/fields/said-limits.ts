@@ -46,6 +46,10 @@ const LEAST = [
     "gi",
   ),
   new RegExp(String.raw`${NUMBER}${UNIT}\s+(?:or (?:more|longer|greater)|min(?:imum)?\.?)\b`, "gi"),
+  new RegExp(
+    String.raw`(?:\b(?:starting (?:at|from|with)|starts (?:at|with)|counted from|beginning (?:at|with)|beginnend (?:bei|mit)|ab)\s+)${NUMBER}(?![\d:/-]|\.\d)()`,
+    "gi",
+  ),
 ];
 const NOT_NEGATIVE = /\bnot (?:be )?negative\b|\bnon-?negative\b|\bnicht negativ\b/gi;
 const ABOVE = new RegExp(String.raw`(?:greater than|more than|larger than|above|over|>)\s*${NUMBER}`, "gi");

@@ -1,9 +1,12 @@
+import type { Evidence } from "../../api-facts.ts";
 import { plainText } from "../outline.ts";
 
 /** A code and what it means. */
 interface SaidCode {
   value: string;
   meaning: string;
+  /** Where it is not in the text about its field. */
+  evidence?: Evidence;
 }
 
 /** What a text says about the values of a field. */
@@ -29,6 +32,9 @@ const SEE_TITLE =
   /\b(?:see|siehe|cf\.|refer to|defined in|listed in|vgl\.)\s+(?:also\s+)?(?:the\s+|section\s+|table\s+|list\s+|chapter\s+|of\s+)*["“'*]*(\p{L}[^.;,()"”\n]{2,60})/giu;
 const DEFAULT =
   /(?:defaults? (?:is|to|value)?|default\s*[:=]|default value\s*[:=]?|standard(?:wert)?\s*[:=]|\(default\)\s*)\s*[:=]?\s*(?:`([^`]+)`|"([^"]*)"|(-?\d+(?:\.\d+)?|true|false|[\w-]+)\b)/i;
+/** `7 if omitted`. */
+const LEFT_OUT =
+  /(?:`([^`]+)`|"([^"]*)"|(?<![\w.])(-?\d+(?:\.\d+)?|true|false))\s+(?:if|when) (?:it is )?(?:omitted|left out|not (?:given|set|sent)|missing|absent)\b/i;
 const CONSTANT =
   /(?:always|must be|fixed(?: value)?|constant(?: value)?|only|immer|fest)\s*(?:set to|the value|value)?\s*[:=]?\s*`([^`]+)`(?!\s*(?:,|or|\/|\||and)\s*`)/i;
 const ONE_OF =
@@ -36,7 +42,7 @@ const ONE_OF =
 const BARE_ONE_OF =
   /(?:one of|allowed values?|possible values?|valid values?|enum|erlaubte werte|m[öo]gliche werte)\s*:?\s*([\w-]+(?:\s*(?:,|\||\/|\bor\b|\bund\b|\boder\b)\s*[\w-]+)+)/i;
 const BARE_LISTED =
-  /^\s*([A-Z][A-Z\d]{0,5}(?:\s*,\s*[A-Z][A-Z\d]{0,5})*(?:\s*,)?\s+(?:or|oder)\s+[A-Z][A-Z\d]{0,5})\s*\.?\s*(?:$|;)/;
+  /^\s*([A-Z][A-Z\d]{0,5}(?:\s*,\s*[A-Z][A-Z\d]{0,5})*(?:\s*,)?\s+(?:or|oder)\s+[A-Z][A-Z\d]{0,5})\s*\.?\s*(?:$|;|[,(]?\s*(?:by )?default|[,(]?\s*standard)/;
 const LISTED = /^\s*(?:`[^`]{1,60}`\s*(?:,|;|or|and|\/|\||und|oder)+\s*)+`[^`]{1,60}`/;
 
 /** A list after a colon: `Units of measurement:` with three of them. */
@@ -49,7 +55,7 @@ export function valuesIn(text: string): SaidValues {
   const references = [SEE, SEE_APPENDIX, SEE_TITLE].flatMap((pattern) =>
     [...text.matchAll(pattern)].map(([, place = ""]) => place.trim()),
   );
-  const usual = DEFAULT.exec(rest);
+  const usual = DEFAULT.exec(rest) ?? LEFT_OUT.exec(rest);
   const constant = CONSTANT.exec(rest)?.[1] ?? onlyValue(rest);
   const codes = codesIn(rest);
   const listed =

@@ -14,6 +14,8 @@ export interface CodeTable {
   codes: FieldCode[];
   /** `4.2` of the section that it is in, and those around it. */
   numbers: string[];
+  /** `1` of `Table 1: Levels of detail`. */
+  caption?: string;
   /** Names in backquotes in the title or the text before it: the fields that use it. */
   fields: string[];
   /** Titles and text, for a match by words. */
@@ -60,7 +62,9 @@ function tableCodes(table: Table, outline: Outline, placed: PlacedBlock): FieldC
   ].join(" ");
   const isAnnounced = /\bcodes?\b|\bvalues?\b|\benum|\bconstants?\b|\bschl[üu]ssel\b|\bwerte\b/i.test(about);
   const isFields = fieldColumns(table) !== undefined && named < 0;
-  const code = named >= 0 ? named : isAnnounced && !isFields && isCodes(0) ? 0 : -1;
+  // `State | Meaning`: what a column of meanings stands beside are values.
+  const isExplained = columns[0] === "other" && columns[1] === "text" && table.head.length === 2;
+  const code = named >= 0 ? named : (isAnnounced || isExplained) && !isFields && isCodes(0) ? 0 : -1;
   if (code < 0 || isHttpStatus(table, code)) return [];
   const meaning = columns.findIndex((column, index) => index !== code && column === "text");
   const other = meaning >= 0 ? meaning : table.head.findIndex((_, index) => index !== code);
@@ -107,6 +111,7 @@ function codeItems(outline: Outline): CodeTable[] {
         });
     }
     const isNumbers = codes.every(({ value }) => /^-?\d+$/.test(value));
+    const isStatuses = codes.every(({ value }) => /^[2-5]\d\d$/.test(value));
     const around = surroundings(outline, first);
     const isAnnounced = /\bcodes?\b|\bvalues?\b|\bone of\b|\bwerte\b/i.test(around.titles.slice(0, 2).join(" "));
     const [head] = codes;
@@ -114,6 +119,7 @@ function codeItems(outline: Outline): CodeTable[] {
       head &&
       codes.length > 1 &&
       codes.length === at - index &&
+      !isStatuses &&
       (isNumbers || (isAnnounced && around.fields.length > 0))
     ) {
       found.push({ ...around, codes: codes.slice(0, MOST_CODES), index, evidence: head.evidence });
@@ -126,7 +132,7 @@ function codeItems(outline: Outline): CodeTable[] {
 function surroundings(
   outline: Outline,
   { index, section, block }: PlacedBlock,
-): Pick<CodeTable, "numbers" | "fields" | "titles"> {
+): Pick<CodeTable, "numbers" | "caption" | "fields" | "titles"> {
   const before = outline.blocks[index - 1]?.block;
   const lead =
     block.kind === "table" && block.caption !== undefined
@@ -142,9 +148,10 @@ function surroundings(
   const numbers: string[] = [];
   for (let each: typeof section | undefined = section; each; each = each.parent)
     if (each.number !== undefined) numbers.push(each.number);
-  const captions = /\b(?:table|tabelle)\s+(\d+(?:\.\d+)*)/i.exec(lead)?.[1];
+  const caption = /\b(?:table|tabelle)\s+(\d+(?:\.\d+)*)/i.exec(lead)?.[1];
   return {
-    numbers: [...numbers, ...(captions === undefined ? [] : [captions])],
+    numbers,
+    ...(caption === undefined ? {} : { caption }),
     fields: quoted,
     titles: [plainText(lead), ...titlesOf(section)],
   };
@@ -164,13 +171,15 @@ export function attachCodes(
     void (map.get(key)?.push(table) ?? map.set(key, [table]));
   for (const table of tables) {
     const [own] = table.numbers;
-    if (own !== undefined) add(byNumber, own, table);
+    for (const number of new Set([own, table.caption])) if (number !== undefined) add(byNumber, number, table);
     for (const field of new Set(table.fields.map((each) => looseName(lastStep(each))))) add(byField, field, table);
     for (const title of new Set(table.titles.slice(0, 2).map(looseName)))
       if (title.length > 2) add(byHeading, title, table);
     for (const title of new Set(
       table.titles
         .slice(0, 2)
+        // Titles in two languages: `Fehler / errors`.
+        .flatMap((each) => [each, ...each.split(/\s+\/\s+/)])
         .map((each) =>
           looseName(
             each.replaceAll(
@@ -194,6 +203,8 @@ export function attachCodes(
       ...(byField.get(looseName(node.name)) ?? []),
       ...(byTitle.get(looseName(node.name)) ?? []),
       ...(byHeading.get(whole) ?? []),
+      // `Error/@code` and a table of errors.
+      ...(/^(?:code|number|no|id)$/i.test(node.name) ? (byTitle.get(looseName(node.parent?.name ?? "")) ?? []) : []),
     ];
     const candidates =
       referred.length > 0
