@@ -17,22 +17,19 @@ interface FieldLine {
   place: LineRange;
 }
 
-/** The heading that a directive is, and the first line after it. */
-export function httpDirectiveAt(
-  lines: readonly string[],
-  at: number,
-): { blocks: ManualBlock[]; next: number } | undefined {
-  const [, method, path] = DIRECTIVE.exec(lines[at] ?? "") ?? [];
-  if (method !== undefined && path !== undefined) {
-    const template = path.trim().replaceAll(/\((?:[^():]*:)?([\w-]+)\)/g, "{$1}");
-    const text = `${method.toLowerCase() === "any" ? "POST" : method.toUpperCase()} ${template}`;
-    return { blocks: [{ kind: "heading", level: LEVEL, text, place: { from: at + 1, to: at + 1 } }], next: at + 1 };
-  }
-  return fieldsAt(lines, at);
+/** The request that a directive describes, as a heading: `GET /devices/{id}`. */
+export function httpDirective(line: string): { level: number; text: string } | undefined {
+  const [, method, path] = DIRECTIVE.exec(line) ?? [];
+  if (method === undefined || path === undefined) return undefined;
+  const template = path.trim().replaceAll(/\((?:[^():]*:)?([\w-]+)\)/g, "{$1}");
+  return { level: LEVEL, text: `${method.toLowerCase() === "any" ? "POST" : method.toUpperCase()} ${template}` };
 }
 
 /** Consecutive fields: a table of what is sent, one of what is answered, and the statuses as items. */
-function fieldsAt(lines: readonly string[], at: number): { blocks: ManualBlock[]; next: number } | undefined {
+export function httpFieldsAt(
+  lines: readonly string[],
+  at: number,
+): { blocks: ManualBlock[]; next: number } | undefined {
   const fields: FieldLine[] = [];
   let next = at;
   while (next < lines.length) {

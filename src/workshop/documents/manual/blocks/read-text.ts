@@ -1,7 +1,7 @@
 import type { ManualBlock, ManualCell, LineRange } from "./manual.ts";
 import { alignedTableAt } from "./aligned-table.ts";
 import { drawnTableAt, type TextTable } from "./drawn-table.ts";
-import { httpDirectiveAt } from "./http-directive.ts";
+import { httpDirective, httpFieldsAt } from "./http-directive.ts";
 import { deeper, sampleAt, type CodeSample } from "./samples.ts";
 import { CONTENTS_ENTRY, headingAt } from "./text-headings.ts";
 import { indentOf, isBlank, textLines, type TextLines } from "../../text/text-lines.ts";
@@ -39,6 +39,8 @@ class TextReader {
   readonly #lines: readonly string[];
   /** The indents of the lists that are open. */
   #indents: number[] = [];
+  /** Whether the last heading was a directive, whose fields are about one request. */
+  #isRequest = false;
 
   constructor(text: TextLines) {
     this.#text = text;
@@ -54,11 +56,17 @@ class TextReader {
   #readAt(at: number): number {
     const line = this.#lines[at] ?? "";
     if (isBlank(line) || CONTENTS_ENTRY.test(line)) return at + 1;
-    const described = httpDirectiveAt(this.#lines, at);
-    if (described) {
+    const request = httpDirective(line);
+    if (request) {
       this.#indents = [];
-      this.blocks.push(...described.blocks);
-      return described.next;
+      this.#isRequest = true;
+      this.blocks.push({ kind: "heading", ...request, place: place(at, at + 1) });
+      return at + 1;
+    }
+    const fields = this.#isRequest ? httpFieldsAt(this.#lines, at) : undefined;
+    if (fields) {
+      this.blocks.push(...fields.blocks);
+      return fields.next;
     }
     const table = this.#tableAt(at);
     if (table) return this.#addTable(table, at);
@@ -67,6 +75,7 @@ class TextReader {
     const heading = headingAt(this.#lines, at);
     if (heading) {
       this.#indents = [];
+      this.#isRequest = false;
       const { level, text, line: of, next } = heading;
       this.blocks.push({ kind: "heading", level, text, place: place(of, of + 1) });
       return next;
