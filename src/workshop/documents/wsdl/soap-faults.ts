@@ -43,6 +43,8 @@ export function faultFacts(
       const { xml } = reasons();
       return hidden({
         ...plainFacts(evidence),
+        // The list and its texts are at the same place.
+        identity: `texts of the fault at ${evidence}`,
         types: ["array"],
         items: () => textFacts(evidence, [], { name: "Text" }),
         ...(xml ? { xml } : {}),

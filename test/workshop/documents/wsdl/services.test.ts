@@ -9,6 +9,7 @@ import { startFake } from "../../../../src/workshop/fake/fake.ts";
 import { AWKWARD_CASES } from "./awkward-services.ts";
 import { DOCUMENT_CASES, type ServiceCase } from "./document-services.ts";
 import { importedService, type ImportedService } from "./imported-service.ts";
+import { weather } from "./services.ts";
 import { envelopeOf } from "./wsdl-writer.ts";
 
 const CASES = [...DOCUMENT_CASES, ...AWKWARD_CASES].map((each): [string, ServiceCase] => [each.title, each]);
@@ -80,4 +81,12 @@ describe("X5 the tools of an imported WSDL", () => {
       }
     }
   });
+});
+
+test("the texts of a SOAP 1.2 fault are a list, and nothing is asked about them", async () => {
+  const path = join(folder, "weather12.wsdl");
+  writeFileSync(path, weather(origin));
+  const { text } = await importedService(path);
+  expect(text).toContain("Body/Fault/Reason/Text[]");
+  expect(text).not.toContain("refers to itself");
 });
