@@ -41,6 +41,14 @@ export class SettingsSection {
     return found && !isNothing(found.node) ? found : undefined;
   }
 
+  /** Throws where the section has a setting with another name. */
+  checkKeys(known: readonly string[]): void {
+    if (this.#problem) throw this.#problem;
+    for (const setting of this.#settings.values()) {
+      if (!known.includes(setting.key)) throw this.invalid(setting, "is unknown", meantKey(setting.key, known));
+    }
+  }
+
   /** The members of a setting that is an object. Unknown ones are refused: a limit that is misspelt would limit nothing. */
   membersOf(key: string, known: readonly string[]): FileSetting[] {
     const setting = this.find(key);
@@ -50,12 +58,7 @@ export class SettingsSection {
     const members = node.members.map((member) => ({ ...member, key: `${key}.${member.key}`, file }));
     const unknown = members.find((member) => !known.includes(member.key.slice(key.length + 1)));
     if (!unknown) return members.filter((member) => !isNothing(member.node));
-    const meant = nearestName(unknown.key.slice(key.length + 1), known);
-    throw this.invalid(
-      unknown,
-      "is unknown",
-      meant === undefined ? `Known: ${known.join(", ")}.` : `Did you mean "${meant}"?`,
-    );
+    throw this.invalid(unknown, "is unknown", meantKey(unknown.key.slice(key.length + 1), known));
   }
 
   invalid({ key, place, file }: FileSetting, problem: string, hint?: string): NexusError {
@@ -67,6 +70,12 @@ export class SettingsSection {
       mayHaveReached: false,
     });
   }
+}
+
+/** What to do about an unknown key. */
+export function meantKey(given: string, known: readonly string[]): string {
+  const meant = nearestName(given, known);
+  return meant === undefined ? `Known: ${known.join(", ")}.` : `Did you mean "${meant}"?`;
 }
 
 function isNothing(node: SourceNode): boolean {
