@@ -130,7 +130,6 @@ export const LAYERS = [
   ["agent/questions"],
   ["agent/loop"],
   ["agent/sessions"],
-  ["agent"],
   ["compose"],
   ["rest/remote"],
   ["rest/access"],
@@ -141,6 +140,8 @@ export const LAYERS = [
   ["testing"],
   ["demo"],
   [""],
+  // Its entry opens models with keys of the environment.
+  ["agent"],
   ["cli/output"],
   ["cli/command"],
   ["cli/store"],

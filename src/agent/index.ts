@@ -27,3 +27,4 @@ export type {
   Usage,
 } from "./model/model-provider.ts";
 export { addUsage, costOf, totalTokens } from "./model/usage.ts";
+export { openModel, type OpenModelOptions } from "./open-model.ts";

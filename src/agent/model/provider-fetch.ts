@@ -161,10 +161,9 @@ class PendingAnswer implements DispatchHandler {
     return this.#url.origin + this.#url.pathname;
   }
 
-  #hint({ hint, details: { proxy } }: NexusError): string | undefined {
-    if (proxy !== undefined) return hint;
+  #hint({ hint }: NexusError): string {
     const { provider, baseUrl } = this.#options.endpoint;
-    return `Check that the provider "${provider}" runs at its base URL ${baseUrl}, and the network.`;
+    return `${hint === undefined ? "" : `${hint} `}The base URL of the provider "${provider}" is ${baseUrl}.`;
   }
 
   #refuse(): void {

@@ -68,9 +68,9 @@ export function explainRefusal(request: RefusedRequest, endpoint: ProviderEndpoi
     });
   }
   if (status === 404 || status === 405) {
-    return refused("HTTP_STATUS", `Nothing answers at ${request.url} (HTTP ${status})`, {
+    return refused("HTTP_STATUS", `Nothing answers at ${request.url} (HTTP ${status}${said})`, {
       hint: `Check the base URL of the provider "${provider}": ${endpoint.baseUrl}`,
-      answer: complaint.message,
+      url: undefined,
     });
   }
   if (status === 413 || (status < 500 && about(CONTEXT))) {
