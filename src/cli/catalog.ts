@@ -268,6 +268,16 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "run the checks of a tool file against its fake",
     load: async () => (await import("./api/api-test.ts")).apiTest,
   },
+  "models list": {
+    section: "Agent",
+    summary: "list model providers, their models and the default",
+    load: async () => (await import("./models/models-list.ts")).modelsList,
+  },
+  "models test": {
+    section: "Agent",
+    summary: "send one short request to a model",
+    load: async () => (await import("./models/models-test.ts")).modelsTest,
+  },
   "consent list": {
     section: "Agent",
     summary: "list the tools that the agent may call without asking",

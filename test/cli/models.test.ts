@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ANTHROPIC_FAILURES, openAnthropicFake } from "../fixtures/providers/anthropic-fake.ts";
+import { OPENAI_FAILURES, openOpenAiFake } from "../fixtures/providers/openai-fake.ts";
+import { NexusWorld } from "../fixtures/nexus.ts";
+import type { ProviderFake } from "../fixtures/providers/provider-fake.ts";
+
+describe("nexus models", () => {
+  let nexus: NexusWorld;
+  let anthropic: ProviderFake;
+  let openai: ProviderFake;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    nexus = await NexusWorld.open();
+  });
+  afterAll(() => nexus[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    [anthropic, openai] = await Promise.all([openAnthropicFake(), openOpenAiFake()]);
+    anthropic.models = ["claude-sonnet-5-5", "claude-small"];
+    env = { ANTHROPIC_API_KEY: "test-key", ANTHROPIC_BASE_URL: anthropic.url };
+    return async () => {
+      await Promise.all([anthropic.close(), openai.close()]);
+    };
+  });
+
+  const models = (args: readonly string[], more: Record<string, string> = {}) =>
+    nexus.run(["models", ...args], { env: { ...env, ...more } });
+  const local = (more: object = {}, models_: object = {}) => ({
+    models: {
+      default: "local:fake-large",
+      providers: { local: { type: "openai-compatible", baseUrl: `${openai.url}/v1/`, apiKey: "test-key", ...more } },
+      ...models_,
+    },
+  });
+
+  test("list shows the provider of the environment, its models and the default, and never the key", async () => {
+    const shown = await models(["list"]);
+    expect(shown).toMatchObject({ code: 0, stderr: "" });
+    expect(shown.stdout).toContain("ANTHROPIC_API_KEY");
+    expect(shown.stdout).toContain("anthropic:claude-small");
+    expect(shown.stdout).toContain("default: anthropic:claude-sonnet-5-5");
+    expect(shown.stdout).not.toContain("test-key");
+    const { stdout } = await models(["list", "--json"], {
+      OPENAI_API_KEY: "test-key",
+      OPENAI_BASE_URL: `${openai.url}/v1`,
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      default: "anthropic:claude-sonnet-5-5",
+      items: [
+        {
+          provider: "anthropic",
+          type: "anthropic",
+          source: "ANTHROPIC_API_KEY",
+          baseUrl: `${anthropic.url}/v1`,
+          hasKey: true,
+          models: ["anthropic:claude-small", "anthropic:claude-sonnet-5-5"],
+        },
+        expect.objectContaining({ provider: "openai", models: ["openai:fake-large", "openai:fake-small"] }),
+      ],
+      errors: [],
+    });
+  });
+
+  test("list names a provider that cannot be reached, and shows the others", async () => {
+    const gone = await openOpenAiFake();
+    await gone.close();
+    const file = await nexus.write("gone.json", local({ baseUrl: gone.url }));
+    const shown = await models(["list", "--config", file]);
+    expect(shown.code).toBe(4);
+    expect(shown.stdout).toContain(`Nothing is listening at ${gone.url}`);
+    expect(shown.stdout).toContain("anthropic:claude-small");
+  });
+
+  test.each(["", "/", "/v1", "/v1/"])("a base URL that ends with %j works (N8)", async (ending) => {
+    const ran = await models(["test"], { ANTHROPIC_BASE_URL: `${anthropic.url}${ending}` });
+    expect(ran).toMatchObject({ code: 0, stderr: "" });
+    expect(ran.stdout).toMatch(/anthropic:claude-sonnet-5-5 answers[^]*Done\.[^]*10 in, 5 out/);
+    const file = await nexus.write("mcp.json", local({ baseUrl: `${openai.url}${ending}` }));
+    expect(await models(["test", "--config", file])).toMatchObject({ code: 0 });
+  });
+
+  test("test prints one object with --json, with the cost if prices are configured", async () => {
+    const file = await nexus.write("mcp.json", local({ prices: { "fake-large": { input: 1, output: 2 } } }));
+    const { code, stdout } = await models(["test", "--config", file, "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      model: "local:fake-large",
+      text: "Done.",
+      stopReason: "end",
+      usage: { inputTokens: 10, outputTokens: 5 },
+      cost: 0.00002,
+    });
+  });
+
+  test("errors have the exit code of their cause, and say what to do", async () => {
+    const none = await models(["test"], { ANTHROPIC_API_KEY: "" });
+    expect(none).toMatchObject({ code: 3, stdout: "" });
+    expect(none.stderr).toContain("No model is configured");
+    expect(none.stderr).toContain("ANTHROPIC_API_KEY");
+    const noKey = await models(["test", "openai:gpt-5.5"]);
+    expect(noKey).toMatchObject({ code: 3, stderr: expect.stringContaining("OPENAI_API_KEY") });
+    const wrong = await models(["test"], { ANTHROPIC_API_KEY: "wrong-key-0815" });
+    expect(wrong).toMatchObject({ code: 8, stderr: expect.stringContaining("ANTHROPIC_API_KEY") });
+    expect(wrong.stderr).not.toContain("wrong-key-0815");
+    const unknown = await models(["test", "anthropic:claude-smal"]);
+    expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining("anthropic:claude-small") });
+    expect(await models(["test", "antropic:x"])).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining(`"anthropic"`),
+    });
+    expect(await models(["test", "claude-small"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("anthropic:claude-small"),
+    });
+    expect(await models(["test", "anthropic:"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("provider:model"),
+    });
+    anthropic.script(ANTHROPIC_FAILURES.contextTooLong(), ANTHROPIC_FAILURES.refusedContent(), {
+      text: "",
+      stop: "refusal",
+    });
+    for (let each = 0; each < 3; each++) expect(await models(["test"])).toMatchObject({ code: 5 });
+    anthropic.script({ text: ["a", "b"], stallAfter: 3 });
+    expect(await models(["test", "--timeout", "500ms"])).toMatchObject({ code: 7 });
+    anthropic.fallback = ANTHROPIC_FAILURES.overloaded();
+    const down = await models(["test"]);
+    expect(down).toMatchObject({ code: 4, stderr: expect.stringContaining(anthropic.url) });
+  });
+
+  test("a limit that lasts longer than the timeout fails at once and says how long", async () => {
+    const file = await nexus.write("mcp.json", local());
+    openai.script(OPENAI_FAILURES.rateLimited({ "retry-after": "3600" }));
+    const ran = await models(["test", "--config", file, "--timeout", "5s"]);
+    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining("60 min") });
+    expect(openai.asked).toHaveLength(1);
+    openai.script(OPENAI_FAILURES.rateLimited({ "retry-after": "1" }));
+    const waited = await models(["test", "--config", file, "--timeout", "30s"]);
+    expect(waited).toMatchObject({ code: 0, stderr: expect.stringContaining("waiting 1 s") });
+  });
+
+  test("a stored secret is the key, and is sent to no other address than its first", async () => {
+    expect(await nexus.run(["secrets", "set", "local"], { stdin: "test-key" })).toMatchObject({ code: 0 });
+    const file = await nexus.write("mcp.json", local({ apiKey: "${secret:local}" }));
+    expect(await models(["test", "--config", file])).toMatchObject({ code: 0 });
+    await using other = await openOpenAiFake();
+    const elsewhere = await nexus.write("other.json", local({ apiKey: "${secret:local}", baseUrl: other.url }));
+    const refused = await models(["test", "--config", elsewhere]);
+    expect(refused).toMatchObject({ code: 8, stderr: expect.stringContaining("nexus secrets allow local") });
+    expect(other.requests).toHaveLength(0);
+    const variable = await nexus.write("variable.json", local({ apiKey: "${LOCAL_KEY}" }));
+    expect(await models(["test", "--config", variable], { LOCAL_KEY: "test-key" })).toMatchObject({ code: 0 });
+    const unset = await models(["test", "--config", variable]);
+    expect(unset).toMatchObject({ code: 3, stderr: expect.stringContaining("LOCAL_KEY is not set") });
+  });
+
+  test("the configuration of a project has no effect on models", async () => {
+    await nexus.write("home/work/project/.mcp.json", { mcpServers: {}, ...local() });
+    expect((await models(["list", "--trust"])).stdout).not.toContain("local");
+  });
+
+  test("mistakes in the configuration are refused with a suggestion", async () => {
+    for (const [content, said] of [
+      [{ models: { defualt: "a:b" } }, `Did you mean "default"?`],
+      [local({ baseURL: "http://127.0.0.1:1" }), `Did you mean "baseUrl"?`],
+      [local({ type: "ollama" }), `"openai-compatible"`],
+      [local({ baseUrl: "127.0.0.1:11434" }), "is not an http or https address"],
+      [local({ headers: { a: 1 } }), "is not an object of texts"],
+      [local({ prices: { x: { input: "1", output: 2 } } }), "US dollars"],
+      [local({ models: "x" }), "is not a list of names"],
+      [local({}, { default: "fake-large" }), "provider:model"],
+      [{ models: { providers: { local: { type: "openai-compatible" } }, default: "local:x" } }, `no "baseUrl"`],
+      [
+        { models: { providers: { local: { type: "openai", baseUrl: "http://127.0.0.1:1" } }, default: "local:x" } },
+        "no API key",
+      ],
+    ] as const) {
+      const file = await nexus.write("mcp.json", content);
+      expect(await models(["test", "--config", file]), said).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(said),
+      });
+    }
+  });
+});
