@@ -216,24 +216,38 @@ describe("results", () => {
     expect(namesIn(world.model.requests[1])).toContain("read_result");
   });
 
-  test("images are media, other media are named, resources are texts and links", async () => {
+  test("images are media, other files are named, resources are texts and links", async () => {
+    const file = (mimeType: string, text: string) => ({
+      type: "resource",
+      resource: { uri: `file:///${mimeType}`, mimeType, blob: Buffer.from(text).toString("base64") },
+    });
+    const link = { type: "resource_link", uri: "file:///report.pdf", name: "report" };
+    const content = [file("application/zip", "PK"), file("text/csv", "a,b"), link, { type: "new", x: 1 }];
+    const files = new ScriptedServer({ tools: { files: () => ({ content }), nothing: () => ({ content: [] }) } });
     await using world = await openWorld({
-      servers: kit,
+      servers: { ...kit, s: files.transport },
       script: [
         [
           call("mcp__kit__test_multiple_content_types"),
-          call("mcp__kit__test_audio_content"),
+          call("mcp__s__files"),
           call("mcp__kit__add_numbers", { a: 1, b: 1 }),
+          call("mcp__s__nothing"),
         ],
         "done",
       ],
     });
     await world.agent.send("go");
-    const [mixed, audio, sum] = resultsIn(world.agent.messages);
+    const [mixed, others, sum, nothing] = resultsIn(world.agent.messages);
     expect(mixed?.content.map(({ type }) => type)).toEqual(["text", "media"]);
     expect(mixed?.content[1]).toMatchObject({ mediaType: "image/png" });
     expect(resultText(mixed)).toContain('test://mixed-content-resource\n{"test":"data","value":123}');
-    expect(resultText(audio)).toMatch(/\(audio\/wav, .*B: not shown\)/);
+    expect(resultText(others).split("\n").slice(1)).toEqual([
+      "(application/zip, 2 B: not shown)",
+      "a,b",
+      "report: file:///report.pdf",
+      '{"type":"new","x":1}',
+    ]);
+    expect(resultText(nothing)).toContain("The tool returned nothing.");
     expect(resultText(sum).split('{"sum":2}')).toHaveLength(2);
   });
 });

@@ -1,3 +1,4 @@
+import { answerCalls } from "../model/answer-parts.ts";
 import type {
   AssistantMessage,
   ModelMessage,
@@ -44,7 +45,7 @@ export class ConversationHistory {
   /** An answer with tool calls and their results, in the same order. */
   addCalls(message: AssistantMessage, results: readonly ToolResultPart[]): void {
     this.#addAnswer(message);
-    for (const { id } of callsOf(message)) this.#ids.add(id);
+    for (const { id } of answerCalls(message)) this.#ids.add(id);
     this.#messages.push({ role: "tool", content: results });
   }
 
@@ -73,7 +74,7 @@ export class ConversationHistory {
 
   /** A message of an earlier session; results that it lacks are added. */
   #restore(message: AssistantMessage, next: ModelMessage | undefined): void {
-    const calls = callsOf(message);
+    const calls = answerCalls(message);
     if (calls.length === 0) return this.addText(message);
     const results = next?.role === "tool" ? next.content : [];
     this.addCalls(
@@ -81,14 +82,6 @@ export class ConversationHistory {
       calls.map((call) => results.find(({ id }) => id === call.id) ?? cancelledResult(call)),
     );
   }
-}
-
-export function callsOf({ content }: AssistantMessage): ToolCallPart[] {
-  return content.filter((part) => part.type === "tool_call");
-}
-
-export function textOfAnswer({ content }: AssistantMessage): string {
-  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 }
 
 /** The result of a call that did not come to an end. */

@@ -1,11 +1,12 @@
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { answerCalls, answerText } from "../model/answer-parts.ts";
 import type { AssistantMessage, ToolCallPart } from "../model/model-message.ts";
 import type { ModelProvider } from "../model/model-provider.ts";
 import { addUsage, NO_USAGE, totalTokens } from "../model/usage.ts";
 import type { LiveTools } from "../tools/live-tools.ts";
 import type { TurnResult } from "./agent-options.ts";
-import { callsOf, textOfAnswer, type ConversationHistory } from "./conversation-history.ts";
+import type { ConversationHistory } from "./conversation-history.ts";
 import { readAnswer, type ModelAnswer } from "./model-answer.ts";
 import type { ToolRunner } from "./tool-runner.ts";
 import type { StopReason, TurnEvent, TurnStep } from "./turn-event.ts";
@@ -68,9 +69,9 @@ export class Turn {
   async #take(answer: Extract<ModelAnswer, { kind: "complete" }>): Promise<TurnResult | undefined> {
     const { history, onEvent, model } = this.#context;
     const message = history.withOwnIds(answer.message);
-    const calls = callsOf(message);
+    const calls = answerCalls(message);
     this.#usage = addUsage(this.#usage, answer.usage);
-    this.#text = textOfAnswer(message);
+    this.#text = answerText(message);
     onEvent({ type: "answer", usage: answer.usage });
     if (answer.stopReason === "refused") {
       history.addText(message);

@@ -6,6 +6,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { CreateMessageRequest, CreateMessageResult } from "../../protocol/mcp.ts";
 import { visible, visibleLines } from "../../text/visible.ts";
+import { answerCalls, answerText } from "../model/answer-parts.ts";
 import type { ModelMessage } from "../model/model-message.ts";
 import type { ModelEvent, ModelProvider, ModelRequest, Usage } from "../model/model-provider.ts";
 import { NO_USAGE } from "../model/usage.ts";
@@ -14,7 +15,7 @@ import { SamplingBudget, type SamplingLimits } from "./sampling-budget.ts";
 import { invalidSampling, samplingDenied, samplingFailed } from "./sampling-failure.ts";
 import { samplingMessages } from "./sampling-messages.ts";
 import type { SamplingAsker, SamplingParams, SamplingQuestion, SamplingReviewer } from "./sampling-question.ts";
-import { answerCalls, answerText, samplingResult, type SampledAnswer } from "./sampling-result.ts";
+import { samplingResult, type SampledAnswer } from "./sampling-result.ts";
 import { SamplingTools } from "./sampling-tools.ts";
 import { jsonText, shownSampling } from "./shown-sampling.ts";
 

@@ -1,5 +1,5 @@
 import type { Content, CreateMessageResult } from "../../protocol/mcp.ts";
-import type { AssistantMessage, ToolCallPart } from "../model/model-message.ts";
+import type { ToolCallPart } from "../model/model-message.ts";
 import type { ModelStopReason } from "../model/model-provider.ts";
 import type { SamplingTools } from "./sampling-tools.ts";
 
@@ -16,15 +16,6 @@ export interface SampledAnswer {
   stopReason: ModelStopReason;
   text: string;
   toolCalls: readonly ToolCallPart[];
-}
-
-/** Texts are joined: revisions before 2025-11-25 have one block. Reasoning stays here. */
-export function answerText({ content }: AssistantMessage): string {
-  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-}
-
-export function answerCalls({ content }: AssistantMessage): ToolCallPart[] {
-  return content.filter((part) => part.type === "tool_call");
 }
 
 /** A list only if the model asks for tools, which no revision before 2025-11-25 offers to it. */

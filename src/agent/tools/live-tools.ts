@@ -138,7 +138,7 @@ function resourceTool(tool: AgentTool): OwnTool {
     definition: { name, description, inputSchema },
     ...(reads && {
       originOf: ({ server, uri }) => ({ server: String(server), resource: String(uri) }),
-      serverOf: ({ server }) => String(server),
+      serverOf: ({ server }) => (typeof server === "string" ? server : undefined),
     }),
     run: (args, options) => tool.execute(args, options),
   };

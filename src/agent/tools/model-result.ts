@@ -13,8 +13,10 @@ export interface ModelResult {
   isShortened: boolean;
 }
 
-/** Media that models can look at; others are only named. */
-const SEEN = /^(?:image\/(?:png|jpeg|gif|webp)|application\/pdf)$/;
+/** Media that are texts: they count and are shortened as such. */
+const TEXT = /^(?:text\/|image\/svg\+xml|application\/(?:json|xml|yaml|javascript)\b)|\+(?:json|xml|yaml)$/i;
+/** Media of which some models take some; their providers leave out the others. */
+const MEDIA = /^(?:image|audio)\/|^application\/pdf$/i;
 /** Base64 characters of one medium: providers refuse more than 5 MB. */
 const MAX_MEDIA = 5 * 1024 * 1024;
 
@@ -26,11 +28,11 @@ export function modelResult(
 ): ModelResult {
   const parts = resultParts(result);
   const bytes = parts.reduce((sum, part) => sum + sizeOf(part), 0);
-  const seen = parts.map(seenPart);
+  const given = parts.map(givenPart);
   const label = origin === undefined ? [] : [originLine(origin)];
-  const text = seen.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const text = given.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
   const short = kept?.shorten(text, origin);
-  const media = seen.filter((part) => part.type === "media");
+  const media = given.filter((part) => part.type === "media");
   const words = short ?? (text === "" && media.length === 0 ? emptyText(result) : text);
   const content: ModelResult["content"] = [{ type: "text", text: [...label, words].join("\n") }, ...media];
   return { content, bytes, isShortened: short !== undefined };
@@ -40,17 +42,14 @@ function emptyText({ isError }: CallToolResult): string {
   return isError ? "The tool reported an error without a message." : "The tool returned nothing.";
 }
 
-function seenPart(part: ResultPart): TextPart | MediaPart {
+function givenPart(part: ResultPart): TextPart | MediaPart {
   if (part.type === "text") return part;
   const { data, mediaType } = part;
-  if (SEEN.test(mediaType) && data !== "" && data.length <= MAX_MEDIA) return part;
-  return { type: "text", text: `(${mediaType}, ${sizeText(bytesOf(data))}: not shown)` };
+  if (TEXT.test(mediaType)) return { type: "text", text: Buffer.from(data, "base64").toString("utf8") };
+  if (MEDIA.test(mediaType) && data !== "" && data.length <= MAX_MEDIA) return part;
+  return { type: "text", text: `(${mediaType}, ${sizeText(Buffer.byteLength(data, "base64"))}: not shown)` };
 }
 
 function sizeOf(part: ResultPart): number {
-  return part.type === "text" ? Buffer.byteLength(part.text) : bytesOf(part.data);
-}
-
-function bytesOf(base64: string): number {
-  return Math.floor((base64.length * 3) / 4);
+  return part.type === "text" ? Buffer.byteLength(part.text) : Buffer.byteLength(part.data, "base64");
 }

@@ -9,7 +9,7 @@ export interface OwnTool {
   /** Whose data its result is; undefined if the result names the servers itself. */
   originOf?(args: Readonly<Record<string, unknown>>): DataOrigin | undefined;
   /** The server that it uses; then the user's consent is needed as for a read-only tool of that server. */
-  serverOf?(args: Readonly<Record<string, unknown>>): string;
+  serverOf?(args: Readonly<Record<string, unknown>>): string | undefined;
   /** Its result is never too long. */
   isBounded?: true;
   run(args: Readonly<Record<string, unknown>>, options: ExecuteOptions): Promise<CallToolResult> | CallToolResult;
