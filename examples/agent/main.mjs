@@ -1,62 +1,89 @@
-// An agent: a model that uses the tools of two servers, through the Vercel AI SDK. The model is a fake that always wants
-// the same two things, so that the story runs anywhere; with a real one nothing else changes.
+// The agent of Nexus: a model uses the tools of two servers, and a person decides what may run. Model and person are
+// scripted, so that the story runs anywhere; with a real model nothing else changes.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { generateText, jsonSchema, stepCountIs } from "ai";
-import { MockLanguageModelV3 } from "ai/test";
-import { agentTools, aiSdkTools, Host } from "nexus-mcp";
+import { Host } from "nexus-mcp";
+import { Agent, AgentInput, ConsentDesk, ElicitationDesk } from "nexus-mcp/agent";
+import { ScriptedModel, ScriptedServer } from "nexus-mcp/testing";
 
+// A shop with one tool that looks, and one that has an effect and asks the user something while it works.
+const shop = new ScriptedServer({
+  tools: {
+    list_bikes: { annotations: { readOnlyHint: true }, run: () => "city bike 400 €, road bike 900 €" },
+    order: async ({ bike }, { ask }) => {
+      const { content } = await ask("elicitation/create", {
+        message: "Which colour?",
+        requestedSchema: { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] },
+      });
+      return `Ordered: ${bike}, ${content.colour}`;
+    },
+  },
+});
 const stateFolder = await mkdtemp(join(tmpdir(), "nexus-example-"));
 const host = await Host.open({
-  servers: {
-    demo: { command: "node", args: ["dist/demo/main.js"] },
-    kit: { command: "node", args: ["build/fixtures/everything.cjs", "--revision", "2025-11-25"] },
-  },
-  policy: { readOnly: true }, // this agent may look, not touch
+  servers: { shop: shop.transport, demo: { command: "node", args: ["dist/demo/main.js"] } },
   stateFolder,
 });
 await host.ready();
 
-const wishes = [
-  { toolName: "mcp__demo__add", input: { a: 20, b: 22 } },
-  { toolName: "mcp__kit__echo", input: { text: "the answer is on its way" } },
-];
-const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
-const model = new MockLanguageModelV3({
-  doGenerate: async ({ prompt }) => {
-    const answered = prompt.filter(({ role }) => role === "tool").length;
-    const wish = wishes[answered];
-    const content = wish
-      ? [
-          {
-            type: "tool-call",
-            toolCallId: `call-${answered}`,
-            toolName: wish.toolName,
-            input: JSON.stringify(wish.input),
-          },
-        ]
-      : [{ type: "text", text: "It is 42." }];
-    return { content, finishReason: { unified: wish ? "tool-calls" : "stop" }, usage, warnings: [] };
+const model = new ScriptedModel([
+  // Two calls of one answer run at the same time.
+  [
+    { call: "mcp__shop__list_bikes" },
+    { call: "mcp__demo__add", arguments: { a: 400, b: 900 } },
+  ],
+  [{ call: "mcp__shop__order", arguments: { bike: "city bike" } }],
+  [{ text: "Your city bike " }, { text: "is ordered." }],
+  [{ call: "mcp__shop__order", arguments: { bike: "road bike" } }],
+  "Then not.",
+]);
+
+const replies = ["once", "no"];
+const agent = new Agent({
+  host,
+  model,
+  // Tools that call themselves read-only run; about others this person is asked.
+  consent: new ConsentDesk({
+    ask: async ({ server, tool }) => {
+      const reply = replies.shift();
+      console.log(`may ${server}.${tool} run? ${reply}`);
+      return reply;
+    },
+  }),
+  // What servers ask during a call.
+  input: new AgentInput({
+    elicitation: new ElicitationDesk({ fillForm: async () => ({ action: "accept", content: { colour: "green" } }) }),
+  }),
+  maxSteps: 10,
+});
+
+const first = await agent.send("Order the cheapest bike.", {
+  onEvent: (event) => {
+    if (event.type === "text") console.log(event.text);
+    if (event.type === "tool_end") console.log(`${event.step.server}.${event.step.tool}: ${event.step.outcome}`);
   },
 });
-
-const { text, steps } = await generateText({
-  model,
-  tools: aiSdkTools(agentTools(host), { jsonSchema }),
-  stopWhen: stepCountIs(5),
-  prompt: "What is 20 + 22?",
-});
-const results = steps.flatMap(({ toolResults }) =>
-  toolResults.map(({ toolName, output }) => [toolName, output.content[0].text]),
+assert.equal(first.stopReason, "end");
+assert.equal(first.text, "Your city bike is ordered.");
+assert.deepEqual(
+  first.steps.map(({ tool, outcome }) => [tool, outcome]),
+  [["list_bikes", "ok"], ["add", "ok"], ["order", "ok"]],
 );
-console.log(results);
-console.log(text);
+assert.match(JSON.stringify(agent.messages), /Ordered: city bike, green/);
 
-assert.equal(text, "It is 42.");
-assert.equal(results.length, 2);
-assert.match(results[0][1], /42/);
-assert.deepEqual(results[1], ["mcp__kit__echo", "the answer is on its way"]);
+const second = await agent.send("And a road bike.");
+assert.deepEqual(second.steps.map(({ outcome }) => outcome), ["denied"]);
+assert.equal(second.text, "Then not.");
+
+// A turn that is interrupted cancels its calls at the servers; the conversation goes on.
+const abort = new AbortController();
+model.add([{ text: "Let me think about" }, { hook: () => abort.abort() }], "Where were we?");
+const third = await agent.send("Which one is faster?", { signal: abort.signal });
+assert.equal(third.stopReason, "cancelled");
+assert.equal((await agent.send("Go on.")).text, "Where were we?");
+console.log("tokens:", agent.usage);
+
 await host.close();
 await rm(stateFolder, { recursive: true });
