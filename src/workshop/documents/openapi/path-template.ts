@@ -6,6 +6,8 @@ export interface PathTemplate {
   names: string[];
   /** Constants that the document wrote into the path: `/files?alt=media`. */
   query: [string, string][];
+  /** Parameters of the query that the document wrote into the path, by their names in braces: `/items?id={itemId}`. */
+  inQuery: ReadonlyMap<string, string>;
   /** What was repaired. */
   remarks: string[];
 }
@@ -18,14 +20,31 @@ export function readPathTemplate(written: string): PathTemplate | undefined {
   if (fragment.length > 0) remarks.push("What follows # in the path is never sent; it is left out");
   const mark = questionMark(beforeFragment);
   const bare = mark === -1 ? beforeFragment : beforeFragment.slice(0, mark);
-  const query = mark === -1 ? [] : [...new URLSearchParams(beforeFragment.slice(mark + 1))];
+  const pairs = mark === -1 ? [] : [...new URLSearchParams(beforeFragment.slice(mark + 1))];
+  const inQuery = new Map(pairs.flatMap(([name, value]) => (name === "" ? [] : nameInBraces(name, value))));
+  const query = pairs.filter(([, value]) => !WHOLE_PLACEHOLDER.test(value));
   if (query.length > 0) remarks.push("The query in the path became constant parameters");
   if (!bare.startsWith("/") && bare !== "") remarks.push("The path does not begin with a slash; one was added");
   // {path+} and {+path} of other template languages mean the same here.
-  const path = (bare.startsWith("/") ? bare : `/${bare}`).replaceAll(/\{[+*]?([^{}]*?)[+*]?\}/g, "{$1}");
+  const path = (bare.startsWith("/") ? bare : `/${bare}`).replaceAll(
+    /\{([^{}]*)\}/g,
+    (_, name: string) => `{${plainName(name)}}`,
+  );
   const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
   if (names.some((name) => name.trim() === "") || /[{}]/.test(path.replaceAll(/\{[^{}]*\}/g, ""))) return undefined;
-  return { path, names: [...new Set(names)], query, remarks };
+  return { path, names: [...new Set(names)], query, inQuery, remarks };
+}
+
+const WHOLE_PLACEHOLDER = /^\{([^{}]+)\}$/;
+
+function nameInBraces(name: string, value: string): [string, string][] {
+  const inner = WHOLE_PLACEHOLDER.exec(value)?.[1];
+  return inner === undefined ? [] : [[inner, name]];
+}
+
+/** The name of a parameter without the signs of other template languages: `path` of `path*` and `+path`. */
+export function plainName(name: string): string {
+  return name.replace(/^[+*]/, "").replace(/[+*]$/, "");
 }
 
 /** The first question mark that is not inside braces. */

@@ -54,6 +54,61 @@ describe("operations of an OpenAPI description", () => {
     ]);
   });
 
+  test("an operation may be a reference; one that leads nowhere is listed with what it names", () => {
+    const facts = read({
+      openapi: "3.0.3",
+      paths: { "/a": { get: { $ref: "#/x-operations/list" }, put: { $ref: "#/x-operations/none" } } },
+      "x-operations": { list: { operationId: "list", parameters: [{ name: "q", in: "query", schema: {} }] } },
+    });
+    expect(facts.operations).toMatchObject([{ key: "GET /a", id: "list", parameters: [{ name: "q" }] }]);
+    expect(facts.omitted).toMatchObject([
+      {
+        key: "PUT /a",
+        reason: "unresolved-reference",
+        detail: expect.stringContaining("/x-operations/none") as string,
+      },
+    ]);
+  });
+
+  test("a placeholder in the query of a path is a query parameter, wherever it is declared", () => {
+    const parameters = [
+      { name: "id", in: "path", required: true, schema: { type: "integer" } },
+      { name: "kind", in: "query", schema: { enum: ["a"] } },
+    ];
+    const facts = ofPath({ get: { parameters } }, {}, "/items?item={id}&type={kind}&other={undeclared}&v=2");
+    expect(first(facts)).toMatchObject({ path: "/items" });
+    expect(first(facts).parameters).toMatchObject([
+      { name: "item", in: "query", required: true, schema: { types: ["integer"] } },
+      { name: "type", in: "query", required: false, schema: { enum: ["a"] } },
+      { name: "other", in: "query", required: true },
+      { name: "v", in: "query", constant: "2" },
+    ]);
+  });
+
+  test("a parameter of the path may be declared with the signs of its template", () => {
+    const parameters = [{ name: "path*", in: "path", required: true, schema: { maxLength: 9 } }];
+    const facts = ofPath({ get: { parameters } }, {}, "/files/{path*}");
+    expect(first(facts)).toMatchObject({
+      path: "/files/{path}",
+      parameters: [{ name: "path", schema: { maxLength: 9 } }],
+    });
+    expect(texts(facts)).toEqual([]);
+  });
+
+  test("paths and webhooks in well-known extensions are accounted for", () => {
+    const facts = read({
+      swagger: "2.0",
+      paths: {},
+      "x-ms-paths": { "/blob?comp=tier": { put: {} }, "/blob?comp=lease": { put: {} } },
+      "x-webhooks": { ping: { post: {} } },
+    });
+    expect(facts.operations.map(({ key, path }) => [key, path])).toEqual([
+      ["PUT /blob?comp=tier", "/blob"],
+      ["PUT /blob?comp=lease", "/blob"],
+    ]);
+    expect(facts.omitted).toMatchObject([{ key: "webhook ping POST", reason: "webhook" }]);
+  });
+
   test("style and explode have the defaults of their place", () => {
     const parameters = [
       { name: "q", in: "query", schema: {} },

@@ -42,7 +42,11 @@ export function readOperations(context: ReadContext, defaults: OperationDefaults
   const paths = memberOf(root, "paths");
   if (paths && !isRecord(paths.value)) document.remark(paths.pointer, "The paths are not an object; they are ignored");
   for (const [path, part] of membersOf(paths)) reader.readPath(path, part);
-  for (const [name, part] of membersOf(memberOf(root, "webhooks"))) reader.omitAll(`webhook ${name}`, part);
+  // Azure puts paths that differ only in their query there.
+  for (const [path, part] of membersOf(memberOf(root, "x-ms-paths"))) reader.readPath(path, part);
+  for (const member of ["webhooks", "x-webhooks"]) {
+    for (const [name, part] of membersOf(memberOf(root, member))) reader.omitAll(`webhook ${name}`, part);
+  }
   return reader;
 }
 
@@ -108,15 +112,18 @@ class OperationReader implements ReadOperations {
     if (this.#keys.has(key)) return;
     this.#keys.add(key);
     if (!isRecord(part.value)) return this.#omit(key, "unreadable-operation", part, "it is not an object");
-    const operation: ObjectPart = { value: part.value, pointer: part.pointer };
+    // OpenAPI allows references in other places only, but well-known descriptions have one file for each operation.
+    const operation = this.#context.document.followObject(part);
+    if (!operation) {
+      const detail = `${referenceOf(part.value) ?? "its reference"} is not found, or not an operation`;
+      return this.#omit(key, "unresolved-reference", part, detail.slice(0, 200));
+    }
     for (const [name, callback] of membersOf(memberOf(operation, "callbacks"))) {
       const target = this.#context.document.followObject(callback);
       for (const [address, inner] of membersOf(target)) this.omitAll(`callback ${key} ${name} ${address}`, inner);
     }
     if (!SENT.has(method)) return this.#omit(key, "unsupported-method", part, method.slice(0, 40));
     if (!template) return this.#omit(key, "missing-path-parameter", part, path.slice(0, 200));
-    const ref = referenceOf(operation.value);
-    if (ref !== undefined) return this.#omit(key, "unresolved-reference", part, "an operation cannot be a reference");
     const read = this.#facts({ key, method, template, item, operation });
     if ("reason" in read) this.#omit(key, read.reason, part, read.detail);
     else this.operations.push(read);
@@ -133,7 +140,7 @@ class OperationReader implements ReadOperations {
     const security = readSecurity(document, operation, this.#defaults.schemes) ?? this.#defaults.security;
     const { parameters, body, unresolved } = readParameters(this.#context, {
       owners: [item, operation],
-      inPath: template.names,
+      template,
       isSecured: security.some((alternative) => alternative.length > 0),
     });
     const [lost] = unresolved;
@@ -194,6 +201,7 @@ class OperationReader implements ReadOperations {
       },
       style: "form",
       explode: true,
+      constant: value,
       examples: [],
       evidence: document.evidence(pointer),
     }));

@@ -10,6 +10,7 @@ import {
   type ObjectPart,
   type DocumentPart,
 } from "./api-document.ts";
+import { plainName, type PathTemplate } from "./path-template.ts";
 import { oldStyle, readExamples, styleOf, type ReadContext } from "./read-contents.ts";
 
 /** The parameters of one operation: those of the request line and headers, and those that are a body in 2.0. */
@@ -27,30 +28,34 @@ const PLACES = ["path", "query", "header", "cookie"] as const;
 export interface ParameterOwner {
   /** The path item and the operation, in this order. */
   owners: readonly ObjectPart[];
-  /** The names in the template of the path. */
-  inPath: readonly string[];
+  /** The names in the template of the path, and in its query. */
+  template: Pick<PathTemplate, "names" | "inQuery">;
   /** Whether the operation has security requirements. */
   isSecured: boolean;
 }
 
 /** Reads the parameters of a path and of its operation, which replace those with the same name and place. */
-export function readParameters(context: ReadContext, { owners, inPath, isSecured }: ParameterOwner): ReadParameters {
-  const reader = new ParameterReader(context, inPath, isSecured);
+export function readParameters(context: ReadContext, { owners, template, isSecured }: ParameterOwner): ReadParameters {
+  const reader = new ParameterReader(context, template, isSecured);
   for (const owner of owners) reader.readList(owner);
   return reader.result(owners.at(-1));
 }
 
+type ParameterPlace = ParameterFacts["in"] | "body" | "formData" | "querystring";
+
 class ParameterReader {
   readonly #context: ReadContext;
   readonly #inPath: readonly string[];
+  readonly #inQuery: PathTemplate["inQuery"];
   readonly #isSecured: boolean;
   readonly #found = new Map<string, ParameterFacts>();
   readonly #body = new Map<string, ObjectPart>();
   readonly #unresolved: string[] = [];
 
-  constructor(context: ReadContext, inPath: readonly string[], isSecured: boolean) {
+  constructor(context: ReadContext, { names, inQuery }: ParameterOwner["template"], isSecured: boolean) {
     this.#context = context;
-    this.#inPath = inPath;
+    this.#inPath = names;
+    this.#inQuery = inQuery;
     this.#isSecured = isSecured;
   }
 
@@ -70,11 +75,21 @@ class ParameterReader {
 
   result(operation: ObjectPart | undefined): ReadParameters {
     const { document } = this.#context;
-    for (const name of this.#inPath) {
+    for (const name of this.#unresolved.length > 0 ? [] : this.#inPath) {
       if (this.#found.has(`path ${name}`)) continue;
       const pointer = operation?.pointer ?? "";
       document.remark(pointer, `The parameter {${name}} of the path is not declared; it is taken as text`);
       this.#found.set(`path ${name}`, this.#undeclared(name, pointer));
+    }
+    for (const [name, sentAs] of this.#inQuery) {
+      if (this.#found.has(`query ${sentAs}`)) continue;
+      const pointer = operation?.pointer ?? "";
+      document.remark(pointer, `The parameter {${name}} of the path is not declared; it is taken as text`);
+      this.#found.set(`query ${sentAs}`, {
+        ...this.#undeclared(sentAs, pointer),
+        in: "query",
+        ...usualStyle("query"),
+      });
     }
     return { parameters: [...this.#found.values()], body: [...this.#body.values()], unresolved: this.#unresolved };
   }
@@ -82,8 +97,7 @@ class ParameterReader {
   #add(parameter: ObjectPart, own: Set<string>): void {
     const { document } = this.#context;
     const { value, pointer } = parameter;
-    const name = textOf(value["name"])?.trim() ?? "";
-    const place = this.#placeOf(value["in"], name, pointer);
+    const { name, place } = this.#target(value, pointer);
     if (name === "" && place !== "body" && place !== "querystring") {
       document.remark(pointer, `This ${place} parameter has no name; it is ignored`);
       return;
@@ -99,11 +113,19 @@ class ParameterReader {
     else if (this.#isSent(place, name, pointer)) this.#found.set(key, this.#read(parameter, name, place));
   }
 
-  #placeOf(
-    written: unknown,
-    name: string,
-    pointer: string,
-  ): ParameterFacts["in"] | "body" | "formData" | "querystring" {
+  /** The name and the place that are sent. Placeholders in the query of a path are query parameters. */
+  #target(value: ObjectPart["value"], pointer: string): { name: string; place: ParameterPlace } {
+    const written = textOf(value["name"])?.trim() ?? "";
+    const place = this.#placeOf(value["in"], written, pointer);
+    if (place !== "path" && place !== "query") return { name: written, place };
+    const isPath = place === "path" && this.#inPath.includes(written);
+    const sentAs = isPath ? undefined : this.#inQuery.get(written);
+    if (sentAs !== undefined) return { name: sentAs, place: "query" };
+    const isPlain = place !== "path" || this.#inPath.includes(written) || !this.#inPath.includes(plainName(written));
+    return { name: isPlain ? written : plainName(written), place };
+  }
+
+  #placeOf(written: unknown, name: string, pointer: string): ParameterPlace {
     if (written === "body" || written === "formData" || written === "querystring") return written;
     const known = PLACES.find((place) => place === written);
     if (known) return known;
@@ -139,7 +161,7 @@ class ParameterReader {
     const facts = {
       name,
       in: place,
-      required: place === "path" || value["required"] === true,
+      required: place === "path" || value["in"] === "path" || value["required"] === true,
       ...present({ description: textOf(value["description"]) }),
       deprecated: value["deprecated"] === true,
       examples: [...readExamples(document, parameter), ...contentExamples],
