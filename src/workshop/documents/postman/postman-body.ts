@@ -8,7 +8,7 @@ import {
   plainSchema,
 } from "../inferred-schema.ts";
 import { jsonSample } from "../text/json-sample.ts";
-import type { PostmanPart } from "./postman-part.ts";
+import { PostmanPart } from "./postman-part.ts";
 import type { PostmanVariables } from "./postman-variables.ts";
 
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -18,6 +18,8 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   javascript: "application/javascript",
   text: "text/plain",
 };
+
+const FORM = "application/x-www-form-urlencoded";
 
 /** The body of a request; undefined if it has none. `contentType`: of its header. */
 export function readBody(
@@ -41,7 +43,7 @@ function contentOf(
     case "raw":
       return rawContent(body, contentType, variables);
     case "urlencoded":
-      return formContent(body.part(mode), "application/x-www-form-urlencoded", variables);
+      return formContent(body.part(mode), FORM, variables);
     case "formdata":
       return formContent(body.part(mode), "multipart/form-data", variables);
     case "file": {
@@ -66,6 +68,9 @@ function rawContent(
   if (text.trim() === "") return undefined;
   const language = body.part("options").part("raw").part("language").text() ?? "";
   const named = contentType ?? LANGUAGES[language];
+  if (named !== undefined && /^application\/x-www-form-urlencoded$/i.test(named) && isForm(text)) {
+    return formContent(formEntries(text, raw.evidence), FORM, variables);
+  }
   const sample = named === undefined || /json/i.test(named) ? jsonSample(text) : undefined;
   const mediaType = named ?? (sample ? "application/json" : "text/plain");
   if (!sample) return content(mediaType, plainSchema(raw.evidence), raw.evidence);
@@ -74,6 +79,16 @@ function rawContent(
     ...content(mediaType, inferSchema([{ value, evidence: raw.evidence }]), raw.evidence),
     examples: hasPlaceholder(value) || isBig(text) ? [] : [value],
   };
+}
+
+function isForm(text: string): boolean {
+  return /^[^=&\s{}"]+=[^\n]*$/.test(text.trim());
+}
+
+/** The members of a form that was written as text, as those that were written one by one. */
+function formEntries(text: string, evidence: Evidence): PostmanPart {
+  const entries = [...new URLSearchParams(text.trim())].map(([key, value]) => ({ key, value }));
+  return new PostmanPart(entries, evidence);
 }
 
 /** A long number is read as a bigint, which an example in JSON cannot have. */

@@ -1,4 +1,11 @@
-import type { OperationFacts, ParameterFacts, SchemaFacts, SecuritySchemeFacts, ServerFacts } from "../api-facts.ts";
+import type {
+  OmittedOperation,
+  OperationFacts,
+  ParameterFacts,
+  SchemaFacts,
+  SecuritySchemeFacts,
+  ServerFacts,
+} from "../api-facts.ts";
 import { isPlaceholder, placeholderSchema, plainSchema } from "../inferred-schema.ts";
 import { credentialInHeader, credentialInQuery, type PostmanAuth } from "./postman-auth.ts";
 import { readBody } from "./postman-body.ts";
@@ -23,6 +30,8 @@ export interface ReadRequest {
   server: ServerFacts | undefined;
   /** The variable of the host, if it has no value. */
   unresolved: string | undefined;
+  /** Why it cannot be sent as a request of HTTP. */
+  unsent: Pick<OmittedOperation, "reason" | "detail"> | undefined;
 }
 
 /** Set by the sender of the request, or in other parts of an operation. */
@@ -74,7 +83,18 @@ export function readRequest(item: PostmanPart, context: RequestContext): ReadReq
     },
     server: url.server,
     unresolved: url.server ? undefined : unresolvedHost(urlPart, variables),
+    unsent: whyUnsent(urlPart, url.protocol),
   };
+}
+
+function whyUnsent(url: PostmanPart, protocol: string | undefined): ReadRequest["unsent"] {
+  const isEmpty = (url.text() ?? url.part("raw").text() ?? "") === "" && !url.part("host").isThere;
+  if (isEmpty && !url.part("path").isThere) {
+    return { reason: "unreadable-operation", detail: "the request has no address" };
+  }
+  if (protocol === undefined || protocol === "http" || protocol === "https") return undefined;
+  const detail = `its address begins with ${protocol.slice(0, 20)}://`;
+  return { reason: protocol === "ws" || protocol === "wss" ? "stream" : "unsupported-method", detail };
 }
 
 function unresolvedHost(url: PostmanPart, variables: PostmanVariables): string | undefined {

@@ -4,6 +4,8 @@ import { onlyVariable, variablesIn, type PostmanVariables } from "./postman-vari
 
 /** The address of a request, in the parts of an operation. */
 export interface PostmanUrl {
+  /** Undefined if the address does not name one. */
+  protocol: string | undefined;
   /** Undefined if it is a variable without a value. */
   server: ServerFacts | undefined;
   /** With `{name}` for parameters. */
@@ -26,7 +28,9 @@ export function readUrl(url: PostmanPart, variables: PostmanVariables): PostmanU
   const [, beforeQuery = "", queryText = ""] = /^([^?#]*)(?:\?([^#]*))?/.exec(raw) ?? [];
   const host = hostText(url) ?? hostIn(beforeQuery);
   const pathText = segments(url.part("path"))?.join("/") ?? pathIn(beforeQuery);
-  const { server, rest } = serverOf(variables.resolve(host), url.evidence);
+  const wholeHost = variables.resolve(host);
+  const [, protocol] = /^([a-z][\w+.-]*):\/\//i.exec(wholeHost) ?? [];
+  const { server, rest } = serverOf(wholeHost, url.evidence);
   const parameters = new Map<string, PostmanUrl["pathParameters"][number]>();
   const described = url.part("variable").items();
   const addParameter = (name: string) => {
@@ -59,6 +63,7 @@ export function readUrl(url: PostmanPart, variables: PostmanVariables): PostmanU
   // The last slash may matter to the API.
   const end = path.length > 0 && pathText.endsWith("/") ? "/" : "";
   return {
+    protocol: protocol?.toLowerCase(),
     server,
     path: `/${path.join("/")}${end}`,
     pathParameters: [...parameters.values()],

@@ -51,6 +51,31 @@ describe("the address of a Postman request", () => {
     }
   });
 
+  test("has to be one of HTTP; requests without an address and sockets are listed with the reason", () => {
+    const { operations, omitted } = read({
+      variable: [{ key: "live", value: "wss://api.example" }],
+      item: [
+        { name: "nothing", request: { method: "GET" } },
+        { name: "socket", request: { method: "GET", url: "{{live}}/events" } },
+        { name: "call", request: { method: "POST", url: "grpc://api.example/x" } },
+      ],
+    });
+    expect(operations).toEqual([]);
+    expect(omitted.map(({ key, reason, detail }) => [key, reason, detail])).toEqual([
+      ["GET nothing", "unreadable-operation", "the request has no address"],
+      ["GET socket", "stream", "its address begins with wss://"],
+      ["POST call", "unsupported-method", "its address begins with grpc://"],
+    ]);
+  });
+
+  test("uses the variables of early exports, which have another name", () => {
+    const { servers } = read({
+      variables: [{ id: "base", value: "https://old.example" }],
+      item: [{ name: "a", request: { url: "{{base}}/a" } }],
+    });
+    expect(servers).toMatchObject([{ url: "https://old.example" }]);
+  });
+
   test("uses the values of variables; without a value the host is unknown, and a remark says so", () => {
     const url = { raw: "{{base}}/pets", host: ["{{base}}"], path: ["pets"] };
     const known = read({
@@ -356,4 +381,17 @@ test("the collection of the corpus: all requests, parameters, hosts and the key 
     new Set(["https://www.googleapis.com", "https://maps.googleapis.com", "https://roads.googleapis.com"]),
   );
   expect(facts.operations.flatMap(({ responses }) => responses)).toHaveLength(20);
+});
+
+test("a form that a Postman request has as text gives its members", () => {
+  const operation = one({
+    method: "POST",
+    url: "https://api.example/token",
+    header: [{ key: "Content-Type", value: "application/x-www-form-urlencoded" }],
+    body: { mode: "raw", raw: "scope=a+b&scope=c&count={{count}}" },
+  });
+  const content = bodyOf(operation);
+  expect(content?.mediaType).toBe("application/x-www-form-urlencoded");
+  expect([...(content?.schema?.properties.keys() ?? [])]).toEqual(["scope", "count"]);
+  expect(property(content?.schema, "scope")).toMatchObject({ types: ["array"] });
 });

@@ -41,7 +41,8 @@ class Reader {
 
   read(): ApiFacts {
     const info = this.#root.part("info");
-    const variables = new PostmanVariables().with(this.#root.part("variable"));
+    // Early exports of 2.0 have `variables`.
+    const variables = new PostmanVariables().with(this.#root.part("variables")).with(this.#root.part("variable"));
     this.#items(this.#root.part("item"), { folder: undefined, auth: this.#root.part("auth"), variables });
     if (this.#hasScripts) {
       this.#remarks.push({
@@ -100,16 +101,20 @@ class Reader {
       });
       return;
     }
-    const { facts, server, unresolved } = readRequest(item, {
+    const { facts, server, unresolved, unsent } = readRequest(item, {
       method,
       variables,
       auth: nearest(request.part("auth"), nearest(item.part("auth"), auth)),
       known: this.#auth,
       marksRequired: this.#marksRequired,
     });
-    const key = this.#uniqueKey(`${method} ${facts.path}`);
+    const key = this.#uniqueKey(unsent ? `${method} ${name}` : `${method} ${facts.path}`);
     if (!METHODS.has(method)) {
       this.#omitted.push({ key, reason: "unsupported-method", detail: method, evidence: item.evidence });
+      return;
+    }
+    if (unsent) {
+      this.#omitted.push({ key, ...unsent, evidence: item.evidence });
       return;
     }
     if (unresolved !== undefined) {
