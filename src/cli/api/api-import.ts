@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isFolder } from "../../files/paths.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { fittedInputSchema, toolDefinition } from "../../workshop/compile/tool-definition.ts";
-import { loadDocument } from "../../workshop/documents/load/load-document.ts";
+import { loadDocument, type LoadDocumentOptions } from "../../workshop/documents/load/load-document.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
 import { factsOf } from "../../workshop/draft/read-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
@@ -30,7 +31,7 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** nexus api import openapi.yaml --select tag:pets */
 export const apiImport = defineCommand({
   usage:
-    "nexus api import <file|url>… [--name ID] [--out DIR] [--select WHAT]… [--rest search] [--base URL]\n    [--allow-host HOST]… [--dry-run]",
+    "nexus api import <file|url>… [--name ID] [--out DIR] [--select WHAT]… [--rest search] [--base URL]\n    [--root DIR] [--allow-host HOST]… [--dry-run]",
   description: `
 Makes a tool file of an API description, from files or addresses: OpenAPI 2.0 to 3.2, Postman collections 2.x, GraphQL
 schemas, WSDL 1.1, curl commands, HAR recordings, and manuals for people in Markdown, HTML, plain text or PDF. No model is
@@ -41,7 +42,8 @@ not. The file is a draft: it is served only after it was approved. What the desc
 repeatable; -… excludes. Of more than 40 tools, the most central ones are listed and the others are found by searching.
 If the tool file exists, it is brought up to date: what a person edited stays, what only the description changed is taken
 over, and what both changed is proposed with its consequence. The selection of the last import counts unless a new one is given.
-Addresses inside of a private network are refused, unless --allow-host names their host.`,
+Files that an OpenAPI description refers to are read as well, in its own folder or in the one that --root names; for an address,
+at its own host. Addresses inside of a private network are refused, unless --allow-host names their host.`,
   words: { min: 1, max: 20 },
   options: {
     name: { type: "string", value: "ID", help: "id of the API and of its server; default: made of the title" },
@@ -49,6 +51,7 @@ Addresses inside of a private network are refused, unless --allow-host names the
     select: { type: "string", multiple: true, value: "WHAT", help: "only these operations; repeatable" },
     rest: { type: "string", value: "search", help: "keep what is not selected, but only for searching" },
     base: { type: "string", value: "URL", help: "base address of the API; default: the first https server" },
+    root: { type: "string", value: "DIR", help: "a folder around the description, whose files it may refer to" },
     "allow-host": {
       type: "string",
       multiple: true,
@@ -71,11 +74,14 @@ Addresses inside of a private network are refused, unless --allow-host names the
     const { words, options, out, signal, endingAtOnce } = context;
     const folder = resolve(options.out ?? ".");
     requireFolder(folder, "Name the folder of the tool file: --out api/shop. It is made if it does not exist.");
+    if (options.root !== undefined && !isFolder(options.root)) {
+      throw wrongUsage(`--root ${options.root} is not a folder`, "Name a folder around the description.");
+    }
     const progress = new Steps(out);
     const documents: LoadedDocument[] = [];
     for (const source of words) {
       progress.show(`Reading ${source}`);
-      const load = () => loaded(source, options["allow-host"] ?? [], signal);
+      const load = () => loaded(source, { allow: options["allow-host"] ?? [], root: options.root, signal });
       documents.push(await (URL.canParse(source) ? load() : endingAtOnce(load)));
     }
     const made = await endingAtOnce(() => makeDraft(documents, { ...context, folder, progress }));
@@ -133,9 +139,9 @@ async function makeDraft(documents: readonly LoadedDocument[], importing: Import
   return { api, path, shown, files, imported, again, draft: again?.draft ?? draftToolFile(facts, wanted) };
 }
 
-async function loaded(source: string, allow: readonly string[], signal: AbortSignal): Promise<LoadedDocument> {
+async function loaded(source: string, options: LoadDocumentOptions): Promise<LoadedDocument> {
   try {
-    return await loadDocument(source, { allow, signal });
+    return await loadDocument(source, options);
   } catch (error) {
     if (!(error instanceof NexusError) || error.code !== "ADDRESS_REFUSED" || !URL.canParse(source)) throw error;
     const host = new URL(source).hostname.replaceAll(/[[\]]/g, "");

@@ -5,7 +5,7 @@ import { sha256 } from "../../text/digest.ts";
 import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import { citationsOf, type Citation } from "../../workshop/compile/citations.ts";
-import { loadDocument } from "../../workshop/documents/load/load-document.ts";
+import { loadDocument, type LoadDocumentOptions } from "../../workshop/documents/load/load-document.ts";
 import { MAX_DOCUMENT_LENGTH } from "../../workshop/documents/parse-document.ts";
 import type { ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { staleIn, type StaleOptions, type StalePlace } from "../../workshop/review/stale.ts";
@@ -21,7 +21,7 @@ const SHOWN_CHANGES = 3;
 
 /** nexus api stale petstore --document openapi=https://api.example/openapi.json */
 export const apiStale = defineCommand({
-  usage: "nexus api stale <api> [--document NAME=FILE|URL]…",
+  usage: "nexus api stale <api> [--document NAME=FILE|URL]… [--root DIR]",
   description: `
 Lists the types, fields, rules and tools of a tool file whose evidence has changed, with the old and the new text. --document
 compares the document that the file was written from with a newer one, from a file or an address. Without it, the documents
@@ -36,6 +36,7 @@ Exit code 0: nothing is stale; 10: something is.`,
       value: "NAME=FILE|URL",
       help: "a newer version of a document; the name may be left out if there is only one",
     },
+    root: { type: "string", value: "DIR", help: "a folder around the documents, whose files they may refer to" },
   },
   examples: [
     [
@@ -49,7 +50,7 @@ Exit code 0: nothing is stale; 10: something is.`,
     const loaded = await loadNamed(given, surroundings.home);
     const { file, path, documents } = loaded;
     if (!file) throw unusable(loaded);
-    const newer = await newerDocuments(options.document ?? [], file, signal);
+    const newer = await newerDocuments(options.document ?? [], file, { root: options.root, signal });
     const { stale, moved } = staleIn(file, comparison(loaded, file, newer));
     const exit = stale.length > 0 ? 10 : 0;
     if (out.json) {
@@ -104,7 +105,7 @@ function comparison(
 async function newerDocuments(
   given: readonly string[],
   file: ToolFile,
-  signal: AbortSignal,
+  options: LoadDocumentOptions,
 ): Promise<Map<string, string>> {
   const known = Object.keys(file.documents);
   const found = new Map<string, string>();
@@ -119,13 +120,16 @@ async function newerDocuments(
         `Write NAME=FILE. Names: ${known.join(", ")}.`,
       );
     }
-    found.set(name, await textOf(isNamed ? each.slice(at + 1) : each, name, signal));
+    found.set(name, await textOf(isNamed ? each.slice(at + 1) : each, { ...options, name }));
   }
   return found;
 }
 
-async function textOf(source: string, name: string, signal: AbortSignal): Promise<string> {
-  if (/^https?:\/\/|\.pdf$/i.test(source)) return (await loadDocument(source, { name, signal })).text;
+/** Files that are not only text, or may refer to others, are read as an import reads them. */
+const LOADED = /^https?:\/\/|\.(?:pdf|ya?ml|json|wsdl)$/i;
+
+async function textOf(source: string, options: LoadDocumentOptions): Promise<string> {
+  if (LOADED.test(source)) return (await loadDocument(source, options)).text;
   const text = findRegularText(resolve(source), MAX_DOCUMENT_LENGTH);
   if (text === undefined) {
     throw new NexusError("CONFIG_INVALID", `There is no file ${source} with at most ${MAX_DOCUMENT_LENGTH} bytes`, {

@@ -1,7 +1,7 @@
-import { joinFirst } from "../../text/shorten.ts";
+import { joinFirst, shorten } from "../../text/shorten.ts";
 import { quotePath } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
-import { OMISSION_REASONS } from "../../workshop/documents/api-facts.ts";
+import { OMISSION_REASONS, type OmissionReason, type OmittedOperation } from "../../workshop/documents/api-facts.ts";
 import type { Draft } from "../../workshop/draft/draft-tool-file.ts";
 import { groupedBy } from "../../text/grouped-by.ts";
 import { pluralize } from "../output/amounts.ts";
@@ -16,6 +16,13 @@ export interface ImportSummary {
   shown: string;
   api: string;
   isDry: boolean;
+}
+
+/** Reasons that say nothing without what was found. */
+const NEED_DETAIL: ReadonlySet<OmissionReason> = new Set(["unreadable-operation", "unresolved-reference"]);
+
+function withDetail({ key, reason, detail }: OmittedOperation): string {
+  return detail === undefined || !NEED_DETAIL.has(reason) ? key : `${key} (${shorten(detail, 120)})`;
 }
 
 /** What was made, what was not and why, what has to be decided, and what to do next. */
@@ -46,7 +53,7 @@ export function showImport({ draft, shown, isDry }: ImportSummary, out: Output):
       out.line(
         `  ${String(same.length).padStart(4)} ${reason}: ${visible(
           joinFirst(
-            same.map(({ key }) => key),
+            same.map((operation) => withDetail(operation)),
             3,
           ),
         )}`,

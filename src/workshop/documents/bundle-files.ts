@@ -1,4 +1,5 @@
 import { dirname, join, sep } from "node:path";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { pathInside, realPath } from "../../files/paths.ts";
 import { readRegularFile } from "../../files/regular-file.ts";
@@ -11,6 +12,9 @@ import { MAX_DOCUMENT_LENGTH, parseDocument, parseText, type LoadedDocument } fr
 export const BUNDLED_FILES = "x-nexus-files";
 
 const MAX_FILES = 500;
+const MAX_UNREAD = 20;
+/** Azure names a file with sample requests and answers in each operation; nothing is read from them. */
+const EXAMPLE_FILES = "x-ms-examples";
 
 /** The file that a pointer of a bundled document is in; undefined for the document itself. */
 export function bundledFile(pointer: string): string | undefined {
@@ -18,14 +22,19 @@ export function bundledFile(pointer: string): string | undefined {
   return pointerParts(pointer)[1];
 }
 
+/** Reads the files that a document refers to, by their paths from its folder. */
+export interface FileSource {
+  /** Throws if the file may not be read or is not there; people read the message. */
+  read(file: string): Promise<string>;
+}
+
 /**
  * The document together with the files that it refers to, as one document, so that its hash and its evidence cover all
- * of them. Only files in the folder of the document are read; what is not found stays unresolved.
+ * of them. What cannot be read stays unresolved.
  */
-export function bundleFiles(document: LoadedDocument, path: string): LoadedDocument {
+export async function bundleFiles(document: LoadedDocument, source: FileSource): Promise<LoadedDocument> {
   const { value, name } = document;
   if (!isRecord(value) || !document.format.startsWith("openapi")) return document;
-  const folder = realPath(dirname(path));
   const files: Record<string, unknown> = {};
   const remarks: string[] = [];
   const tried = new Set<string>();
@@ -38,25 +47,45 @@ export function bundleFiles(document: LoadedDocument, path: string): LoadedDocum
       remarks.push(`It refers to more than ${MAX_FILES} files; the others were not read`);
       break;
     }
-    const text = textInside(folder, file);
-    if (text === undefined) continue;
-    length += text.length;
-    if (length > MAX_DOCUMENT_LENGTH) {
-      remarks.push(`Its files have more than ${MAX_DOCUMENT_LENGTH} characters; ${file} and others were not read`);
-      break;
-    }
     try {
+      const text = await source.read(file);
+      length += text.length;
+      if (length > MAX_DOCUMENT_LENGTH) {
+        remarks.push(`Its files have more than ${MAX_DOCUMENT_LENGTH} characters; ${file} and others were not read`);
+        break;
+      }
       const part = parseText(text.replaceAll("\r\n", "\n"), file).value;
       files[file] = part;
       waiting.push(...filesNamedIn(part, file));
     } catch (error) {
-      remarks.push(`The file ${file} cannot be read: ${error instanceof Error ? error.message : "unknown error"}`);
+      if (error instanceof NexusError && error.code === "CANCELLED") throw error;
+      if (remarks.length < MAX_UNREAD) remarks.push(`The file ${file} was not read: ${messageOf(error)}`);
     }
   }
   if (Object.keys(files).length === 0) return { ...document, remarks: [...document.remarks, ...remarks] };
   const bundle = JSON.stringify({ ...value, [BUNDLED_FILES]: files }, null, 2);
   const bundled = parseDocument(`${bundle}\n`, name);
   return { ...bundled, remarks: [...document.remarks, ...remarks] };
+}
+
+/** The files in the folder of a document, or in a folder around it that a person named. */
+export function filesAround(path: string, root: string | undefined): FileSource {
+  const folder = realPath(dirname(path));
+  const within = root === undefined ? folder : realPath(root);
+  return {
+    read: async (file) => {
+      const path = join(folder, file);
+      const text = textInside(within, path);
+      if (text !== undefined) return text;
+      const isInside = pathInside(path, within) !== undefined && pathInside(realPath(path), within) !== undefined;
+      if (isInside) throw new Error("it is not there, or not text");
+      throw new Error(
+        root === undefined
+          ? "it is not in the folder of the description. Name a folder that has both with --root"
+          : "it is not in the folder of --root",
+      );
+    },
+  };
 }
 
 /** Paths from the folder, with slashes. */
@@ -71,16 +100,15 @@ function filesNamedIn(root: unknown, from: string): string[] {
       // A name without an extension is usually that of a schema.
       if (file.includes(".") || file.includes("/")) found.add(join(dirname(from), file).replaceAll(sep, "/"));
     }
-    for (const member of Object.values(value)) {
-      if (typeof member === "object" && member !== null) waiting.push(member);
+    for (const [name, member] of Object.entries(value)) {
+      if (typeof member === "object" && member !== null && name !== EXAMPLE_FILES) waiting.push(member);
     }
   }
   return [...found];
 }
 
-/** The text of a file whose real place is in the folder. */
-export function textInside(folder: string, file: string): string | undefined {
-  const path = join(folder, file);
+/** The text of a file whose path and real place are in the folder. */
+export function textInside(folder: string, path: string): string | undefined {
   if (pathInside(path, folder) === undefined || pathInside(realPath(path), folder) === undefined) return undefined;
   try {
     const found = readRegularFile(path, MAX_DOCUMENT_LENGTH);

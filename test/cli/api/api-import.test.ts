@@ -105,6 +105,50 @@ describe("nexus api import", () => {
     );
   });
 
+  test("X5: a description in several folders says what was not read, and is whole with --root", async () => {
+    await world.write(
+      `${PROJECT}/specs/common/id.yaml`,
+      "{ name: id, in: query, required: true, schema: { type: integer } }\n",
+    );
+    await world.write(
+      `${PROJECT}/specs/main/api.yaml`,
+      `openapi: 3.0.3
+info: { title: Parts, version: "1" }
+servers: [{ url: https://parts.example }]
+paths:
+  /parts:
+    get: { $ref: "operations/list.yaml" }
+    post: { responses: { "204": { description: Made } } }
+`,
+    );
+    await world.write(
+      `${PROJECT}/specs/main/operations/list.yaml`,
+      `operationId: listParts
+parameters: [{ $ref: "../../common/id.yaml" }]
+responses:
+  "200":
+    description: Parts
+    content: { application/json: { schema: { type: object, properties: { n: { type: integer } } }, example: { n: 3 } } }
+`,
+    );
+    const { code, stdout } = await run("import", "specs/main/api.yaml", "--out", "parts");
+    expect(code).toBe(0);
+    expect(stdout).toContain("does not exist or is not loaded: GET /parts (../../common/id.yaml)");
+    expect(stdout).toContain("The file ../common/id.yaml was not read");
+    expect(stdout).toContain("--root");
+    const whole = await imported("specs/main/api.yaml", "--root", "specs", "--out", "whole");
+    expect(whole.skipped).toEqual([]);
+    expect(whole.tools.map(({ name }) => name)).toEqual(["list_parts", "post_parts"]);
+    const stale = ["stale", "whole/parts.nexus.yaml", "--document", "specs/main/api.yaml"];
+    expect(await run(...stale, "--root", "specs")).toMatchObject({ code: 0 });
+    expect(await run("import", "boats.yaml", "--root", "nowhere")).toMatchObject({ code: 2 });
+
+    const tested = await run("test", "whole/parts.nexus.yaml");
+    expect(tested.code).toBe(0);
+    expect(tested.stdout).toMatch(/ok +list_parts: made-up arguments/);
+    expect(tested.stdout).toMatch(/ok +post_parts: /);
+  });
+
   test("--select takes only some operations and lists the others with the reason", async () => {
     const { tools, skipped } = await imported(
       "boats.yaml",

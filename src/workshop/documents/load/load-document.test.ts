@@ -185,8 +185,53 @@ paths:
     expect(pet?.properties.get("next")?.()).toBe(pet);
     expect(pet?.properties.get("tag")?.()).toMatchObject({ name: "tag", types: ["string"] });
     expect([other?.types, link?.types]).toEqual([[], []]);
-    expect(facts.remarks).toHaveLength(2);
+    expect(facts.remarks.map(({ text }) => text)).toEqual([
+      `The file ../${basename(outside)} was not read: it is not in the folder of the description. Name a folder that has both with --root`,
+      expect.stringMatching(/^The file schemas\/link.yaml was not read: it is not in the folder/),
+      expect.stringContaining("does not exist or is not loaded"),
+      expect.stringContaining("does not exist or is not loaded"),
+    ]);
     expect(document.sha256).toBe(sha256(document.text));
+  });
+
+  test("files in other folders are read if a folder around both is named, also those that they refer to", async () => {
+    const root = mkdtempSync(join(tmpdir(), "nexus-document-"));
+    for (const folder of ["main", "common"]) mkdirSync(join(root, folder));
+    writeFileSync(join(root, "common", "types.yaml"), "Id: { $ref: 'id.yaml' }\n");
+    writeFileSync(join(root, "common", "id.yaml"), "type: integer\n");
+    const path = join(root, "main", "api.yaml");
+    const parameter = "{ name: id, in: query, schema: { $ref: '../common/types.yaml#/Id' } }";
+    writeFileSync(path, `openapi: 3.0.0\npaths: { /a: { get: { parameters: [${parameter}] } } }\n`);
+    const facts = readOpenApi(await loadDocument(path, { root }));
+    expect(facts.remarks).toEqual([]);
+    expect(facts.operations[0]?.parameters[0]?.schema).toMatchObject({
+      types: ["integer"],
+      evidence: "api#/x-nexus-files/..~1common~1id.yaml",
+    });
+  });
+
+  test("files that a description at an address refers to are read at its own host", async () => {
+    await using other = await listening((_request, response) => response.end("type: boolean"));
+    const asked: (string | undefined)[] = [];
+    await using site = await listening((request, response) => {
+      asked.push(request.url);
+      if (request.url === "/v1/api.yaml?key=1") {
+        const refs = ["pets/list.yaml", "gone.yaml", `${other.url}/x.yaml`];
+        const operations = refs.map((ref, at) => `/a${at}: { get: { $ref: '${ref}' } }`);
+        return response.end(`openapi: 3.0.0\npaths: { ${operations.join(", ")} }\n`);
+      }
+      if (request.url === "/v1/pets/list.yaml") return response.end("operationId: pets\nresponses: {}\n");
+      return response.writeHead(404).end();
+    });
+    const document = await loadDocument(`${site.url}/v1/api.yaml?key=1`, { allow: ["127.0.0.1"] });
+    const { operations, omitted, remarks } = readOpenApi(document);
+    expect(operations).toMatchObject([{ key: "GET /a0", id: "pets" }]);
+    expect(omitted.map(({ key, reason }) => [key, reason])).toEqual([
+      ["GET /a1", "unresolved-reference"],
+      ["GET /a2", "unresolved-reference"],
+    ]);
+    expect(remarks).toMatchObject([{ text: expect.stringMatching(/gone\.yaml was not read: .*404/) as string }]);
+    expect(asked).toHaveLength(3);
   });
 
   test("an address is read only if its host is public or allowed", async () => {

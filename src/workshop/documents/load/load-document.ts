@@ -9,7 +9,7 @@ import { sha256 } from "../../../text/digest.ts";
 import { utf8Text } from "../../../text/utf8-text.ts";
 import { visible } from "../../../text/visible.ts";
 import { readApart, ReadingProblem } from "../apart/read-apart.ts";
-import { bundleFiles } from "../bundle-files.ts";
+import { bundleFiles, filesAround, type FileSource } from "../bundle-files.ts";
 import { isPdf, packedFormat } from "../packed-format.ts";
 import { MAX_DOCUMENT_LENGTH, parseDocument, unreadable, type LoadedDocument } from "../parse-document.ts";
 import { bundleWsdl } from "../wsdl/bundle-wsdl.ts";
@@ -22,6 +22,8 @@ export interface LoadDocumentOptions {
   allow?: readonly string[] | undefined;
   /** Additional trusted certificate authorities (PEM). */
   ca?: readonly string[] | undefined;
+  /** A folder around the document: files in it may be read if the document refers to them. Default: its own folder. */
+  root?: string | undefined;
   timeoutMs?: number | undefined;
   signal?: CancelSignal | undefined;
 }
@@ -47,7 +49,21 @@ export async function loadDocument(source: string, options: LoadDocumentOptions 
     const parts = isAddress ? partsAtAddress(source, (url) => download(url, options)) : partsInFolder(from);
     return { ...(await bundleWsdl(document, isAddress ? source : basename(from), parts)), source: from };
   }
-  return { ...(isAddress ? document : bundleFiles(document, from)), source: from };
+  const files = isAddress ? filesAtAddress(source, options) : filesAround(from, options.root);
+  return { ...(await bundleFiles(document, files)), source: from };
+}
+
+/** Files at the host of a description, so that it cannot make requests to others. */
+function filesAtAddress(source: string, options: LoadDocumentOptions): FileSource {
+  return {
+    read: async (file) => {
+      const url = new URL(file.split("/").map(encodeURIComponent).join("/"), source);
+      const { bytes } = await download(url.href, options);
+      const text = utf8Text(bytes);
+      if (text === undefined) throw unreadable("it is not UTF-8 text", "Save it as UTF-8.");
+      return text;
+    },
+  };
 }
 
 /** A PDF as text, with form feeds between its pages. */

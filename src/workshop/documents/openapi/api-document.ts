@@ -115,7 +115,7 @@ export class ApiDocument {
     if (file === "") return here === undefined ? "" : `/${BUNDLED_FILES}/${escapePart(here)}`;
     const files = this.root[BUNDLED_FILES];
     const path = relativePath(percentDecoded(file), here);
-    if (isRecord(files) && path !== undefined && Object.hasOwn(files, path)) {
+    if (isRecord(files) && Object.hasOwn(files, path)) {
       return `/${BUNDLED_FILES}/${escapePart(path)}`;
     }
     return this.#ids.schema(file) ?? (this.#isItself(file) && fragment !== "" ? "" : undefined);
@@ -200,13 +200,12 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
-/** A path relative to the file that names it; undefined outside of the folder. */
-function relativePath(file: string, here: string | undefined): string | undefined {
+/** The path of a file from the folder of the document: `../common/types.json`. */
+function relativePath(file: string, here: string | undefined): string {
   const steps = here === undefined ? [] : here.split("/").slice(0, -1);
   for (const step of file.split("/")) {
-    if (step === "..") {
-      if (steps.pop() === undefined) return undefined;
-    } else if (step !== "." && step !== "") steps.push(step);
+    if (step === ".." && steps.length > 0 && steps.at(-1) !== "..") steps.pop();
+    else if (step !== "." && step !== "") steps.push(step);
   }
   return steps.join("/");
 }

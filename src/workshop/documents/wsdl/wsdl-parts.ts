@@ -16,7 +16,7 @@ export function partsInFolder(path: string): PartSource {
       return pathInside(join(folder, file), folder) === undefined ? undefined : file;
     },
     read: async (file) => {
-      const text = textInside(folder, file);
+      const text = textInside(folder, join(folder, file));
       if (text === undefined)
         throw unreadable(`${file} is not beside the description`, "Put it there and import again.");
       return text;
