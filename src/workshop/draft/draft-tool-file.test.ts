@@ -245,3 +245,31 @@ test("characters that reviewers cannot see are left out of texts, and escaped el
   expect(draft.file?.tools["a"]).toMatchObject({ title: "Lists things", description: "Lists things" });
   expect(JSON.stringify(draft.file?.types)).toContain(`a${hidden}`);
 });
+
+test("X6 the base is the server of most operations if the document itself names none", () => {
+  const at = (url: string) => ({ servers: [{ url }], get: { responses: answer } });
+  const paths = { "/a": at("https://one.example"), "/b": at("https://two.example"), "/c": at("https://two.example") };
+  const draft = draftOf({ ...documentWith(paths), servers: undefined });
+  expect(draft.file?.upstream.base).toBe("https://two.example/");
+  expect(draft.file?.upstream.allow).toEqual(["https://two.example/", "https://one.example/"]);
+  expect(draft.questions.map(({ about }) => about)).not.toContain("upstream.base");
+});
+
+test("X5 a list in a header that is not separated by commas stays an argument, as text", () => {
+  const parameters = [
+    { name: "X-Ids", in: "header", type: "array", items: { type: "string" }, collectionFormat: "ssv" },
+  ];
+  const document = { swagger: "2.0", info: {}, host: "a.example", paths: { "/a": { get: { parameters } } } };
+  const draft = draftOf(document);
+  expect(errorsOf(draft)).toEqual([]);
+  expect(draft.file?.tools["get_a"]?.request?.headers).toEqual({ "X-Ids": "xIds" });
+  expect(draft.questions.map(({ about }) => about)).toContain("types.GetAInput.fields.xIds");
+});
+
+test("X5 a constant in the query of a path is sent without an argument", () => {
+  const draft = draftOf(documentWith({ "/files?alt=media": { get: { responses: answer } } }));
+  expect(draft.file?.tools["get_files"]).toMatchObject({
+    input: "NoArguments",
+    request: { query: { alt: { const: "media" } } },
+  });
+});

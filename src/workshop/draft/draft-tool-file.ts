@@ -8,7 +8,7 @@ import {
 import type { Problem } from "../file/model/problem.ts";
 import { readToolFile, readTree } from "../file/read-tool-file.ts";
 import type { Effect, QuestionSpec, ToolFile } from "../file/model/tool-file.ts";
-import { baseAddress, endpointOf, ownBase } from "./base-address.ts";
+import { baseAddress, commonServers, endpointOf, ownBase } from "./base-address.ts";
 import { toolNames } from "./names/tool-names.ts";
 import { QuestionList } from "./questions.ts";
 import { SecretsDrafter } from "./secrets/draft-secrets.ts";
@@ -72,7 +72,7 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
     ...large,
     ...items.filter((item) => !isKept.has(item)).map(({ operation }) => notSelected(operation)),
   ];
-  const address = baseAddress(facts.servers, options, questions);
+  const address = baseAddress(commonServers(facts), options, questions);
   const { base, path: endpoint } = facts.operations.some(({ graphql }) => graphql)
     ? endpointOf(address, options.base)
     : { base: address, path: "" };

@@ -24,10 +24,21 @@ export function fieldNames(members: Iterable<string>): Map<string, string> {
   return names;
 }
 
+/** Comparisons at the end of a name are all that tells it from others: `Date`, `Date<` and `Date>`. */
+const COMPARISONS: Readonly<Record<string, string>> = {
+  "<": "less than",
+  ">": "greater than",
+  "<=": "at most",
+  ">=": "at least",
+  "!": "not",
+  "!=": "not",
+};
+
 /** A valid name for any text: `X-Tenant-Id` is xTenantId, `filter[name]` is filterName. */
 export function fieldNameFor(name: string): string {
   if (isFieldName(name)) return name;
-  const joined = camelCase(wordsOf(name)).slice(0, 64);
+  const spoken = name.replace(/[<>!]=?$/, (sign) => ` ${COMPARISONS[sign] ?? ""}`);
+  const joined = camelCase(wordsOf(spoken)).slice(0, 64);
   if (joined === "") return `field_${shortHash(name, 4)}`;
   const valid = /^[a-z]/i.test(joined) ? joined : `n${joined}`;
   return RESERVED_WORDS.includes(valid) ? `${valid}Value` : valid;

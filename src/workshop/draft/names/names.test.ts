@@ -75,6 +75,17 @@ test("fields keep valid names, and others become valid without a collision", () 
   ]);
 });
 
+test("comparisons at the end of a name are spoken", () => {
+  expect([...fieldNames(["Date", "Date<", "Date>", "size>=", "size<=", "state!"])]).toEqual([
+    ["Date", "Date"],
+    ["Date<", "dateLessThan"],
+    ["Date>", "dateGreaterThan"],
+    ["size>=", "sizeAtLeast"],
+    ["size<=", "sizeAtMost"],
+    ["state!", "stateNot"],
+  ]);
+});
+
 test("types are named by the last part of a long name, and never twice", () => {
   expect(namesByLength("io.k8s.api.core.v1.Pod").slice(0, 3)).toEqual(["Pod", "V1Pod", "CoreV1Pod"]);
   const names = new TypeNames();

@@ -1,5 +1,5 @@
 import type { OperationFacts, ParameterFacts } from "../../documents/api-facts.ts";
-import type { FieldSpec } from "../../file/model/tool-file.ts";
+import type { FieldSpec, ParameterStyle } from "../../file/model/tool-file.ts";
 import { isSecretValue } from "../examples/secret-values.ts";
 import { fittingValue, UNFIT } from "../examples/fitting-value.ts";
 import { fieldNameFor } from "../names/field-names.ts";
@@ -7,6 +7,7 @@ import { pascalCase, shortHash } from "../names/words.ts";
 import type { QuestionList } from "../questions.ts";
 import { isCredential } from "../secrets/draft-secrets.ts";
 import { cleanText } from "../texts.ts";
+import { TEXT_SHAPE } from "../types/draft-type.ts";
 import type { TypeDrafter } from "../types/type-drafter.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import { isWritable, parameterStyle, pathPlace } from "./parameter-style.ts";
@@ -36,6 +37,9 @@ const PLACES = ["path", "query", "header", "cookie"] as const;
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 /** Headers that are set by the program itself; OpenAPI ignores the first ones as well. */
 const OWN_HEADERS = /^(?:accept|content-type|host|content-length|transfer-encoding|connection|cookie|user-agent)$/i;
+
+/** Lists with other signs than a comma between their items. */
+const SEPARATED: ReadonlySet<ParameterStyle> = new Set(["space", "pipe", "tab"]);
 
 /** Path, query, header and cookie parameters. Of two with one name, that of the later place is called `idInQuery`. */
 export function draftParameters(operation: OperationFacts, place: ToolPlace): DraftedParameters {
@@ -99,7 +103,12 @@ function addParameter(
   const style = parameterStyle(spec.shape, parameter);
   let { shape } = spec;
   let written = style;
-  if (!isWritable(shape, style, types.types)) {
+  if (where !== "query" && style !== undefined && SEPARATED.has(style)) {
+    const ask = "Only in a query can a list be separated like this; callers write it as text, as the document says.";
+    questions.add(ask, `types.${pascalCase(tool.split("_"))}Input.fields.${field}`, parameter.evidence);
+    shape = TEXT_SHAPE;
+    written = undefined;
+  } else if (!isWritable(shape, style, types.types) || (where !== "query" && style === "deep")) {
     questions.add(
       "The document does not say how this nested value is written as a parameter; it is sent as JSON.",
       `types.${pascalCase(tool.split("_"))}Input`,
