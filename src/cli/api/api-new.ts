@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { writeAtomic } from "../../files/atomic-write.ts";
+import { makeFolder } from "../../files/make-folder.ts";
 import { OMISSION_REASONS } from "../../workshop/documents/api-facts.ts";
 import { readCurlCommand, type CurlRequest } from "../../workshop/documents/recorded/curl-request.ts";
 import { requestFacts } from "../../workshop/documents/curl/read-curl.ts";
@@ -56,7 +56,7 @@ output says which to set. --curl - reads the command from stdin, so that it is n
       documents: { [document.name]: { file: DOCUMENT, sha256: document.sha256 } },
     });
     if (!draft.file || draft.tools.length === 0) throw notPossible(draft, shown);
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     await writeAtomic(join(folder, DOCUMENT), document.text, 0o644);
     await writeAtomic(path, draft.text, 0o644);
     const secrets = neededSecrets(draft.file, api);

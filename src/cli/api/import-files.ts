@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, statSync } from "node:fs";
-import { mkdir, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeAtomic } from "../../files/atomic-write.ts";
+import { makeFolder } from "../../files/make-folder.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { sha256 } from "../../text/digest.ts";
@@ -147,7 +148,7 @@ export async function writeImport({
   files: readonly DocumentFile[];
   isUpdate: boolean;
 }): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   const fresh = files.filter(({ isThere }) => !isThere);
   // An old document is needed to merge again, so it is replaced last; whoever comes after a crash finds the new one.
   for (const { name, text: document } of fresh) await writeAtomic(join(folder, name + WAITING), document, 0o644);
