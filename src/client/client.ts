@@ -253,6 +253,11 @@ export class Client implements AsyncDisposable {
     await this.request(this.era === "modern" ? "server/discover" : "ping", undefined, options);
   }
 
+  /** Whether the server can learn on this connection that there are other roots: a legacy one is told at the start only. */
+  get takesRoots(): boolean {
+    return this.era === "modern" || this.#live.announcesRoots;
+  }
+
   /** Replaces the roots and notifies a legacy server. */
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#requester.desk.roots = roots;

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { Turns } from "../async/turns.ts";
 import type { CallOptions } from "../client/conversation/call-scope.ts";
-import type { CallToolOptions } from "../client/client.ts";
+import type { CallToolOptions, Client } from "../client/client.ts";
+import type { ConnectOptions } from "../client/connect/connect-entry.ts";
 import { safeLogger, SILENT, type Logger } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
@@ -14,6 +15,7 @@ import type {
   ReadResourceResult,
   Resource,
   ResourceTemplate,
+  Root,
 } from "../protocol/mcp.ts";
 import type { Surroundings } from "../transport/surroundings.ts";
 import { userFolders } from "../files/user-folders.ts";
@@ -26,6 +28,8 @@ import { defineHostServers } from "./define-host-servers.ts";
 import { HostCalls, type AgentCall } from "./host-calls.ts";
 import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./servers/lease.ts";
+import { HostRoots } from "./servers/host-roots.ts";
+import type { OpenOptions } from "./servers/connection-pool.ts";
 import { loadOptions } from "./servers/load-options.ts";
 import { GatewayChain } from "./servers/gateway-chain.ts";
 import type { DefinitionLedger } from "./definitions/definition-ledger.ts";
@@ -72,6 +76,7 @@ export class Host implements AsyncDisposable {
   readonly #calls: HostCalls;
   readonly #listeners = new Set<(event: HostEvent) => void>();
   readonly #starts = new StartCounts();
+  readonly #roots: HostRoots;
   readonly #logger: Logger;
   /** The configuration with its warnings; undefined if a program passed the servers. */
   configuration: Configuration | undefined;
@@ -92,6 +97,7 @@ export class Host implements AsyncDisposable {
     const logger = safeLogger(options.logger ?? SILENT);
     const patience = timeoutMs === undefined ? {} : { timeoutMs, connectTimeoutMs: timeoutMs };
     this.#options = options;
+    this.#roots = new HostRoots(options.cwd);
     this.#logger = logger;
     const { cwd, askInput, secrets, trustStore } = options;
     this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput, secrets, trustStore });
@@ -136,7 +142,7 @@ export class Host implements AsyncDisposable {
       pins: this.pins,
       connect: (definition, settings) => {
         this.#starts.count(definition.id);
-        return this.#connector.connect(definition, { ...patience, ...settings });
+        return this.#connect(definition, { ...patience, ...settings });
       },
       hasNewLogin: (server) => this.#connector.hasNewLogin(server),
       input: options.input,
@@ -284,6 +290,18 @@ export class Host implements AsyncDisposable {
     await this.#calls.getSupervisor(server).retry();
   }
 
+  /**
+   * Replaces the roots of one server, or of all: paths, `file:` URIs or roots. Legacy servers are notified; one that was
+   * connected without roots is connected again when it is not in use.
+   */
+  async setRoots(roots: readonly (string | Root)[], server?: string): Promise<void> {
+    const supervisors = server === undefined ? this.#supervisors.all() : [this.#calls.getSupervisor(server)];
+    this.#roots.set(roots, server === undefined ? undefined : supervisors[0]?.definition.id);
+    await Promise.all(
+      supervisors.map((supervisor) => supervisor.setRoots(this.#roots.of(supervisor.definition.id) ?? [])),
+    );
+  }
+
   /** Calls the listener for every change; the returned function removes it. */
   on(listener: (event: HostEvent) => void): () => void {
     this.#listeners.add(listener);
@@ -296,6 +314,15 @@ export class Host implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** Other roots may be set while the connection is being opened. */
+  async #connect(definition: ServerDefinition, settings: OpenOptions & ConnectOptions): Promise<Client> {
+    const roots = this.#roots.of(definition.id);
+    const client = await this.#connector.connect(definition, roots ? { ...settings, roots } : settings);
+    const now = this.#roots.of(definition.id);
+    if (now && now !== roots) await client.setRoots(now);
+    return client;
   }
 
   async #close(): Promise<void> {

@@ -125,6 +125,9 @@ export class ConnectionPool {
 
   giveBack(held: Held): void {
     if (--held.users > 0 || !this.#running.has(held)) return;
+    const { onUnused } = held;
+    held.onUnused = undefined;
+    if (onUnused) return onUnused();
     // Those who left must not hold up the others in the queue.
     const isUnwanted = held.isRetired || (held.key !== HOST && held.slot?.waitingFor !== undefined);
     if (isUnwanted) return void this.end(held);

@@ -51,6 +51,8 @@ export interface Held {
   idle?: NodeJS.Timeout | undefined;
   idleSince: number;
   isRetired: boolean;
+  /** Called instead of what happens otherwise when its last user has released it; once. */
+  onUnused?: (() => void) | undefined;
   ending?: Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { childLogger, type Logger } from "../../text/logger.ts";
 import type { ProcessBudget } from "../../process/process-budget.ts";
 import type { ProcessRequest, ProcessSlot } from "../../process/process-slot.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, messageOf, type NexusError } from "../../errors/nexus-error.ts";
 import type { BackoffSettings } from "../../async/backoff.ts";
 import { ConnectionPool, HOST, type OpenOptions } from "./connection-pool.ts";
 import { HostConnection, type ReadyConnection } from "./host-connection.ts";
@@ -17,6 +17,7 @@ import { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { Pins } from "../definitions/pins.ts";
+import type { Root } from "../../protocol/mcp.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface SupervisorOptions {
@@ -125,7 +126,7 @@ export class ServerSupervisor {
 
   /** Takes over a changed definition of the same server; false if the server has to be restarted for it. */
   adopt(definition: ServerDefinition): boolean {
-    const { entry, transport, trusted, problem, enabled, tools, pin, failIfNoTools, prefix } = this.definition;
+    const { entry, transport, trusted, problem, enabled, tools, agents, pin, failIfNoTools, prefix } = this.definition;
     const isSame =
       definition.transport === transport &&
       isDeepStrictEqual(definition.entry, entry) &&
@@ -141,7 +142,7 @@ export class ServerSupervisor {
     if (!isDeepStrictEqual(definition.pin, pin)) this.readListsAgain();
     // A manual switch is kept, unless the configuration itself has changed.
     if (definition.enabled !== enabled) this.#configure(definition.enabled);
-    else if (!isDeepStrictEqual(definition.tools, tools)) this.#options.onLists();
+    else if (!isDeepStrictEqual([definition.tools, definition.agents], [tools, agents])) this.#options.onLists();
     return true;
   }
 
@@ -202,6 +203,33 @@ export class ServerSupervisor {
   /** Tries again now, ignoring earlier failures: a connection that does not answer is restarted. */
   retry(): Promise<void> {
     return (this.#retrying ??= this.#retry().finally(() => (this.#retrying = undefined)));
+  }
+
+  /** Passes other roots to the connections that are up; those that were opened without roots are replaced. */
+  async setRoots(roots: readonly Root[]): Promise<void> {
+    const { logger } = this.#options;
+    // One that has just started is given back a moment later.
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(
+      this.#pool.opened().map(async ({ held, client }) => {
+        if (client.takesRoots) {
+          const { id } = this.definition;
+          const warn = (error: unknown) => logger.warn(`"${id}" was not told about its roots: ${messageOf(error)}`);
+          return client.setRoots(roots).catch(warn);
+        }
+        if (held.key === HOST) await this.#replaceHost(held);
+        else this.#pool.retire(held);
+      }),
+    );
+  }
+
+  /** Connects again, at once or when the calls that are running have ended. Its failure is in the state. */
+  async #replaceHost(held: Held): Promise<void> {
+    const replace = async () => {
+      if (this.#host.ready?.held === held) await this.#host.restart().catch(() => {});
+    };
+    if (held.users > 0) held.onUnused = () => void replace();
+    else await replace();
   }
 
   close(): Promise<void> {
