@@ -7,7 +7,7 @@ import { isServerId } from "./read/server-id.ts";
 
 type Settings = Pick<
   ServerDefinition,
-  "name" | "enabled" | "autoStart" | "failIfNoTools" | "tools" | "pin" | "isolation" | "prefix" | "limits"
+  "name" | "enabled" | "autoStart" | "failIfNoTools" | "tools" | "agents" | "pin" | "isolation" | "prefix" | "limits"
 >;
 
 const ISOLATIONS: readonly ServerDefinition["isolation"][] = ["owner", "call", "shared"];
@@ -34,6 +34,7 @@ export class SettingsReader {
       autoStart: this.#flag("auto_start") ?? this.#section.autoStart,
       failIfNoTools: this.#flag("fail_if_no_tools") ?? false,
       tools: this.#tools(),
+      ...this.#agents(),
       ...this.#pin(),
       isolation: this.#isolation(),
       ...this.#prefix(),
@@ -68,6 +69,15 @@ export class SettingsReader {
     this.#wrong("tools", `has a "${key}" that is not a list of names`, `Write "${key}": ["search"].`, member?.place);
     // An invalid list must not allow what it was meant to deny.
     return key === "allow" ? [] : undefined;
+  }
+
+  #agents(): Pick<Settings, "agents"> {
+    const value = this.#value("agents");
+    if (value === undefined || value === null) return {};
+    if (Array.isArray(value) && value.every((name) => typeof name === "string")) return { agents: value };
+    this.#wrong("agents", "is not a list of names", `Write "agents": ["chat"].`);
+    // An invalid list must not share what it was meant to hide.
+    return { agents: [] };
   }
 
   #pin(): Pick<Settings, "pin"> {

@@ -100,6 +100,8 @@ export interface HostEntry extends ServerEntry {
   auto_start?: boolean | undefined;
   fail_if_no_tools?: boolean | undefined;
   tools?: { allow?: readonly string[]; deny?: readonly string[] } | undefined;
+  /** Share it only with the agents of these names; default: with all. */
+  agents?: readonly string[] | undefined;
   /** Use everything of the server, or tools with these names, only as it was accepted. */
   pin?: boolean | readonly string[] | undefined;
   isolation?: "owner" | "call" | "shared" | undefined;

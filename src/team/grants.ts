@@ -1,5 +1,5 @@
 import type { AccessTarget } from "../host/directory/access-target.ts";
-import { Policy, type Decision } from "../host/directory/policy.ts";
+import { NO_ENTRY_RULES, Policy, type Decision } from "../host/directory/policy.ts";
 import type { ApiKey, KeyGrants } from "../store/keep/api-keys.ts";
 import type { CompiledSet } from "../gateway/sets/compiled-set.ts";
 import { coversSet, parseGrant, type GrantPattern } from "./grant-pattern.ts";
@@ -31,8 +31,8 @@ export class Grants {
     this.#allow = allow.map(parseGrant);
     this.#deny = deny.map(parseGrant);
     const denied = ofThings(this.#deny);
-    this.#policy = new Policy({ allow: ofThings(this.#allow), deny: denied, readOnly }, () => undefined);
-    this.#inSets = new Policy({ deny: denied, readOnly }, () => undefined);
+    this.#policy = new Policy({ allow: ofThings(this.#allow), deny: denied, readOnly }, NO_ENTRY_RULES);
+    this.#inSets = new Policy({ deny: denied, readOnly }, NO_ENTRY_RULES);
   }
 
   decide(target: AccessTarget): Decision {

@@ -13,7 +13,7 @@ import {
   type PolicySettings,
 } from "../../src/index.ts";
 import { ScriptedServer } from "../../src/testing/index.ts";
-import { Policy, type ToolRules } from "../../src/host/directory/policy.ts";
+import { NO_ENTRY_RULES, Policy, type ToolRules } from "../../src/host/directory/policy.ts";
 import { modelName, resolveName } from "../../src/host/directory/names.ts";
 import { failure } from "../fixtures/failure.ts";
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
@@ -135,7 +135,11 @@ test("a forged tool object gains nothing, and hidden servers hide their resource
 
 /** How a policy decides about a tool. */
 function decided(settings: PolicySettings, name: string, own: ToolRules = {}, server = "s"): string {
-  return new Policy(settings, () => own).decide(undefined, { kind: "tool", server, name }).kind;
+  return new Policy(settings, { ...NO_ENTRY_RULES, toolsOf: () => own }).decide(undefined, {
+    kind: "tool",
+    server,
+    name,
+  }).kind;
 }
 
 test("no name of a tool slips past a pattern (R8)", () => {

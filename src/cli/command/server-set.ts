@@ -66,7 +66,7 @@ export class ServerSet implements AsyncDisposable {
   /** The server on the command line; names need not contain its name. */
   readonly inPlace: ServerDefinition | undefined;
   /** Has the policy of the servers' entries; the command line has no rules of its own. */
-  readonly directory = new ServerDirectory();
+  readonly directory = new ServerDirectory({}, { isPersonal: true });
   /** Which definitions are held: those of pinned servers that were not accepted. */
   readonly pins: Pins;
   readonly sightings: Sightings;

@@ -22,7 +22,8 @@ interface Explained {
 /** Shows the meaning and the place of an entry. */
 export function explainServer(out: Output, explained: Explained): void {
   const { definition, written = {} } = explained;
-  const { id, name, problem, origin, hides, enabled, trusted, autoStart, isolation, tools, prefix } = definition;
+  const { id, name, problem, origin, hides, enabled, trusted, autoStart, isolation, tools, agents, prefix } =
+    definition;
   const warnings = explained.warnings.filter(({ server }) => server === id);
   const env = maskedMembers(written["env"], "=");
   const headers = maskedMembers(written["headers"], ": ");
@@ -34,6 +35,7 @@ export function explainServer(out: Output, explained: Explained): void {
       autoStart,
       isolation,
       tools,
+      agents,
       prefix,
       extra: Object.keys(definition.extra ?? {}),
     };
@@ -49,7 +51,19 @@ export function explainServer(out: Output, explained: Explained): void {
 }
 
 function facts({ definition, written = {}, home }: Explained, masked: { env: string[]; headers: string[] }): Fact[] {
-  const { origin, hides, enabled, trusted, autoStart, isolation, tools, prefix, entry, extra = {} } = definition;
+  const {
+    origin,
+    hides,
+    enabled,
+    trusted,
+    autoStart,
+    isolation,
+    tools,
+    agents,
+    prefix,
+    entry,
+    extra = {},
+  } = definition;
   const reach = entry?.reach;
   const { url, api } = reachMember(written);
   const way = url === undefined ? (api === undefined ? "started by" : "tool file") : "reached at";
@@ -69,6 +83,7 @@ function facts({ definition, written = {}, home }: Explained, masked: { env: str
     ["timeout", entry?.timeoutMs === undefined ? [] : [`${durationText(entry.timeoutMs)} for an answer`]],
     ["connecting", entry?.connectTimeoutMs === undefined ? [] : [`at most ${durationText(entry.connectTimeoutMs)}`]],
     ["tools", [...listed("only", tools.allow), ...listed("never", tools.deny)]],
+    ["shared with", listed("only", agents)],
     ["starts", [autoStart ? "when the host opens" : "on first use"]],
     ["isolation", [isolation]],
     ["prefix", present(prefix)],

@@ -19,6 +19,7 @@ const SETTINGS = [
   "http_max_retries",
   "http_retry_backoff",
   "roots",
+  "agents",
   "isolation",
   "prefix",
   "auto_start",

@@ -30,6 +30,7 @@ export const OWN_KEYS = [
   "auto_start",
   "fail_if_no_tools",
   "tools",
+  "agents",
   "pin",
   "isolation",
   "prefix",

@@ -42,6 +42,8 @@ export interface ServerDefinition {
   autoStart: boolean;
   failIfNoTools: boolean;
   tools: { allow?: readonly string[]; deny?: readonly string[] };
+  /** The agents that it is shared with; undefined: all of the same user. */
+  agents?: readonly string[] | undefined;
   /** Undefined: nothing is pinned. */
   pin?: Pin | undefined;
   isolation: "owner" | "call" | "shared";

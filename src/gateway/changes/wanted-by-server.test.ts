@@ -4,7 +4,7 @@ import { ANYBODY } from "../../server/core/principal.ts";
 import { MemoryLedger } from "../../host/definitions/memory-ledger.ts";
 import { Pins } from "../../host/definitions/pins.ts";
 import { SILENT } from "../../text/logger.ts";
-import { Policy } from "../../host/directory/policy.ts";
+import { NO_ENTRY_RULES, Policy } from "../../host/directory/policy.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import { PrincipalAccess } from "../access/principal-access.ts";
 import { wantedByServer } from "./wanted-by-server.ts";
@@ -13,7 +13,7 @@ const docs = { id: "docs", definition: { tools: {} } };
 const host = { find: (id: string) => (id === "docs" ? docs : undefined) } as unknown as Host;
 const calls = { findTask: (taskId: string) => ({ server: "docs", taskId: `own ${taskId}` }) } as unknown as CallRunner;
 const pins = new Pins({ ledger: new MemoryLedger(), pinOf: () => undefined, optionsAgain: "", logger: SILENT });
-const access = new PrincipalAccess(new Policy({}, () => undefined), {}, { pins });
+const access = new PrincipalAccess(new Policy({}, NO_ENTRY_RULES), {}, { pins });
 const around = { host, calls, access, mayFollow: async () => true };
 
 test("a caller can subscribe to at most a thousand resources and tasks, because a server gets a request for each", async () => {

@@ -1,7 +1,7 @@
 import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { AccessTarget } from "../../host/directory/access-target.ts";
-import { Policy, type Decision } from "../../host/directory/policy.ts";
+import { NO_ENTRY_RULES, Policy, type Decision } from "../../host/directory/policy.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
@@ -47,7 +47,7 @@ export class CompiledSet {
     this.name = name;
     this.description = description;
     this.isPinned = pin === true;
-    this.#policy = new Policy({ allow, deny, readOnly }, () => undefined);
+    this.#policy = new Policy({ allow, deny, readOnly }, NO_ENTRY_RULES);
     this.#logger = logger;
     this.#items = { tool: shownItems(tools), prompt: shownItems(prompts) };
     this.#renamed = { tool: byName(this.#items.tool), prompt: byName(this.#items.prompt) };

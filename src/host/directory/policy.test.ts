@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { AccessTarget, RequestTarget } from "./access-target.ts";
-import { Policy, stricter, type Decision, type PolicySettings, type ToolRules } from "./policy.ts";
+import {
+  NO_ENTRY_RULES,
+  Policy,
+  stricter,
+  type EntryRules,
+  type Decision,
+  type PolicySettings,
+  type ToolRules,
+} from "./policy.ts";
+
+const withTools = (rules: ToolRules | undefined): EntryRules => ({ ...NO_ENTRY_RULES, toolsOf: () => rules });
 
 const READ_ONLY = { readOnlyHint: true };
 const of = (kind: AccessTarget["kind"], name: string, server = "git"): AccessTarget => ({ kind, server, name });
@@ -15,7 +25,7 @@ const ALL = [SERVER, LOOK, PUSH, NOTE, GREET, RUN];
 
 /** What a policy leaves of everything there is, by name. */
 function left(settings: PolicySettings, own?: ToolRules): string[] {
-  const policy = new Policy(settings, () => own);
+  const policy = new Policy(settings, withTools(own));
   return ALL.filter((target) => policy.allows(undefined, target)).map(({ name }) => name);
 }
 
@@ -68,7 +78,7 @@ describe("allow and deny", () => {
     "%j is not a pattern, and a policy with it is refused",
     (pattern) => {
       for (const settings of [{ allow: [pattern] }, { deny: [pattern] }]) {
-        expect(() => new Policy(settings, () => undefined)).toThrow(
+        expect(() => new Policy(settings, NO_ENTRY_RULES)).toThrow(
           expect.objectContaining({
             code: "CONFIG_INVALID",
             message: `${JSON.stringify(pattern)} is not a valid policy pattern`,
@@ -93,7 +103,7 @@ test("the rules of an entry apply to its tools, and deny unknown methods unless 
 test("consent is needed for tools that are not annotated as read-only, and for unknown methods that are allowed", () => {
   const consent = () => true;
   const decided = (settings: PolicySettings) =>
-    ALL.map((target) => new Policy(settings, () => undefined).decide(undefined, target).kind);
+    ALL.map((target) => new Policy(settings, NO_ENTRY_RULES).decide(undefined, target).kind);
   const [free, asks] = ["allowed", "needs-consent"];
   expect(decided({ consent })).toEqual([free, free, asks, free, free, "denied"]);
   expect(decided({ consent, allow: ["*"] })).toEqual([free, free, asks, free, free, asks]);
@@ -101,14 +111,14 @@ test("consent is needed for tools that are not annotated as read-only, and for u
 
 test("without a consent function there is no consent, and only true is consent", async () => {
   const ask = (settings: PolicySettings) =>
-    new Policy(settings, () => undefined).askConsent({ agent: "a", target: PUSH, signal: undefined });
+    new Policy(settings, NO_ENTRY_RULES).askConsent({ agent: "a", target: PUSH, signal: undefined });
   expect(await ask({})).toBe(false);
   expect(await ask({ consent: () => true })).toBe(true);
   expect(await ask({ consent: () => "yes" as unknown as boolean })).toBe(false);
 });
 
 test("subscriptions are decided as resources, completions as what they are for, tasks as their tools", () => {
-  const policy = new Policy({ deny: ["git/resources", "git.push"] }, () => undefined);
+  const policy = new Policy({ deny: ["git/resources", "git.push"] }, NO_ENTRY_RULES);
   const decided = (target: RequestTarget) => policy.decide(undefined, target).kind;
   expect(decided({ kind: "subscription", server: "git", uri: "note://a" })).toBe("denied");
   expect(decided({ kind: "completion", of: NOTE })).toBe("denied");
@@ -117,7 +127,7 @@ test("subscriptions are decided as resources, completions as what they are for, 
   expect(decided({ kind: "task", server: "git", tool: LOOK })).toBe("allowed");
   expect(decided({ kind: "task", server: "git", tool: undefined })).toBe("allowed");
   expect(
-    new Policy({ deny: ["git"] }, () => undefined).allows("a", { kind: "task", server: "git", tool: undefined }),
+    new Policy({ deny: ["git"] }, NO_ENTRY_RULES).allows("a", { kind: "task", server: "git", tool: undefined }),
   ).toBe(false);
 });
 
@@ -135,14 +145,14 @@ test("isOpen is true exactly if every decision allows", () => {
   ];
   for (const one of settings) {
     for (const own of [undefined, {}, { deny: [] }]) {
-      const policy = new Policy(one, () => own);
+      const policy = new Policy(one, withTools(own));
       for (const target of ALL) {
         if (policy.isOpen(target.kind, "git")) expect(policy.decide(undefined, target)).toEqual({ kind: "allowed" });
       }
     }
   }
   const open = (one: PolicySettings, own?: ToolRules) =>
-    ALL.filter(({ kind }) => new Policy(one, () => own).isOpen(kind, "git")).map(({ name }) => name);
+    ALL.filter(({ kind }) => new Policy(one, withTools(own)).isOpen(kind, "git")).map(({ name }) => name);
   expect(open({ deny: ["hub"], visibleTo: { hub: [] } })).toEqual(EVERYTHING);
   expect(open({ readOnly: true })).toEqual(["git", "note://a", "greet"]);
   expect(open({}, { deny: ["x"] })).toEqual(["git", "note://a", "greet"]);
@@ -158,7 +168,7 @@ test("the stricter of two decisions is the one that allows less", () => {
 });
 
 test("a refusal names the thing, its server and the reason", async () => {
-  const policy = new Policy({ deny: ["git"] }, () => undefined);
+  const policy = new Policy({ deny: ["git"] }, NO_ENTRY_RULES);
   const refusals = ALL.map((target) =>
     policy
       .permit({ agent: undefined, target, signal: undefined })
@@ -173,4 +183,21 @@ test("a refusal names the thing, its server and the reason", async () => {
     `DENIED Prompt "greet" of server "git" is not allowed: it is on the deny list`,
     `DENIED Method "acme/run" of server "git" is not allowed: it is on the deny list`,
   ]);
+});
+
+test("an entry that is shared with some agents is hidden from the others, whatever the settings allow", () => {
+  const shared: EntryRules = {
+    ...NO_ENTRY_RULES,
+    hasAgents: true,
+    agentsOf: (id) => (id === "git" ? ["chat"] : undefined),
+  };
+  const policy = new Policy({ allow: ["*"], visibleTo: { hub: ["chat"] } }, shared);
+  for (const target of ALL) {
+    expect(policy.allows("chat", target)).toBe(true);
+    expect(policy.decide("other", target)).toMatchObject({ reason: "the server is not shared with this agent" });
+    expect(policy.allows(undefined, target)).toBe(false);
+    expect(policy.isOpen(target.kind, "git")).toBe(false);
+  }
+  expect(policy.isSameForAll).toBe(false);
+  expect(new Policy({ visibleTo: { git: ["other"] } }, shared).allows("chat", ALL[0] ?? PUSH)).toBe(false);
 });

@@ -42,6 +42,18 @@ export type Decision = { kind: "allowed" } | { kind: "needs-consent" } | { kind:
 /** The rules for tools in a server's entry. */
 export type ToolRules = { readonly allow?: readonly string[]; readonly deny?: readonly string[] };
 
+/** The rules in the entries of servers. */
+export interface EntryRules {
+  /** Whether any server is shared only with some agents. */
+  readonly hasAgents: boolean;
+  toolsOf(server: string): ToolRules | undefined;
+  /** The agents that the server is shared with; undefined: all. */
+  agentsOf(server: string): readonly string[] | undefined;
+}
+
+/** For policies that do not depend on entries. */
+export const NO_ENTRY_RULES: EntryRules = { hasAgents: false, toolsOf: () => undefined, agentsOf: () => undefined };
+
 /** The use for which consent is requested. */
 export interface WantedUse {
   agent: string | undefined;
@@ -59,20 +71,19 @@ export class Policy {
   readonly #allow: readonly AccessPattern[] | undefined;
   readonly #deny: readonly AccessPattern[];
   readonly #agents: ReadonlyMap<string, readonly string[]>;
-  readonly #rulesOf: (server: string) => ToolRules | undefined;
+  readonly #entries: EntryRules;
 
-  /** `rulesOf` returns the tool rules of a server's entry. */
-  constructor(settings: PolicySettings, rulesOf: (server: string) => ToolRules | undefined) {
+  constructor(settings: PolicySettings, entries: EntryRules) {
     this.#settings = settings;
     this.#allow = settings.allow?.map(parsePattern);
     this.#deny = settings.deny?.map(parsePattern) ?? [];
     this.#agents = agentsByServer(settings.visibleTo ?? {});
-    this.#rulesOf = rulesOf;
+    this.#entries = entries;
   }
 
   /** Whether all agents see the same. */
   get isSameForAll(): boolean {
-    return this.#agents.size === 0;
+    return this.#agents.size === 0 && !this.#entries.hasAgents;
   }
 
   /** Whether no server is hidden from any agent. */
@@ -82,7 +93,7 @@ export class Policy {
 
   /** Whether nothing of this kind needs an individual decision. Called for every call; allocates nothing. */
   isOpen(kind: AccessTarget["kind"], server: string): boolean {
-    if (this.#allow || this.#agents.has(server)) return false;
+    if (this.#allow || this.#agents.has(server) || this.#entries.agentsOf(server)) return false;
     for (const pattern of this.#deny) if (concerns(pattern, server)) return false;
     return (kind !== "tool" && kind !== "method") || !this.#hasEffectRules(server);
   }
@@ -97,8 +108,7 @@ export class Policy {
 
   #decideOne(agent: string | undefined, target: AccessTarget): Decision {
     const { kind, server } = target;
-    const agents = this.#agents.get(server);
-    if (agents && (agent === undefined || !agents.includes(agent))) {
+    if (isHidden(agent, this.#agents.get(server)) || isHidden(agent, this.#entries.agentsOf(server))) {
       return denied("the server is not shared with this agent");
     }
     for (const pattern of this.#deny) if (covers(pattern, target)) return denied("it is on the deny list");
@@ -156,7 +166,7 @@ export class Policy {
   }
 
   #decideTool({ server, name, annotations }: AccessTarget): Decision {
-    const { allow, deny } = this.#rulesOf(server) ?? {};
+    const { allow, deny } = this.#entries.toolsOf(server) ?? {};
     if (deny?.some((pattern) => matchesName(pattern, name))) return denied("the server's entry denies it");
     if (allow && !allow.some((pattern) => matchesName(pattern, name)))
       return denied("the server's entry does not allow it");
@@ -176,9 +186,13 @@ export class Policy {
 
   #hasEffectRules(server: string): boolean {
     const { readOnly, consent } = this.#settings;
-    const rules = this.#rulesOf(server);
+    const rules = this.#entries.toolsOf(server);
     return Boolean(readOnly) || consent !== undefined || rules?.allow !== undefined || rules?.deny !== undefined;
   }
+}
+
+function isHidden(agent: string | undefined, agents: readonly string[] | undefined): boolean {
+  return agents !== undefined && (agent === undefined || !agents.includes(agent));
 }
 
 function isAllowedBy(allow: readonly AccessPattern[], target: AccessTarget): boolean {

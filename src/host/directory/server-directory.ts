@@ -4,7 +4,7 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
 import { serverTarget, type AccessTarget } from "./access-target.ts";
 import { beginsWithServer, resolveName } from "./names.ts";
-import { Policy, type Decision, type PolicySettings } from "./policy.ts";
+import { Policy, type Decision, type EntryRules, type PolicySettings } from "./policy.ts";
 import { unknownServer } from "./unknown-name.ts";
 
 /** A tool or prompt as its server lists it. */
@@ -35,9 +35,18 @@ export class ServerDirectory {
   readonly #byId = new Map<string, ServerDefinition>();
   /** The ids of servers whose entries have a prefix. */
   readonly #idByPrefix = new Map<string, string>();
+  readonly #entries: { -readonly [K in keyof EntryRules]: EntryRules[K] };
+  readonly #isPersonal: boolean;
 
-  constructor(settings: PolicySettings = {}) {
-    this.policy = new Policy(settings, (server) => this.#byId.get(server)?.tools);
+  /** `isPersonal`: for the user's own commands, which reach all servers, also those that are shared with some agents. */
+  constructor(settings: PolicySettings = {}, { isPersonal = false } = {}) {
+    this.#isPersonal = isPersonal;
+    this.#entries = {
+      hasAgents: false,
+      toolsOf: (server) => this.#byId.get(server)?.tools,
+      agentsOf: (server) => (isPersonal ? undefined : this.#byId.get(server)?.agents),
+    };
+    this.policy = new Policy(settings, this.#entries);
   }
 
   /** Replaces all servers. Their order is the order of every list. */
@@ -48,6 +57,7 @@ export class ServerDirectory {
       this.#byId.set(definition.id, definition);
       if (definition.prefix !== undefined) this.#idByPrefix.set(definition.prefix, definition.id);
     }
+    this.#entries.hasAgents = !this.#isPersonal && definitions.some(({ agents }) => agents !== undefined);
   }
 
   all(): ServerDefinition[] {
