@@ -63,8 +63,8 @@ export async function loadVersion(source: PublishedSource, { api, version }: Ver
   });
 }
 
-function servedVersion({ compiled, documents, text, origin }: PublishedVersion): ServedVersion {
-  return { api: compiled, documents, text, isForeign: origin === "network" };
+function servedVersion({ compiled, documents, text, origin, version }: PublishedVersion): ServedVersion {
+  return { api: compiled, number: version, documents, text, isForeign: origin === "network" };
 }
 
 /** With the fake of its file. */

@@ -22,6 +22,8 @@ export const REVISIONS: readonly Revision[] = ["2026-07-28"];
 export interface ApiServerOptions {
   /** The texts of the file's documents, by name. */
   documents: Readonly<Record<string, string>>;
+  /** The number under which it was published; default: the version of the file. */
+  number?: string | undefined;
   revisions?: readonly Revision[];
   /** Key for sealing state that clients carry between the rounds of a call; default: random. */
   stateKey?: Uint8Array | undefined;
@@ -34,14 +36,14 @@ export interface ApiServerOptions {
 /** A compiled API as an MCP server: its tools, those that are found by searching, and its source documents. */
 export function apiServer(
   runner: ApiRunner,
-  { documents, revisions = REVISIONS, stateKey, route, onQuestion }: ApiServerOptions,
+  { documents, number, revisions = REVISIONS, stateKey, route, onQuestion }: ApiServerOptions,
 ): McpServer {
   const { api } = runner;
   const { file } = api;
   const server = new McpServer({
     name: file.api,
     title: file.title,
-    version: file.version,
+    version: number ?? file.version,
     instructions: instructionsOf(file),
     revisions,
     stateKey,

@@ -8,6 +8,8 @@ import { apiServer } from "./api-server.ts";
 /** One version of an API, as it was approved. */
 export interface ServedVersion {
   api: CompiledApi;
+  /** The number under which it was published; else that of the file counts. */
+  number?: string;
   /** With its fake and checks, where it is served from the file itself. */
   file?: ToolFile;
   /** The tool file as it was written, where it was published. */
@@ -47,11 +49,12 @@ export class RunningVersion {
   #endPause: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor({ api, documents }: ServedVersion, opened: OpenedRunner, route: RouteCall) {
+  constructor({ api, documents, number }: ServedVersion, opened: OpenedRunner, route: RouteCall) {
     this.api = api;
     this.#opened = opened;
     this.server = apiServer(opened.runner, {
       documents,
+      number,
       route: (tool, run) => {
         this.handlers.set(tool, run);
         return route(this, tool, run);

@@ -52,7 +52,7 @@ export class VersionedServer {
     this.server = new McpServer({
       name: api,
       title,
-      version,
+      version: first.number ?? version,
       revisions: REVISIONS,
       stateKey: options.stateKey,
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },

@@ -114,7 +114,7 @@ onBothEngines("published APIs in running gateways", (world) => {
     expect(textOf(await legacy.callTool("find", { text: "back" }))).toBe("Found by v1.");
   });
 
-  test("X15: two gateways follow each publication, and how long the first list and call took is reported", async () => {
+  test("X15: two gateways follow each publication within 2 s, and how long it took is reported", async () => {
     const gateways = [await openGateway(), await openGateway()];
     const lists: number[] = [];
     const calls: number[] = [];
@@ -137,6 +137,8 @@ onBothEngines("published APIs in running gateways", (world) => {
     const summary = (times: number[]) => `${Math.min(...times)} to ${Math.max(...times)} ms`;
     console.log(`${world().kind}: first list after ${summary(lists)}, first call after ${summary(calls)}`, lists);
     expect([lists.length, calls.length]).toEqual([12, 12]);
+    // The median: single ones come late on a busy machine.
+    expect(lists.toSorted((a, b) => a - b)[6]).toBeLessThan(2_000);
   });
 
   test("each major version has its own address while it is published", async () => {
@@ -155,6 +157,8 @@ onBothEngines("published APIs in running gateways", (world) => {
     for (const era of ["modern", "legacy"] as const) {
       await using client = await connect({ url: urlOf(gateway, "/servers/shop/v1/mcp") }, { era });
       expect((await client.listTools())[0]?.description).toContain("as of 1.1.0");
+      // The number of the publication, not that of the file.
+      expect(client.serverInfo?.version).toBe("1.1.0");
       expect(textOf(await client.callTool("old_stock", { code: "x" }))).toBe("Stock by v1.");
     }
     const { tools } = (await (await fetch(urlOf(gateway, "/servers/shop/tools"))).json()) as { tools: unknown[] };

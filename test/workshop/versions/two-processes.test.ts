@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 test.runIf(hasPostgres)(
-  "X15: two gateways in processes of their own on one PostgreSQL follow each publication, and how long it took is reported",
+  "X15: two gateways in processes of their own on one PostgreSQL follow each publication within 2 s, and how long it took is reported",
   { timeout: 240_000 },
   async () => {
     const database = ["--database", postgres.url];
@@ -47,5 +47,7 @@ test.runIf(hasPostgres)(
       times,
     );
     expect(times).toHaveLength(10);
+    // The median: single ones come late on a busy machine.
+    expect(times.toSorted((a, b) => a - b)[5]).toBeLessThan(2_000);
   },
 );
