@@ -11,7 +11,9 @@ export const apiWrites = defineCommand({
   description: `
 Lists writes to APIs that were sent, or may have been sent, and whose outcome is not known: no answer arrived, or it could not
 be read. The same call is not sent again until you check the outcome with the API's operator and record it with
-"nexus api settle". The callers and the API received the same ids.`,
+"nexus api settle". The callers and the API received the same ids. Only writes that can be recognised when they are repeated are
+recorded: those of tools whose input has a field computed with request_key(), and steps. Of other writes, only their caller is
+told that the outcome is not known.`,
   words: { min: 0, max: 1 },
   options: TENANT,
   examples: [
