@@ -17,7 +17,7 @@ const shop = new ScriptedServer({
         message: "Which colour?",
         requestedSchema: { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] },
       });
-      return `Ordered: ${bike}, ${content.colour}`;
+      return `Ordered: ${String(bike)}, ${content.colour}`;
     },
   },
 });
@@ -30,10 +30,7 @@ await host.ready();
 
 const model = new ScriptedModel([
   // Two calls of one answer run at the same time.
-  [
-    { call: "mcp__shop__list_bikes" },
-    { call: "mcp__demo__add", arguments: { a: 400, b: 900 } },
-  ],
+  [{ call: "mcp__shop__list_bikes" }, { call: "mcp__demo__add", arguments: { a: 400, b: 900 } }],
   [{ call: "mcp__shop__order", arguments: { bike: "city bike" } }],
   [{ text: "Your city bike " }, { text: "is ordered." }],
   [{ call: "mcp__shop__order", arguments: { bike: "road bike" } }],
@@ -69,12 +66,19 @@ assert.equal(first.stopReason, "end");
 assert.equal(first.text, "Your city bike is ordered.");
 assert.deepEqual(
   first.steps.map(({ tool, outcome }) => [tool, outcome]),
-  [["list_bikes", "ok"], ["add", "ok"], ["order", "ok"]],
+  [
+    ["list_bikes", "ok"],
+    ["add", "ok"],
+    ["order", "ok"],
+  ],
 );
 assert.match(JSON.stringify(agent.messages), /Ordered: city bike, green/);
 
 const second = await agent.send("And a road bike.");
-assert.deepEqual(second.steps.map(({ outcome }) => outcome), ["denied"]);
+assert.deepEqual(
+  second.steps.map(({ outcome }) => outcome),
+  ["denied"],
+);
 assert.equal(second.text, "Then not.");
 
 // A turn that is interrupted cancels its calls at the servers; the conversation goes on.

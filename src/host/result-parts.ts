@@ -15,7 +15,7 @@ export function resultParts({ content, structuredContent }: CallToolResult): Res
 }
 
 /** One block of a result or of a prompt's message. */
-export function contentPart(block: Content): ResultPart {
+function contentPart(block: Content): ResultPart {
   const { type, text, data, mimeType, resource, uri, name } = block;
   if (type === "text" && typeof text === "string") return { type: "text", text };
   if ((type === "image" || type === "audio") && typeof data === "string") {
@@ -28,7 +28,7 @@ export function contentPart(block: Content): ResultPart {
 }
 
 /** The contents of a resource. */
-export function resourcePart({ uri, text, blob, mimeType }: ResourceContents): ResultPart {
+function resourcePart({ uri, text, blob, mimeType }: ResourceContents): ResultPart {
   if (text !== undefined) return { type: "text", text: `${uri}\n${text}` };
   if (blob === undefined) return { type: "text", text: uri };
   return { type: "media", data: blob, mediaType: mimeType ?? "application/octet-stream" };

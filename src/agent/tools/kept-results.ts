@@ -4,7 +4,7 @@ import { textResult, type OwnTool } from "./own-tool.ts";
 
 /** Characters of all kept results together; the oldest are dropped first. */
 const MAX_KEPT = 16 * 1024 * 1024;
-export const READ_RESULT = "read_result";
+const READ_RESULT = "read_result";
 
 interface KeptResult {
   origin: DataOrigin | undefined;
