@@ -3,7 +3,7 @@ import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeAtomic } from "../../files/atomic-write.ts";
 import { makeFolder } from "../../files/make-folder.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { sha256 } from "../../text/digest.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
@@ -148,7 +148,9 @@ export async function writeImport({
   files: readonly DocumentFile[];
   isUpdate: boolean;
 }): Promise<void> {
-  await makeFolder(folder);
+  await makeFolder(folder).catch((error: unknown) => {
+    throw wrongUsage(`The folder ${folder} cannot be made: ${messageOf(error)}`, "Name another one with --out.");
+  });
   const fresh = files.filter(({ isThere }) => !isThere);
   // An old document is needed to merge again, so it is replaced last; whoever comes after a crash finds the new one.
   for (const { name, text: document } of fresh) await writeAtomic(join(folder, name + WAITING), document, 0o644);

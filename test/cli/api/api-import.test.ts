@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -165,6 +166,12 @@ responses:
     ]);
     const { tools: again } = await imported("boats.yaml", "--out", "some");
     expect(again.map(({ name }) => name)).toEqual(["create_hire"]);
+  });
+
+  test.skipIf(!existsSync("/proc/self"))("a folder that cannot be made is wrong usage, at once", async () => {
+    const { code, stderr } = await run("import", "boats.yaml", "--out", "/proc/nexus-folder");
+    expect(code).toBe(2);
+    expect(stderr).toContain("The folder /proc/nexus-folder cannot be made");
   });
 
   test("--dry-run writes nothing", async () => {

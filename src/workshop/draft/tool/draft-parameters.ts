@@ -103,12 +103,13 @@ function addParameter(
   const style = parameterStyle(spec.shape, parameter);
   let { shape } = spec;
   let written = style;
-  if (where !== "query" && style !== undefined && SEPARATED.has(style)) {
-    const ask = "Only in a query can a list be separated like this; callers write it as text, as the document says.";
+  const isPlain = where === "header" || where === "cookie";
+  if (isPlain && style !== undefined && SEPARATED.has(style)) {
+    const ask = "Only in an address can a list be separated like this; callers write it as text, as the document says.";
     questions.add(ask, `types.${pascalCase(tool.split("_"))}Input.fields.${field}`, parameter.evidence);
     shape = TEXT_SHAPE;
     written = undefined;
-  } else if (!isWritable(shape, style, types.types) || (where !== "query" && style === "deep")) {
+  } else if (!isWritable(shape, style, types.types) || (isPlain && style === "deep")) {
     questions.add(
       "The document does not say how this nested value is written as a parameter; it is sent as JSON.",
       `types.${pascalCase(tool.split("_"))}Input`,
