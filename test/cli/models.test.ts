@@ -1,3 +1,6 @@
+import { cp, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ANTHROPIC_FAILURES, openAnthropicFake } from "../fixtures/providers/anthropic-fake.ts";
 import { OPENAI_FAILURES, openOpenAiFake } from "../fixtures/providers/openai-fake.ts";
@@ -181,5 +184,25 @@ describe("nexus models", () => {
         stderr: expect.stringContaining(said),
       });
     }
+  });
+
+  test("without the packages of providers other commands work, and the message says what to install", async () => {
+    // A copy of the program has no packages beside it.
+    await cp(new URL("../../dist", import.meta.url), join(nexus.root, "alone/dist"), { recursive: true });
+    await nexus.write("alone/package.json", { name: "nexus-mcp", type: "module" });
+    const alone = `node ${join(nexus.root, "alone/dist/cli/main.js")}`;
+    expect(await nexus.shell(`${alone} models list`, { env })).toMatchObject({ code: 0 });
+    expect(await nexus.shell(`${alone} mcp servers`, { env })).toMatchObject({ code: 0 });
+    const missing = await nexus.shell(`${alone} models test`, { env });
+    expect(missing).toMatchObject({ code: 3, stderr: expect.stringContaining("npm install @ai-sdk/anthropic@3") });
+    expect(anthropic.asked).toHaveLength(0);
+  });
+
+  test("the packages of providers are loaded only when a model is used", async () => {
+    const dist = fileURLToPath(new URL("../../dist", import.meta.url));
+    const names = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".js"));
+    const texts = await Promise.all(names.map((name) => readFile(join(dist, name), "utf8")));
+    for (const text of texts) expect(text).not.toMatch(/^(?:import|export)\b[^;]*"@ai-sdk\//m);
+    expect(texts.filter((text) => text.includes(`import("@ai-sdk/`))).toHaveLength(1);
   });
 });
