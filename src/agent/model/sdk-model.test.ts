@@ -382,8 +382,8 @@ describe.each(TYPES)("%s in special cases", (type) => {
     await using world = await open(type);
     const name = `what.a ${"very ".repeat(20)}long name`;
     world.fake.script(({ body }) => {
-      const [tool] = body.tools ?? [];
-      const sent = (tool?.["name"] ?? (tool?.["function"] as { name: string }).name) as string;
+      const [tool = {}] = body.tools ?? [];
+      const { name: sent } = (tool["function"] ?? tool) as { name: string };
       expect(sent).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
       return { calls: [{ name: sent, arguments: {} }] };
     });
