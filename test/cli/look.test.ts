@@ -347,13 +347,20 @@ describe("servers and explain", () => {
         args: ["--key", "${DOCS_KEY}"],
         env: { A: "1" },
         tools: { allow: ["a"] },
+        agents: ["chat", "coder"],
         timeout: "5s",
       },
     });
     const { code, stdout, stderr } = await other.run(["mcp", "explain", "docs"]);
     expect(code).toBe(3);
     expect(stdout).toEqual(
-      some("started by: +docs --key \\$\\{DOCS_KEY\\}", "env: +A=•••", "variables: +DOCS_KEY", "tools: +only a"),
+      some(
+        "started by: +docs --key \\$\\{DOCS_KEY\\}",
+        "env: +A=•••",
+        "variables: +DOCS_KEY",
+        "tools: +only a",
+        "shared with: +only chat, coder",
+      ),
     );
     expect(stderr).toContain("the variable DOCS_KEY is not set");
     const set = await other.run(["mcp", "explain", "docs", "--json"], { env: { DOCS_KEY: "swordfish" } });
@@ -363,7 +370,17 @@ describe("servers and explain", () => {
       reach: "docs --key ${DOCS_KEY}",
       env: ["A=•••"],
       hides: [],
+      agents: ["chat", "coder"],
     });
+  });
+
+  test("the user's own commands reach a server that is shared with some agents only", async () => {
+    await using other = await NexusWorld.open();
+    const script = await other.write("bare.mjs", bareServer([{ name: "a", inputSchema: { type: "object" } }]));
+    await other.configure({ own: { command: process.execPath, args: [script], agents: ["chat"] } });
+    expect(await other.run(["mcp", "tools", "own"])).toMatchObject({ code: 0, stdout: expect.stringContaining("a") });
+    await other.configure({ own: { command: process.execPath, agents: "chat" } });
+    expect((await other.run(["mcp", "tools", "own"])).stderr).toContain(`"agents" is not a list of names`);
   });
 });
 
