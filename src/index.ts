@@ -98,6 +98,7 @@ export type {
   Decision,
   Policy,
   PolicySettings,
+  EntryRules,
   ToolRules,
   WantedUse,
 } from "./host/directory/policy.ts";

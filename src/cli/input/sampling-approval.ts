@@ -20,7 +20,7 @@ export async function allowsSampling(
 }
 
 /** A sampling request for the terminal, on stderr. */
-export function samplingLines(shown: ShownSampling, maxTokens: unknown, out: Output): string[] {
+function samplingLines(shown: ShownSampling, maxTokens: unknown, out: Output): string[] {
   const { system, messages, tools, temperature, stopSequences } = shown;
   const line = (label: string, text: string) => {
     const [first = "", ...more] = cutMiddle(text, MAX_SHOWN).split("\n");
