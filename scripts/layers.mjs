@@ -154,9 +154,11 @@ export const LAYERS = [
   ["cli/call"],
   ["cli/models"],
   ["cli/consent"],
+  ["cli/chat/terminal"],
   ["cli/chat"],
   // Reviews say what was published, and publishing reads tool files.
   ["cli/api/publish", "cli/api"],
+  ["cli/api/try"],
   ["cli/doctor"],
   ["cli/configure"],
   ["cli/clients"],

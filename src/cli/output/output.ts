@@ -5,6 +5,7 @@ import { visible, visibleJson, visibleLines } from "../../text/visible.ts";
 const STYLES = {
   bold: [1, 22],
   dim: [2, 22],
+  italic: [3, 23],
   red: [31, 39],
   green: [32, 39],
   yellow: [33, 39],
@@ -75,6 +76,11 @@ export class Output {
   /** A line of the result, for people. */
   line(text = ""): void {
     process.stdout.write(`${this.#visible(text)}\n`);
+  }
+
+  /** A part of a line of the result, for people. */
+  part(text: string): void {
+    process.stdout.write(this.#visible(text));
   }
 
   /** The unchanged result, for a file or a program. */

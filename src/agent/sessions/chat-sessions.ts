@@ -1,0 +1,120 @@
+import { randomInt } from "node:crypto";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { readOwnerOnly, writeOwnerOnly } from "../../files/owner-only-file.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { parseJson } from "../../json/parse-json.ts";
+import { nearestName } from "../../text/nearest-name.ts";
+import { boundedMessages } from "./bounded-messages.ts";
+import { readSession, SESSION_VERSION, type SavedSession } from "./saved-session.ts";
+
+export interface ChatSessionsOptions {
+  folder: string;
+  platform: NodeJS.Platform;
+  /** Sessions that are kept; the oldest are removed. Default: 200. */
+  maxSessions?: number | undefined;
+  /** Characters of the messages of one session. Default: 16 million. */
+  maxLength?: number | undefined;
+}
+
+const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
+const ID = /^[a-z0-9]{4,16}$/;
+const ENDING = ".json";
+
+/** Saved conversations, each in a file that only its owner can read. */
+export class ChatSessions {
+  readonly #options: ChatSessionsOptions;
+
+  constructor(options: ChatSessionsOptions) {
+    this.#options = options;
+  }
+
+  static newId(): string {
+    return Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join("");
+  }
+
+  /** Replaces what was saved of this session. */
+  async save(session: SavedSession): Promise<void> {
+    const { maxLength = 16_000_000 } = this.#options;
+    const messages = boundedMessages(session.messages, maxLength);
+    const file = this.#file(session.id);
+    await writeOwnerOnly(file, JSON.stringify({ version: SESSION_VERSION, ...session, messages }));
+    await this.#removeOldest();
+  }
+
+  async get(id: string): Promise<SavedSession> {
+    const data = ID.test(id) ? await readOwnerOnly(this.#file(id), this.#options.platform) : undefined;
+    if (data) return this.#read(id, data);
+    const known = (await this.#ids()).map((each) => each.id);
+    const near = nearestName(id, known);
+    throw new NexusError("NAME_UNKNOWN", `There is no saved chat "${id}"`, {
+      hint: `${near === undefined ? "" : `Did you mean "${near}"? `}"nexus chat --list" lists them.`,
+      mayHaveReached: false,
+    });
+  }
+
+  /** The one that was used last. */
+  async getNewest(): Promise<SavedSession> {
+    const [newest] = await this.#ids();
+    if (newest) return this.get(newest.id);
+    throw new NexusError("NAME_UNKNOWN", "There is no saved chat", {
+      hint: `Start one: nexus chat`,
+      mayHaveReached: false,
+    });
+  }
+
+  /** The newest first. Files that cannot be read are left out. */
+  async list(): Promise<SavedSession[]> {
+    const sessions: SavedSession[] = [];
+    for (const { id } of await this.#ids()) {
+      const session = await this.get(id).catch(() => undefined);
+      if (session) sessions.push(session);
+    }
+    return sessions;
+  }
+
+  #read(id: string, data: Buffer): SavedSession {
+    const value = parseJson(data.toString("utf8"));
+    const version = isRecord(value) ? value["version"] : undefined;
+    const source = { file: this.#file(id) };
+    if (typeof version === "number" && version > SESSION_VERSION) {
+      throw new NexusError("CONFIG_INVALID", `The saved chat "${id}" was written by a newer version of Nexus`, {
+        source,
+        hint: "Update Nexus, or resume another chat.",
+        mayHaveReached: false,
+      });
+    }
+    const session = readSession(value);
+    if (session) return { ...session, id };
+    throw new NexusError("DATA_DAMAGED", `The saved chat "${id}" is damaged`, {
+      source,
+      hint: `Remove the file, or resume another chat: "nexus chat --list" lists them.`,
+      mayHaveReached: false,
+    });
+  }
+
+  /** The newest first. */
+  async #ids(): Promise<{ id: string; at: number }[]> {
+    const names = await readdir(this.#options.folder).catch(() => []);
+    const ids = names.filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
+    const found = await Promise.all(
+      ids
+        .filter((id) => ID.test(id))
+        .map(async (id) => {
+          const { mtimeMs } = await stat(this.#file(id)).catch(() => ({ mtimeMs: 0 }));
+          return { id, at: mtimeMs };
+        }),
+    );
+    return found.sort((a, b) => b.at - a.at || a.id.localeCompare(b.id));
+  }
+
+  async #removeOldest(): Promise<void> {
+    const { maxSessions = 200 } = this.#options;
+    for (const { id } of (await this.#ids()).slice(maxSessions)) await rm(this.#file(id), { force: true });
+  }
+
+  #file(id: string): string {
+    return join(this.#options.folder, `${id}${ENDING}`);
+  }
+}

@@ -1,0 +1,117 @@
+import { visible, visibleLines } from "../../../text/visible.ts";
+import type { Output, Style } from "../../output/output.ts";
+import { tableLines } from "../../output/table.ts";
+import { cut } from "../../output/text-width.ts";
+import { MarkdownStream } from "./markdown-stream.ts";
+
+const REDRAW_MS = 200;
+
+/**
+ * What a chat shows: answers as Markdown on stdout, lines about them on stderr, and below them one line that changes while
+ * something runs. Text of models, tools and servers is escaped here.
+ */
+export class ChatScreen implements Disposable {
+  readonly #out: Output;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #markdown: MarkdownStream | undefined;
+  /** Whether the last line of stdout is not complete. */
+  #isMidLine = false;
+  #status: (() => string | undefined) | undefined;
+  #isDrawn = false;
+  #hidden = 0;
+
+  constructor(out: Output) {
+    this.#out = out;
+    if (out.showsProgress) this.#timer = setInterval(() => this.redraw(), REDRAW_MS).unref();
+  }
+
+  /** Cells of a line beside the answer, less those of its label; undefined if lines are not limited. */
+  get columns(): number | undefined {
+    return process.stderr.isTTY ? Math.max(process.stderr.columns, 20) - 2 : undefined;
+  }
+
+  /** A part of an answer. */
+  answer(text: string): void {
+    this.#markdown ??= new MarkdownStream({
+      write: (part) => this.#write(part),
+      style: (style, part) => this.#out.style(style, part),
+      columns: this.#out.columns,
+    });
+    this.#markdown.write(text);
+  }
+
+  /** Completes the last line of the answer. */
+  endAnswer(): void {
+    this.#markdown?.end();
+    this.#markdown = undefined;
+    if (this.#isMidLine) this.#write("\n");
+  }
+
+  /** A line beside the answer. */
+  note(text: string, style?: Style): void {
+    this.endAnswer();
+    this.#erase();
+    const shown = visibleLines(text);
+    this.#out.note(style === undefined ? shown : this.#out.onStderr(style, shown));
+  }
+
+  /** A line with a name that is highlighted. */
+  labelled(style: Style, label: string, text: string): void {
+    this.endAnswer();
+    this.#erase();
+    this.#out.note(`${this.#out.onStderr(style, visible(label))} ${visible(text)}`);
+  }
+
+  /** Rows in columns; of each text its first line. */
+  rows(rows: readonly (readonly string[])[]): void {
+    const shape = { columns: this.columns, style: (_style: Style, text: string) => text };
+    const cells = rows.map((row) => row.map((text) => ({ text: visible(text.split(/\r?\n/)[0] ?? "") })));
+    for (const line of tableLines(shape, cells)) this.note(line);
+  }
+
+  /** What is shown while something runs, asked again and again; undefined: nothing. */
+  status(text: (() => string | undefined) | undefined): void {
+    this.#status = text;
+    this.redraw();
+  }
+
+  /** Runs with the changing line removed, for questions. */
+  async aside<T>(run: () => Promise<T>): Promise<T> {
+    this.endAnswer();
+    this.#hidden += 1;
+    this.#erase();
+    try {
+      return await run();
+    } finally {
+      this.#hidden -= 1;
+    }
+  }
+
+  redraw(): void {
+    if (this.#timer === undefined || this.#hidden > 0 || this.#isMidLine) return;
+    const text = this.#status?.();
+    if (text === undefined) return this.#erase();
+    const columns = Math.max(process.stderr.columns, 20);
+    this.#out.draw(`\r\u001b[2K${this.#out.onStderr("dim", cut(visible(text), columns - 1))}`);
+    this.#isDrawn = true;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.endAnswer();
+    this.#erase();
+  }
+
+  #write(text: string): void {
+    if (text === "") return;
+    this.#erase();
+    this.#out.part(text);
+    // In a file it does not matter to the terminal.
+    this.#isMidLine = process.stdout.isTTY && !text.endsWith("\n");
+  }
+
+  #erase(): void {
+    if (this.#isDrawn) this.#out.draw("\r\u001b[2K");
+    this.#isDrawn = false;
+  }
+}

@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { viewOf } from "./editor-view.ts";
+import { LineEditor, type PressedKey } from "./line-editor.ts";
+
+function typed(editor: LineEditor, text: string): void {
+  for (const character of text) editor.press(character, { name: character });
+}
+
+function press(editor: LineEditor, ...names: (string | PressedKey)[]) {
+  let event;
+  for (const key of names) event = editor.press(undefined, typeof key === "string" ? { name: key } : key);
+  return event;
+}
+
+const view = (editor: LineEditor, columns = 20, rows = 10) => viewOf(editor, { prompt: "> ", columns, rows });
+
+test("Enter submits what was typed; a backslash before it, or Alt, begins another line", () => {
+  const editor = new LineEditor();
+  typed(editor, "one\\");
+  expect(press(editor, "return")).toBeUndefined();
+  typed(editor, "two");
+  expect(press(editor, { name: "return", meta: true })).toBeUndefined();
+  typed(editor, "three");
+  expect(press(editor, "return")).toEqual({ kind: "submit", text: "one\ntwo\nthree" });
+  expect(editor.text).toBe("");
+});
+
+test("a pasted block is inserted as it is and submits nothing", () => {
+  const editor = new LineEditor();
+  press(editor, "paste-start");
+  typed(editor, "a b");
+  editor.press("\r", { name: "return" });
+  editor.press("\t", { name: "tab" });
+  editor.press("\u0003", { name: "c", ctrl: true });
+  expect(editor.isPasting).toBe(true);
+  press(editor, "paste-end");
+  expect(editor.text).toBe("a b\n\t\u0003");
+  expect(view(editor).rows).toEqual(["> a b", ".     \\x03"]);
+});
+
+test("keys move and remove by characters, words and lines", () => {
+  const editor = new LineEditor();
+  typed(editor, "one two three");
+  press(editor, { name: "w", ctrl: true }, "left", "backspace");
+  expect(editor.text).toBe("one tw ");
+  press(editor, "home");
+  typed(editor, "x");
+  press(editor, { name: "k", ctrl: true });
+  expect(editor.text).toBe("x");
+  press(editor, { name: "u", ctrl: true });
+  expect(editor.text).toBe("");
+  expect(press(editor, { name: "d", ctrl: true })).toEqual({ kind: "end" });
+  typed(editor, "ab");
+  press(editor, "home");
+  expect(press(editor, { name: "d", ctrl: true })).toBeUndefined();
+  expect(editor.text).toBe("b");
+});
+
+test("an emoji of several code points, and a letter with an accent, are one character", () => {
+  const editor = new LineEditor();
+  editor.insert("a👩‍👩‍👧e\u0301");
+  press(editor, "backspace");
+  expect(editor.text).toBe("a👩‍👩‍👧");
+  press(editor, "backspace");
+  expect(editor.text).toBe("a");
+});
+
+test("up and down move between the lines of the text, and beyond them in the history", () => {
+  const editor = new LineEditor();
+  editor.insert("first\nsecond");
+  press(editor, "up");
+  expect(editor.textBefore).toBe("first");
+  expect(press(editor, "up")).toEqual({ kind: "older" });
+  press(editor, "home", "down");
+  expect(editor.textBefore).toBe("first\n");
+  expect(press(editor, "down")).toEqual({ kind: "newer" });
+});
+
+test("long lines are broken by cells, with the cursor at its place", () => {
+  const editor = new LineEditor();
+  editor.insert("日本語日本語日本語日本語");
+  const { rows, cursor } = view(editor);
+  expect(rows).toEqual(["> 日本語日本語日本", ". 語日本語"]);
+  expect(cursor).toEqual({ row: 1, column: 10 });
+  press(editor, "home");
+  expect(view(editor).cursor).toEqual({ row: 0, column: 2 });
+});
+
+test("of a text with more rows than the terminal, those around the cursor are shown", () => {
+  const editor = new LineEditor();
+  editor.insert(Array.from({ length: 30 }, (_, line) => `line ${line}`).join("\n"));
+  const { rows, cursor } = view(editor, 20, 6);
+  expect(rows).toHaveLength(5);
+  expect(rows.at(-1)).toBe(". line 29");
+  expect(cursor.row).toBe(4);
+});

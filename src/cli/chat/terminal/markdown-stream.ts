@@ -1,0 +1,181 @@
+import { visible } from "../../../text/visible.ts";
+import { cellsOf } from "../../output/text-width.ts";
+import type { Style } from "../../output/output.ts";
+import { readInline, type InlineStyle } from "./markdown-inline.ts";
+import { isTableRow, markdownTableLines } from "./markdown-table.ts";
+import { WordWrapper } from "./word-wrapper.ts";
+
+/** Where Markdown is shown. */
+export interface MarkdownTarget {
+  write(text: string): void;
+  style(style: Style, text: string): string;
+  /** Undefined: not a terminal, so Markdown is written unchanged. */
+  readonly columns: number | undefined;
+}
+
+/** Only characters that may begin a block, so that its kind is not known yet. */
+const UNDECIDED = /^\s*(?:[-*+_>#|`~=]*|\d{1,9}[.)]?)\s*$/;
+const FENCE = /^\s{0,3}(`{3,}|~{3,})\s*([^`]*)$/;
+const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
+const RULE = /^\s{0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
+const LEAD = /^(\s*)((?:>\s?)+)?(?:([-*+]|\d{1,9}[.)])(\s+))?/;
+const MAX_RULE = 40;
+const INLINE: Record<InlineStyle, Style> = { bold: "bold", italic: "italic", code: "cyan", strike: "dim" };
+
+/**
+ * Shows Markdown at a terminal while it comes, word by word. Line breaks stay as the model wrote them, code is not
+ * broken, and what cannot be seen is escaped. Without styles, the marks stay.
+ */
+export class MarkdownStream {
+  readonly #target: MarkdownTarget;
+  readonly #wrapper: WordWrapper;
+  readonly #keepsMarks: boolean;
+  /** Of the line that is not complete. */
+  #pending = "";
+  /** Whether the line that is not complete is being shown. */
+  #isOpen = false;
+  /** Its text that was read and not shown yet. */
+  #held = "";
+  /** The last character of it that was shown. */
+  #before: string | undefined;
+  #fence: string | undefined;
+  #table: string[] = [];
+
+  constructor(target: MarkdownTarget) {
+    this.#target = target;
+    this.#keepsMarks = target.style("bold", "x") === "x";
+    this.#wrapper = new WordWrapper({
+      write: (text) => target.write(text),
+      width: () => this.#width,
+    });
+  }
+
+  write(text: string): void {
+    this.#pending += text;
+    for (let end = this.#pending.indexOf("\n"); end !== -1; end = this.#pending.indexOf("\n")) {
+      const line = this.#pending.slice(0, end).replace(/\r$/, "");
+      this.#pending = this.#pending.slice(end + 1);
+      this.#complete(line);
+    }
+    if (this.#target.columns !== undefined) this.#showPartly();
+  }
+
+  /** Shows what is left; the output is at the beginning of a line afterwards. */
+  end(): void {
+    const line = this.#pending;
+    this.#pending = "";
+    if (line !== "" || this.#isOpen) this.#complete(line);
+    this.#showTable();
+    this.#fence = undefined;
+  }
+
+  get #width(): number | undefined {
+    const { columns } = this.#target;
+    // The last cell stays free: some terminals break the line when it is written.
+    return columns === undefined ? undefined : columns - 1;
+  }
+
+  #complete(line: string): void {
+    if (this.#target.columns === undefined) return this.#target.write(`${visible(line)}\n`);
+    if (this.#isOpen) {
+      this.#inline(line, true);
+      this.#wrapper.end();
+      this.#isOpen = false;
+      return;
+    }
+    if (this.#fence !== undefined) return this.#codeLine(line, this.#fence);
+    if (isTableRow(line)) return void this.#table.push(line);
+    this.#showTable();
+    this.#block(line);
+  }
+
+  #block(line: string): void {
+    const fence = FENCE.exec(line)?.[1];
+    const [, level, title] = HEADING.exec(line) ?? [];
+    if (fence !== undefined) {
+      this.#fence = fence;
+      this.#target.write(`${this.#paint("dim", visible(line.trim()))}\n`);
+    } else if (level !== undefined && title !== undefined) this.#heading(level, title);
+    else if (RULE.test(line)) this.#target.write(`${this.#paint("dim", this.#rule())}\n`);
+    else {
+      this.#open(line);
+      this.#inline("", true);
+      this.#wrapper.end();
+      this.#isOpen = false;
+    }
+  }
+
+  #codeLine(line: string, fence: string): void {
+    const closing = FENCE.exec(line);
+    const isEnd = closing?.[1]?.startsWith(fence) === true && closing[2] === "";
+    if (isEnd) this.#fence = undefined;
+    this.#target.write(`${this.#paint(isEnd ? "dim" : "cyan", visible(isEnd ? line.trim() : line))}\n`);
+  }
+
+  #heading(level: string, title: string): void {
+    const mark = this.#keepsMarks ? `${level} ` : "";
+    this.#wrapper.begin(mark, " ".repeat(mark.length), mark.length);
+    const { spans } = readInline(title, { isComplete: true, keepsMarks: this.#keepsMarks });
+    for (const { text } of spans) this.#wrapper.add(text, (shown) => this.#paint("bold", shown));
+    this.#wrapper.end();
+  }
+
+  #rule(): string {
+    return "-".repeat(Math.min(MAX_RULE, this.#width ?? MAX_RULE));
+  }
+
+  #showTable(): void {
+    const rows = this.#table;
+    this.#table = [];
+    if (rows.length === 0) return;
+    const lines =
+      markdownTableLines(rows, this.#width ?? Infinity, (text) => this.#paint("bold", text)) ?? rows.map(visible);
+    for (const line of lines) this.#target.write(`${line}\n`);
+  }
+
+  /** Shows the beginning of a line whose kind is known. */
+  #showPartly(): void {
+    if (this.#fence !== undefined || (this.#pending === "" && !this.#isOpen)) return;
+    if (!this.#isOpen) {
+      const line = this.#pending;
+      const isWhole = UNDECIDED.test(line) || isTableRow(line) || /^\s{0,3}(?:#|`{3}|~{3})/.test(line);
+      if (isWhole) return;
+      this.#showTable();
+      this.#pending = "";
+      this.#open(line);
+    }
+    const text = this.#pending;
+    this.#pending = "";
+    this.#inline(text, false);
+  }
+
+  /** Begins a paragraph, an item of a list or a quote. */
+  #open(line: string): void {
+    const [lead = "", indent = "", quote = "", marker = "", space = ""] = LEAD.exec(line) ?? [];
+    const bars = quote === "" ? "" : "| ".repeat(quote.replaceAll(/[^>]/g, "").length);
+    const first = `${indent}${bars}${marker}${space === "" ? "" : " "}`.replaceAll("\t", "    ");
+    const hanging = `${indent}${bars}${" ".repeat(marker.length)}${space === "" ? "" : " "}`.replaceAll("\t", "    ");
+    const dim = (text: string) => (bars === "" ? text : this.#paint("dim", text));
+    this.#wrapper.begin(dim(first), dim(hanging), cellsOf(first));
+    this.#isOpen = true;
+    this.#before = undefined;
+    this.#held = line.slice(lead.length);
+  }
+
+  #inline(text: string, isComplete: boolean): void {
+    const { spans, rest } = readInline(this.#held + text, {
+      isComplete,
+      keepsMarks: this.#keepsMarks,
+      before: this.#before,
+    });
+    this.#held = rest;
+    for (const { text: part, styles } of spans) {
+      this.#before = part.at(-1);
+      this.#wrapper.add(part, (shown) => styles.reduce((all, style) => this.#paint(INLINE[style], all), shown));
+    }
+  }
+
+  #paint(style: Style, text: string): string {
+    return this.#target.style(style, text);
+  }
+}

@@ -1,0 +1,262 @@
+import { emitKeypressEvents } from "node:readline";
+import { setImmediate } from "node:timers/promises";
+import { NexusError } from "../../../errors/nexus-error.ts";
+import { visible } from "../../../text/visible.ts";
+import type { Output } from "../../output/output.ts";
+import { filled } from "../../output/text-width.ts";
+import { viewOf } from "./editor-view.ts";
+import { HistoryWalk, type InputHistory } from "./input-history.ts";
+import { LineEditor, type PressedKey } from "./line-editor.ts";
+
+/** What a person did at the prompt. */
+export type Entered = { kind: "line"; text: string } | { kind: "interrupt"; wasEmpty: boolean } | { kind: "end" };
+
+/** The words that may complete the text before the cursor, and the length of the part that they replace. */
+export interface Completions {
+  words: readonly string[];
+  length: number;
+}
+
+export interface TerminalInputOptions {
+  out: Output;
+  history: InputHistory;
+  complete: (before: string) => Completions;
+  /** Ctrl-C while nothing is being typed. */
+  onInterrupt: () => void;
+}
+
+interface Reading {
+  prompt: string;
+  editor: LineEditor;
+  walk: HistoryWalk | undefined;
+  settle: (entered: Entered) => void;
+}
+
+const PASTE_ON = "\u001b[?2004h";
+const PASTE_OFF = "\u001b[?2004l";
+const MAX_AHEAD = 10_000;
+const MAX_SHOWN = 40;
+
+/**
+ * The keyboard of a chat, from its beginning to its end. What is typed while nothing is asked waits for the next prompt;
+ * it never answers a question.
+ */
+export class TerminalInput implements Disposable {
+  readonly #options: TerminalInputOptions;
+  #reading: Reading | undefined;
+  #ahead: [text: string | undefined, key: PressedKey][] = [];
+  #drawnRow = 0;
+  #isLent = true;
+
+  constructor(options: TerminalInputOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the keyboard. */
+  start(): void {
+    emitKeypressEvents(process.stdin);
+    process.stderr.on("resize", this.#onResize);
+    this.#take();
+  }
+
+  /** Reads the next message. */
+  read(prompt: string): Promise<Entered> {
+    const entered = this.#begin(prompt, new HistoryWalk(this.#options.history.entries));
+    const ahead = this.#ahead;
+    this.#ahead = [];
+    for (const [text, key] of ahead) this.#press(text, key);
+    return entered;
+  }
+
+  /**
+   * Reads the answer to a question: only what is typed after it was shown. `initial` is a text to edit. Throws CANCELLED
+   * for Ctrl-C and Ctrl-D.
+   */
+  async ask(prompt: string, signal: AbortSignal, initial = ""): Promise<string> {
+    // What was typed before is in the terminal's buffer, and is read first.
+    await setImmediate();
+    if (signal.aborted) throw unanswered();
+    const asking = this.#begin(visible(prompt), undefined, initial);
+    const onAbort = () => this.#settle({ kind: "interrupt", wasEmpty: true });
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const entered = await asking;
+      if (entered.kind === "line") return entered.text;
+      if (!signal.aborted) this.#options.onInterrupt();
+      throw unanswered();
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Writes something above the line that is being typed. */
+  above(write: () => void): void {
+    if (!this.#reading) return write();
+    const up = this.#drawnRow === 0 ? "" : `\u001b[${this.#drawnRow}A`;
+    this.#options.out.draw(`${up}\r\u001b[J`);
+    write();
+    this.#drawnRow = 0;
+    this.#draw();
+  }
+
+  /** Leaves the keyboard to others, which read lines themselves. */
+  async lend<T>(run: () => Promise<T>): Promise<T> {
+    if (this.#isLent) return run();
+    await setImmediate();
+    this.#release();
+    try {
+      return await run();
+    } finally {
+      this.#take();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isLent) return;
+    this.#release();
+    process.stderr.off("resize", this.#onResize);
+    process.stdin.pause();
+  }
+
+  #begin(prompt: string, walk: HistoryWalk | undefined, initial = ""): Promise<Entered> {
+    return new Promise((settle) => {
+      const editor = new LineEditor();
+      editor.replace(initial);
+      this.#reading = { prompt, editor, walk, settle };
+      this.#drawnRow = 0;
+      this.#draw();
+    });
+  }
+
+  #take(): void {
+    this.#isLent = false;
+    process.stdin.on("keypress", this.#onKey);
+    if (process.stdin.isTTY) process.stdin.setRawMode(true);
+    process.stdin.resume();
+    this.#options.out.draw(PASTE_ON);
+  }
+
+  #release(): void {
+    if (this.#isLent) return;
+    this.#isLent = true;
+    this.#options.out.draw(PASTE_OFF);
+    process.stdin.off("keypress", this.#onKey);
+    if (process.stdin.isTTY) process.stdin.setRawMode(false);
+  }
+
+  readonly #onResize = () => this.#draw();
+
+  readonly #onKey = (text: string | undefined, key: PressedKey | undefined) => this.#press(text, key ?? {});
+
+  #press(text: string | undefined, key: PressedKey): void {
+    const reading = this.#reading;
+    if (!reading) return this.#keep(text, key);
+    const { editor, walk } = reading;
+    const wasEmpty = editor.text === "";
+    const event = editor.press(text, key);
+    switch (event?.kind) {
+      case "submit":
+        return this.#submit(event.text);
+      case "interrupt":
+        return this.#settle({ kind: "interrupt", wasEmpty });
+      case "end":
+        return this.#settle({ kind: "end" });
+      case "complete":
+        if (walk) this.#complete(editor);
+        break;
+      case "older":
+        replace(editor, walk?.older(editor.text));
+        break;
+      case "newer":
+        replace(editor, walk?.newer());
+        break;
+      case "clear":
+        this.#options.out.draw("\u001b[H\u001b[2J");
+        this.#drawnRow = 0;
+        break;
+      case undefined:
+        break;
+    }
+    if (!editor.isPasting) this.#draw();
+  }
+
+  /** Ctrl-C drops what was typed ahead, as at any prompt. */
+  #keep(text: string | undefined, key: PressedKey): void {
+    if (key.ctrl && key.name === "c") {
+      this.#ahead = [];
+      this.#options.onInterrupt();
+    } else if (this.#ahead.length < MAX_AHEAD) this.#ahead.push([text, key]);
+  }
+
+  #submit(text: string): void {
+    const { editor } = this.#reading ?? {};
+    // The text stays on the screen as it was.
+    editor?.replace(text);
+    this.#settle({ kind: "line", text });
+  }
+
+  #settle(entered: Entered): void {
+    const reading = this.#reading;
+    if (!reading) return;
+    this.#draw(true);
+    this.#options.out.draw(entered.kind === "interrupt" ? "^C\n" : "\n");
+    this.#reading = undefined;
+    reading.settle(entered);
+  }
+
+  #complete(editor: LineEditor): void {
+    const { words, length } = this.#options.complete(editor.textBefore);
+    const [only] = words;
+    if (only === undefined) return;
+    const shared = words.reduce(sharedStart);
+    const typed = editor.textBefore.slice(editor.textBefore.length - length);
+    if (shared.length > typed.length) {
+      editor.replaceBefore(length, words.length === 1 ? `${shared} ` : shared);
+    } else if (words.length > 1) this.#show(words);
+    else editor.insert(" ");
+  }
+
+  /** Above the prompt, which is drawn again below. */
+  #show(words: readonly string[]): void {
+    const { out } = this.#options;
+    const shown = words.slice(0, MAX_SHOWN).map(visible);
+    const more = words.length > MAX_SHOWN ? [`and ${words.length - MAX_SHOWN} more`] : [];
+    this.#draw(true);
+    out.draw("\n");
+    for (const line of filled([...shown, ...more], "  ", columns())) out.note(out.onStderr("dim", line));
+    this.#drawnRow = 0;
+  }
+
+  /** `isLast`: with the cursor at the end, so that other output can follow. */
+  #draw(isLast = false): void {
+    const { out } = this.#options;
+    const reading = this.#reading;
+    if (!reading) return;
+    const { prompt, editor } = reading;
+    if (isLast) editor.replace(editor.text);
+    const { rows, cursor } = viewOf(editor, { prompt, columns: columns(), rows: process.stderr.rows });
+    const up = this.#drawnRow === 0 ? "" : `\u001b[${this.#drawnRow}A`;
+    const below = rows.length - 1 - cursor.row;
+    const back = `${below === 0 ? "" : `\u001b[${below}A`}\r${cursor.column === 0 ? "" : `\u001b[${cursor.column}C`}`;
+    out.draw(`${up}\r\u001b[J${rows.join("\r\n")}${back}`);
+    this.#drawnRow = cursor.row;
+  }
+}
+
+function replace(editor: LineEditor, text: string | undefined): void {
+  if (text !== undefined) editor.replace(text);
+}
+
+function columns(): number {
+  return Math.max(process.stderr.columns, 20);
+}
+
+function sharedStart(one: string, other: string): string {
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same += 1;
+  return one.slice(0, same);
+}
+
+function unanswered(): NexusError {
+  return new NexusError("CANCELLED", "The question was not answered");
+}
