@@ -178,6 +178,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "show what a server wrote to stderr",
     load: async () => (await import("./doctor/mcp-logs.ts")).logs,
   },
+  chat: {
+    section: "Agent",
+    summary: "talk with a model that uses the tools of your servers",
+    load: async () => (await import("./chat/chat.ts")).chat,
+  },
   serve: {
     section: "Serve",
     summary: "run the gateway: all servers at one address, for clients of every revision",
@@ -257,6 +262,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     section: "Turn APIs into servers",
     summary: "record the outcome of such a write",
     load: async () => (await import("./api/api-settle.ts")).apiSettle,
+  },
+  "api try": {
+    section: "Turn APIs into servers",
+    summary: "talk with a model that uses the tools of an API, with a fake behind them",
+    load: async () => (await import("./api/try/api-try.ts")).apiTry,
   },
   "api fake": {
     section: "Turn APIs into servers",

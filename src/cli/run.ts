@@ -87,7 +87,9 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   let exitCode: number | undefined;
   let patience: NodeJS.Timeout | undefined;
   let servers: ServerSet | undefined;
+  let onInterrupt: (() => void) | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
+    if (signal === "SIGINT" && onInterrupt) return onInterrupt();
     exitCode = SIGNALS[signal] ?? 130;
     if (interrupt.signal.aborted) process.exit(exitCode);
     interrupt.abort(interruption);
@@ -109,6 +111,10 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
         interrupt.signal.throwIfAborted();
         stopListening();
         return work().finally(listen);
+      },
+      takeInterrupts: (handler) => {
+        onInterrupt = handler;
+        return { [Symbol.dispose]: () => (onInterrupt = undefined) };
       },
       out,
       surroundings,

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { defaultInstance, instanceKey, type ServerInstance } from "../auth/server-instance.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -68,6 +69,21 @@ export async function openApi(
   }
   const approved = await loadApproved(reach.file, { trust });
   return transportTo(approved.file, given, (noteFile) => serveFile(approved, reach, { ...given, noteFile }));
+}
+
+/**
+ * A server from a tool file that need not be approved, with its fake: nothing else is reached, and nothing is kept. Each
+ * connection has a fake of its own.
+ */
+export function openDraft(draft: ApprovedApi, surroundings: ApiSurroundings): Transport {
+  return transportTo(draft.file, surroundings, async () => {
+    const instance = defaultInstance(surroundings.server ?? draft.file.api, surroundings.tenant);
+    const upstream = "fake";
+    const given = { ...surroundings, instance, results: new ResultStore(), ledger: undefined };
+    const open = (version: ServedVersion) => openRunner(version, { upstream }, given);
+    const server = await VersionedServer.open(draft, { open, settings: () => ({}), stateKey: randomBytes(32) });
+    return { server: server.server, close: () => server.close() };
+  });
 }
 
 interface Served {

@@ -48,7 +48,7 @@ export function parseOptions(args: readonly string[], name: string, command: Com
   const options: Options = { ...FLAGS, ...command.options };
   const usage = `See "nexus ${name} --help". Usage: ${command.usage}`;
   const { tokens } = parseArgs({
-    args: [...args],
+    args: withEmptyValues(args, options),
     options: parsable(options),
     strict: false,
     allowPositionals: true,
@@ -73,6 +73,17 @@ export function parseOptions(args: readonly string[], name: string, command: Com
   if (given.length < min) throw wrongUsage(`"nexus ${name}" needs ${missingWord(command, given, values)}`, usage);
   if (given.length > max) throw wrongUsage(`"nexus ${name}" has one argument too many: "${given[max]}"`, usage);
   return { words: given, values };
+}
+
+/** An option whose value may be left out gets an empty one, where another option or nothing follows. */
+function withEmptyValues(args: readonly string[], options: Options): string[] {
+  const end = args.indexOf("--");
+  return args.map((arg, at) => {
+    const isOptional = arg.startsWith("--") && options[arg.slice(2)]?.optional === true;
+    const next = args[at + 1];
+    const isAlone = next === undefined || next.startsWith("-");
+    return isOptional && isAlone && (end === -1 || at < end) ? `${arg}=` : arg;
+  });
 }
 
 /** In `nexus mcp add files npx -y …` the option belongs to the server's command, which must follow `--`. */

@@ -7,6 +7,8 @@ export interface Option {
   type: "string" | "boolean";
   short?: string;
   multiple?: boolean;
+  /** Whether the value may be left out; then it is empty. */
+  optional?: boolean;
   /** The placeholder in help: `key=value`, `FILE`. */
   value?: string;
   help: string;
@@ -54,6 +56,8 @@ export interface CommandContext<V = Record<string, unknown>> {
    * as it would without any handler, because none could run.
    */
   endingAtOnce: <T>(work: () => Promise<T>) => Promise<T>;
+  /** From now on Ctrl-C calls the handler instead of aborting `signal`, until the returned object is disposed. */
+  takeInterrupts: (handler: () => void) => Disposable;
   out: Output;
   surroundings: Surroundings;
   stateFolder: string;

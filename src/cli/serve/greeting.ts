@@ -4,7 +4,7 @@ import { fullName } from "../../gateway/names/names.ts";
 import type { Host } from "../../host/host.ts";
 import { estimateWords, type ProcessEstimate } from "./process-estimate.ts";
 import { exampleArguments } from "../look/example-call.ts";
-import { stateWords } from "./state-words.ts";
+import { stateWords } from "../command/state-words.ts";
 
 export interface Greeting {
   host: Pick<Host, "servers" | "tools">;

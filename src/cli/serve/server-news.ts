@@ -7,7 +7,7 @@ import { definitionName, nounOf } from "../../host/definitions/held-definition.t
 import { quoteWord } from "../../text/shell-words.ts";
 import { longNames } from "../doctor/long-names.ts";
 import type { Output } from "../output/output.ts";
-import { stateWords } from "./state-words.ts";
+import { stateWords } from "../command/state-words.ts";
 
 /** More changes of a server at once are one line. */
 const MAX_CHANGES = 3;

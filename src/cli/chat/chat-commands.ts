@@ -1,0 +1,138 @@
+import { pluralize } from "../output/amounts.ts";
+import { totalTokens } from "../../agent/model/usage.ts";
+import { promptCommands } from "../../host/registry.ts";
+import { agoText } from "../../text/duration.ts";
+import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
+import { MCP_COMMANDS, serverIds, serverIn } from "./mcp-commands.ts";
+import { promptParts, promptValues, resourceParts } from "./prompt-parts.ts";
+import type { SlashCommand } from "./slash-command.ts";
+
+const MAX_LISTED = 20;
+
+const OWN_COMMANDS: readonly SlashCommand[] = [
+  {
+    name: "/help",
+    usage: "",
+    help: "list the commands",
+    words: { min: 0, max: 0 },
+    run: (_words, state) => showHelp(state),
+  },
+  {
+    name: "/model",
+    usage: "[provider:model]",
+    help: "show or change the model",
+    words: { min: 0, max: 1 },
+    run: async ([name], { conversation, models, screen }) => {
+      if (name !== undefined) conversation.model = await models.resolve(name);
+      screen.note(`The model is ${conversation.model.name}.`);
+    },
+    complete: (_words, { models }) => models.names,
+  },
+  {
+    name: "/cost",
+    usage: "",
+    help: "show the tokens and the cost of this chat",
+    words: { min: 0, max: 0 },
+    run: (_words, { conversation, screen }) => {
+      const { usage, cost } = conversation;
+      const tokens = `${usage.inputTokens} input and ${usage.outputTokens} output tokens`;
+      screen.note(totalTokens(usage) === 0 ? "Nothing was used yet." : `${tokens}, ${costText(cost)}`);
+    },
+  },
+  {
+    name: "/resource",
+    usage: "<server> <uri>",
+    help: "add a resource to your next message",
+    words: { min: 2, max: 2 },
+    run: addResource,
+    complete: ([server = "", ...uri], state) => (uri.length === 0 ? serverIds(state) : resourcesOf(state, server)),
+  },
+  {
+    name: "/sessions",
+    usage: "",
+    help: "list the saved chats",
+    words: { min: 0, max: 0 },
+    run: (_words, state) => showSessions(state),
+  },
+  {
+    name: "/clear",
+    usage: "",
+    help: "begin a new conversation; this one stays saved",
+    words: { min: 0, max: 0 },
+    run: (_words, state) => {
+      state.conversation.clear();
+      state.attached = [];
+      state.screen.note("A new conversation has begun.");
+    },
+  },
+  {
+    name: "/exit",
+    usage: "",
+    help: "end the chat; same as Ctrl-D",
+    words: { min: 0, max: 0 },
+    run: () => ({ kind: "exit" }),
+  },
+];
+
+/** All commands: those of the chat, `/mcp …`, and the prompts of the servers that there are now. */
+export function slashCommands(state: ChatState): SlashCommand[] {
+  return [...OWN_COMMANDS, ...MCP_COMMANDS, ...promptsAsCommands(state)];
+}
+
+/** `/server:prompt` */
+function promptsAsCommands({ servers }: ChatState): SlashCommand[] {
+  return promptCommands(servers.host, { agent: CHAT_AGENT }).map((prompt) => ({
+    name: `/${prompt.name}`,
+    usage: prompt.arguments.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(" "),
+    help: prompt.description,
+    words: { min: 0, max: Infinity },
+    run: async (words, { input, screen }, signal) => {
+      const result = await prompt.expand(promptValues(words, prompt), { signal, input });
+      const parts = promptParts(result);
+      screen.note(`sending ${pluralize(result.messages.length, "message")} of ${prompt.name}`, "dim");
+      return { kind: "send", parts };
+    },
+    complete: () => prompt.arguments.map(({ name }) => `${name}=`),
+  }));
+}
+
+async function addResource(
+  [name = "", uri = ""]: readonly string[],
+  state: ChatState,
+  signal: AbortSignal,
+): Promise<void> {
+  const { servers, screen, input } = state;
+  const server = serverIn(state, name);
+  const { contents } = await servers.host.readResource(server, uri, { signal, input, agent: CHAT_AGENT });
+  state.attached = [...state.attached, ...resourceParts(server, uri, contents)];
+  screen.note(`${uri} of ${server} is added to your next message.`);
+}
+
+function resourcesOf({ servers }: ChatState, only: string): string[] {
+  const resources = servers.host.resources({ agent: CHAT_AGENT });
+  return resources.filter(({ server }) => server === only).map(({ resource }) => resource.uri);
+}
+
+function showHelp(state: ChatState): void {
+  const { screen } = state;
+  const rows = slashCommands(state).map(({ name, usage, help }) => [`${name} ${usage}`.trim(), help]);
+  screen.rows(rows);
+  screen.note("A backslash at the end of a line, or Alt-Enter, begins another line. Ctrl-C stops the answer.", "dim");
+}
+
+async function showSessions({ sessions, screen, conversation }: ChatState): Promise<void> {
+  const saved = (await sessions?.list()) ?? [];
+  if (saved.length === 0) return screen.note("There are no saved chats.");
+  const rows = saved.slice(0, MAX_LISTED).map(({ id, title, updatedAt, model }) => {
+    const isThis = id === conversation.id ? " (this chat)" : "";
+    return [`${id}${isThis}`, agoText(updatedAt), model, title];
+  });
+  screen.rows(rows);
+  screen.note(`To continue one: nexus chat --resume ID`, "dim");
+}
+
+/** In US dollars; small amounts with more digits. */
+function costText(cost: number | undefined): string {
+  if (cost === undefined) return "the cost is not known";
+  return `$${cost.toFixed(cost >= 1 || cost === 0 ? 2 : 4)}`;
+}

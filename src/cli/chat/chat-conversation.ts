@@ -1,0 +1,112 @@
+import { Agent } from "../../agent/loop/agent.ts";
+import type { AgentOptions, TurnOptions, TurnResult } from "../../agent/loop/agent-options.ts";
+import type { ModelMessage, UserMessage } from "../../agent/model/model-message.ts";
+import type { ModelProvider, Usage } from "../../agent/model/model-provider.ts";
+import { addUsage, costOf, NO_USAGE } from "../../agent/model/usage.ts";
+import { ChatSessions } from "../../agent/sessions/chat-sessions.ts";
+import { titleOf, type SavedSession } from "../../agent/sessions/saved-session.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+
+export interface ChatConversationOptions {
+  agent: Omit<AgentOptions, "messages">;
+  /** Undefined: nothing is saved. */
+  sessions: ChatSessions | undefined;
+  resumed?: SavedSession | undefined;
+  /** Called if the conversation cannot be saved; it goes on. */
+  onUnsaved: (error: NexusError) => void;
+}
+
+/** The conversation of a chat: an agent whose turns are saved, each as soon as it ends. */
+export class ChatConversation {
+  readonly #options: ChatConversationOptions;
+  #agent: Agent;
+  #id: string;
+  #title: string | undefined;
+  #createdAt: number;
+  #usage: Usage;
+  /** Undefined if the price of an answer is not known. */
+  #cost: number | undefined;
+
+  constructor(options: ChatConversationOptions) {
+    const { resumed } = options;
+    this.#options = options;
+    this.#agent = this.#newAgent(resumed?.messages ?? [], options.agent.model);
+    this.#id = resumed?.id ?? ChatSessions.newId();
+    this.#title = resumed?.title;
+    this.#createdAt = resumed?.createdAt ?? Date.now();
+    this.#usage = resumed?.usage ?? NO_USAGE;
+    this.#cost = resumed ? resumed.cost : 0;
+  }
+
+  /** Of the session; undefined if nothing is saved. */
+  get id(): string | undefined {
+    return this.#options.sessions && this.#id;
+  }
+
+  get model(): ModelProvider {
+    return this.#agent.model;
+  }
+
+  set model(model: ModelProvider) {
+    this.#agent.model = model;
+  }
+
+  get messages(): readonly ModelMessage[] {
+    return this.#agent.messages;
+  }
+
+  /** Of all turns, also before it was resumed. */
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  /** In US dollars, of all turns. */
+  get cost(): number | undefined {
+    return this.#cost;
+  }
+
+  /** One turn. It is saved however it ends. */
+  async send(content: UserMessage["content"], options: TurnOptions): Promise<TurnResult> {
+    this.#title ??= titleOf(content.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
+    const result = await this.#agent.send(content, options);
+    this.count(result.usage, this.model);
+    await this.#save();
+    return result;
+  }
+
+  /** Adds what an answer has used. */
+  count(usage: Usage, { prices }: ModelProvider): void {
+    this.#usage = addUsage(this.#usage, usage);
+    const cost = usage.inputTokens + usage.outputTokens === 0 ? 0 : costOf(usage, prices);
+    this.#cost = cost === undefined || this.#cost === undefined ? undefined : this.#cost + cost;
+  }
+
+  /** Begins a new conversation; the old one stays saved. */
+  clear(): void {
+    this.#agent = this.#newAgent([], this.model);
+    this.#id = ChatSessions.newId();
+    this.#title = undefined;
+    this.#createdAt = Date.now();
+    this.#usage = NO_USAGE;
+    this.#cost = 0;
+  }
+
+  #newAgent(messages: readonly ModelMessage[], model: ModelProvider): Agent {
+    return new Agent({ ...this.#options.agent, messages, model });
+  }
+
+  async #save(): Promise<void> {
+    const { sessions, onUnsaved } = this.#options;
+    const session: SavedSession = {
+      id: this.#id,
+      title: this.#title ?? "",
+      model: this.model.name,
+      createdAt: this.#createdAt,
+      updatedAt: Date.now(),
+      messages: this.messages,
+      usage: this.#usage,
+      cost: this.#cost,
+    };
+    await sessions?.save(session).catch((error: unknown) => onUnsaved(asNexusError(error)));
+  }
+}

@@ -1,0 +1,50 @@
+import { TENANT, type OptionValues, type Options } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
+
+/** Options of every command that opens a chat. */
+export const CHAT_OPTIONS = {
+  prompt: { type: "string", short: "p", value: "TEXT", help: "answer this once and end; - reads it from stdin" },
+  model: { type: "string", value: "provider:model", help: `the model to use; "nexus models list" lists them` },
+  yes: { type: "boolean", help: "run all tools without asking" },
+  "read-only": { type: "boolean", help: "use only tools that are annotated as read-only" },
+  allow: { type: "string", multiple: true, value: "PATTERN", help: "tools that run without asking; repeatable" },
+  deny: { type: "string", multiple: true, value: "PATTERN", help: "tools and servers that are not used; repeatable" },
+  "max-steps": { type: "string", value: "N", help: "answers with tool calls in one turn; default: 50" },
+  budget: { type: "string", value: "TOKENS", help: "input and output tokens of one turn; default: no limit" },
+  "allow-sampling": {
+    type: "string",
+    multiple: true,
+    value: "SERVER",
+    help: "let this server use the model without asking; repeatable",
+  },
+} as const satisfies Options;
+
+/** Those of `nexus chat`, which uses configured servers and saves what is said. */
+export const CONFIGURED_CHAT_OPTIONS = {
+  ...CHAT_OPTIONS,
+  server: { type: "string", multiple: true, value: "ID", help: "use only this server; repeatable" },
+  resume: { type: "string", optional: true, value: "[ID]", help: "continue a saved chat; without ID the newest one" },
+  list: { type: "boolean", help: "list the saved chats" },
+  ...TENANT,
+} as const satisfies Options;
+
+export type ChatValues = OptionValues<typeof CHAT_OPTIONS>;
+
+/** The limits of one turn. */
+export interface TurnLimits {
+  maxSteps?: number;
+  budget?: number;
+}
+
+export function turnLimits({ "max-steps": steps, budget }: ChatValues): TurnLimits {
+  return {
+    ...(steps === undefined ? {} : { maxSteps: positive(steps, "--max-steps") }),
+    ...(budget === undefined ? {} : { budget: positive(budget, "--budget") }),
+  };
+}
+
+function positive(text: string, option: string): number {
+  const value = Number(text.replaceAll("_", ""));
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw wrongUsage(`${option} "${text}" is not a positive whole number`, `Use ${option} 20.`);
+}

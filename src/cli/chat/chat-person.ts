@@ -1,0 +1,141 @@
+import type { ConsentAsker, ConsentQuestion, ConsentReply } from "../../agent/consent/consent-question.ts";
+import type {
+  SamplingAsker,
+  SamplingEdit,
+  SamplingQuestion,
+  SamplingReply,
+  SamplingReviewer,
+} from "../../agent/questions/sampling-question.ts";
+import { pluralize } from "../output/amounts.ts";
+import type { ChatScreen } from "./terminal/chat-screen.ts";
+import type { TerminalInput } from "./terminal/terminal-input.ts";
+
+export interface ChatPersonOptions {
+  screen: ChatScreen;
+  input: Pick<TerminalInput, "ask">;
+}
+
+const REPLIES: Readonly<Record<string, ConsentReply>> = { y: "once", s: "session", a: "always", n: "no" };
+const WORDS: Readonly<Record<string, string>> = { yes: "y", no: "n", session: "s", always: "a" };
+
+/** The person at the terminal, who decides about calls and about servers that want to use the model. */
+export class ChatPerson {
+  readonly #options: ChatPersonOptions;
+  /** Servers whose next answer is shown before it is sent. */
+  readonly #reviewed = new Set<string>();
+
+  constructor(options: ChatPersonOptions) {
+    this.#options = options;
+  }
+
+  /** Asks until the answer is one of the letters: an empty one allows nothing. */
+  readonly consent: ConsentAsker = (question, signal) =>
+    this.#options.screen.aside(async () => {
+      this.#showCall(question);
+      const always = question.canRemember ? ", [a]lways for this tool" : "";
+      const whole = question.arguments.isShortened ? ", [v]iew all arguments" : "";
+      const prompt = `Allow? [y]es once, [s]ession${always}, [n]o${whole}: `;
+      for (;;) {
+        const letter = await this.#letter(prompt, signal);
+        if (letter === "v") this.#note(question.arguments.whole);
+        const reply = letter === "a" && !question.canRemember ? undefined : REPLIES[letter];
+        if (reply) return reply;
+      }
+    });
+
+  readonly sampling: SamplingAsker = (question, signal) =>
+    this.#options.screen.aside(async () => {
+      this.#showSampling(question);
+      const prompt = "Allow? [y]es once, [s]ession, [r]eview the answer before it is sent, [e]dit, [n]o: ";
+      let edit: SamplingEdit | undefined;
+      for (;;) {
+        const letter = await this.#letter(prompt, signal);
+        if (letter === "e") edit = await this.#edit(question, signal);
+        if (letter === "r") this.#reviewed.add(question.server);
+        const reply = samplingReply(letter, edit);
+        if (reply) return reply;
+      }
+    });
+
+  readonly review: SamplingReviewer = async (answer, signal) => {
+    if (!this.#reviewed.delete(answer.server)) return { kind: "send" };
+    return this.#options.screen.aside(async () => {
+      this.#options.screen.labelled("bold", answer.server, `will get this answer of ${answer.model}:`);
+      this.#note(indented(answer.text));
+      for (const { name, arguments: args } of answer.toolCalls) this.#note(`  calls ${name} ${args}`);
+      for (;;) {
+        const letter = await this.#letter("Send it? [y]es, [e]dit, [n]o: ", signal);
+        if (letter === "y") return { kind: "send" };
+        if (letter === "n") return { kind: "decline" };
+        if (letter === "e") {
+          const text = await this.#options.input.ask("answer: ", signal, answer.text);
+          return { kind: "send", text };
+        }
+      }
+    });
+  };
+
+  #showCall({ server, tool, arguments: args, annotations, provenance }: ConsentQuestion): void {
+    const { screen } = this.#options;
+    const effect = annotations.destructiveHint === true ? " It says that it may destroy something." : "";
+    screen.labelled("bold", `${server}.${tool}`, `wants to run.${effect}`);
+    if (provenance) screen.note(`  server: ${provenance.reach}`, "dim");
+    this.#note(indented(args.text));
+  }
+
+  #showSampling(question: SamplingQuestion): void {
+    const { server, model, system, messages, tools, maxTokens, left } = question;
+    this.#options.screen.labelled("bold", server, `wants to use ${model} (at most ${pluralize(maxTokens, "token")}):`);
+    if (system !== undefined) this.#note(indented(`system: ${system}`));
+    for (const { role, text } of messages) this.#note(indented(`${role}: ${text}`));
+    if (tools.length > 0) this.#note(`  with its tools: ${tools.join(", ")}`);
+    this.#options.screen.note(
+      `  left for this server: ${pluralize(left.requests, "request")}, ${pluralize(left.tokens, "token")}`,
+      "dim",
+    );
+  }
+
+  /** Changes the text of the last message of the user, and the instructions if there are any. */
+  async #edit({ params }: SamplingQuestion, signal: AbortSignal): Promise<SamplingEdit> {
+    const { input } = this.#options;
+    const system = params.systemPrompt;
+    const systemPrompt = system === undefined ? undefined : await input.ask("system: ", signal, system);
+    const at = params.messages.findLastIndex(({ role }) => role === "user");
+    const message = params.messages[at];
+    const block = message && [message.content].flat().find(({ type }) => type === "text");
+    if (!message || typeof block?.text !== "string") return { systemPrompt };
+    const text = await input.ask("user: ", signal, block.text);
+    const content = { type: "text", text };
+    return { systemPrompt, messages: params.messages.with(at, { ...message, content }) };
+  }
+
+  async #letter(prompt: string, signal: AbortSignal): Promise<string> {
+    const typed = (await this.#options.input.ask(prompt, signal)).trim().toLowerCase();
+    return WORDS[typed] ?? typed;
+  }
+
+  #note(text: string): void {
+    this.#options.screen.note(text);
+  }
+}
+
+function samplingReply(letter: string, edit: SamplingEdit | undefined): SamplingReply | undefined {
+  switch (letter) {
+    case "y":
+    case "r":
+      return { kind: "once", edit };
+    case "s":
+      return { kind: "session", edit };
+    case "n":
+      return { kind: "decline" };
+    default:
+      return undefined;
+  }
+}
+
+function indented(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => `  ${line}`)
+    .join("\n");
+}

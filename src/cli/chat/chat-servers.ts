@@ -1,0 +1,115 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { untilAborted } from "../../async/unless-aborted.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { LazyLedger } from "../../host/definitions/lazy-ledger.ts";
+import type { HostOptions } from "../../host/host-options.ts";
+import { Host } from "../../host/host.ts";
+import { loggerFrom, SILENT } from "../../text/logger.ts";
+import { asksAnyone, type CommandContext } from "../command/command.ts";
+import { ServerSet } from "../command/server-set.ts";
+import { verboseLogger } from "../output/verbose-logger.ts";
+import { TenantState } from "../store/tenant-state.ts";
+
+/** How long a chat waits for slow servers; their tools come when they are ready. */
+const STARTING_MS = 10_000;
+
+/** The servers of a chat. */
+export class ChatServers implements AsyncDisposable {
+  readonly host: Host;
+  /** Where the logs of the servers are. */
+  readonly stateFolder: string;
+  readonly #definitions: readonly ServerDefinition[];
+  readonly #disconnected = new Set<string>();
+  readonly #close: () => Promise<void>;
+
+  constructor(
+    host: Host,
+    definitions: readonly ServerDefinition[],
+    { stateFolder, close }: { stateFolder: string; close: () => Promise<void> },
+  ) {
+    this.host = host;
+    this.#definitions = definitions;
+    this.stateFolder = stateFolder;
+    this.#close = close;
+  }
+
+  /** The ids of servers that were disconnected by hand. */
+  get disconnected(): readonly string[] {
+    return this.#definitions.map(({ id }) => id).filter((id) => this.#disconnected.has(id));
+  }
+
+  /** Closes the connection of a server until it is connected again. */
+  async disconnect(id: string): Promise<void> {
+    this.#disconnected.add(id);
+    await this.#apply();
+  }
+
+  /** Connects a server that was disconnected, that failed, or that starts on first use. */
+  async connect(id: string): Promise<void> {
+    if (this.#disconnected.delete(id)) await this.#apply();
+    const server = this.host.find(id);
+    if (server?.state.kind === "disabled") await this.host.toggle(id, true);
+    else if (server?.state.kind !== "ready") await this.host.retry(id);
+  }
+
+  /** Resolves when every server is connected or has failed, or after a while. */
+  async started(signal: AbortSignal): Promise<void> {
+    const patience = new AbortController();
+    const waiting = pause(STARTING_MS, undefined, { ref: false, signal: patience.signal }).catch(() => {});
+    await Promise.race([this.host.ready(), waiting, untilAborted(signal)]);
+    patience.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.host.close();
+    await this.#close();
+  }
+
+  async #apply(): Promise<void> {
+    await this.host.setServers(this.#definitions.filter(({ id }) => !this.#disconnected.has(id)));
+  }
+}
+
+type Wanted = Pick<HostOptions, "policy" | "input"> & { only?: readonly string[] | undefined };
+
+/** The configured and published servers, as other commands see them. Those that do not start do not stop the chat. */
+export async function openChatServers(context: CommandContext<object>, wanted: Wanted): Promise<ChatServers> {
+  const { flags, out, surroundings, words, options } = context;
+  const source = new TenantState(context);
+  const values = { ...options };
+  const servers = await ServerSet.open({ surroundings, source, flags, words, values, out }, asksAnyone);
+  try {
+    const { configuration } = servers;
+    const only = wanted.only?.map((name) => servers.get(name).id);
+    const definitions = configuration.servers.filter(({ id }) => only?.includes(id) ?? true);
+    const { tenant, stateFolder, secrets, trust: trustStore, eras: eraCache, openApi } = source;
+    const ledger = new LazyLedger(() => source.openLedger());
+    const host = await Host.start(
+      {
+        servers: {},
+        tenant,
+        stateFolder,
+        secrets,
+        trustStore,
+        eraCache,
+        openApi,
+        definitions: ledger,
+        trust: flags.trust,
+        timeoutMs: flags.timeoutMs,
+        policy: wanted.policy,
+        input: wanted.input,
+        logger: flags.verbose ? loggerFrom(verboseLogger(out), "debug") : SILENT,
+      },
+      surroundings,
+    );
+    await host.setServers(definitions);
+    const close = async () => {
+      await ledger[Symbol.asyncDispose]();
+      await servers.close();
+    };
+    return new ChatServers(host, definitions, { stateFolder, close });
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}

@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import { ChatSessions } from "../../agent/sessions/chat-sessions.ts";
+import type { SavedSession } from "../../agent/sessions/saved-session.ts";
+import { findContextSetting } from "../../config/context-setting.ts";
+import { agoText, isoTime } from "../../text/duration.ts";
+import { visible } from "../../text/visible.ts";
+import { defineCommand } from "../command/command.ts";
+import type { Output } from "../output/output.ts";
+import { tableLines } from "../output/table.ts";
+import { chatContent } from "./chat-content.ts";
+import { openChatModels } from "./chat-models.ts";
+import { CONFIGURED_CHAT_OPTIONS, turnLimits } from "./chat-options.ts";
+import { openChatServers } from "./chat-servers.ts";
+import type { ChatModels } from "./chat-state.ts";
+import { runChat, type ChatSetting } from "./run-chat.ts";
+
+/** nexus chat */
+export const chat = defineCommand({
+  usage: "nexus chat [-p TEXT] [--model provider:model] [--server ID]… [--resume [ID]]",
+  description: `
+Talks with a model that uses the tools of your servers. Tools that are annotated as read-only run by themselves; before
+any other tool runs, you see its arguments and are asked: y allows it once, s for this session, a always for this
+tool, n denies it. --yes and --allow do not ask. Without a terminal such calls are denied.
+
+With -p it answers once and ends. Piped text is added: cat error.log | nexus chat -p "What failed?". Without -p and without
+a terminal, stdin is the message. In a pipe, only the last answer is printed, as Markdown.
+
+Chats are saved after each turn. /help lists the commands of the chat. Ctrl-C stops an answer and cancels its calls;
+pressed twice it ends the program.`,
+  words: { min: 0, max: 0 },
+  options: CONFIGURED_CHAT_OPTIONS,
+  examples: [
+    ["nexus chat", "talk with the default model, with all servers"],
+    [`nexus chat -p "Which files changed today?" --server files`, "one answer, with one server"],
+    [`nexus chat -p "Clean up" --allow 'files.move*' --json`, `{"text","steps","usage","cost","session","stopReason"}`],
+    ["nexus chat --resume", "continue the newest chat"],
+    ["nexus chat --list", "list the saved chats"],
+  ],
+
+  async run(context) {
+    const { options, out, surroundings, stateFolder, flags } = context;
+    turnLimits(options);
+    const { home, platform, variables } = surroundings;
+    const sessions = new ChatSessions({ folder: join(stateFolder, "chats"), platform });
+    if (options.list) return showChats(sessions, out);
+    const resumed = options.resume === undefined ? undefined : await findChat(sessions, options.resume);
+    await using models = await openChatModels(context);
+    const model = await chosenModel(models, options.model, resumed);
+    const content = await chatContent(context);
+    const resources = await findContextSetting({ cwd: process.cwd(), home, platform, variables }, flags.config);
+    const { deny, "read-only": readOnly } = options;
+    const wanted = { only: options.server, policy: { deny, readOnly } };
+    const openServers: ChatSetting["openServers"] = (input) => openChatServers(context, { ...wanted, input });
+    return runChat({ context, openServers, models, model, content, sessions, resumed, resources });
+  },
+});
+
+function findChat(sessions: ChatSessions, id: string): Promise<SavedSession> {
+  return id === "" ? sessions.getNewest() : sessions.get(id);
+}
+
+/** A resumed chat goes on with its model. */
+function chosenModel(models: ChatModels, given: string | undefined, resumed: SavedSession | undefined) {
+  return models.resolve(given ?? resumed?.model);
+}
+
+async function showChats(sessions: ChatSessions, out: Output): Promise<void> {
+  const saved = await sessions.list();
+  if (out.json) {
+    const items = saved.map(({ id, title, model, createdAt, updatedAt, usage, messages }) => ({
+      id,
+      title,
+      model,
+      createdAt: isoTime(createdAt),
+      updatedAt: isoTime(updatedAt),
+      usage,
+      messages: messages.length,
+    }));
+    return out.value({ items });
+  }
+  if (saved.length === 0) return out.note("There are no saved chats. Start one: nexus chat");
+  const rows = saved.map(({ id, title, model, updatedAt }) =>
+    [id, agoText(updatedAt), visible(model), visible(title)].map((text) => ({ text })),
+  );
+  for (const line of tableLines(out, rows)) out.line(line);
+}

@@ -1,0 +1,147 @@
+import type { UserMessage } from "../../agent/model/model-message.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { pluralize } from "../output/amounts.ts";
+import type { Output } from "../output/output.ts";
+import { slashCommands } from "./chat-commands.ts";
+import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
+import { completeSlash, findSlashCommand, isSlashCommand } from "./slash-command.ts";
+import type { InputHistory } from "./terminal/input-history.ts";
+import type { Completions, TerminalInput } from "./terminal/terminal-input.ts";
+import { TurnDisplay } from "./turn-display.ts";
+
+export interface InteractiveOptions {
+  out: Output;
+  input: TerminalInput;
+  history: InputHistory;
+  /** The program ends. */
+  signal: AbortSignal;
+}
+
+const INTERRUPTED = 130;
+const PROMPT = "> ";
+
+/** The conversation at a terminal, until the person ends it. */
+export class InteractiveChat {
+  readonly #state: ChatState;
+  readonly #options: InteractiveOptions;
+  readonly #display: TurnDisplay;
+  /** Of the turn or command that runs. */
+  #running: AbortController | undefined;
+  #isEnding = false;
+  /** Aborted by a signal while nothing runs. */
+  readonly #stopped = new AbortController();
+
+  constructor(state: ChatState, options: InteractiveOptions) {
+    this.#state = state;
+    this.#options = options;
+    const { screen, conversation } = state;
+    this.#display = new TurnDisplay({ screen, model: () => conversation.model.name, showsText: true });
+  }
+
+  /** Ctrl-C: stops what runs; the second one ends the program. */
+  interrupt(): void {
+    if (!this.#running) return;
+    if (this.#running.signal.aborted) this.#isEnding = true;
+    this.#running.abort();
+  }
+
+  /** A signal instead of the key: also ends a chat that waits for a message. */
+  stop(): void {
+    if (this.#running) return this.interrupt();
+    this.#isEnding = true;
+    this.#stopped.abort();
+  }
+
+  complete(before: string): Completions {
+    return completeSlash(before, slashCommands(this.#state), this.#state);
+  }
+
+  /** Returns the exit code. */
+  async run(): Promise<number> {
+    const { input, signal, history } = this.#options;
+    const { screen } = this.#state;
+    const ended = untilEnd(AbortSignal.any([signal, this.#stopped.signal]));
+    let wasInterrupted = false;
+    while (!signal.aborted && !this.#isEnding) {
+      const entered = await Promise.race([input.read(PROMPT), ended]);
+      if (entered.kind === "end") break;
+      if (entered.kind === "interrupt") {
+        if (entered.wasEmpty && wasInterrupted) return INTERRUPTED;
+        wasInterrupted = entered.wasEmpty;
+        if (entered.wasEmpty) screen.note("Press Ctrl-C again, or Ctrl-D, to end the chat.", "dim");
+        continue;
+      }
+      wasInterrupted = false;
+      if (entered.text.trim() === "") continue;
+      await history.add(entered.text);
+      if ((await this.#handle(entered.text)) === "exit") return 0;
+    }
+    return this.#isEnding ? INTERRUPTED : 0;
+  }
+
+  async #handle(text: string): Promise<"exit" | undefined> {
+    if (!isSlashCommand(text)) {
+      await this.#send([{ type: "text", text }]);
+      return undefined;
+    }
+    try {
+      const outcome = await this.#interruptible(async (signal) => {
+        const { command, words } = findSlashCommand(text, slashCommands(this.#state));
+        return command.run(words, this.#state, signal);
+      });
+      if (outcome?.kind === "exit") return "exit";
+      if (outcome?.kind === "send") await this.#send(outcome.parts);
+    } catch (error) {
+      this.#tell(asNexusError(error));
+    }
+    return undefined;
+  }
+
+  async #send(content: UserMessage["content"]): Promise<void> {
+    const { conversation, attached, screen } = this.#state;
+    this.#state.attached = [];
+    const result = await this.#interruptible((signal) => {
+      this.#display.begin();
+      return conversation.send([...attached, ...content], { signal, onEvent: this.#display.onEvent });
+    });
+    this.#display.end();
+    if (result.error) this.#tell(result.error);
+    else if (result.stopReason === "cancelled") screen.note("stopped", "yellow");
+    else if (result.stopReason !== "end")
+      screen.note(`stopped: the limit of ${result.stopReason} is reached`, "yellow");
+  }
+
+  async #interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      return await run(AbortSignal.any([running.signal, this.#options.signal]));
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  #tell(error: NexusError): void {
+    this.#state.screen.endAnswer();
+    if (error.code === "CANCELLED") this.#state.screen.note("stopped", "yellow");
+    else this.#options.out.error(error);
+  }
+}
+
+/** The first lines: model, servers, tools. */
+export function greet({ screen, conversation, servers: { host } }: ChatState): void {
+  const servers = host.directory.visibleTo(CHAT_AGENT);
+  const ready = servers.filter(({ id }) => host.find(id)?.state.kind === "ready").length;
+  const tools = host.tools({ agent: CHAT_AGENT }).length;
+  const counts = `${pluralize(ready, "server")}, ${pluralize(tools, "tool")}`;
+  screen.labelled("bold", "nexus chat", `with ${conversation.model.name}: ${counts}`);
+  const turns = conversation.messages.filter(({ role }) => role === "user").length;
+  if (turns > 0) screen.note(`continues chat ${conversation.id ?? ""} with ${pluralize(turns, "message")}`, "dim");
+  screen.note("/help lists the commands, Ctrl-D ends the chat", "dim");
+}
+
+function untilEnd(signal: AbortSignal): Promise<{ kind: "end" }> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve({ kind: "end" }), { once: true });
+  });
+}

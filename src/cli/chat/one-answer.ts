@@ -1,0 +1,61 @@
+import type { TurnResult } from "../../agent/loop/agent-options.ts";
+import type { UserMessage } from "../../agent/model/model-message.ts";
+import { costOf } from "../../agent/model/usage.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Output } from "../output/output.ts";
+import type { ChatState } from "./chat-state.ts";
+import { TurnDisplay } from "./turn-display.ts";
+
+export interface OneAnswerOptions {
+  out: Output;
+  signal: AbortSignal;
+}
+
+const STOPPED: Partial<Record<TurnResult["stopReason"], string>> = {
+  steps: "Stopped: the limit of --max-steps is reached.",
+  budget: "Stopped: the limit of --budget is reached.",
+};
+
+/** `nexus chat -p`: one turn. A failure is thrown after what was done is printed. */
+export async function answerOnce(
+  content: UserMessage["content"],
+  state: ChatState,
+  { out, signal }: OneAnswerOptions,
+): Promise<void> {
+  const { screen, conversation } = state;
+  const { model } = conversation;
+  // A file or a program gets only the last answer; a person sees what the model says in between as well.
+  const showsText = out.columns !== undefined && !out.json;
+  const display = new TurnDisplay({ screen, model: () => model.name, showsText });
+  if (!out.json) display.begin();
+  const result = await conversation.send(content, { signal, onEvent: out.json ? undefined : display.onEvent });
+  display.end();
+  if (out.json) out.value(forPrograms(result, state));
+  else {
+    if (!showsText && result.text !== "") {
+      screen.answer(result.text);
+      screen.endAnswer();
+    }
+    const stopped = STOPPED[result.stopReason];
+    if (stopped !== undefined) screen.note(stopped, "yellow");
+  }
+  if (result.stopReason === "cancelled") throw new NexusError("CANCELLED", "Interrupted");
+  if (result.error) throw result.error;
+}
+
+function forPrograms({ text, steps, usage, stopReason }: TurnResult, { conversation }: ChatState) {
+  return {
+    text,
+    steps: steps.map(({ server, tool, arguments: args, outcome, durationMs }) => ({
+      server,
+      tool,
+      arguments: args,
+      outcome,
+      durationMs,
+    })),
+    usage,
+    cost: costOf(usage, conversation.model.prices) ?? null,
+    session: conversation.id ?? null,
+    stopReason,
+  };
+}

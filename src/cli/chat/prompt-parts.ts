@@ -1,0 +1,50 @@
+import type { UserMessage } from "../../agent/model/model-message.ts";
+import { modelResult } from "../../agent/tools/model-result.ts";
+import type { PromptCommand } from "../../host/registry.ts";
+import type { Content, GetPromptResult, ResourceContents } from "../../protocol/mcp.ts";
+
+type PromptMessage = GetPromptResult["messages"][number];
+
+/** The text of a message of a prompt, for people. */
+export function promptText({ content }: PromptMessage): string {
+  return [content]
+    .flat()
+    .map((block: Content) => block.text ?? block.resource?.text ?? `[${block.type}${block.uri ? ` ${block.uri}` : ""}]`)
+    .join("\n");
+}
+
+/** The messages of a server's prompt as one message of the user, who has chosen to send them. */
+export function promptParts({ messages }: GetPromptResult): UserMessage["content"] {
+  return messages.flatMap((message) => {
+    const { content } = modelResult({ content: [message.content].flat() }, undefined, undefined);
+    const isOnlyUser = messages.every(({ role }) => role === "user");
+    return isOnlyUser ? content : [{ type: "text" as const, text: `${message.role}:` }, ...content];
+  });
+}
+
+/** A resource for the model, with its origin. */
+export function resourceParts(
+  server: string,
+  uri: string,
+  contents: readonly ResourceContents[],
+): UserMessage["content"] {
+  const content = contents.map((resource) => ({ type: "resource", resource }));
+  return modelResult({ content }, { server, resource: uri }, undefined).content;
+}
+
+/** The values of a typed command: by name if all of them are `name=value` of arguments, otherwise in their order. */
+export function promptValues(
+  words: readonly string[],
+  { arguments: parameters }: Pick<PromptCommand, "arguments">,
+): Record<string, string> | string[] {
+  const pairs = words.map((word) => [word.split("=")[0] ?? "", word.slice(word.indexOf("=") + 1)] as const);
+  const isNamed = pairs.every(
+    ([name], at) => words[at]?.includes("=") && parameters.some((each) => each.name === name),
+  );
+  if (isNamed) return Object.fromEntries(pairs);
+  // The last argument takes the rest of the line, so that a text needs no quotes.
+  const last = parameters.length - 1;
+  return last >= 0 && words.length > parameters.length
+    ? [...words.slice(0, last), words.slice(last).join(" ")]
+    : [...words];
+}

@@ -1,0 +1,55 @@
+import type { Host, ServerStatus } from "../../host/host.ts";
+import { stateWords } from "../command/state-words.ts";
+import { CHAT_AGENT } from "./chat-state.ts";
+import type { ChatScreen } from "./terminal/chat-screen.ts";
+import type { TerminalInput } from "./terminal/terminal-input.ts";
+
+export interface ServerWarningsOptions {
+  screen: ChatScreen;
+  input: Pick<TerminalInput, "above"> | undefined;
+}
+
+/** One line for each server that cannot be used, when it fails and when it is back. The chat goes on without it. */
+export class ServerWarnings implements Disposable {
+  readonly #host: Host;
+  readonly #options: ServerWarningsOptions;
+  readonly #stop: () => void;
+  readonly #failed = new Set<string>();
+
+  constructor(host: Host, options: ServerWarningsOptions) {
+    this.#host = host;
+    this.#options = options;
+    for (const { id } of host.directory.visibleTo(CHAT_AGENT)) this.#look(id);
+    this.#stop = host.on(({ kind, server }) => {
+      if (kind === "state" && host.directory.visibleTo(CHAT_AGENT).some(({ id }) => id === server)) this.#look(server);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+  }
+
+  #look(id: string): void {
+    const server = this.#host.find(id);
+    if (!server) return void this.#failed.delete(id);
+    const { kind } = server.state;
+    if (kind === "failed" || kind === "waiting-for-trust") {
+      if (!this.#failed.has(id)) this.#warn(server);
+      this.#failed.add(id);
+    } else if (kind === "ready" && this.#failed.delete(id)) {
+      this.#show((screen) => screen.labelled("green", `${id}:`, stateWords(server)));
+    }
+  }
+
+  #warn(server: ServerStatus): void {
+    this.#show((screen) =>
+      screen.labelled("yellow", "warning:", `server "${server.id}" is not used: ${stateWords(server)}`),
+    );
+  }
+
+  #show(write: (screen: ChatScreen) => void): void {
+    const { screen, input } = this.#options;
+    if (input) input.above(() => write(screen));
+    else write(screen);
+  }
+}

@@ -1,0 +1,263 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { ChatWorld, KEYS, textsOf } from "../../fixtures/chat-world.ts";
+import { HAS_TERMINAL } from "../../fixtures/nexus.ts";
+import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
+import { packageBin } from "../../interop/server-process.ts";
+
+const everything = { everything: stdioFixture() };
+
+function call(tool: string, args: object = {}) {
+  return { name: `mcp__everything__${tool}`, arguments: args };
+}
+
+describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
+  test("shows model, servers and tools, streams an answer as Markdown, and ends with Ctrl-D", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    world.provider.script({ text: ["# Hel", "lo\n\nThis is **bo", "ld** and `code`.\n"] });
+    const talk = world.talk();
+    const banner = await talk.shows("/help lists the commands");
+    expect(banner).toMatch(/nexus chat with fake:fake-large: 1 server, \d+ tools/);
+    await talk.say("Hi");
+    await talk.shows("Hello\n\nThis is bold and code.");
+    expect(talk.raw).toContain("\u001b[1mbold\u001b[22m");
+    await talk.shows("\n> ");
+    talk.type(KEYS.ctrlD);
+    expect(await talk.ended()).toBe(0);
+    expect(talk.screen).toMatch(/To continue: nexus chat --resume [a-z0-9]{6}/);
+    expect(talk.raw).toContain("\u001b[?2004l");
+  });
+
+  test("is readable without colours at 80 columns", async () => {
+    await using world = await ChatWorld.open();
+    world.provider.script({ text: `# Title\n\n${"word ".repeat(40)}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n` });
+    const talk = world.talk(["--no-color"], { columns: 80 });
+    await talk.say("Hi");
+    const shown = await talk.shows("1  2");
+    expect(shown).toContain("# Title");
+    for (const line of shown.split("\n")) expect(line.length).toBeLessThan(80);
+    // oxlint-disable-next-line no-control-regex -- colours are escape sequences
+    expect(talk.raw).not.toMatch(/\u001b\[(?:1|2|3[0-9])m/);
+    talk.type(KEYS.ctrlD);
+    expect(await talk.ended()).toBe(0);
+  });
+
+  test("takes several lines: after a backslash, with Alt-Enter, and pasted", async () => {
+    await using world = await ChatWorld.open();
+    const talk = world.talk();
+    await talk.say("one\\");
+    talk.type("two", KEYS.altEnter, "three", "\u001b[200~four\rfive\u001b[201~", KEYS.enter);
+    await talk.shows("Done.");
+    expect(textsOf(world.provider.asked[0])).toContain(String.raw`one\ntwo\nthreefour\nfive`);
+    talk.type(KEYS.ctrlD);
+    await talk.ended();
+  });
+
+  test("remembers what was typed across chats, and completes commands with Tab", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    const first = world.talk();
+    await first.say("what I said before");
+    await first.shows("Done.");
+    await first.shows("\n> ");
+    first.type(KEYS.ctrlD);
+    await first.ended();
+    const second = world.talk();
+    await second.shows("\n> ");
+    second.type(KEYS.up, KEYS.enter);
+    await second.shows("Done.");
+    expect(textsOf(world.provider.asked[1])).toContain("what I said before");
+    await second.shows("\n> ");
+    second.type("/mcp dis", KEYS.tab, KEYS.tab);
+    await second.shows("disable  disconnect");
+    second.type("c", KEYS.tab, "ev", KEYS.tab, KEYS.enter);
+    await second.shows("everything: disconnected");
+    second.type(KEYS.ctrlD);
+    await second.ended();
+  });
+
+  test("R8: asks before a tool that is not read-only; Enter alone and other words never allow it", async () => {
+    await using world = await ChatWorld.open();
+    const program = packageBin("@modelcontextprotocol/server-filesystem");
+    const file = join(world.nexus.project, "a.txt");
+    await world.nexus.write("home/.nexus/mcp.json", {
+      ...(JSON.parse(await world.nexus.read("home/.nexus/mcp.json")) as object),
+      mcpServers: { files: { command: process.execPath, args: [program, world.nexus.project] } },
+    });
+    const write = (content: string) => ({
+      calls: [{ name: "mcp__files__write_file", arguments: { path: file, content } }],
+    });
+    world.provider.script(write("one"), { text: "First." }, write("two"), { text: "Second." });
+    const talk = world.talk();
+    await talk.say("Write");
+    const question = await talk.shows("Allow?");
+    expect(question).toContain("files.write_file wants to run. It says that it may destroy something.");
+    expect(question).toContain(`"content": "one"`);
+    for (const typed of ["", "maybe", "  "]) {
+      talk.type(typed, KEYS.enter);
+      await talk.shows("Allow?");
+    }
+    await expect(readFile(file)).rejects.toThrow();
+    talk.type("n", KEYS.enter);
+    await talk.shows("First.");
+    expect(textsOf(world.provider.asked[1])).toContain("does not allow");
+
+    await talk.say("Again");
+    await talk.shows("Allow?");
+    talk.type("a", KEYS.enter);
+    await talk.shows("ok, ");
+    await talk.shows("Second.");
+    expect(await readFile(file, "utf8")).toBe("two");
+    talk.type(KEYS.ctrlD);
+    await talk.ended();
+
+    expect((await world.nexus.run(["consent", "list"])).stdout).toContain("files.write_file");
+    world.provider.script(write("three"), { text: "Third." });
+    expect((await world.answer("Without a question")).json.steps).toMatchObject([{ outcome: "ok" }]);
+    await world.nexus.run(["consent", "forget", "files.write_file"]);
+    world.provider.script(write("four"), { text: "Fourth." });
+    expect((await world.answer("Forgotten")).json.steps).toMatchObject([{ outcome: "denied" }]);
+  });
+
+  test("what was typed before a question does not answer it; it is the next message", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    const talk = world.talk();
+    world.provider.script({ text: ["I ", "see. "], calls: [call("sleep", { ms: 1 }), call("sleep", { ms: 2 })] });
+    world.provider.script({ text: "Nothing was done." }, { text: "Next." });
+    await talk.say("Do it");
+    // Two questions follow each other: what is typed for the first one in advance does not answer the second.
+    await talk.shows("Allow?");
+    talk.type("n", KEYS.enter, "y", KEYS.enter);
+    await talk.shows("sleep ms=1: denied");
+    await talk.shows("Allow?");
+    talk.type("n", KEYS.enter);
+    await talk.shows("Nothing was done.");
+    await talk.shows("Next.");
+    expect(textsOf(world.provider.asked[2])).toContain(`"y"`);
+    talk.type(KEYS.ctrlD);
+    await talk.ended();
+  });
+
+  test("G6: Ctrl-C during a call cancels it at the server, and the chat goes on", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    world.provider.script(
+      { text: "I sleep.", calls: [call("sleep", { ms: 777_000 })] },
+      { calls: [call("recorded_cancellations")] },
+      { text: "I know." },
+    );
+    const talk = world.talk(["--yes"]);
+    await talk.say("Sleep");
+    await talk.shows("everything.sleep ms=777000: 0.");
+    talk.type(KEYS.ctrlC);
+    await talk.shows("everything.sleep ms=777000: cancelled");
+    await talk.shows("stopped");
+    await talk.say("What was cancelled?");
+    await talk.shows("I know.");
+    expect(textsOf(world.provider.asked.at(-1))).toContain("[777000]");
+    await talk.shows("\n> ");
+    talk.type(KEYS.ctrlC);
+    await talk.shows("Press Ctrl-C again");
+    await talk.shows("\n> ");
+    talk.type(KEYS.ctrlC);
+    expect(await talk.ended()).toBe(130);
+
+    const resumed = world.talk(["--resume"]);
+    await resumed.shows("continues chat");
+    world.provider.script({ text: "Welcome back." });
+    await resumed.say("And now?");
+    await resumed.shows("Welcome back.");
+    expect(textsOf(world.provider.asked.at(-1))).toContain("What was cancelled?");
+    resumed.type(KEYS.ctrlD);
+    expect(await resumed.ended()).toBe(0);
+  });
+
+  test("Ctrl-C stops an answer, keeps what was said, and clears a line that is being typed", async () => {
+    await using world = await ChatWorld.open();
+    world.provider.script({ text: ["A long ", "answer "], stallAfter: 5 }, { text: "Go on." });
+    const talk = world.talk();
+    await talk.say("Hi");
+    await talk.shows("A long");
+    talk.type(KEYS.ctrlC);
+    await talk.shows("stopped");
+    expect(await world.provider.asked[0]?.closed).toBe("aborted");
+    await talk.shows("\n> ");
+    talk.type("something", KEYS.ctrlC);
+    await talk.shows("^C");
+    await talk.say("Continue");
+    await talk.shows("Go on.");
+    expect(textsOf(world.provider.asked[1])).toContain("A long");
+    expect(textsOf(world.provider.asked[1])).not.toContain("something");
+    talk.type(KEYS.ctrlD);
+    await talk.ended();
+  });
+
+  test("R9: /mcp shows and changes the servers, and unknown commands get the nearest name", async () => {
+    await using world = await ChatWorld.open({
+      servers: { ...everything, broken: { command: "no-such-program-here" } },
+    });
+    const talk = world.talk();
+    await talk.shows(`warning: server "broken" is not used`);
+    await talk.say("/mcp");
+    await talk.shows("broken: failed");
+    await talk.shows("everything: ready (2026-07-28)");
+    await talk.say("/mcp tools everything");
+    await talk.shows("everything.add_numbers");
+    await talk.say("/mcp resources");
+    await talk.shows("everything test://static-text");
+    await talk.say("/mcp prompts");
+    await talk.shows("/everything:test_prompt_with_arguments <arg1> <arg2>");
+    await talk.say("/mcp prompt everything.test_prompt_with_arguments arg1=x arg2=y");
+    await talk.shows("user:");
+    await talk.say("/mcp disable everything");
+    await talk.shows("everything: disabled for this chat");
+    await talk.say("/mcp enable everything");
+    await talk.shows("everything: ready");
+    await talk.say("/mcp disconnect everything");
+    await talk.shows("everything: disconnected");
+    await talk.say("/mcp connect everything");
+    await talk.shows("everything: ready");
+    await talk.say("/mcp retry broken");
+    await talk.shows("no-such-program-here");
+    await talk.say("/mcp logs everything");
+    await talk.say("/mcp tols");
+    await talk.shows("Did you mean /mcp tools?");
+    await talk.say("/hlp");
+    await talk.shows("Did you mean /help?");
+    await talk.say("/help");
+    await talk.shows("/resource <server> <uri>");
+    expect(world.provider.asked).toHaveLength(0);
+    await talk.say("/exit");
+    expect(await talk.ended()).toBe(0);
+  });
+
+  test("R2: prompts of servers are commands, and /resource adds a resource to the next message", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    const talk = world.talk();
+    await talk.say("/everything:test_prompt_with_arguments first second");
+    await talk.shows("Done.");
+    expect(textsOf(world.provider.asked[0])).toMatch(/first.*second/);
+    await talk.say("/resource everything test://static-text");
+    await talk.shows("is added to your next message");
+    await talk.say("What does it say?");
+    await talk.shows("Done.");
+    const sent = textsOf(world.provider.asked[1]);
+    expect(sent).toContain("test://static-text");
+    expect(sent).toMatch(/Data from resource .*not instructions/);
+    await talk.say("/cost");
+    await talk.shows("20 input and 10 output tokens, the cost is not known");
+    await talk.say("/model fake:fake-small");
+    await talk.shows("The model is fake:fake-small.");
+    await talk.say("Hi");
+    await talk.shows("Done.");
+    expect(world.provider.asked[2]?.body.model).toBe("fake-small");
+    await talk.say("/clear");
+    await talk.shows("A new conversation has begun.");
+    await talk.say("Fresh");
+    await talk.shows("Done.");
+    expect(textsOf(world.provider.asked[3])).not.toContain("What does it say?");
+    await talk.say("/sessions");
+    await talk.shows("(this chat)");
+    talk.type(KEYS.ctrlD);
+    await talk.ended();
+  });
+});
