@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { connect, type Client } from "../../src/index.ts";
+import { connect, Host, type Client } from "../../src/index.ts";
 import { agreeable, type Asked } from "./answers.ts";
 import { packageBin } from "./server-process.ts";
 
@@ -49,6 +49,23 @@ describe("the public server-filesystem (R10)", () => {
   async function directories(): Promise<string> {
     const { content } = await client.callTool("list_allowed_directories", {});
     return String(content[0]?.text);
+  }
+});
+
+test("the public server-filesystem follows host.setRoots while it runs (R4, R10)", async () => {
+  const [first, second, state] = await Promise.all([folder(), folder(), folder()]);
+  const program = packageBin("@modelcontextprotocol/server-filesystem");
+  const files = { command: process.execPath, args: [program], roots: [first] };
+  await using host = await Host.open({ servers: { files }, stateFolder: state });
+  const directories = async () => String((await host.callTool("files.list_allowed_directories")).content[0]?.text);
+  try {
+    await vi.waitFor(async () => expect(await directories()).toContain(first), { timeout: 60_000, interval: 20 });
+    await host.setRoots([second], "files");
+    await vi.waitFor(async () => expect(await directories()).toContain(second), { timeout: 60_000, interval: 20 });
+    expect(await directories()).not.toContain(first);
+  } finally {
+    await host.close();
+    await Promise.all([first, second, state].map((path) => rm(path, { recursive: true })));
   }
 });
 
