@@ -159,7 +159,7 @@ test("interrupting a turn at any point leaves no call, no process and a valid co
       expect(historyProblems(agent.messages)).toEqual([]);
       for (const { messages } of model.requests) expect(historyProblems(messages)).toEqual([]);
     }),
-    { numRuns: examples(300) },
+    { numRuns: examples(300), endOnFailure: true },
   );
 });
 
