@@ -2,6 +2,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { parseBoundedYaml } from "../../source/bounded-yaml.ts";
 import { editToolFile, type ToolFileChange } from "../file/edit-tool-file.ts";
 import type { FieldSpec, Shape, ToolFile, TypeSpec } from "../file/model/tool-file.ts";
+import { memberPath } from "../file/model/member-names.ts";
 import { readToolFile } from "../file/read-tool-file.ts";
 import { findType } from "../shape/shape-parts.ts";
 import type { SeenDeviation } from "./seen-deviations.ts";
@@ -59,8 +60,10 @@ interface Place {
 
 /** The field that a deviation is about, or where a new one would be. */
 function placeOf(file: ToolFile, { tool, path, problem }: SeenDeviation): Place | undefined {
-  const root = Object.hasOwn(file.tools, tool) ? file.tools[tool]?.response.type : undefined;
+  const response = Object.hasOwn(file.tools, tool) ? file.tools[tool]?.response : undefined;
+  const root = response?.type;
   if (root === undefined) return undefined;
+  const isJson = response?.as === "json" || response?.as === "auto";
   const isUnknown = /^unknown (?:member|element|attribute)/.test(problem);
   const at = path.indexOf("/");
   const [record, wire] = isUnknown ? (at === -1 ? ["", path] : [path.slice(0, at), path.slice(at + 1)]) : [path, ""];
@@ -76,8 +79,17 @@ function placeOf(file: ToolFile, { tool, path, problem }: SeenDeviation): Place 
     name = inner;
   }
   if (!isUnknown || !/^@?[A-Za-z_][\w.-]*$/.test(wire)) return undefined;
-  const fresh = freshName(findType(file, name), wire);
-  return fresh === undefined ? undefined : { path: ["types", name, "fields", fresh], field: undefined, wire };
+  const type = findType(file, name);
+  const fresh = freshName(type, wire);
+  const itsWire = isJson ? memberWire(type, wire) : wire;
+  return fresh === undefined ? undefined : { path: ["types", name, "fields", fresh], field: undefined, wire: itsWire };
+}
+
+/** A dot is a part of the name, unless another field is in the same object: kept members have their whole path. */
+function memberWire(type: TypeSpec | undefined, name: string): string {
+  const outer = name.slice(0, name.lastIndexOf(".") + 1);
+  const isPath = Object.values(type?.fields ?? {}).some(({ wire }) => wire !== false && wire.startsWith(outer));
+  return outer !== "" && isPath ? name : memberPath(name);
 }
 
 function ownField(type: TypeSpec | undefined, name: string): FieldSpec | undefined {
@@ -109,6 +121,8 @@ const TYPES: Readonly<Record<string, string>> = {
   number: "number",
   "whole number": "integer",
   boolean: "boolean",
+  object: "object",
+  list: "list",
 };
 
 function proposalFor(seen: SeenDeviation, { field, wire }: Place): FieldProposal | undefined {
@@ -145,7 +159,9 @@ function newField(wire: string, kinds: readonly string[]): FieldProposal | undef
   const isNumber = [...all].every((each) => each === "number" || each === "integer");
   const its = all.size === 1 ? type : isNumber && all.size === 2 ? "number" : undefined;
   if (its === undefined) return undefined;
-  const members = { wire, type: its, optional: true, description: "Seen in answers; the documents do not name it." };
+  // What is inside is not remembered.
+  const what = its === "list" ? { list: "any" } : { type: its };
+  const members = { wire, ...what, optional: true, description: "Seen in answers; the documents do not name it." };
   return { words: `add it as an optional field (${its})`, members };
 }
 

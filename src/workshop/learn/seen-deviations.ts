@@ -111,7 +111,7 @@ function seenOf(tool: string, { path = "", problem = "", received }: ToldDeviati
   const isValue = isShort && /^expected (?:one of|at least -?\d|at most -?\d)(?!.* characters)/.test(problem);
   return {
     tool,
-    path: path.replaceAll(/\[\d+\]/g, "[]"),
+    path: path.replace(/^page \d+: /, "").replaceAll(/\[\d+\]/g, "[]"),
     problem: visible(problem).slice(0, MAX_PROBLEM),
     kinds: kind,
     values: isValue ? [received] : [],

@@ -13,6 +13,7 @@ import type { Success } from "./response-reader.ts";
 import { failureResult, payloadBlock, repeatedResult, resultUri, successResult, toldDeviation } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
+import { noteDeviations } from "./noted-deviations.ts";
 import { readUpstream } from "./pages/read-pages.ts";
 import { completed, callUpstream, prepare, type UpstreamOutcome, type PreparedRequest } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
@@ -199,9 +200,9 @@ export class ToolCall {
     // Two adjacent values may form a secret.
     let line = redaction.inOwnWords(text);
     const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
+    noteDeviations(this.#parts, this.#plan, success);
     if (told.length > 0) {
       this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
-      this.#parts.onDeviations?.(this.#plan.name, told);
       const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
       line += `\nThe answer was not as documented in ${places}: see deviations.`;
     }

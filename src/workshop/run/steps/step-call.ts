@@ -2,6 +2,7 @@ import { throwIfAborted, type CancelSignal } from "../../../async/cancellation.t
 import { asNexusError, messageOf, NexusError } from "../../../errors/nexus-error.ts";
 import type { Tracing } from "../call-trace.ts";
 import { Failure } from "../failure.ts";
+import { noteDeviations } from "../noted-deviations.ts";
 import { readUpstream } from "../pages/read-pages.ts";
 import type { RunnerParts } from "../runner-parts.ts";
 import { WRITE_MARGIN_MS, type ToolPlan } from "../tool-plan.ts";
@@ -78,6 +79,7 @@ export class StepCaller {
     const { reading } = await readUpstream(this.#parts, plan, prepared, { trace, signal, timeoutMs: limitMs, key });
     throwIfAborted(signal);
     if (reading.kind === "failure") return { kind: "failed", failure: reading };
+    noteDeviations(this.#parts, plan, reading);
     const value = stepValue(this.#parts, plan, reading);
     return { kind: "done", value, earlier: false, deviations: this.#told(call, reading.deviations) };
   }
@@ -116,6 +118,7 @@ export class StepCaller {
       const failure = this.#unknown(plan, prepared.input, reading);
       return { outcome: "unknown", lasting: { content: [] }, ended: { kind: "unknown", failure, id } };
     }
+    noteDeviations(this.#parts, plan, reading);
     const value = stepValue(this.#parts, plan, reading);
     const meta = { [FINGERPRINT]: argumentsKey(call.arguments) };
     const deviations = this.#told(call, reading.deviations);
