@@ -7,7 +7,7 @@ export interface SavedSession {
   id: string;
   /** The first words of the person. */
   title: string;
-  /** `provider:model` that answered last. */
+  /** `provider:model` that answered last; empty if none did. */
   model: string;
   /** In milliseconds since 1970. */
   createdAt: number;

@@ -23,6 +23,8 @@ export class ChatConversation {
   #id: string;
   #title: string | undefined;
   #createdAt: number;
+  /** The model that answered last: a chat is not resumed with one that never answered. */
+  #answeredBy: string;
   #usage: Usage;
   /** Undefined if the price of an answer is not known. */
   #cost: number | undefined;
@@ -34,6 +36,7 @@ export class ChatConversation {
     this.#id = resumed?.id ?? ChatSessions.newId();
     this.#title = resumed?.title;
     this.#createdAt = resumed?.createdAt ?? Date.now();
+    this.#answeredBy = resumed?.model ?? "";
     this.#usage = resumed?.usage ?? NO_USAGE;
     this.#cost = resumed ? resumed.cost : 0;
   }
@@ -70,6 +73,7 @@ export class ChatConversation {
     this.#title ??= titleOf(content.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
     const result = await this.#agent.send(content, options);
     this.count(result.usage, this.model);
+    if (result.text !== "" || result.steps.length > 0) this.#answeredBy = this.model.name;
     await this.#save();
     return result;
   }
@@ -86,6 +90,7 @@ export class ChatConversation {
     this.#agent = this.#newAgent([], this.model);
     this.#id = ChatSessions.newId();
     this.#title = undefined;
+    this.#answeredBy = "";
     this.#createdAt = Date.now();
     this.#usage = NO_USAGE;
     this.#cost = 0;
@@ -100,7 +105,7 @@ export class ChatConversation {
     const session: SavedSession = {
       id: this.#id,
       title: this.#title ?? "",
-      model: this.model.name,
+      model: this.#answeredBy,
       createdAt: this.#createdAt,
       updatedAt: Date.now(),
       messages: this.messages,

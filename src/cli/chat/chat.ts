@@ -61,7 +61,8 @@ function findChat(sessions: ChatSessions, id: string): Promise<SavedSession> {
 
 /** A resumed chat goes on with its model. */
 function chosenModel(models: ChatModels, given: string | undefined, resumed: SavedSession | undefined) {
-  return models.resolve(given ?? resumed?.model);
+  const before = resumed?.model === "" ? undefined : resumed?.model;
+  return models.resolve(given ?? before);
 }
 
 async function showChats(sessions: ChatSessions, out: Output): Promise<void> {

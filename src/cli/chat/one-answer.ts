@@ -2,6 +2,7 @@ import type { TurnResult } from "../../agent/loop/agent-options.ts";
 import type { UserMessage } from "../../agent/model/model-message.ts";
 import { costOf } from "../../agent/model/usage.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { quoteWord } from "../../text/shell-words.ts";
 import type { Output } from "../output/output.ts";
 import type { ChatState } from "./chat-state.ts";
 import { TurnDisplay } from "./turn-display.ts";
@@ -38,9 +39,17 @@ export async function answerOnce(
     }
     const stopped = STOPPED[result.stopReason];
     if (stopped !== undefined) screen.note(stopped, "yellow");
+    if (!out.isInteractive) tellDenied(result, state);
   }
   if (result.stopReason === "cancelled") throw new NexusError("CANCELLED", "Interrupted");
   if (result.error) throw result.error;
+}
+
+/** A person who is not asked learns how to allow what was denied. */
+function tellDenied({ steps }: TurnResult, { screen }: ChatState): void {
+  const denied = steps.filter(({ outcome }) => outcome === "denied").map(({ server, tool }) => `${server}.${tool}`);
+  const options = [...new Set(denied)].map((name) => `--allow ${quoteWord(name)}`);
+  if (options.length > 0) screen.note(`To allow what was denied: ${options.join(" ")}`, "yellow");
 }
 
 function forPrograms({ text, steps, usage, stopReason }: TurnResult, { conversation }: ChatState) {

@@ -171,6 +171,35 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     expect(await resumed.ended()).toBe(0);
   });
 
+  test("Ctrl-C twice during a call ends the program with 130, and the chat is saved", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    world.provider.script({ text: "I sleep.", calls: [call("sleep", { ms: 888_000 })] });
+    const talk = world.talk(["--yes"]);
+    await talk.say("Sleep well");
+    await talk.shows("everything.sleep ms=888000: 0.");
+    talk.type(KEYS.ctrlC, KEYS.ctrlC, KEYS.ctrlC);
+    expect(await talk.ended()).toBe(130);
+    const { items } = JSON.parse((await world.chat(["--list", "--json"])).stdout) as { items: { title: string }[] };
+    expect(items).toMatchObject([{ title: "Sleep well" }]);
+  });
+
+  test("chat -p at a terminal asks as well, and Ctrl-C exits with 130", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    world.provider.script({ calls: [call("test_simple_text")] }, { text: "**Done** it." });
+    const talk = world.talk(["-p", "Do it"]);
+    await talk.shows("Allow?");
+    talk.type("y", KEYS.enter);
+    await talk.shows("everything.test_simple_text: ok");
+    await talk.shows("Done it.");
+    expect(await talk.ended()).toBe(0);
+
+    world.provider.script({ calls: [call("test_simple_text")] });
+    const stopped = world.talk(["-p", "Do it"]);
+    await stopped.shows("Allow?");
+    stopped.type(KEYS.ctrlC);
+    expect(await stopped.ended()).toBe(130);
+  });
+
   test("Ctrl-C stops an answer, keeps what was said, and clears a line that is being typed", async () => {
     await using world = await ChatWorld.open();
     world.provider.script({ text: ["A long ", "answer "], stallAfter: 5 }, { text: "Go on." });

@@ -35,7 +35,9 @@ type EndedCall = Extract<TurnEvent, { type: "tool_end" }>;
 export function endedLine({ step, bytes, isShortened, error }: EndedCall, columns: number | undefined): string {
   const size = bytes > 0 ? [sizeText(bytes)] : [];
   const isShort = isShortened ? ["shortened for the model"] : [];
-  const reason = error === undefined || step.outcome === "ok" ? "" : ` (${visible(error)})`;
+  // The text about a denied call is for the model.
+  const isTold = error !== undefined && step.outcome !== "ok" && step.outcome !== "denied";
+  const reason = isTold ? ` (${visible(error)})` : "";
   const time = step.outcome === "denied" ? [] : [durationText(step.durationMs)];
   const facts = [`${OUTCOMES[step.outcome]}${reason}`, ...time, ...size, ...isShort].join(", ");
   return callLine(step, `: ${facts}`, columns);
