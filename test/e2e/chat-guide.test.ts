@@ -21,10 +21,15 @@ const reserve = [{ name: "mcp__capcorn__create_reservation", arguments: booking(
 
 /** What the model answers to the commands of the guide, in their order. */
 const SCRIPT: FakeAnswer[] = [
-  ...[add, { text: "20 + 22 is **42**." }],
-  ...[{ text: "The disk is full." }, { text: "Hello." }],
-  ...[add, { text: "42" }],
-  ...[search, { calls: reserve }, { text: "The room is free, but I may not book it." }],
+  add,
+  { text: "20 + 22 is **42**." },
+  { text: "The disk is full." },
+  { text: "Hello." },
+  add,
+  { text: "42" },
+  search,
+  { calls: reserve },
+  { text: "The room is free, but I may not book it." },
   { text: "I added two numbers." },
 ];
 
