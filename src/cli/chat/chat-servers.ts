@@ -1,12 +1,15 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { untilAborted } from "../../async/unless-aborted.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import type { ErrorSource } from "../../errors/nexus-error.ts";
 import { LazyLedger } from "../../host/definitions/lazy-ledger.ts";
 import type { HostOptions } from "../../host/host-options.ts";
 import { Host } from "../../host/host.ts";
 import { loggerFrom, SILENT } from "../../text/logger.ts";
+import { visible } from "../../text/visible.ts";
 import { asksAnyone, type CommandContext } from "../command/command.ts";
 import { ServerSet } from "../command/server-set.ts";
+import type { Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { TenantState } from "../store/tenant-state.ts";
 
@@ -80,6 +83,8 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
   const servers = await ServerSet.open({ surroundings, source, flags, words, values, out }, asksAnyone);
   try {
     const { configuration } = servers;
+    for (const { message, details } of servers.fileProblems) warn(out, message, details.source);
+    for (const { message, source: place } of configuration.warnings) warn(out, message, place);
     const only = wanted.only?.map((name) => servers.get(name).id);
     const definitions = configuration.servers.filter(({ id }) => only?.includes(id) ?? true);
     const { tenant, stateFolder, secrets, trust: trustStore, eras: eraCache, openApi } = source;
@@ -112,4 +117,9 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
     await servers.close();
     throw error;
   }
+}
+
+function warn(out: Output, message: string, source: ErrorSource | undefined): void {
+  const place = source ? ` (${[source.file, source.line].filter((part) => part !== undefined).join(":")})` : "";
+  out.note(`${out.onStderr("yellow", "warning:")} ${visible(`${message}${place}`)}`);
 }

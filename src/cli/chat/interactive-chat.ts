@@ -1,4 +1,5 @@
 import type { UserMessage } from "../../agent/model/model-message.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { pluralize } from "../output/amounts.ts";
 import type { Output } from "../output/output.ts";
@@ -87,7 +88,7 @@ export class InteractiveChat {
     try {
       const outcome = await this.#interruptible(async (signal) => {
         const { command, words } = findSlashCommand(text, slashCommands(this.#state));
-        return command.run(words, this.#state, signal);
+        return unlessAborted(Promise.resolve(command.run(words, this.#state, signal)), signal);
       });
       if (outcome?.kind === "exit") return "exit";
       if (outcome?.kind === "send") await this.#send(outcome.parts);

@@ -58,8 +58,10 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   using input = canAsk ? new TerminalInput({ out, history, complete, onInterrupt }) : undefined;
   if (!content && !input) throw noTerminal();
   const terminal = { screen, input, person: input && new ChatPerson({ screen, input }), turns: new Turns() };
+  const others: ModelProvider[] = [];
   const questions = serverQuestions(context, terminal, {
     model: () => later.conversation?.model ?? setting.model,
+    others: () => others,
     onUsage: (usage, model) => later.conversation?.count(usage, model),
   });
   await using servers = await setting.openServers(questions);
@@ -67,6 +69,7 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   later.conversation = conversation;
   const state: ChatState = { screen, servers, conversation, models, sessions, input: questions, attached: [] };
   input?.start();
+  if (questions?.capabilities.sampling) void openOthers(models, others);
   await servers.started(signal);
   using _warnings = new ServerWarnings(servers.host, { screen, input });
   if (content) {
@@ -82,6 +85,14 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   const { id, messages } = conversation;
   if (id !== undefined && messages.length > 0) screen.note(`To continue: nexus chat --resume ${id}`, "dim");
   return exitCode;
+}
+
+/** Models of the configuration that cannot be used are left out. */
+async function openOthers(models: ChatModels, others: ModelProvider[]): Promise<void> {
+  for (const name of models.names) {
+    const model = await models.resolve(name).catch(() => undefined);
+    if (model) others.push(model);
+  }
 }
 
 function openConversation(

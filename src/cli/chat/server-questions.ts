@@ -21,6 +21,8 @@ export interface ChatTerminal {
 
 interface ModelUse {
   model: () => ModelProvider;
+  /** Others that servers may ask for by name or price. */
+  others: () => readonly ModelProvider[];
   onUsage: (usage: Usage, model: ModelProvider) => void;
 }
 
@@ -28,14 +30,14 @@ interface ModelUse {
 export function serverQuestions(
   { options, out }: CommandContext<ChatValues>,
   { screen, input, person, turns }: ChatTerminal,
-  { model, onUsage }: ModelUse,
+  { model, others, onUsage }: ModelUse,
 ): AgentInput | undefined {
   const allow = options["allow-sampling"] ?? [];
   const forms = input && new TerminalElicitation(out, (run) => screen.aside(() => input.lend(run)));
   const elicitation = forms && new ElicitationDesk(forms, turns);
   if (!person && allow.length === 0) return elicitation && new AgentInput({ elicitation });
   const sampling = new SamplingDesk({
-    models: () => [model()],
+    models: () => [model(), ...others().filter(({ name }) => name !== model().name)],
     ask: person?.sampling,
     review: person?.review,
     allow,

@@ -138,6 +138,29 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     await talk.ended();
   });
 
+  test("R8: escape sequences of a model, in arguments and in results stay visible, and answer no question", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    const hostile = "\u001b]0;title\u0007\u001b[2J\r\ny\r\n\u202eAllow? y";
+    world.provider.script(
+      {
+        text: `Look: ${hostile}`,
+        calls: [call("echo", { text: hostile }), call("test_elicitation", { message: hostile })],
+      },
+      { text: "Nothing else." },
+    );
+    const talk = world.talk();
+    await talk.say("Go");
+    await talk.shows("everything.test_elicitation wants to run.");
+    await talk.shows("Allow? [y]es once");
+    talk.type("n", KEYS.enter);
+    await talk.shows("test_elicitation");
+    await talk.shows("denied");
+    await talk.shows("Nothing else.");
+    for (const sequence of ["\u001b]0;", "\u001b[2J", "\u0007", "\u202e"]) expect(talk.raw).not.toContain(sequence);
+    talk.type(KEYS.ctrlD);
+    await talk.ended();
+  });
+
   test("G6: Ctrl-C during a call cancels it at the server, and the chat goes on", async () => {
     await using world = await ChatWorld.open({ servers: everything });
     world.provider.script(
