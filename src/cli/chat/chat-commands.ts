@@ -115,8 +115,7 @@ function resourcesOf({ servers }: ChatState, only: string): string[] {
 
 function showHelp(state: ChatState): void {
   const { screen } = state;
-  const rows = slashCommands(state).map(({ name, usage, help }) => [`${name} ${usage}`.trim(), help]);
-  screen.rows(rows);
+  screen.described(slashCommands(state).map(({ name, usage, help }) => [`${name} ${usage}`.trim(), help]));
   screen.note("A backslash at the end of a line, or Alt-Enter, begins another line. Ctrl-C stops the answer.", "dim");
 }
 

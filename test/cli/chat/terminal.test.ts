@@ -36,6 +36,11 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     await talk.say("Hi");
     const shown = await talk.shows("1  2");
     expect(shown).toContain("# Title");
+    await talk.say("/help");
+    // Descriptions are in full, broken between words.
+    expect(await talk.shows("stops the answer.")).toMatch(
+      /\/mcp disable <server> +hide the tools of a server from the model, for this\n +chat\n/,
+    );
     for (const line of shown.split("\n")) expect(line.length).toBeLessThan(80);
     // oxlint-disable-next-line no-control-regex -- colours are escape sequences
     expect(talk.raw).not.toMatch(/\u001b\[(?:1|2|3[0-9])m/);

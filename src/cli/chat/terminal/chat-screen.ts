@@ -1,10 +1,12 @@
 import { visible, visibleLines } from "../../../text/visible.ts";
 import type { Output, Style } from "../../output/output.ts";
 import { tableLines } from "../../output/table.ts";
-import { cut } from "../../output/text-width.ts";
+import { cellsOf, cut, padded, wrapped } from "../../output/text-width.ts";
 import { MarkdownStream } from "./markdown-stream.ts";
 
 const REDRAW_MS = 200;
+/** The widest name that has its description beside it. */
+const NAME_CELLS = 24;
 
 /**
  * What a chat shows: answers as Markdown on stdout, lines about them on stderr, and below them one line that changes while
@@ -47,11 +49,11 @@ export class ChatScreen implements Disposable {
     if (this.#isMidLine) this.#write("\n");
   }
 
-  /** A line beside the answer. */
+  /** A line beside the answer, broken between words where the terminal is too narrow. */
   note(text: string, style?: Style): void {
     this.endAnswer();
     this.#erase();
-    const shown = visibleLines(text);
+    const shown = wrapped(visibleLines(text), this.columns).join("\n");
     this.#out.note(style === undefined ? shown : this.#out.onStderr(style, shown));
   }
 
@@ -67,6 +69,18 @@ export class ChatScreen implements Disposable {
     const shape = { columns: this.columns, style: (_style: Style, text: string) => text };
     const cells = rows.map((row) => row.map((text) => ({ text: visible(text.split(/\r?\n/)[0] ?? "") })));
     for (const line of tableLines(shape, cells)) this.note(line);
+  }
+
+  /** Names with their descriptions beside or below them, in full. */
+  described(entries: readonly (readonly [name: string, description: string])[]): void {
+    for (const [name, description] of entries) {
+      const shown = visible(name);
+      const width = this.columns && this.columns - NAME_CELLS - 2;
+      const lines = wrapped(visible(description.split(/\r?\n/)[0] ?? ""), width);
+      if (cellsOf(shown) > NAME_CELLS) this.note(shown);
+      else this.note(`${padded(shown, NAME_CELLS)}  ${lines.shift() ?? ""}`.trimEnd());
+      for (const line of lines) this.note(`${" ".repeat(NAME_CELLS)}  ${line}`);
+    }
   }
 
   /** What is shown while something runs, asked again and again; undefined: nothing. */
