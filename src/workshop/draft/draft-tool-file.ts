@@ -19,6 +19,7 @@ import { selected } from "./select/selectors.ts";
 import { checkFileSize, checkToolCount, fittingOperations } from "./select/size-limits.ts";
 import { cleanText } from "./texts.ts";
 import { draftTool, type DraftedTool } from "./tool/draft-tool.ts";
+import { groupedBy } from "../../text/grouped-by.ts";
 import { effectOf, isEffectOpen } from "./tool/effect-of.ts";
 import { makeSound, reachedFrom } from "./types/sound-types.ts";
 import { shareParameters } from "./types/share-parameters.ts";
@@ -311,8 +312,14 @@ function notSelected({ key, evidence }: OperationFacts): OmittedOperation {
 
 /** The tool that reads a path, for callers who have to look what became of a write. */
 function readersByPath(items: readonly { operation: OperationFacts; name: string }[]): Map<string, string> {
-  const readers = items.filter(({ operation }) => operation.method.toUpperCase() === "GET");
-  return new Map(readers.map(({ operation, name }) => [operation.path, name]));
+  const readers = items.filter(
+    ({ operation }) => operation.method.toUpperCase() === "GET" && effectOf(operation) === "read",
+  );
+  // Where several requests have one address, it does not say what they read.
+  const byPath = groupedBy(readers, ({ operation }) => operation.path);
+  return new Map(
+    [...byPath].flatMap(([path, [only, ...more]]) => (only && more.length === 0 ? [[path, only.name]] : [])),
+  );
 }
 
 function askAboutWhole(

@@ -6,6 +6,7 @@ import {
   type OperationFacts,
   type Remark,
   type SecuritySchemeFacts,
+  type ServerFacts,
 } from "../api-facts.ts";
 import { unreadable, type LoadedDocument } from "../parse-document.ts";
 import { readBlocks } from "./blocks/read-blocks.ts";
@@ -16,9 +17,10 @@ import { statusItem, statusRows, statusSentences, timeoutIn } from "./describe/f
 import { alternatives, schemeName } from "./describe/needed-schemes.ts";
 import { OperationDescription } from "./describe/operation.ts";
 import { sayWords } from "./describe/said-words.ts";
+import { actionMentions } from "./endpoints/actions.ts";
 import { likelyServer, sharedServer, statedServers } from "./endpoints/base.ts";
 import { endpointsOf, type Endpoint } from "./endpoints/endpoints.ts";
-import { mentionsIn, usualMethodIn } from "./endpoints/mentions.ts";
+import { mentionsIn, usualMethodIn, type Mention } from "./endpoints/mentions.ts";
 import { Scopes } from "./endpoints/scopes.ts";
 import { fieldTables, type FieldTable } from "./field-tables.ts";
 import { applyOrder, applySentences } from "./fields/sentences.ts";
@@ -54,9 +56,8 @@ class ManualReader {
 
   facts(): ApiFacts {
     const outline = this.#outline;
-    const mentions = mentionsIn(outline);
-    const stated = statedServers(outline);
     const usualMethod = usualMethodIn(outline);
+    const { mentions, stated } = this.#requests(usualMethod);
     const found = endpointsOf(mentions, stated[0]?.url, usualMethod).slice(0, MOST_ENDPOINTS);
     if (found.length === 0) throw noEndpoint(this.#document.source ?? this.#document.name);
     const likely = stated.length === 0 && found.every(({ origin }) => origin === undefined) && likelyServer(outline);
@@ -106,6 +107,16 @@ class ManualReader {
     markBodyCredentials(descriptions, outline);
     doubts.push(...this.#repeated(scopes, used), ...this.#marked());
     return this.#assemble({ descriptions, servers, scopes, failures, doubts });
+  }
+
+  /** Where one address has several actions, each is a request. */
+  #requests(usualMethod: string | undefined): { mentions: Mention[]; stated: ServerFacts[] } {
+    const outline = this.#outline;
+    const mentions = mentionsIn(outline);
+    const stated = statedServers(outline);
+    const [base = mentions.length === 0 ? likelyServer(outline) : undefined] = stated;
+    const found = actionMentions(outline, mentions, { servers: base ? [base, ...stated.slice(1)] : [], usualMethod });
+    return { mentions: found?.mentions ?? mentions, stated: found?.servers ?? stated };
   }
 
   /** One description for each endpoint, from its own samples and tables, and from those for all. */

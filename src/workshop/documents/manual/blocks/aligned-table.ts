@@ -67,7 +67,21 @@ export function alignedTableAt({ all, pages }: TextLines, at: number): TextTable
     hasBlank = false;
   }
   const isCertain = rows.length > 2 || (rows.length === 2 && (border !== undefined || start.length > 1));
+  if (!isCertain && isParameterList(all, first, rows)) return table([HEAD, ...rows], next);
   return isCertain ? table(rows, next) : undefined;
+}
+
+const PARAMETERS = /^\s*(?:\w+ )?(?:parameters?|arguments?|params|fields|parameter)(?: \(\w+\))?\s*:?\s*$/i;
+const HEAD: ManualCell[] = ["Parameter", "Description"].map((text) => ({ text, place: { from: 1, to: 1 } }));
+
+/** One or two parameters below `Parameters`: too few lines to be a table for their columns alone. */
+function isParameterList(all: readonly string[], first: number, rows: readonly ManualCell[][]): boolean {
+  let before = first - 1;
+  while (before > first - 3 && isBlank(all[before])) before--;
+  return (
+    PARAMETERS.test(all[before] ?? "") &&
+    rows.every(([name, text, ...more]) => /^[A-Za-z_][\w.-]*$/.test(name?.text ?? "") && text && more.length === 0)
+  );
 }
 
 /** A cell that fills its column leaves one blank before the next one, which begins where the head has it. */

@@ -58,7 +58,11 @@ function numbered(lines: readonly string[], at: number): TextHeading | undefined
   return { level: Math.min(6, level), text, line: at, next: at + 1 };
 }
 
+/** The name of a call: `photos.search`, `createOrder`. */
+const CALL_NAME = /^[a-z]\w*(?:[.:/][A-Za-z]\w*)+$|^[a-z]+(?:_[a-z]+|[A-Z][a-z]+)+$/;
+
 function isTitle(text: string): boolean {
+  if (CALL_NAME.test(text)) return true;
   return /^["'`(]?[\p{Lu}\d/_]/u.test(text) && !/[.,;]$/.test(text) && !/ {3,}|\t/.test(text) && words(text) <= 14;
 }
 

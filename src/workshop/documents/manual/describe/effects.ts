@@ -2,6 +2,7 @@ import type { OperationFacts } from "../../api-facts.ts";
 import type { Endpoint } from "../endpoints/endpoints.ts";
 import type { Scopes } from "../endpoints/scopes.ts";
 import { plainText } from "../outline.ts";
+import { singularWords } from "../words.ts";
 
 /** A sentence about the effect of requests. `owner`: the request in whose description it is. */
 interface SaidEffect {
@@ -48,5 +49,26 @@ export function effectOf(endpoint: Endpoint, said: readonly SaidEffect[]): Opera
       !(effect === "write" && method === "GET") &&
       (owner === endpoint || names.some((name) => name.length > 3 && sentence.includes(name))),
   );
-  return found?.effect ?? effectIn(purpose);
+  return found?.effect ?? effectIn(purpose) ?? actionEffect(endpoint);
+}
+
+const LOSING = /^(?:delete|remove|cancel|purge|revoke|terminate|destroy|wipe|erase|drop|l[öo]sch\w*)$/;
+const CHANGING =
+  /^(?:create|update|add|set|save|put|post|insert|upload|send|submit|start|stop|replace|patch|edit|import|book|order|reserve|change|move|write|register|enable|disable|activate|assign|switch|reset)$/;
+
+/** Where an action is a parameter, the method says nothing about it: GET may delete. */
+function actionEffect({ action, purpose = "" }: Endpoint): OperationFacts["effect"] {
+  if (!action) return undefined;
+  const words = singularWords(action.value);
+  const verbs = [words[0] ?? "", words.at(-1) ?? "", singularWords(purpose)[0] ?? ""];
+  if (verbs.some((verb) => LOSING.test(verb))) return "destructive";
+  // The last word may be what it is about: `listOrder`.
+  return CHANGING.test(verbs[0] ?? "") || CHANGING.test(verbs[2] ?? "") || isChangeAtEnd(action.value, verbs[1] ?? "")
+    ? "write"
+    : undefined;
+}
+
+/** `order.create`, but not `listOrder`. */
+function isChangeAtEnd(value: string, last: string): boolean {
+  return /[.:/_-]\w+$/.test(value) && CHANGING.test(last) && !/^(?:order|post|import|book)s?$/.test(last);
 }

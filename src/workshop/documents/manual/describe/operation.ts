@@ -3,13 +3,14 @@ import { addDoubt, applyRow } from "../fields/apply-row.ts";
 import { FieldTree, type FieldNode } from "../fields/field-node.ts";
 import { isRequired, nodeSchema } from "../fields/node-schema.ts";
 import type { FieldTable } from "../field-tables.ts";
-import type { Endpoint } from "../endpoints/endpoints.ts";
+import { endpointKey, type Endpoint } from "../endpoints/endpoints.ts";
 import { decoded, type BodySample, type MessageSample } from "../samples/find-samples.ts";
 import type { FieldRow, ParameterPlace } from "../tables/field-rows.ts";
 import { isDeprecated, looseName } from "../words.ts";
 import { MessageBody } from "./message.ts";
 
 const READING = new Set(["GET", "DELETE", "HEAD"]);
+const ENVELOPE = /^(?:params?|parameters|arguments|args|data|payload|input|body|content)$/i;
 const PLACES = ["path", "query", "header", "cookie"] as const;
 /** Headers that every request has, or that are set by the program itself. */
 const USUAL_HEADERS =
@@ -39,6 +40,20 @@ export class OperationDescription {
     for (const mention of endpoint.mentions) {
       for (const { name, value } of mention.query) this.#show("query", name, value, mention.place.from);
     }
+    this.#chooseAction();
+  }
+
+  /** The parameter that chooses what the request does is the same in each of its requests. */
+  #chooseAction(): void {
+    const { action, mentions } = this.endpoint;
+    if (!action) return;
+    const tree = action.sentIn === "query" ? this.parameters.query : this.request.tree;
+    const node = tree.child(tree.root, { name: action.name, attribute: false });
+    if (!node) return;
+    node.constant = action.value;
+    node.required = true;
+    node.said.type = "string";
+    for (const { place } of mentions.slice(0, 3)) node.evidence.push(this.#evidence(place.from));
   }
 
   /** Rows by place and name, for credentials. */
@@ -66,11 +81,15 @@ export class OperationDescription {
     }
     const { body } = sample;
     if (!body) return;
-    if (sample.side === undefined && side === undefined && body.kind === "json" && this.#usualSide() === "request") {
+    const isOpen = sample.side === undefined && side === undefined && this.#ofAction(body) === undefined;
+    if (isOpen && body.kind === "json" && this.#usualSide() === "request") {
       this.#open.push(body);
       return;
     }
-    const known = sample.side ?? (side === "error" ? "error" : (this.#byRoot(body) ?? side ?? this.#usualSide()));
+    const known =
+      sample.side ??
+      this.#ofAction(body) ??
+      (side === "error" ? "error" : (this.#byRoot(body) ?? side ?? this.#usualSide()));
     if (known === "request") this.request.add(body);
     else if (known === "response" && sample.status === undefined && isOnlyError(body)) return;
     else if (known === "response" && (sample.status === undefined || sample.status < 300)) this.response.add(body);
@@ -80,12 +99,39 @@ export class OperationDescription {
 
   /** Samples of an unknown side: what has no field of the request is the answer. */
   settle(): void {
+    this.#fixEnvelope();
     for (const body of this.#open) {
       const known = this.request.tree.root.children;
       const isRequest = known.size === 0 || body.node?.children.some(({ name }) => known.has(name)) === true;
       if (isRequest && this.request.kind === undefined) this.request.add(body);
       else this.response.add(body);
     }
+  }
+
+  /** A body with the action in it is that of a request. */
+  #ofAction({ node }: BodySample): "request" | undefined {
+    const { action } = this.endpoint;
+    if (action?.sentIn !== "body") return undefined;
+    const isIts = node?.children.some(({ name, value }) => name === action.name && value === action.value);
+    return isIts ? "request" : undefined;
+  }
+
+  /** JSON-RPC: its version and the id of a call that is made alone are always the same. */
+  #fixEnvelope(): void {
+    const { children } = this.request.tree.root;
+    const version = children.get("jsonrpc");
+    if (!version) return;
+    for (const node of [version, children.get("id")]) {
+      const [sample] = node?.samples ?? [];
+      if (node && sample !== undefined && sample !== null) node.constant ??= String(sample);
+    }
+  }
+
+  /** `params`, if the parameters of an action are in there. */
+  #envelope(): FieldNode | undefined {
+    if (this.endpoint.action?.sentIn !== "body") return undefined;
+    const all = [...this.request.tree.root.children.values()];
+    return all.find(({ name, children }) => children.size > 0 && ENVELOPE.test(name));
   }
 
   /** An error sample that is not in the description of one endpoint. */
@@ -133,7 +179,13 @@ export class OperationDescription {
       if (place === "body") body.push(row);
       else this.addParameter(place, row);
     }
-    if (body.length > 0) this.request.place(body, this.#subject(this.request, table));
+    if (body.length === 0) return;
+    const subject = this.#subject(this.request, table);
+    const { root } = this.request.tree;
+    const envelope = subject === root ? this.#envelope() : undefined;
+    const inside = (row: FieldRow) => !row.raw.some((name) => root.children.has(name));
+    this.request.place(envelope ? body.filter((row) => !inside(row)) : body, subject);
+    if (envelope) this.request.place(body.filter(inside), envelope);
   }
 
   /** The field whose members a table describes, by its title. */
@@ -202,7 +254,7 @@ export class OperationDescription {
     mediaType: "json" | "xml" | "form" | undefined;
   }): OperationFacts {
     const { endpoint } = this;
-    const key = `${endpoint.method} ${endpoint.path}`;
+    const key = endpointKey(endpoint);
     const place = endpoint.mentions.find(({ kind }) => kind === "heading") ?? endpoint.mentions[0];
     const evidence = this.#evidence(place?.place.from ?? 1);
     if (given.mediaType !== undefined) this.request.assume(given.mediaType);
@@ -249,7 +301,7 @@ export class OperationDescription {
       const schema = nodeSchema(node, {
         form: "flat",
         side: "input",
-        owner: `${this.endpoint.method} ${this.endpoint.path} ${where}`,
+        owner: `${endpointKey(this.endpoint)} ${where}`,
       });
       const { const: _const, fixed: _fixed, ...free } = schema;
       const evidence = schema.evidence === "" ? fallback : schema.evidence;

@@ -52,14 +52,17 @@ function wordsFor(
   taken: ReadonlyMap<string, number>,
 ): SaidWords {
   const [first] = blocks;
-  const title =
-    taken.size === 0 && endpoint.mentions[0]?.kind !== "heading"
+  const isListed = endpoint.action !== undefined && blocks.every(({ block }) => block.kind !== "heading");
+  const title = isListed
+    ? undefined
+    : taken.size === 0 && endpoint.mentions[0]?.kind !== "heading"
       ? titleOfMention(outline, endpoint)
       : first && titleFor(first, outline);
-  const name = endpoint.mentions.find((mention) => mention.name !== undefined)?.name;
+  const name = endpoint.mentions.find((mention) => mention.name !== undefined)?.name ?? endpoint.action?.value;
   const heading = title === undefined || GENERIC.test(title) ? undefined : title;
   const shared = heading !== undefined && (taken.get(heading) ?? 0) > 1;
-  const named = (shared ? leadBefore(outline, endpoint) : undefined) ?? heading ?? name;
+  const own = shared ? (endpoint.action?.value ?? leadBefore(outline, endpoint)) : undefined;
+  const named = own ?? heading ?? name;
   const summary = named === undefined ? undefined : withoutMarks(named).slice(0, 100);
   const text = blocks
     .filter(({ block }) => block.kind === "paragraph")
@@ -77,10 +80,10 @@ function wordsFor(
     endpoint.purpose === undefined || looseName(endpoint.purpose) === looseName(named ?? "")
       ? undefined
       : endpoint.purpose;
-  const description = [purpose, text]
+  const sentences = [purpose, text]
     .filter((each) => each !== undefined)
-    .map((each) => withoutMarks(each).replace(/[.]?$/, "."))
-    .join(" ");
+    .map((each) => withoutMarks(each).replace(/[.]?$/, "."));
+  const description = [...new Set(sentences)].join(" ");
   const id = shared && named === heading ? undefined : idFrom(named);
   const said =
     mediaIn(

@@ -1,4 +1,5 @@
 import type { Mention } from "./mentions.ts";
+import type { ChosenAction } from "./actions.ts";
 import { looseName, singularWords } from "../words.ts";
 
 /** A request that the manual describes, with all places that name it. */
@@ -14,6 +15,14 @@ export interface Endpoint {
   /** What the manual calls it. */
   names: string[];
   purpose?: string;
+  /** Where a parameter chooses what the request does. */
+  action?: ChosenAction;
+}
+
+/** What tells an endpoint from all others: `GET /orders/{id}`, `POST /api.php?action=createOrder`. */
+export function endpointKey({ method, path, action }: Pick<Endpoint, "method" | "path" | "action">): string {
+  if (!action) return `${method} ${path}`;
+  return `${method} ${path}${action.sentIn === "query" ? "?" : " "}${action.name}=${action.value}`;
 }
 
 /** Endpoints of the mentions: concrete addresses such as `/orders/17` belong to `/orders/{id}`. */
@@ -38,7 +47,8 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
     const template = templateFor(path, index.get(`${path.split("/").length}`) ?? [], mention.kind);
     const whole = template ?? withIds(path);
     const shape = whole.replaceAll(/\{[^{}]*\}/g, "{}");
-    const key = `${method} ${shape}`;
+    const { action } = mention;
+    const key = endpointKey({ method, path: shape, ...(action ? { action } : {}) });
     const endpoint = known.get(key);
     if (endpoint) {
       endpoint.mentions.push(mention);
@@ -49,6 +59,7 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
         path: whole,
         ...(template === undefined && whole !== path ? { shown: path } : {}),
         ...(origin === undefined ? {} : { origin }),
+        ...(action ? { action } : {}),
         mentions: [mention],
         names: [],
       });
@@ -106,7 +117,7 @@ function templateFor(path: string, templates: readonly string[], kind: Mention["
 function joinPrefixed(all: readonly Endpoint[]): Endpoint[] {
   const relative = new Map(
     all
-      .filter(({ origin, path }) => origin === undefined && path !== "/")
+      .filter(({ origin, path, action }) => origin === undefined && path !== "/" && !action)
       .map((each) => [`${each.method} ${shape(each.path)}`, each]),
   );
   const kept: Endpoint[] = [];
@@ -131,7 +142,8 @@ function shape(path: string): string {
 function nameIt(endpoint: Endpoint): void {
   const { mentions, path } = endpoint;
   endpoint.names.push(...mentions.flatMap(({ name }) => name ?? []));
-  const last = path.split("/").findLast((part) => part !== "" && !part.startsWith("{"));
+  if (endpoint.action) endpoint.names.push(endpoint.action.value);
+  const last = endpoint.action ? undefined : path.split("/").findLast((part) => part !== "" && !part.startsWith("{"));
   if (last !== undefined) endpoint.names.push(last.replace(/\.\w{2,5}$/, ""));
   endpoint.names = [...new Map(endpoint.names.map((name) => [looseName(name), name])).values()].filter(
     (name) => looseName(name).length > 2,

@@ -1,11 +1,16 @@
 import type { ManualBlock, LineRange } from "../blocks/manual.ts";
 import { plainText, type Outline } from "../outline.ts";
 import { columnsOf } from "../tables/columns.ts";
+import type { ChosenAction } from "./actions.ts";
 
 /** A place in the manual that names a request: its method and its address. */
 export interface Mention {
   /** Undefined: only the address is named. */
   method?: string;
+  /** The place does not say the method: it is the one of an address alone. */
+  isAssumed?: true;
+  /** Where a parameter chooses what a request does. */
+  action?: ChosenAction;
   /** `https://host`, if the address is a whole one. */
   origin?: string;
   /** With `{name}` for placeholders, without query. */
@@ -74,7 +79,7 @@ type Where = Pick<Mention, "index" | "place" | "kind" | "isSubject">;
 function inProse(text: string, index: number, place: LineRange): Mention[] {
   const alone = BARE.exec(text)?.[1];
   const target = alone === undefined ? undefined : targetOf(alone);
-  if (target) return [{ method: "GET", ...target, index, place, kind: "text", isSubject: true }];
+  if (target) return [{ method: "GET", isAssumed: true, ...target, index, place, kind: "text", isSubject: true }];
   const found = inText(text, { index, place, kind: "text", isSubject: false });
   const labelled = found.length > 0 ? [] : labelledIn(text, index, place);
   const [only] = found;
@@ -135,7 +140,7 @@ export function usualMethodIn(outline: Outline): string | undefined {
 }
 
 const USUAL_METHOD = new RegExp(
-  String.raw`\b(?:all|every|each|any|always|both|only|alle|jede[rs]?|immer)\b[^.;]{0,100}\b(?:HTTPS?[- ])?(${METHODS})\b(?!\s+[\x60"]?(?:https?:|/))|\b(?:requests|documents|messages|calls|queries|commands|data|anfragen)\s+(?:is|are|must be|have to be|werden)\b[^.;]{0,80}\b(${METHODS})\b(?!\s+[\x60"]?(?:https?:|/))`,
+  String.raw`\b(?:[Aa]ll|[Ee]very|[Ee]ach|[Aa]ny|[Aa]lways|[Bb]oth|[Oo]nly|[Aa]lle|[Jj]ede[rs]?|[Ii]mmer)\b[^.;]{0,100}\b(?:HTTPS?[- ])?(${METHODS})\b(?!\s+[\x60"]?(?:https?:|/))|\b(?:[Rr]equests|[Dd]ocuments|[Mm]essages|[Cc]alls|[Qq]ueries|[Cc]ommands|[Dd]ata|[Aa]nfragen)\s+(?:is|are|must be|have to be|werden)\b[^.;]{0,80}\b(${METHODS})\b(?!\s+[\x60"]?(?:https?:|/))`,
 );
 
 function inText(text: string, where: Where): Mention[] {
@@ -255,7 +260,9 @@ function inCode(text: string, index: number, from: number): Mention[] {
     const bare = direct ? undefined : BARE.exec(line);
     const address = direct?.[2] ?? bare?.[1];
     const target = address === undefined ? undefined : targetOf(address);
-    if (target) found.push({ method: direct?.[1] ?? "GET", ...target, ...where, ...hostOf(target, lines, at) });
+    if (!target) continue;
+    const method = direct?.[1] === undefined ? ({ method: "GET", isAssumed: true } as const) : { method: direct[1] };
+    found.push({ ...method, ...target, ...where, ...hostOf(target, lines, at) });
   }
   return found;
 }

@@ -1,0 +1,181 @@
+import type { ServerFacts } from "../../api-facts.ts";
+import { plainText, type Outline } from "../outline.ts";
+import { groupedBy } from "../words.ts";
+import { actionUses, isActionName, isCompound, isSelector, type ActionUse } from "./action-uses.ts";
+import type { Mention } from "./mentions.ts";
+
+/** A parameter that chooses what a request does, with its value: all requests of the API have the same address. */
+export interface ChosenAction {
+  name: string;
+  value: string;
+  sentIn: "query" | "body";
+}
+
+/** The requests of a manual in which a parameter chooses what a request does, and where the others are relative to. */
+export interface ActionMentions {
+  mentions: Mention[];
+  /** If the address of all requests is what the manual calls its base address. */
+  servers?: ServerFacts[];
+}
+
+/**
+ * Requests to one address become one for each action. Undefined if the manual is not of that kind: it has requests to
+ * several addresses, and none of them is shown with several values of such a parameter.
+ */
+export function actionMentions(
+  outline: Outline,
+  mentions: readonly Mention[],
+  given: { servers: readonly ServerFacts[]; usualMethod: string | undefined },
+): ActionMentions | undefined {
+  const uses = actionUses(outline, mentions);
+  const name = selectorName(outline, uses);
+  if (name === undefined) return undefined;
+  const own = uses.filter((use) => use.name.toLowerCase() === name.toLowerCase());
+  const address = addressOf(own, mentions, given.servers);
+  if (!address) return undefined;
+  const isOne = mentions.every((mention) => isAt(mention, address));
+  const shown = own.filter(({ target }) => (target ? isAt(target, address) : isOne));
+  const all = isOne ? [...shown, ...listed(outline, name, shown), ...headed(outline, name, shown)] : shown;
+  const byValue = groupedBy<NamedUse>(
+    all.toSorted((a, b) => a.index - b.index),
+    ({ value }) => value,
+  );
+  if (byValue.size < 2) return undefined;
+  const explicit = mentions.find((mention) => isAt(mention, address) && !mention.isAssumed)?.method;
+  const sentIn = all.find((use) => use.sentIn !== undefined)?.sentIn;
+  const wire = own[0]?.name ?? name;
+  const found = [...byValue].flatMap(([value, each]) => {
+    const where = each.find((use) => use.sentIn !== undefined)?.sentIn ?? sentIn ?? "query";
+    const method =
+      each.find((use) => use.method !== undefined)?.method ??
+      given.usualMethod ??
+      explicit ??
+      (where === "body" ? "POST" : "GET");
+    const isElsewhere = each.some(({ kind }) => kind === "heading" || kind === "table");
+    return each.map(({ index, place, kind, isSubject, query, purpose }): Mention => ({
+      method,
+      ...(address.origin === undefined ? {} : { origin: address.origin }),
+      path: address.path,
+      query,
+      index,
+      place,
+      kind,
+      isSubject: isSubject && (kind !== "text" || !isElsewhere),
+      action: { name: wire, value, sentIn: where },
+      ...(purpose === undefined ? {} : { purpose }),
+    }));
+  });
+  const others = mentions.filter((mention) => !isAt(mention, address));
+  return { mentions: [...found, ...others], ...(address.servers ? { servers: address.servers } : {}) };
+}
+
+interface Address extends Pick<Mention, "origin" | "path"> {
+  servers?: ServerFacts[];
+}
+
+interface NamedUse extends ActionUse {
+  purpose?: string;
+}
+
+/** The parameter with the most values; otherwise the one that a sentence names as a parameter. */
+function selectorName(outline: Outline, uses: readonly ActionUse[]): string | undefined {
+  const names = [...groupedBy(uses, ({ name }) => name.toLowerCase())]
+    .map(([name, each]) => ({ name, count: new Set(each.map(({ value }) => value)).size }))
+    .toSorted((a, b) => b.count - a.count);
+  const [first] = names;
+  if (first && first.count > 1) return first.name;
+  for (const { block } of outline.blocks) {
+    if (block.kind !== "paragraph" && block.kind !== "item") continue;
+    const text = block.text.slice(0, 2_000);
+    for (const pattern of [BEFORE, AFTER]) {
+      const name = pattern.exec(text)?.[1];
+      if (name !== undefined && isSelector(name)) return name;
+    }
+  }
+  return undefined;
+}
+
+const KIND = "(?:parameter|argument|member|field|variable|property|key|feld|attribut)";
+const BEFORE = new RegExp(String.raw`\b${KIND}\s+["'\x60]+(\w+)["'\x60]+`, "i");
+const AFTER = new RegExp(String.raw`["'\x60]+(\w+)["'\x60]+[- ]${KIND}\b`, "i");
+
+/** Where all requests go: the address that the actions are shown with, the only one of the manual, or its base. */
+function addressOf(
+  uses: readonly ActionUse[],
+  mentions: readonly Mention[],
+  servers: readonly ServerFacts[],
+): Address | undefined {
+  const shown = groupedBy(
+    uses.filter(({ target }) => target !== undefined),
+    ({ target }) => target?.path ?? "",
+  );
+  const [most] = [...shown.values()].toSorted((a, b) => b.length - a.length);
+  const isSeveral = new Set(most?.map(({ value }) => value)).size > 1;
+  const paths = new Set(mentions.map(({ path }) => path));
+  const one = paths.size === 1 ? (mentions.find(({ origin }) => origin !== undefined) ?? mentions[0]) : undefined;
+  const target = isSeveral ? most?.find((use) => use.target?.origin !== undefined) : undefined;
+  const found =
+    target?.target ?? (isSeveral ? most?.[0]?.target : (one ?? (paths.size === 0 ? most?.[0]?.target : undefined)));
+  const [server, ...more] = servers;
+  if (!found && paths.size > 0) return undefined;
+  if (!server || !URL.canParse(server.url)) return found;
+  const { origin, pathname } = new URL(server.url);
+  const isBase = !found || (found.path === pathname && (found.origin ?? origin) === origin);
+  if (!isBase) return found;
+  // What the manual calls the base is the whole address: the last step of it is the path of every request.
+  const [, before = "", last = "/"] = /^(.*?)(\/[^/]*\/?)$/.exec(pathname) ?? [];
+  return { origin, path: before + last, servers: [{ ...server, url: origin + before }, ...more] };
+}
+
+function isAt({ path, origin }: Pick<Mention, "path" | "origin">, address: Address): boolean {
+  const isSame = path.replace(/\/$/, "") === address.path.replace(/\/$/, "");
+  return isSame && (origin === undefined || address.origin === undefined || origin === address.origin);
+}
+
+/** The rows of a table of actions: `Action | Description`. */
+function listed(outline: Outline, selector: string, shown: readonly ActionUse[]): NamedUse[] {
+  const known = new Set(shown.map(({ value }) => value));
+  return outline.blocks.flatMap(({ block, index }): NamedUse[] => {
+    if (block.kind !== "table" || block.rows.length === 0) return [];
+    const cells = block.rows.map((row) => row.map(({ text }) => plainText(text)));
+    const heads = block.head.map(({ text }) => plainText(text).toLowerCase());
+    const at = heads.findIndex(
+      (head, column) =>
+        (head.split(/\s+/).includes(selector.toLowerCase()) || isSelector(head.replace(/\s*(?:name|s)$/, ""))) &&
+        cells.every((row) => isActionName(row[column] ?? "")),
+    );
+    const isKnown = at >= 0 && (cells.some((row) => known.has(row[at] ?? "")) || known.size === 0 || cells.length > 1);
+    if (!isKnown) return [];
+    const parameters = heads.findIndex((head) => /^(?:param|argument)/.test(head));
+    const text = heads.findIndex((head, column) => column !== at && column !== parameters && head !== "");
+    return block.rows.map((row, number) => {
+      const names = (cells[number]?.[parameters] ?? "").split(/[\s,;]+/).filter((name) => /^[A-Za-z_]\w*$/.test(name));
+      const purpose = text < 0 ? "" : (cells[number]?.[text] ?? "");
+      return {
+        name: selector,
+        value: cells[number]?.[at] ?? "",
+        query: names.map((name) => ({ name, value: "" })),
+        index,
+        place: row[at]?.place ?? block.place,
+        kind: "table",
+        isSubject: false,
+        ...(purpose === "" ? {} : { purpose }),
+      };
+    });
+  });
+}
+
+/** Headings that are the name of an action, or have one that is known in them. */
+function headed(outline: Outline, selector: string, shown: readonly ActionUse[]): NamedUse[] {
+  const known = new Set([...shown, ...listed(outline, selector, shown)].map(({ value }) => value));
+  const taken = new Set(shown.filter(({ kind }) => kind === "heading").map(({ index }) => index));
+  return outline.sections.slice(1).flatMap(({ title, from }): NamedUse[] => {
+    if (taken.has(from)) return [];
+    const words = title.split(/[\s()[\]"'–—,;]+/).map((word) => word.replace(/[.:]+$/, ""));
+    const value = words.find((word) => known.has(word)) ?? (isCompound(title) ? title : undefined);
+    const place = outline.blocks[from]?.block.place;
+    return value === undefined || !place
+      ? []
+      : [{ name: selector, value, query: [], index: from, place, kind: "heading", isSubject: true }];
+  });
+}
