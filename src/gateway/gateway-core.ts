@@ -129,7 +129,7 @@ export class GatewayCore implements Views {
     const selection = this.#selectionOf(view, principal);
     if (view.kind === "one") {
       const status = selection.get(view.server, principal);
-      return offerOfOne(status, await this.#catalogs.of(view.server).nature());
+      return offerOfOne(status, await this.#catalogs.of(view.server).introduction());
     }
     const shown = selection.lists.shownTo(principal);
     // No server is started for this: what it adds can be reported when it is connected.

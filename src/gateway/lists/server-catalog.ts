@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Client } from "../../client/client.ts";
 import type { Logger } from "../../text/logger.ts";
-import { messageOf } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { LeaseRequest } from "../../host/servers/lease.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
@@ -13,7 +13,7 @@ import { ListConnection } from "./list-connection.ts";
 import { changeOf, LIST_KINDS, type ListKind, type ChangingList } from "../../protocol/list-kinds.ts";
 import { ListSet } from "./list-set.ts";
 import { ownInfo } from "./offer.ts";
-import { natureOf, type ServerNature } from "./server-nature.ts";
+import { discoveredNature, natureOf, type ServerNature } from "./server-nature.ts";
 
 /** Maximum number of lists for certain capabilities that are kept for one server. */
 const MAX_SETS = 4;
@@ -22,6 +22,8 @@ const MAX_SETS = 4;
  */
 const REPLACED_MS = 60_000;
 const MAX_REPLACED = 12;
+/** Clients wait for it while they connect; after that they get what is known. */
+const ASKING_MS = 5_000;
 
 /** The lists for clients with the same capabilities, and the connection that reads them. */
 interface DeclaredLists {
@@ -52,12 +54,15 @@ export class ServerCatalog {
   readonly #replacedAt = new Map<string, number[]>();
   #nature: ServerNature | undefined;
   #serverInfo: Implementation | undefined;
+  /** The server reported a change, so what it says about itself may be another version's. */
+  #mayHaveChanged = false;
+  #asking: Promise<ServerNature> | undefined;
 
   constructor(options: CatalogOptions) {
     this.#options = options;
   }
 
-  /** The server's name and version at its last connection. */
+  /** The server's name and version as it said them last. */
   get serverInfo(): Implementation | undefined {
     return this.#serverInfo;
   }
@@ -98,6 +103,7 @@ export class ServerCatalog {
 
   /** Marks lists as outdated, including those that are being read. */
   invalidate(kinds: readonly ListKind[] = LIST_KINDS): void {
+    this.#mayHaveChanged = true;
     this.common.invalidate(kinds);
     for (const { lists } of this.#sets.values()) lists.invalidate(kinds);
   }
@@ -106,6 +112,7 @@ export class ServerCatalog {
   reset(): void {
     this.#nature = undefined;
     this.invalidate();
+    this.#mayHaveChanged = false;
   }
 
   /** What the server declared when it was connected; connects it if necessary. */
@@ -115,8 +122,34 @@ export class ServerCatalog {
     return this.#meet(lease.client);
   }
 
+  /** What the server says about itself now: a modern one is asked again after it reported a change. */
+  async introduction(): Promise<ServerNature> {
+    const nature = await this.nature();
+    if (!this.#mayHaveChanged || nature.era !== "modern") return nature;
+    this.#asking ??= this.#askAgain(nature).finally(() => (this.#asking = undefined));
+    return this.#asking;
+  }
+
+  async #askAgain(known: ServerNature): Promise<ServerNature> {
+    const { host, server, logger } = this.#options;
+    this.#mayHaveChanged = false;
+    try {
+      using lease = await host.lease(server, {});
+      const said = await lease.client.request("server/discover", undefined, { timeoutMs: ASKING_MS });
+      return this.#know(discoveredNature(known, said));
+    } catch (error) {
+      logger.debug(messageOf(error));
+      // Whoever cannot answer it will not be able to the next time.
+      this.#mayHaveChanged ||= !(error instanceof NexusError && error.details.rpc);
+      return known;
+    }
+  }
+
   #meet(client: Client): ServerNature {
-    const nature = natureOf(client);
+    return this.#know(natureOf(client));
+  }
+
+  #know(nature: ServerNature): ServerNature {
     const definition = this.#options.host.find(this.#options.server)?.definition;
     if (definition) this.#serverInfo = ownInfo(definition, nature.serverInfo);
     return (this.#nature = nature);

@@ -1,6 +1,9 @@
 import type { Client } from "../../client/client.ts";
 import { newestCapabilities, unstatedLifetimeMs } from "../../client/newest-form.ts";
-import type { ServerCapabilities } from "../../protocol/mcp.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
+import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
+import { META } from "../../protocol/meta.ts";
 
 /** What a server declared when it was connected. */
 export type ServerNature = Pick<Client, "era" | "serverInfo" | "instructions"> & {
@@ -17,4 +20,15 @@ export function natureOf(client: Client): ServerNature {
   const { era, serverInfo, instructions } = client;
   const capabilities = newestCapabilities(client) ?? EVERYTHING;
   return { era, serverInfo, instructions, capabilities, believedMs: unstatedLifetimeMs(client) };
+}
+
+/** What is known of a server, with its own answer to `server/discover`. */
+export function discoveredNature(known: ServerNature, { _meta, instructions, capabilities }: Result): ServerNature {
+  const info = _meta?.[META.serverInfo];
+  return {
+    ...known,
+    serverInfo: isRecord(info) ? (info as Implementation) : known.serverInfo,
+    instructions: typeof instructions === "string" ? instructions : undefined,
+    capabilities: isRecord(capabilities) ? capabilities : known.capabilities,
+  };
 }

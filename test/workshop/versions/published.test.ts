@@ -141,6 +141,28 @@ onBothEngines("published APIs in running gateways", (world) => {
     expect(lists.toSorted((a, b) => a - b)[6]).toBeLessThan(2_000);
   });
 
+  test("X15: clients that connect after a publication or a rollback read the number of the version that is served", async () => {
+    await publish("1.0.0");
+    const { gateway, host } = await openGateway();
+    await serving(host, "old_stock");
+    for (const [version, tool] of [
+      ["1.0.0", "old_stock"],
+      ["2.0.0", "new_stock"],
+      ["2.1.0", "new_stock"],
+      ["1.0.0", "old_stock"],
+    ] as const) {
+      await publish(version);
+      await serving(host, tool);
+      for (const era of ["modern", "legacy"] as const) {
+        await vi.waitFor(async () => {
+          await using client = await connect({ url: urlOf(gateway) }, { era });
+          expect(client.serverInfo?.version).toBe(version);
+          expect(client.instructions).toContain(`as of ${version}`);
+        }, WAIT);
+      }
+    }
+  });
+
   test("each major version has its own address while it is published", async () => {
     for (const version of ["1.0.0", "1.1.0", "2.0.0"]) await publish(version);
     const { gateway, host } = await openGateway();
