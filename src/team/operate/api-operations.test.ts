@@ -128,7 +128,10 @@ onBothEngines("publishing", (world) => {
     await expect(apis.setState("orders", "1.0.0", "retired")).rejects.toThrow('is served by "live"');
     await apis.publish(approved(WIDENED));
     expect(await apis.setState("orders", "1.0.0", "retired")).toMatchObject({ state: "retired" });
-    await expect(apis.rollback("orders", {})).rejects.toThrow("served nothing before");
+    await expect(apis.rollback("orders", {})).rejects.toMatchObject({
+      message: 'The instance "live" of "orders" served 1.0.0 before 1.1.0, and 1.0.0 is retired',
+      details: { hint: "Take it back first: nexus api versions orders --restore 1.0.0" },
+    });
     await expect(apis.rollback("orders", { to: "1.0.0" })).rejects.toThrow("is retired");
     await apis.setState("orders", "1.0.0", "published");
     expect(await apis.rollback("orders", {})).toMatchObject({ version: "1.0.0" });

@@ -128,8 +128,12 @@ export class ApiOperations implements OperatedApis {
     const before = await this.#getInstance(api, name);
     const records = await this.#apis.records(api);
     const usable = records.filter(({ state }) => state === "published").map(({ version }) => version);
-    const target = to ?? before.former.findLast((each) => usable.includes(each) && each !== before.current);
-    if (target === undefined) throw nothingBefore(before, usable);
+    const earlier = before.former.filter((each) => each !== before.current);
+    const target = to ?? earlier.findLast((each) => usable.includes(each));
+    if (target === undefined) {
+      const retired = earlier.findLast((each) => records.some(({ version }) => version === each));
+      throw retired === undefined ? nothingBefore(before, usable) : retiredBefore(before, retired, usable);
+    }
     const version = await this.#getUsable(api, target);
     const at = before.former.lastIndexOf(target);
     const former = at >= 0 ? before.former.slice(0, at) : [...before.former, before.current];
@@ -275,6 +279,16 @@ function nothingBefore({ api, name, current }: ApiInstance, usable: readonly str
   const others = usable.filter((version) => version !== current);
   return new NexusError("ARGUMENTS_INVALID", `The instance "${name}" of "${api}" served nothing before ${current}`, {
     hint: others.length === 0 ? "There is no other published version." : `Choose one with --to: ${others.join(", ")}.`,
+    mayHaveReached: false,
+  });
+}
+
+function retiredBefore({ api, name, current }: ApiInstance, retired: string, usable: readonly string[]): NexusError {
+  const others = usable.filter((version) => version !== current);
+  const other = others.length === 0 ? "" : ` Or choose a published one with --to: ${others.join(", ")}.`;
+  const message = `The instance "${name}" of "${api}" served ${retired} before ${current}, and ${retired} is retired`;
+  return new NexusError("ARGUMENTS_INVALID", message, {
+    hint: `Take it back first: nexus api versions ${api} --restore ${retired}${other === "" ? "" : `.${other}`}`,
     mayHaveReached: false,
   });
 }
