@@ -1,4 +1,5 @@
 import { answerCalls } from "../model/answer-parts.ts";
+import { CallIds } from "../model/call-ids.ts";
 import type {
   AssistantMessage,
   ModelMessage,
@@ -51,12 +52,10 @@ export class ConversationHistory {
 
   /** The message with ids that no call of the conversation has: some providers count again in every answer. */
   withOwnIds(message: AssistantMessage): AssistantMessage {
-    const taken = new Set(this.#ids);
+    const ids = new CallIds(this.#ids);
     const content = message.content.map((part) => {
       if (part.type !== "tool_call") return part;
-      let id = part.id;
-      for (let count = 2; id === "" || taken.has(id); count++) id = `${part.id === "" ? "call" : part.id}-${count}`;
-      taken.add(id);
+      const id = ids.take(part.id);
       return id === part.id ? part : { ...part, id };
     });
     return { role: "assistant", content };

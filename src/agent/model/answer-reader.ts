@@ -1,5 +1,7 @@
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import { isRecord } from "../../json/is-record.ts";
+import { isDeeperThan, MAX_NESTING } from "../../json/nesting.ts";
+import { CallIds } from "./call-ids.ts";
 import type { AssistantMessage, ReasoningPart, TextPart, ToolCallPart } from "./model-message.ts";
 import type { ModelEvent, ModelStopReason, Usage } from "./model-provider.ts";
 import type { ToolNames } from "./tool-names.ts";
@@ -9,8 +11,7 @@ type FinishPart = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
 /** Makes events, and at the end a message, of the parts that a provider's package reports. */
 export class AnswerReader {
   readonly #names: ToolNames;
-  /** Ids of calls that the conversation already has. */
-  readonly #ids: Set<string>;
+  readonly #ids: CallIds;
   readonly #content: (TextPart | ReasoningPart | ToolCallPart)[] = [];
   /** Blocks that are open, by kind and id. */
   readonly #open = new Map<string, TextPart | ReasoningPart>();
@@ -18,9 +19,10 @@ export class AnswerReader {
   readonly #unclear: ToolCallPart[] = [];
   #finish: FinishPart | undefined;
 
+  /** `ids`: of calls that the conversation already has. */
   constructor(names: ToolNames, ids: Iterable<string>) {
     this.#names = names;
-    this.#ids = new Set(ids);
+    this.#ids = new CallIds(ids);
   }
 
   /** The events of one part. */
@@ -83,7 +85,7 @@ export class AnswerReader {
     const parsed = argumentsOf(part.input);
     const call: ToolCallPart = {
       type: "tool_call",
-      id: this.#uniqueId(part.toolCallId),
+      id: this.#ids.take(part.toolCallId),
       name: this.#names.fromProvider(part.toolName),
       arguments: parsed.value,
       ...(part.providerMetadata && { metadata: part.providerMetadata }),
@@ -93,19 +95,12 @@ export class AnswerReader {
     this.#unclear.push(call);
     return [];
   }
-
-  /** Some servers count the calls of each answer from 0, or send no id. */
-  #uniqueId(id: string): string {
-    const base = id === "" ? "call" : id;
-    let unique = base;
-    for (let count = 2; this.#ids.has(unique) || unique === ""; count++) unique = `${base}-${count}`;
-    this.#ids.add(unique);
-    return unique;
-  }
 }
 
 function argumentsOf(text: string): { value: unknown; isJson: boolean } {
   if (text.trim() === "") return { value: {}, isJson: true };
+  // Could not be checked, shown, saved or sent back: all of that recurses.
+  if (isDeeperThan(text, MAX_NESTING)) return { value: "(nested too deeply)", isJson: false };
   try {
     return { value: JSON.parse(text) as unknown, isJson: true };
   } catch {

@@ -397,6 +397,13 @@ describe.each(TYPES)("%s in special cases", (type) => {
     expect((await all(world.model, WHOLE))[0]).toMatchObject({ call: { id: "a1-2" } });
   });
 
+  test(`${type}: arguments that are nested too deeply are not taken as JSON`, async () => {
+    await using world = await open(type);
+    const nested = `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    world.fake.script({ calls: [{ name: "add", arguments: nested }] });
+    expect((await all(world.model, HELLO))[0]).toMatchObject({ call: { arguments: "(nested too deeply)" } });
+  });
+
   test(`${type}: two messages of the user in a row are accepted as they are`, async () => {
     await using world = await open(type);
     await all(world.model, { messages: [...HELLO.messages, ...HELLO.messages] });

@@ -349,6 +349,14 @@ describe("the budget of a server", () => {
   });
 });
 
+test("R3: a request with very many parts is refused before anything is done with them", async () => {
+  const used = model();
+  const blocks = Array.from({ length: 50_000 }, (_, at) => ({ type: "tool_use", id: `${at}`, name: `\u6f22${at}` }));
+  const messages = [{ role: "assistant" as const, content: blocks }];
+  await expect(desk({ model: used }).answer(request({ messages }), context())).rejects.toThrow("more than 2000 parts");
+  expect(used.requests).toEqual([]);
+});
+
 describe("the choice of the model", () => {
   const first = model([], { name: "a:big", prices: { input: 10, output: 30 } });
   const small = model([], { name: "b:Haiku-small", prices: { input: 1, output: 3 } });

@@ -12,6 +12,8 @@ import { invalidSampling } from "./sampling-failure.ts";
 import type { SamplingTools } from "./sampling-tools.ts";
 
 const MAX_MESSAGES = 1_000;
+/** Of all messages together. */
+const MAX_BLOCKS = 2_000;
 
 /**
  * The messages of a sampling request for a model. Every tool call must be followed by its result, as the specification
@@ -22,8 +24,11 @@ export function samplingMessages(messages: unknown, tools: SamplingTools): Model
   if (messages.length > MAX_MESSAGES) throw invalidSampling(`it has more than ${MAX_MESSAGES} messages`);
   const converted: ModelMessage[] = [];
   let open: readonly ToolCallPart[] = [];
+  let count = 0;
   for (const message of messages) {
     const blocks = blocksOf(message);
+    count += blocks.length;
+    if (count > MAX_BLOCKS) throw invalidSampling(`its messages have more than ${MAX_BLOCKS} parts`);
     const isFromUser = (message as SamplingMessage).role === "user";
     const results = isFromUser ? blocks.filter(({ type }) => type === "tool_result") : [];
     requireResults(open, results, blocks);

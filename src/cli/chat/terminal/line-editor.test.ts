@@ -94,3 +94,12 @@ test("of a text with more rows than the terminal, those around the cursor are sh
   expect(rows.at(-1)).toBe(". line 29");
   expect(cursor.row).toBe(4);
 });
+
+test("a long text is taken at once, and characters of several code points stay whole", () => {
+  const editor = new LineEditor();
+  const family = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
+  editor.replace(`ab${family}e\u0301 x\n${family}`);
+  expect(editor.characters).toEqual(["a", "b", family, "e\u0301", " ", "x", "\n", family]);
+  editor.replace(`${"a".repeat(300_000)}${"\u6f22".repeat(300_000)}`);
+  expect(editor.characters).toHaveLength(600_000);
+});

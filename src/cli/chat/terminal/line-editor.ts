@@ -22,6 +22,8 @@ export type EditorEvent =
 /** Longer text is not taken. */
 const MAX_LENGTH = 1_000_000;
 const GRAPHEMES = new Intl.Segmenter();
+/** Letters, digits and signs that are always one character each; or text up to the next of them. */
+const PIECES = /[ -~](?![^\n -~])|[^]{1,200}?(?=[\n -~]|$)|[^]{1,200}/gu;
 
 /** The text that is being typed, of one or several lines, and the keys that change it. Draws nothing. */
 export class LineEditor {
@@ -233,8 +235,12 @@ export class LineEditor {
   }
 }
 
+/** In short pieces, because the time of a segmenter grows with the square of the length. */
 function split(text: string): string[] {
-  return Array.from(GRAPHEMES.segment(text), ({ segment }) => segment);
+  const pieces = text.match(PIECES) ?? [];
+  return pieces.flatMap((piece) =>
+    piece.length === 1 ? [piece] : Array.from(GRAPHEMES.segment(piece), ({ segment }) => segment),
+  );
 }
 
 function isWord(character: string | undefined): boolean {

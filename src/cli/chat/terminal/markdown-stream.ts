@@ -20,6 +20,10 @@ const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
 const RULE = /^\s{0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
 const LEAD = /^(\s*)((?:>\s?)+)?(?:([-*+]|\d{1,9}[.)])(\s+))?/;
 const MAX_RULE = 40;
+/** Characters that are read at once: in a longer piece, looking for the ends of marks would take too long. */
+const MAX_PIECE = 500;
+/** A longer line is text, not a heading or a row of a table. */
+const MAX_WHOLE = 4_000;
 const INLINE: Record<InlineStyle, Style> = { bold: "bold", italic: "italic", code: "cyan", strike: "dim" };
 
 /**
@@ -51,8 +55,13 @@ export class MarkdownStream {
   }
 
   write(text: string): void {
+    for (let at = 0; at < text.length; at += MAX_PIECE) this.#take(text.slice(at, at + MAX_PIECE));
+  }
+
+  #take(text: string): void {
     this.#pending += text;
-    for (let end = this.#pending.indexOf("\n"); end !== -1; end = this.#pending.indexOf("\n")) {
+    const hasLines = text.includes("\n");
+    for (let end = hasLines ? this.#pending.indexOf("\n") : -1; end !== -1; end = this.#pending.indexOf("\n")) {
       const line = this.#pending.slice(0, end).replace(/\r$/, "");
       this.#pending = this.#pending.slice(end + 1);
       this.#complete(line);
@@ -139,7 +148,7 @@ export class MarkdownStream {
     if (!this.#isOpen) {
       const line = this.#pending;
       const isWhole = UNDECIDED.test(line) || isTableRow(line) || /^\s{0,3}(?:#|`{3}|~{3})/.test(line);
-      if (isWhole) return;
+      if (isWhole && line.length < MAX_WHOLE) return;
       this.#showTable();
       this.#pending = "";
       this.#open(line);
