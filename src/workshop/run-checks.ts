@@ -1,7 +1,6 @@
 import { isRecord } from "../json/is-record.ts";
 import { shorten } from "../text/shorten.ts";
 import type { CallToolResult } from "../protocol/mcp.ts";
-import { acceptedCalls } from "./check/served-tool.ts";
 import type { CompiledApi } from "./compile/compile.ts";
 import type { CheckSpec, ToolFile } from "./file/model/tool-file.ts";
 import { ApiRunner } from "./run/api-runner.ts";
@@ -62,7 +61,7 @@ export async function* runMadeUpCalls(
   await using runner = runnerFor(api, fake);
   for (const tool of uncheckedTools(file)) {
     if (only !== undefined && tool !== only) continue;
-    const [call] = acceptedCalls(file, tool);
+    const call = runner.acceptedCall(tool);
     if (!call) continue;
     fake.reset();
     const result = await runner.call(tool, call, { caller: `made up for ${tool}`, signal });

@@ -1,9 +1,10 @@
-import { scalarOf } from "../codec/record/scalar.ts";
+import { Mismatch, scalarOf } from "../codec/record/scalar.ts";
 import { sampleText } from "../pattern/sample-text.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
 import type { FieldSpec, ScalarShape, ToolFile } from "../file/model/tool-file.ts";
 import { isForCallers } from "./completion.ts";
-import { ValueMaker } from "./value-maker.ts";
+import type { TypeHeights } from "./type-heights.ts";
+import { type Making, ValueMaker } from "./value-maker.ts";
 
 const DAY_MS = 86_400_000;
 /** Tried in order for a text that has to match a pattern. */
@@ -25,13 +26,18 @@ const OF_FORMATS: Readonly<Record<string, string>> = {
  * A value of a type, always the same: the value of the request with the same name, otherwise the smallest valid one.
  * For tools whose fake answers are not in the file.
  */
-export function madeUp(file: ToolFile, type: string, input: Record<string, unknown>): Record<string, unknown> {
+export function madeUp(
+  file: ToolFile,
+  type: string,
+  { input, heights }: { input: Record<string, unknown>; heights?: TypeHeights },
+): Record<string, unknown> {
   const asked = (name: string) => (Object.hasOwn(input, name) ? input[name] : undefined);
-  return new ValueMaker(file, {
+  const making: Making = {
     side: "output",
     isGiven: isMadeUp,
     single: (shape, name) => madeUpValue(shape, asked(name)),
-  }).value(type);
+  };
+  return new ValueMaker(file, making, heights).value(type);
 }
 
 /**
@@ -67,7 +73,8 @@ export function madeUpValue(shape: ScalarShape, asked?: unknown): unknown {
   const scalar = scalarOf(shape);
   const isRight = (value: unknown) => {
     const text = scalar.write(value);
-    if (typeof text !== "string" || scalar.limit?.(value, new StepBudget()) !== undefined) return false;
+    if (typeof text !== "string" || scalar.read(text) instanceof Mismatch) return false;
+    if (scalar.limit?.(value, new StepBudget()) !== undefined) return false;
     return typeof value !== "number" || isWithin(shape, value);
   };
   return [asked, ...candidates(shape)].find((value) => value !== undefined && isRight(value));

@@ -7,6 +7,7 @@ import { madeUpCall } from "./made-up.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 
 type Value = Record<string, unknown>;
+type Check = ReturnType<typeof checkerFor>;
 
 const DAY_MS = 86_400_000;
 const FIRST_DAY = Date.UTC(2026, 0, 31);
@@ -19,7 +20,8 @@ export function servedTool({ file, tools }: CompiledApi, name: string, check = c
   const tool = listedTool(file, tools, name);
   const accepts = (args: Value) => check(args).problems.length === 0;
   const given = (file.tools[name]?.examples ?? []).map((example) => example.arguments).filter(accepts);
-  const examples = given.length > 0 ? given : acceptedCalls(file, name, check).slice(0, 1);
+  const generated = given.length > 0 ? undefined : acceptedCall(file, name, check);
+  const examples = generated ? [generated] : given;
   for (let count = examples.length; count > 0; count--) {
     const served = { ...tool, inputSchema: { ...tool.inputSchema, examples: examples.slice(0, count) } };
     if (Buffer.byteLength(JSON.stringify(served)) <= DEFINITION_BYTES) return served;
@@ -36,18 +38,17 @@ function listedTool(file: ToolFile, tools: Readonly<Record<string, Tool>>, name:
   return toolDefinition(file, name, spec);
 }
 
-/** Generated arguments that the tool accepts, the simplest first. */
-export function acceptedCalls(file: ToolFile, name: string, check = checkerFor(file, name)): Value[] {
-  return madeUpCalls(file, name).filter((args) => check(args).problems.length === 0);
+/** Generated arguments that the tool accepts, as simple as possible; undefined if none are found. */
+export function acceptedCall(file: ToolFile, name: string, check: Check): Value | undefined {
+  for (const args of madeUpCalls(file, name)) if (check(args).problems.length === 0) return args;
+  return undefined;
 }
 
 /** The simplest first: rules may require a future day or one of two optional fields. */
-function madeUpCalls(file: ToolFile, tool: string): Value[] {
+function* madeUpCalls(file: ToolFile, tool: string): Generator<Value> {
   const type = file.tools[tool]?.input ?? "";
   const soon = Math.floor(Date.now() / DAY_MS + 30) * DAY_MS;
-  return [
-    madeUpCall(file, type, { from: FIRST_DAY, all: false }),
-    madeUpCall(file, type, { from: soon, all: false }),
-    madeUpCall(file, type, { from: soon, all: true }),
-  ];
+  yield madeUpCall(file, type, { from: FIRST_DAY, all: false });
+  yield madeUpCall(file, type, { from: soon, all: false });
+  yield madeUpCall(file, type, { from: soon, all: true });
 }

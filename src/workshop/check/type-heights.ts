@@ -1,7 +1,22 @@
 import type { FieldSpec, Shape, ToolFile, TypeSpec } from "../file/model/tool-file.ts";
 
-/** How many types a value contains at least, one inside the other; Infinity for endless ones. */
-export function heightsIn(file: Pick<ToolFile, "types">): (shape: Shape) => number {
+/** The heights of the types of one file; looked for when they are needed first, because most values need none. */
+export class TypeHeights {
+  readonly #file: Pick<ToolFile, "types">;
+  #heightOf: ((shape: Shape) => number) | undefined;
+
+  constructor(file: Pick<ToolFile, "types">) {
+    this.#file = file;
+  }
+
+  /** How many types are at least inside each other in values of the shape; Infinity for endless ones. */
+  of(shape: Shape): number {
+    this.#heightOf ??= heightsIn(this.#file);
+    return this.#heightOf(shape);
+  }
+}
+
+function heightsIn(file: Pick<ToolFile, "types">): (shape: Shape) => number {
   const heights = new Map<string, number>();
   const heightOf = (shape: Shape): number => {
     switch (shape.kind) {

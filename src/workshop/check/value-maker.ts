@@ -10,7 +10,7 @@ import type {
 import { findType, findUnion, isOnSide } from "../shape/shape-parts.ts";
 import { type Tag, tagOf } from "../shape/union-tags.ts";
 import { sampleOf } from "./schema-sample.ts";
-import { heightsIn } from "./type-heights.ts";
+import { TypeHeights } from "./type-heights.ts";
 
 type Value = Record<string, unknown>;
 
@@ -32,11 +32,12 @@ const MAX_DEPTH = 40;
 export class ValueMaker {
   readonly #file: ToolFile;
   readonly #making: Making;
-  #heightOf: ((shape: Shape) => number) | undefined;
+  readonly #heights: TypeHeights;
 
-  constructor(file: ToolFile, making: Making) {
+  constructor(file: ToolFile, making: Making, heights = new TypeHeights(file)) {
     this.#file = file;
     this.#making = making;
+    this.#heights = heights;
   }
 
   value(type: string, depth = 0, tag?: Tag): Value {
@@ -54,8 +55,8 @@ export class ValueMaker {
 
   #ofField(field: FieldSpec, name: string, depth: number): unknown {
     const { shape, optional, nullable } = field;
-    if (depth >= DEEP && optional && this.#height(shape) > 0) return undefined;
-    if (depth >= DEEP && nullable && this.#height(shape) === Infinity) return null;
+    if (depth >= DEEP && optional && this.#heights.of(shape) > 0) return undefined;
+    if (depth >= DEEP && nullable && this.#heights.of(shape) === Infinity) return null;
     return this.#ofShape(shape, name, depth) ?? (nullable ? null : undefined);
   }
 
@@ -83,7 +84,7 @@ export class ValueMaker {
 
   #items(shape: ListShape, name: string, depth: number): unknown[] {
     const { minItems = 0, maxItems = Infinity } = shape;
-    if (depth >= DEEP && this.#making.side === "output" && this.#height(shape.of) === Infinity) return [];
+    if (depth >= DEEP && this.#making.side === "output" && this.#heights.of(shape.of) === Infinity) return [];
     const length = Math.max(minItems, Math.min(depth >= DEEP ? 0 : 1, maxItems));
     if (shape.uniqueItems && length > 1) return this.#distinct(shape, length, name, depth);
     return Array.from({ length }, () => this.#ofShape(shape.of, name === "" ? "" : `${name}[]`, depth + 1));
@@ -91,7 +92,7 @@ export class ValueMaker {
 
   #entries(shape: MapShape, name: string, depth: number): Value {
     const { minEntries = 0, maxEntries = Infinity } = shape;
-    if (depth >= DEEP && this.#making.side === "output" && this.#height(shape.of) === Infinity) return {};
+    if (depth >= DEEP && this.#making.side === "output" && this.#heights.of(shape.of) === Infinity) return {};
     const length = Math.max(minEntries, Math.min(depth >= DEEP ? 0 : 1, maxEntries));
     const keys = Array.from({ length }, (_, index) => (index === 0 ? "key" : `key${index + 1}`));
     const values = keys.map((key) => [key, this.#ofShape(shape.of, `${name}.*`, depth + 1)] as const);
@@ -112,7 +113,7 @@ export class ValueMaker {
 
   /** The first alternative; deep inside, the one that ends first. */
   #ofUnion(union: UnionShape, name: string, depth: number): unknown {
-    const order = depth >= DEEP ? union.of.toSorted((a, b) => this.#height(a) - this.#height(b)) : union.of;
+    const order = depth >= DEEP ? union.of.toSorted((a, b) => this.#heights.of(a) - this.#heights.of(b)) : union.of;
     for (const shape of order) {
       const tag = shape.kind === "object" ? tagOf(this.#file, union, shape.type) : undefined;
       const value =
@@ -120,11 +121,5 @@ export class ValueMaker {
       if (value !== undefined) return value;
     }
     return undefined;
-  }
-
-  /** How many types are at least inside each other in values of the shape. */
-  #height(shape: Shape): number {
-    this.#heightOf ??= heightsIn(this.#file);
-    return this.#heightOf(shape);
   }
 }

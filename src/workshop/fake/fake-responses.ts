@@ -5,6 +5,7 @@ import { parseExpression } from "../expression/parse.ts";
 import type { Scope } from "../expression/expression.ts";
 import type { FakeAnswer, ToolFile } from "../file/model/tool-file.ts";
 import { madeUp, madeUpValue } from "../check/made-up.ts";
+import { TypeHeights } from "../check/type-heights.ts";
 
 /** An answer before it is encoded. */
 export interface UnencodedResponse {
@@ -19,10 +20,12 @@ export interface UnencodedResponse {
 /** Answers requests as the file describes, and remembers values for `seen`. */
 export class FakeResponses {
   readonly #file: ToolFile;
+  readonly #heights: TypeHeights;
   readonly #seen = new Set<string>();
 
   constructor(file: ToolFile) {
     this.#file = file;
+    this.#heights = new TypeHeights(file);
   }
 
   /** Forgets the values for `seen`. */
@@ -75,7 +78,7 @@ export class FakeResponses {
     if (response?.type === undefined) {
       return response?.as === "none" ? { status: 204, value: {} } : { status: 200, value: content };
     }
-    const value = madeUp(this.#file, response.type, input);
+    const value = madeUp(this.#file, response.type, { input, heights: this.#heights });
     // Made-up values name a next page for ever: the first page is the only one.
     if (paging?.next.kind === "cursor" && !paging.next.from.includes(".")) delete value[paging.next.from];
     for (const field of Object.values(response.headers ?? {})) {

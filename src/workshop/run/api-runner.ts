@@ -7,7 +7,7 @@ import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mc
 import { isProtocolOutcome } from "../../server/features/input-needed.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { clockFunctions } from "../expression/clock.ts";
-import { servedTool } from "../check/served-tool.ts";
+import { acceptedCall, servedTool } from "../check/served-tool.ts";
 import { realPause, type Pause } from "./attempts.ts";
 import { META_KEYS, failureResult, successResult, withMeta } from "./call-result.ts";
 import { CallTrace, CorrelationIds } from "./call-trace.ts";
@@ -171,6 +171,11 @@ export class ApiRunner implements AsyncDisposable {
   tools(): [name: string, tool: Tool][] {
     const listed = Object.entries(this.api.file.tools).filter(([, { offer }]) => offer === undefined);
     return listed.map(([name]) => [name, servedTool(this.api, name, (args) => this.#plan(name).check(args))]);
+  }
+
+  /** Generated arguments that a tool accepts; undefined if none are found. */
+  acceptedCall(tool: string): Record<string, unknown> | undefined {
+    return acceptedCall(this.api.file, tool, this.#plan(tool).check);
   }
 
   /** Masks the secrets of this API in a text. */

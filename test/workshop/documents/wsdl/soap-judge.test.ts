@@ -200,7 +200,7 @@ describe.runIf(hasSoap)("X5 an independent SOAP server understands the requests 
 /** Made-up arguments, without what callers do not give. */
 function visible(file: ToolFile, type: string): Record<string, unknown> {
   const fields = file.types[type]?.fields ?? {};
-  const value = madeUp(file, type, {});
+  const value = madeUp(file, type, { input: {} });
   return Object.fromEntries(
     Object.entries(value).filter(([name]) => !fields[name]?.hidden && fields[name]?.const === undefined),
   );
