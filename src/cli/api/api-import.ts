@@ -23,7 +23,7 @@ import {
   withNames,
   writeImport,
 } from "./import-files.ts";
-import { showImport } from "./import-summary.ts";
+import { omissionLines, showImport } from "./import-summary.ts";
 import { reimportJson, showReimport } from "./reimport-summary.ts";
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
@@ -136,7 +136,9 @@ async function makeDraft(documents: readonly LoadedDocument[], importing: Import
     documentUrl: addressOf(named[0]),
   };
   const again = imported ? await importAgain(imported, facts, wanted) : undefined;
-  return { api, path, shown, files, imported, again, draft: again?.draft ?? draftToolFile(facts, wanted) };
+  const draft = again?.draft ?? draftToolFile(facts, wanted);
+  if (draft.tools.length === 0) throw withoutTools(words, draft);
+  return { api, path, shown, files, imported, again, draft };
 }
 
 async function loaded(source: string, options: LoadDocumentOptions): Promise<LoadedDocument> {
@@ -158,6 +160,17 @@ function withoutOperations(given: readonly string[]): NexusError {
   return new NexusError("CONFIG_INVALID", `${given.join(", ")} ${verb} no operations, so no tools can be made`, {
     phase: "config",
     hint: "Import the document that describes the requests of the API.",
+    mayHaveReached: false,
+  });
+}
+
+/** A file without tools could be approved, and then serve nothing. */
+function withoutTools(given: readonly string[], { omitted }: Draft): NexusError {
+  const reasons = omissionLines(omitted).map((line) => line.trim());
+  const message = `No tool can be made of ${given.join(", ")}, so nothing could be served. Left out: ${reasons.join("; ")}`;
+  return new NexusError("CONFIG_INVALID", message, {
+    phase: "config",
+    hint: "Nothing was written. Correct the description, or import the one that describes the requests that clients send.",
     mayHaveReached: false,
   });
 }

@@ -25,6 +25,15 @@ function withDetail({ key, reason, detail }: OmittedOperation): string {
   return detail === undefined || !NEED_DETAIL.has(reason) ? key : `${key} (${shorten(detail, 120)})`;
 }
 
+/** Why operations did not become tools: one line for each reason, with the first ones. */
+export function omissionLines(omitted: readonly OmittedOperation[]): string[] {
+  return [...groupedBy(omitted, ({ reason }) => reason)].map(([, same]) => {
+    const reason = same[0] ? OMISSION_REASONS[same[0].reason] : "";
+    const operations = joinFirst(same.map(withDetail), 3);
+    return `${String(same.length).padStart(4)} ${reason}: ${visible(operations)}`;
+  });
+}
+
 /** What was made, what was not and why, what has to be decided, and what to do next. */
 export function showImport({ draft, shown, isDry }: ImportSummary, out: Output): void {
   const { tools, omitted, questions, problems } = draft;
@@ -48,17 +57,7 @@ export function showImport({ draft, shown, isDry }: ImportSummary, out: Output):
   if (omitted.length > 0) {
     out.line("");
     out.line(`${pluralize(omitted.length, "operation")} did not become ${omitted.length === 1 ? "a tool" : "tools"}`);
-    for (const [, same] of groupedBy(omitted, ({ reason }) => reason)) {
-      const reason = same[0] ? OMISSION_REASONS[same[0].reason] : "";
-      out.line(
-        `  ${String(same.length).padStart(4)} ${reason}: ${visible(
-          joinFirst(
-            same.map((operation) => withDetail(operation)),
-            3,
-          ),
-        )}`,
-      );
-    }
+    for (const line of omissionLines(omitted)) out.line(`  ${line}`);
   }
   if (questions.length > 0) {
     out.line("");

@@ -7,6 +7,7 @@ import type { DocumentFormat } from "./api-facts.ts";
 import { curlsCollection, type RecordedRequests } from "./recorded/curls-collection.ts";
 import { harCollection } from "./recorded/har-collection.ts";
 import { formatOf, isForPeople, manualByName, manualByText, textFormatOf, type Looks } from "./document-format.ts";
+import { isJsonLike, jsonMistake, plainJson } from "./text/loose-json.ts";
 import { scanJson, type RepeatedKey } from "./text/json-scan.ts";
 import { readLibraryYaml } from "./text/library-yaml.ts";
 import { readSimpleYaml } from "./text/simple-yaml.ts";
@@ -41,13 +42,9 @@ export function parseDocument(text: string, name: string, file = ""): LoadedDocu
   const known = textFormat(lines, name, file);
   if (known === "curl") return ofRecorded(curlsCollection(lines, name), name);
   if (known) return { name, text: lines, value: undefined, sha256: sha256(lines), format: known, remarks: [] };
-  const { value, repeated } = parseText(lines, name);
+  const { value, remarks } = parseText(lines, name);
   const format = typeof value === "string" ? manualByText(lines) : formatOf(value);
   if (typeof format === "object") throw notADescription(name, format);
-  const remarks = repeated.map(
-    ({ key, line }) =>
-      `The key "${visible(key.slice(0, 100))}" is twice in one object (line ${line}); the last one counts`,
-  );
   if (format === "har") return ofRecorded(harCollection(value, name), name);
   return { name, text: lines, value, sha256: sha256(lines), format, remarks };
 }
@@ -70,7 +67,7 @@ function textFormat(lines: string, name: string, file: string): DocumentFormat |
   const found = textFormatOf(text);
   if (typeof found === "object") throw notADescription(name, found);
   if (found) return found;
-  if (/^\s*[[{]/.test(text)) return undefined;
+  if (isJsonLike(text)) return undefined;
   if (manual) return manualByText(text);
   return isForPeople(text) && !isYaml(text) ? manualByText(text) : undefined;
 }
@@ -92,19 +89,25 @@ function usable(lines: string, name: string): string {
   return text;
 }
 
+/** A value from outside, and what was ignored in its text, for people. */
+export interface ParsedText {
+  value: unknown;
+  remarks: string[];
+}
+
 /** The value of JSON or YAML text from outside, within limits. */
-export function parseText(lines: string, name: string): { value: unknown; repeated: RepeatedKey[] } {
+export function parseText(lines: string, name: string): ParsedText {
   const text = usable(lines, name);
   const found = textFormatOf(text);
   if (found) throw typeof found === "object" ? notADescription(name, found) : notData(name, found);
-  const isJson = /^\s*[[{]/.test(text);
+  const isJson = isJsonLike(text);
   try {
     return isJson ? jsonValue(text) : yamlValue(text);
   } catch (error) {
     if (error instanceof RangeError) throw tooLarge(name, error.message, error);
-    const at = error instanceof YAMLParseError ? ` in ${placeOf(error.pos[0], text)}` : "";
+    const { at, what } = mistakeIn(text, error);
     throw unreadable(
-      `The document ${name} is not valid ${isJson ? "JSON" : "YAML"}${at}: ${visible(messageOf(error).slice(0, 300))}`,
+      `The document ${name} is not valid ${isJson ? "JSON" : "YAML"}${at}: ${visible(what.slice(0, 300))}`,
       isJson
         ? "Correct it, or export it again."
         : "Correct it, or export it again. Texts with : # [ ] { } or , may need quotes.",
@@ -113,19 +116,38 @@ export function parseText(lines: string, name: string): { value: unknown; repeat
   }
 }
 
+/** Where a text is wrong, and what is wrong. */
+function mistakeIn(text: string, error: unknown): { at: string; what: string } {
+  if (error instanceof YAMLParseError) return { at: ` in ${placeOf(error.pos[0], text)}`, what: messageOf(error) };
+  const mistake = error instanceof SyntaxError ? jsonMistake(plainJson(text).text) : undefined;
+  if (!mistake) return { at: "", what: messageOf(error) };
+  return { at: ` in ${placeOf(mistake.offset, text)}`, what: mistake.what };
+}
+
 /** `line 12, column 5` of an offset. */
 function placeOf(offset: number, text: string): string {
   const before = text.slice(0, offset).split("\n");
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }
 
-function jsonValue(text: string): { value: unknown; repeated: RepeatedKey[] } {
-  const repeated = scanJson(text, LIMITS);
+function jsonValue(text: string): ParsedText {
   try {
-    const value = parseExactJson(text);
-    return { value: /\d{16}/.test(text) ? withoutBigints(value) : value, repeated };
+    return strictValue(text);
   } catch (error) {
-    // YAML also allows braces and brackets, with comments and without quotes.
+    if (!(error instanceof SyntaxError)) throw error;
+    const plain = plainJson(text);
+    if (plain.first !== undefined) {
+      try {
+        const { value, remarks } = strictValue(plain.text);
+        const place = placeOf(plain.first, text);
+        const ignored = `Comments and commas before a closing bracket are not JSON (the first in ${place}); they were ignored`;
+        return { value, remarks: [ignored, ...remarks] };
+      } catch (inner) {
+        // YAML would read such comments as names of members.
+        if (plain.hadComments || inner instanceof RangeError) throw inner;
+      }
+    }
+    // YAML also allows braces and brackets, with its own comments and without quotes.
     try {
       return yamlValue(text);
     } catch {
@@ -134,8 +156,22 @@ function jsonValue(text: string): { value: unknown; repeated: RepeatedKey[] } {
   }
 }
 
-function yamlValue(text: string): { value: unknown; repeated: RepeatedKey[] } {
-  return readSimpleYaml(text, LIMITS) ?? readLibraryYaml(text, LIMITS);
+function strictValue(text: string): ParsedText {
+  const remarks = remarksOn(scanJson(text, LIMITS));
+  const value = parseExactJson(text);
+  return { value: /\d{16}/.test(text) ? withoutBigints(value) : value, remarks };
+}
+
+function yamlValue(text: string): ParsedText {
+  const { value, repeated } = readSimpleYaml(text, LIMITS) ?? readLibraryYaml(text, LIMITS);
+  return { value, remarks: remarksOn(repeated) };
+}
+
+function remarksOn(repeated: readonly RepeatedKey[]): string[] {
+  return repeated.map(
+    ({ key, line }) =>
+      `The key "${visible(key.slice(0, 100))}" is twice in one object (line ${line}); the last one counts`,
+  );
 }
 
 function notADescription(name: string, { like, fix }: Looks): NexusError {

@@ -93,6 +93,20 @@ describe("nexus api import", () => {
     expect(await run("test", "first/boat-hire.nexus.yaml")).toMatchObject({ code: 0 });
   });
 
+  test("X5: comments and trailing commas in JSON are ignored, and the summary says so", async () => {
+    const text = `// a head\n{ "openapi": "3.0.3", /* why */ "info": { "title": "Loose", "version": "1", },
+  "servers": [{ "url": "https://loose.example" }], "paths": { "/a": { "get": { "responses": {} } } } }\n`;
+    await world.write(`${PROJECT}/loose.json`, text);
+    const { code, stdout } = await run("import", "loose.json", "--out", "loose");
+    expect(code).toBe(0);
+    expect(stdout).toContain("Requests go to https://loose.example/");
+    expect(stdout).toContain(
+      "Comments and commas before a closing bracket are not JSON (the first in line 1, column 1)",
+    );
+    expect(await run("check", "loose/loose.nexus.yaml")).toMatchObject({ code: 0 });
+    expect(await run("import", "loose.json", "--out", "loose")).toMatchObject({ code: 0 });
+  });
+
   test("X5: --json has each tool with its operation and input schema", async () => {
     const { tools, skipped, file } = await imported("boats.yaml", "--out", "json");
     expect(file).toBe(join(world.project, "json", "boat-hire.nexus.yaml"));
@@ -184,7 +198,29 @@ responses:
   test.each([
     ["missing.yaml", undefined, 3, "does not exist"],
     ["empty.yaml", "", 3, "is empty"],
-    ["page.html", "<!doctype html><html><body>API</body></html>", 3, "page.html names no request"],
+    ["page.html", "<!doctype html><html><body>API</body></html>", 3, "page.html is an HTML page that names no request"],
+    [
+      "swagger-ui.json",
+      `<!doctype html><html><body><script>ui({ url: "/v2/openapi.json" })</script></body></html>`,
+      3,
+      "The page refers to /v2/openapi.json: import that",
+    ],
+    [
+      "comment.json",
+      '{\n  // the version\n  "openapi": "3.0.0",\n  "paths": { "/a" {} }\n}\n',
+      3,
+      "comment.json is not valid JSON in line 4, column 19: a colon is missing here",
+    ],
+    [
+      "nothing-to-serve.yaml",
+      `openapi: 3.1.0
+info: { title: Nothing, version: "1" }
+paths: { /a: { get: { parameters: [{ $ref: "#/components/parameters/none" }], responses: {} } } }
+webhooks: { told: { post: { responses: {} } } }
+`,
+      3,
+      "No tool can be made of nothing-to-serve.yaml, so nothing could be served. Left out: 1 it refers to a part that does not exist or is not loaded: GET /a (#/components/parameters/none); 1 a webhook or callback",
+    ],
     [
       "service.wsdl",
       '<?xml version="1.0"?><definitions xmlns="http://schemas.xmlsoap.org/wsdl/" name="S"></definitions>',

@@ -90,6 +90,27 @@ describe("the text of an API description", () => {
     expect(read('{ "openapi": "3.0.0", # comment\n a: 1, }')).toEqual({ openapi: "3.0.0", a: 1 });
   });
 
+  test("X5: comments and trailing commas in JSON are reported and ignored; texts keep what looks like one", () => {
+    const text = `// a head\n/* { "openapi": 1 } */ {\n  // it's a "quote\n  "openapi": "3.0.0",\n  "a": ["b // c", "/* d */",],\n}`;
+    expect(parseDocument(text, "doc")).toMatchObject({
+      value: { openapi: "3.0.0", a: ["b // c", "/* d */"] },
+      remarks: [expect.stringContaining("the first in line 1, column 1")],
+    });
+    expect(parseDocument('{"openapi":"3.0.0",\n"a":[1,],}', "doc").remarks).toEqual([
+      expect.stringContaining("the first in line 2, column 7"),
+    ]);
+    expect(read("{ openapi: 3.0.0, a: http://b.example/c }")).toEqual({ openapi: "3.0.0", a: "http://b.example/c" });
+  });
+
+  test.each([
+    ['{\n  // why\n  "openapi": "3.0.0"\n  "a": 1\n}', "line 4, column 3: a comma is missing before this"],
+    ['{ "openapi": "3.0.0", "a": 1 /* open', "line 1"],
+    ['{"openapi": "3.0.0",\n "a": [1, 2', "line 2, column 12"],
+    [`{"openapi\n${"[".repeat(100_000)}`, "line 1, column 2"],
+  ])("X5: mistakes in JSON are refused with their place (%#)", (text, place) => {
+    expect(refusal(text).message).toContain(`not valid JSON in ${place}`);
+  });
+
   test("merged maps and aliases are followed", () => {
     const text = "openapi: 3.0.0\nx: &x { a: 1, b: 2 }\ny: { <<: *x, b: 3 }\nz: *x\n";
     expect(read(text)).toMatchObject({ y: { a: 1, b: 3 }, z: { a: 1, b: 2 } });

@@ -9,6 +9,7 @@ import {
   type ServerFacts,
 } from "../api-facts.ts";
 import { unreadable, type LoadedDocument } from "../parse-document.ts";
+import { descriptionsIn } from "./blocks/linked-descriptions.ts";
 import { readBlocks } from "./blocks/read-blocks.ts";
 import { markBodyCredentials } from "./describe/body-credentials.ts";
 import { parameterCredentials, statedCredentials } from "./describe/credentials.ts";
@@ -59,7 +60,7 @@ class ManualReader {
     const usualMethod = usualMethodIn(outline);
     const { mentions, stated } = this.#requests(usualMethod);
     const found = endpointsOf(mentions, stated[0]?.url, usualMethod).slice(0, MOST_ENDPOINTS);
-    if (found.length === 0) throw noEndpoint(this.#document.source ?? this.#document.name);
+    if (found.length === 0) throw noEndpoint(this.#document);
     const likely = stated.length === 0 && found.every(({ origin }) => origin === undefined) && likelyServer(outline);
     const shared = likely || (stated.length === 0 ? sharedServer(found, outline) : undefined);
     const servers = shared ? [shared] : stated;
@@ -389,9 +390,22 @@ function originOf(address: string | undefined): string | undefined {
   return address !== undefined && URL.canParse(address) ? new URL(address).origin : address;
 }
 
-function noEndpoint(name: string): Error {
+function noEndpoint({ source, name, format, text }: LoadedDocument): Error {
+  const isPage = format === "html";
+  const shown = visible(source ?? name);
   return unreadable(
-    `${visible(name)} names no request. Looked for: a method with an address (POST https://host/path, GET /orders/{id}) in headings, text, tables and code; curl commands; HTTP samples; addresses with parameters`,
-    "Import the page that describes the requests, or add a line such as GET https://api.example/orders above each description.",
+    `${shown} ${isPage ? "is an HTML page that names" : "names"} no request. Looked for: a method with an address (POST https://host/path, GET /orders/{id}) in headings, text, tables and code; curl commands; HTTP samples; addresses with parameters`,
+    isPage
+      ? pageAdvice(descriptionsIn(text, source))
+      : "Import the page that describes the requests, or add a line such as GET https://api.example/orders above each description.",
   );
+}
+
+function pageAdvice([found, ...others]: readonly string[]): string {
+  const page = "Or import the page that describes the requests.";
+  if (found === undefined) {
+    return `Import the JSON or YAML of the API: pages often load it from an address that ends with openapi.json, openapi.yaml or swagger.json. ${page}`;
+  }
+  const more = others.length === 0 ? "" : ` (also ${visible(others.join(", "))})`;
+  return `The page refers to ${visible(found)}${more}: import that. ${page}`;
 }
