@@ -68,7 +68,7 @@ function requestOf({ base, method, path, query, fields, credentials }: Answers):
     cookies: kind === "cookie" ? [[name, ""]] : [],
     hasUser: kind === "basic",
     bearer: kind === "bearer",
-    awsSigning: false,
+    awsSigning: undefined,
     body: fields.length === 0 ? { kind: "none" } : { kind: "text", text: body, isJson: true },
   };
 }

@@ -76,7 +76,10 @@ export type SecuritySchemeFacts = { description?: string; evidence: Evidence } &
       needsPerson: boolean;
       tokenUrl?: string;
     }
-  | { kind: "other"; type: string }
+  /** Signatures of AWS; `service` and `region` as far as the document says them. */
+  | { kind: "aws-sigv4"; service?: string; region?: string; hasSession: boolean }
+  /** `unsendable`: why requests of a tool cannot carry it. */
+  | { kind: "other"; type: string; unsendable?: string }
 );
 
 /** Why an operation did not become a tool. */

@@ -1,6 +1,7 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { present } from "../../file/read/part.ts";
 import type { OperationFacts, SecuritySchemeFacts } from "../api-facts.ts";
+import { whyUnsendable } from "../unsendable-credentials.ts";
 import {
   itemsOf,
   memberOf,
@@ -47,6 +48,10 @@ function kindOf(document: ApiDocument, scheme: ObjectPart): Kind {
     case "http":
       return httpKind(textOf(value["scheme"]) ?? "");
     case "apikey": {
+      // Amazon API Gateway describes its signatures as a key in the header Authorization.
+      if (/^aws\.?sigv4$/i.test(textOf(value["x-amazon-apigateway-authtype"]) ?? "")) {
+        return { kind: "aws-sigv4", hasSession: false };
+      }
       const { in: place } = value;
       const name = textOf(value["name"]) ?? "";
       if (name !== "" && (place === "query" || place === "header" || place === "cookie")) {
@@ -60,7 +65,7 @@ function kindOf(document: ApiDocument, scheme: ObjectPart): Kind {
     case "openidconnect":
       return { kind: "oauth2", needsPerson: true };
     default:
-      return { kind: "other", type: type === "" ? "unknown" : type };
+      return other(type === "" ? "unknown" : type);
   }
 }
 
@@ -71,8 +76,12 @@ function httpKind(scheme: string): Kind {
     case "bearer":
       return { kind: "bearer" };
     default:
-      return { kind: "other", type: `http ${scheme}`.trim() };
+      return other(scheme.trim(), `http ${scheme}`.trim());
   }
+}
+
+function other(name: string, type = name): Kind {
+  return { kind: "other", type, ...present({ unsendable: whyUnsendable(name) }) };
 }
 
 function oldOAuth(document: ApiDocument, { value, pointer }: ObjectPart): Kind {

@@ -1,4 +1,6 @@
-import type { ApiFacts, Evidence, OperationFacts, Remark, SecuritySchemeFacts } from "../api-facts.ts";
+import { present } from "../../file/read/part.ts";
+import type { ApiFacts, Evidence, OperationFacts, SecuritySchemeFacts } from "../api-facts.ts";
+import { whyUnsendable } from "../unsendable-credentials.ts";
 import type { PostmanPart } from "./postman-part.ts";
 import { isSecretName } from "../text/secret-like.ts";
 import { onlyVariable, type PostmanVariables } from "./postman-variables.ts";
@@ -8,18 +10,14 @@ const NAMES: Readonly<Record<SecuritySchemeFacts["kind"], string>> = {
   bearer: "bearer",
   basic: "basic",
   oauth2: "oauth2",
+  "aws-sigv4": "aws",
   other: "auth",
 };
 
 /** The credentials of a collection: each kind and place once. Values are never read. */
 export class PostmanAuth {
   readonly schemes: ApiFacts["security"] = {};
-  readonly #remarks: Remark[];
   readonly #known = new Map<string, string>();
-
-  constructor(remarks: Remark[]) {
-    this.#remarks = remarks;
-  }
 
   /**
    * The credentials of a request: its own `auth`, or that of the nearest folder or the collection (`inherited`), and
@@ -58,12 +56,10 @@ export class PostmanAuth {
       }
       case "oauth2":
         return oauthOf(get, evidence);
+      case "awsv4":
+        return awsOf(get, evidence);
       default:
-        this.#remarks.push({
-          text: `The authorization "${type}" has to be written by hand (secrets, sign).`,
-          evidence,
-        });
-        return { kind: "other", type, evidence };
+        return { kind: "other", type, evidence, ...present({ unsendable: whyUnsendable(type) }) };
     }
   }
 
@@ -79,6 +75,20 @@ export class PostmanAuth {
     this.schemes[name] = scheme;
     return name;
   }
+}
+
+/** Keys are never read; only whether they are temporary, and the codes of service and region. */
+function awsOf(get: (key: string) => string | undefined, evidence: Evidence): SecuritySchemeFacts {
+  const codeIn = (key: string) => {
+    const code = get(key)?.trim().toLowerCase() ?? "";
+    return /^[a-z0-9][a-z0-9.-]*$/.test(code) ? code : undefined;
+  };
+  return {
+    kind: "aws-sigv4",
+    evidence,
+    hasSession: (get("sessionToken") ?? "") !== "",
+    ...present({ service: codeIn("service"), region: codeIn("region") }),
+  };
 }
 
 function oauthOf(get: (key: string) => string | undefined, evidence: Evidence): SecuritySchemeFacts {

@@ -154,7 +154,7 @@ describe("the credentials of a Postman request", () => {
     expect(security).toMatchObject({ apiKey: { in: "query", name: "k" } });
   });
 
-  test("of OAuth and AWS are described, or need a person to write them", () => {
+  test("of OAuth and AWS are described, and others with the reason why they cannot be sent", () => {
     const oauth = {
       type: "oauth2",
       oauth2: [
@@ -167,6 +167,7 @@ describe("the credentials of a Postman request", () => {
       item: [
         { name: "a", request: { ...request, auth: oauth } },
         { name: "b", request: { ...request, auth: { type: "awsv4" } } },
+        { name: "c", request: { ...request, auth: { type: "digest" } } },
       ],
     });
     expect(security).toMatchObject({
@@ -174,9 +175,10 @@ describe("the credentials of a Postman request", () => {
         needsPerson: false,
         clientCredentials: { tokenUrl: "https://login.example/token", scopes: ["a", "b"] },
       },
-      auth: { kind: "other", type: "awsv4" },
+      aws: { kind: "aws-sigv4", hasSession: false },
+      auth: { kind: "other", type: "digest", unsendable: expect.stringContaining("challenge") as string },
     });
-    expect(remarks).toMatchObject([{ text: expect.stringContaining("awsv4") }]);
+    expect(remarks).toEqual([]);
   });
 
   test("in headers and queries are found, and their values are not read", () => {

@@ -35,7 +35,7 @@ class Reader {
   constructor({ name, value, text, remarks }: LoadedDocument) {
     this.#root = new PostmanPart(value, `${name}#`);
     this.#remarks = remarks.map((remark) => ({ text: remark, evidence: `${name}#` }));
-    this.#auth = new PostmanAuth(this.#remarks);
+    this.#auth = new PostmanAuth();
     this.#marksRequired = /"\s*\(Required\)/i.test(text);
   }
 

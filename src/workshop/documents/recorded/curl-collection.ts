@@ -55,7 +55,11 @@ interface CollectionItem {
 }
 
 function authOf({ headers, hasUser, bearer, awsSigning }: CurlRequest, user: boolean): object | undefined {
-  if (awsSigning) return { type: "awsv4" };
+  if (awsSigning !== undefined) {
+    const [, , region = "", service = ""] = awsSigning.split(":");
+    const entries = Object.entries({ region, service }).filter(([, value]) => value !== "");
+    return { type: "awsv4", awsv4: entries.map(([key, value]) => ({ key, value })) };
+  }
   const [, value = ""] = headers.find(([name]) => name.toLowerCase() === "authorization") ?? [];
   if (bearer || /^bearer\s/i.test(value)) return { type: "bearer", bearer: [{ key: "token", value: "{{token}}" }] };
   return hasUser || user || /^basic\s/i.test(value) ? { type: "basic" } : undefined;

@@ -10,7 +10,8 @@ export interface CurlRequest {
   /** `-u`: for Basic authentication. */
   hasUser: boolean;
   bearer: boolean;
-  awsSigning: boolean;
+  /** `aws:amz:eu-west-1:s3`, or a part of it. */
+  awsSigning: string | undefined;
   body:
     | { kind: "none" }
     | { kind: "text"; text: string; isJson: boolean }
@@ -117,6 +118,7 @@ class Given {
   readonly #data: string[] = [];
   readonly #parts: FormPart[] = [];
   readonly #flags = new Set<string>();
+  #awsSigning: string | undefined;
 
   take(name: string, value: string): void {
     switch (name) {
@@ -145,9 +147,11 @@ class Given {
       case "cookie":
         this.#addCookies(value);
         break;
+      case "aws-sigv4":
+        this.#awsSigning = value;
+        break;
       case "user":
       case "oauth2-bearer":
-      case "aws-sigv4":
       case "upload-file":
       case "get":
       case "head":
@@ -173,7 +177,7 @@ class Given {
       cookies: this.#cookies,
       hasUser: this.#flags.has("user"),
       bearer: this.#flags.has("oauth2-bearer"),
-      awsSigning: this.#flags.has("aws-sigv4"),
+      awsSigning: this.#awsSigning,
       body,
     };
   }

@@ -50,7 +50,7 @@ function itemOf({ method, path, entries }: PathGroup): object {
   const headers = first ? headersOf(entries) : [];
   const cookies = cookiesOf(entries);
   const item = requestItem(
-    { method, url, headers, cookies, hasUser: false, bearer: false, awsSigning: false, body: bodyOf(entries) },
+    { method, url, headers, cookies, hasUser: false, bearer: false, awsSigning: undefined, body: bodyOf(entries) },
     { name: "" },
   );
   return { ...item, response: responsesOf(entries) };

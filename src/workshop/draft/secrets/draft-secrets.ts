@@ -6,10 +6,11 @@ import type {
   SecuritySchemeFacts,
 } from "../../documents/api-facts.ts";
 import { secretNames } from "../../file/model/secret-names.ts";
-import type { SecretsSpec } from "../../file/model/tool-file.ts";
+import type { SecretsSpec, SignerSpec } from "../../file/model/tool-file.ts";
 import { wordsOf } from "../names/words.ts";
 import type { QuestionList } from "../questions.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
+import { awsSigner } from "./aws-signer.ts";
 
 type Alternative = OperationFacts["security"][number];
 export type BodySecret = NonNullable<SchemaFacts["secret"]>;
@@ -18,12 +19,14 @@ export type BodySecret = NonNullable<SchemaFacts["secret"]>;
 export class SecretsDrafter {
   readonly #schemes: ApiFacts["security"];
   readonly #questions: QuestionList;
+  readonly #servers: ApiFacts["servers"];
   /** By the content of the set. */
   readonly #sets = new Map<string, { name: string; set: SecretsSpec }>();
   readonly #needed: ReadonlySet<string>;
 
-  constructor({ security, operations }: ApiFacts, questions: QuestionList) {
+  constructor({ security, operations, servers }: ApiFacts, questions: QuestionList) {
     this.#schemes = security;
+    this.#servers = servers;
     this.#questions = questions;
     // Schemes that some operation cannot do without: others, to which they are optional, use them as well.
     const demanding = operations.filter((operation) => !operation.security.some((each) => each.length === 0));
@@ -39,7 +42,8 @@ export class SecretsDrafter {
   ): string | undefined {
     const chosen = this.#choose(operation, tool);
     const set: SecretsSpec = { query: {}, headers: {}, public: [] };
-    for (const { scheme, scopes } of chosen) this.#addScheme(set, scheme, scopes, tool);
+    const servers = (operation.servers ?? this.#servers).map(({ url }) => url);
+    for (const { scheme, scopes } of chosen) this.#addScheme(set, scheme, { scopes, tool, servers });
     const [shared] = secretNames(set);
     for (const parameter of parameters) this.#addParameter(set, parameter, shared);
     addBody(set, body);
@@ -98,7 +102,11 @@ export class SecretsDrafter {
     }, 0);
   }
 
-  #addScheme(set: SecretsSpec, scheme: string, scopes: readonly string[], tool: string): void {
+  #addScheme(
+    set: SecretsSpec,
+    scheme: string,
+    { scopes, tool, servers }: { scopes: readonly string[]; tool: string; servers: readonly string[] },
+  ): void {
     const facts = Object.hasOwn(this.#schemes, scheme) ? this.#schemes[scheme] : undefined;
     if (!facts) return;
     const name = secretName(scheme);
@@ -114,14 +122,14 @@ export class SecretsDrafter {
       case "bearer":
         return this.#bearer(set, name);
       case "basic":
-        if (set.bearer === undefined && !set.oauth) set.basic = { user: `${name}-user`, password: `${name}-password` };
+        if (!hasAuthorization(set)) set.basic = { user: `${name}-user`, password: `${name}-password` };
         return;
       case "oauth2": {
         const { clientCredentials } = facts;
         if (clientCredentials && URL.canParse(clientCredentials.tokenUrl)) {
           const { tokenUrl } = clientCredentials;
           const scope = scopes.length > 0 ? [...scopes] : clientCredentials.scopes.slice(0, 20);
-          if (set.bearer !== undefined || set.basic) return;
+          if (hasAuthorization(set)) return;
           set.oauth = {
             grant: "client_credentials",
             tokenUrl,
@@ -135,7 +143,16 @@ export class SecretsDrafter {
         this.#questions.add(ask, about, facts.evidence);
         return this.#bearer(set, name);
       }
+      case "aws-sigv4":
+        if (hasAuthorization(set)) return;
+        set.sign = awsSigner(facts, name, { servers, ask: (ask) => this.#questions.add(ask, about, facts.evidence) });
+        return;
       case "other": {
+        if (facts.unsendable !== undefined) {
+          const ask = `${scheme} (${facts.type}) is not sent, because ${facts.unsendable}: the tool sends no credentials for it. Does the API also accept a key, a token or a password? Then add it under secrets. A program that opens the file can also provide a signer (sign).`;
+          this.#questions.add(ask, about, facts.evidence);
+          return;
+        }
         const ask = `${scheme} (${facts.type}) is sent as a bearer token, because the document does not say more. Is that right?`;
         this.#questions.add(ask, about, facts.evidence);
         return this.#bearer(set, name);
@@ -144,13 +161,13 @@ export class SecretsDrafter {
   }
 
   #bearer(set: SecretsSpec, name: string): void {
-    if (set.bearer === undefined && !set.basic && !set.oauth) set.bearer = name;
+    if (!hasAuthorization(set)) set.bearer = name;
   }
 
   /** A parameter that carries the same token as the scheme uses the same secret. */
   #addParameter(set: SecretsSpec, parameter: ParameterFacts, shared: string | undefined): void {
     const { name, in: place } = parameter;
-    const isTaken = set.bearer !== undefined || set.basic !== undefined || set.oauth !== undefined;
+    const isTaken = hasAuthorization(set);
     if (place === "header" && /^authorization$/i.test(name)) {
       if (isTaken || Object.keys(set.headers).some((header) => /^authorization$/i.test(header))) return;
       if (isBearerText(parameter.description)) set.bearer = secretName(name);
@@ -178,6 +195,11 @@ export class SecretsDrafter {
     for (let more = 2; taken.has(name); more++) name = `${longer}-${more}`;
     return name;
   }
+}
+
+/** A request has one header Authorization. */
+function hasAuthorization({ bearer, basic, oauth, sign }: SecretsSpec): boolean {
+  return bearer !== undefined || basic !== undefined || oauth !== undefined || sign !== undefined;
 }
 
 /** Secrets in a body, by field. User names may be shown. */
@@ -211,8 +233,10 @@ function costOf(facts: SecuritySchemeFacts): number {
       return 3;
     case "oauth2":
       return facts.clientCredentials ? 5 : 8;
+    case "aws-sigv4":
+      return 7;
     case "other":
-      return 9;
+      return facts.unsendable === undefined ? 9 : 50;
   }
 }
 
@@ -226,11 +250,18 @@ function secretName(name: string): string {
   return joined === "" ? "key" : joined;
 }
 
-function setYaml({ query, headers, public: shown, ...others }: SecretsSpec): YamlMap {
+function setYaml({ query, headers, public: shown, sign, ...others }: SecretsSpec): YamlMap {
   return {
     ...(Object.keys(query).length === 0 ? {} : { query }),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...others,
+    ...(sign === undefined ? {} : { sign: signYaml(sign) }),
     ...(shown.length === 0 ? {} : { public: shown }),
   };
+}
+
+function signYaml(sign: string | SignerSpec): YamlMap[string] {
+  if (typeof sign === "string") return sign;
+  const { kind, ...settings } = sign;
+  return { [kind]: settings };
 }
