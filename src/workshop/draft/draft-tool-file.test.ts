@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readOpenApi } from "../documents/openapi/read-openapi.ts";
 import { parseDocument } from "../documents/parse-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "./draft-tool-file.ts";
@@ -271,5 +271,56 @@ test("X5 a constant in the query of a path is sent without an argument", () => {
   expect(draft.file?.tools["get_files"]).toMatchObject({
     input: "NoArguments",
     request: { query: { alt: { const: "media" } } },
+  });
+});
+
+describe("X5: an optional body that carries nothing is not an argument", () => {
+  const none = { type: "object", properties: {}, additionalProperties: false };
+  const operation = (schema: unknown, media: string, more: object = {}) =>
+    documentWith({
+      "/things": {
+        get: { operationId: "list", requestBody: { content: { [media]: { schema, ...more } } }, responses: {} },
+      },
+    });
+  const form = "application/x-www-form-urlencoded";
+
+  test.each([
+    [none, form],
+    [none, "application/json"],
+    [none, "multipart/form-data"],
+    [{ type: "object", properties: {} }, form],
+    [{}, form],
+  ])("of the schema %j as %s", (schema, media) => {
+    const { file, questions } = draftOf(operation(schema, media));
+    expect(file?.tools["list"]?.request).not.toHaveProperty("body");
+    expect(file?.types["NoArguments"]?.fields).toEqual({});
+    const isAsked = questions.some(({ ask }) => ask.includes("a form without members"));
+    expect(isAsked).toBe(schema !== none);
+  });
+
+  test.each([
+    [{ type: "object" }, "application/json"],
+    [{}, "application/json"],
+    [{ type: "object", additionalProperties: true }, form],
+    [{ type: "object", additionalProperties: { type: "string" } }, form],
+    [{ type: "object", patternProperties: { "^x-": {} }, additionalProperties: false }, "application/json"],
+    [{ type: "string" }, form],
+  ])("but one of the schema %j as %s is, because it can carry something", (schema, media) => {
+    expect(draftOf(operation(schema, media)).file?.tools["list"]?.request).toHaveProperty("body");
+  });
+
+  test("a required one is still sent, and one with another media type that carries something is sent as that", () => {
+    const required = documentWith({
+      "/things": {
+        post: { operationId: "add", requestBody: { required: true, content: { [form]: { schema: none } } } },
+      },
+    });
+    expect(draftOf(required).file?.tools["add"]?.request).toHaveProperty("body");
+    const content = {
+      "application/json": { schema: none },
+      [form]: { schema: { properties: { a: { type: "string" } } } },
+    };
+    const both = documentWith({ "/things": { post: { operationId: "add", requestBody: { content } } } });
+    expect(draftOf(both).file?.tools["add"]?.request).toMatchObject({ body: "form" });
   });
 });

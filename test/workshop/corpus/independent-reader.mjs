@@ -57,9 +57,23 @@ function readOperation(root, path, { item, operation }) {
   if (form.length > 0) bodies.set("form", form);
   const body = follow(root, operation.requestBody);
   for (const [type, content] of Object.entries(body?.content ?? {})) {
+    if (!body.required && carriesNothing(root, type, content)) continue;
     bodies.set(type, content?.schema ? membersOf(root, content.schema) : ["(body)"]);
   }
   return { parameters, bodies };
+}
+
+/** An optional body whose only value is an empty object, and a form that names no member, have nothing to send. */
+function carriesNothing(root, type, content) {
+  const schema = follow(root, content?.schema);
+  if (typeof schema !== "object" || schema === null || content.example || content.examples) return false;
+  const told = Object.keys(schema).filter(
+    (name) => !["type", "properties", "additionalProperties", "title", "description"].includes(name),
+  );
+  if (told.length > 0 || Object.keys(schema.properties ?? {}).length > 0) return false;
+  if (schema.type !== undefined && schema.type !== "object") return false;
+  if (schema.additionalProperties === false) return schema.type === "object" || schema.properties !== undefined;
+  return schema.additionalProperties === undefined && /^(?:application\/x-www-form-urlencoded|multipart\/)/i.test(type);
 }
 
 /** The names at the top of a body, of all alternatives; without those that only answers have. */

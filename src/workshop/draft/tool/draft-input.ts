@@ -6,6 +6,7 @@ import type { BodySecret } from "../secrets/draft-secrets.ts";
 import { allFields, ANY_SHAPE, TEXT_SHAPE, type DraftType } from "../types/draft-type.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import { draftParameters, type DraftedParameters, type ToolPlace } from "./draft-parameters.ts";
+import { usedContents } from "./empty-body.ts";
 import { chooseMedia, type BodyKind, type MediaChoice } from "./media-type.ts";
 import { isWritable, parameterStyle } from "./parameter-style.ts";
 
@@ -35,7 +36,8 @@ export function draftInput(operation: OperationFacts, place: ToolPlace): Drafted
   const { tool, types, questions } = place;
   const name = `${pascalCase(tool.split("_"))}Input`;
   const parameters = draftParameters(operation, place);
-  const choice = operation.body && chooseMedia(operation.body.contents);
+  const contents = operation.body ? usedContents(operation.body, tool, questions) : [];
+  const choice = chooseMedia(contents);
   if (choice && choice.others.length > 0) {
     const ask = `The body is sent as ${choice.content.mediaType}; the document also allows ${choice.others.join(", ")}. Is it the right one?`;
     questions.add(ask, `tools.${tool}.request.body`, choice.content.evidence);
