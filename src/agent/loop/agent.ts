@@ -33,7 +33,8 @@ export class Agent {
     this.#options = options;
     this.#history = new ConversationHistory(options.messages ?? []);
     const results = new KeptResults(maxResult);
-    this.#tools = new LiveTools({ host, agent, searchAbove, results });
+    const maxTools = () => this.model.maxTools ?? Infinity;
+    this.#tools = new LiveTools({ host, agent, searchAbove, maxTools, results });
     this.#runner = new ToolRunner({ host, tools: this.#tools, results, consent, input, agent });
   }
 

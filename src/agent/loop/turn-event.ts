@@ -28,6 +28,8 @@ export type TurnEvent =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
   | { type: "wait"; ms: number; reason: string }
+  /** Something that the user should know, for example a tool that the provider does not accept. */
+  | { type: "notice"; text: string }
   /** An answer of the model is complete. */
   | { type: "answer"; usage: Usage }
   | { type: "tool_start"; id: string; server: string; tool: string; arguments: unknown }

@@ -4,13 +4,13 @@ import { isDeeperThan, MAX_NESTING } from "../../json/nesting.ts";
 import { CallIds } from "./call-ids.ts";
 import type { AssistantMessage, ReasoningPart, TextPart, ToolCallPart } from "./model-message.ts";
 import type { ModelEvent, ModelStopReason, Usage } from "./model-provider.ts";
-import type { ToolNames } from "./tool-names.ts";
+import type { ProviderNames } from "./provider-names.ts";
 
 type FinishPart = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
 
 /** Makes events, and at the end a message, of the parts that a provider's package reports. */
 export class AnswerReader {
-  readonly #names: ToolNames;
+  readonly #names: ProviderNames;
   readonly #ids: CallIds;
   readonly #content: (TextPart | ReasoningPart | ToolCallPart)[] = [];
   /** Blocks that are open, by kind and id. */
@@ -20,7 +20,7 @@ export class AnswerReader {
   #finish: FinishPart | undefined;
 
   /** `ids`: of calls that the conversation already has. */
-  constructor(names: ToolNames, ids: Iterable<string>) {
+  constructor(names: ProviderNames, ids: Iterable<string>) {
     this.#names = names;
     this.#ids = new CallIds(ids);
   }
@@ -86,8 +86,8 @@ export class AnswerReader {
     const call: ToolCallPart = {
       type: "tool_call",
       id: this.#ids.take(part.toolCallId),
-      name: this.#names.fromProvider(part.toolName),
-      arguments: parsed.value,
+      name: this.#names.tools.toOwn(part.toolName),
+      arguments: this.#names.properties.keysToOwn(parsed.value),
       ...(part.providerMetadata && { metadata: part.providerMetadata }),
     };
     this.#content.push(call);

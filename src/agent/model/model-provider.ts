@@ -6,6 +6,8 @@ export interface ModelProvider {
   readonly name: string;
   /** Undefined if they are not known; then costs are not shown. */
   readonly prices?: ModelPrices | undefined;
+  /** The most tools of one request; undefined if there is no limit. */
+  readonly maxTools?: number | undefined;
   /**
    * Continues the conversation once. The last event is `end`; a failure is thrown as a `NexusError` whose message says
    * what happened and whose hint says what to do. Aborting the signal ends the request at the provider.
@@ -43,6 +45,8 @@ export type ModelEvent =
   | { type: "tool_call"; call: ToolCallPart }
   /** The provider limits requests, or failed for a moment: it is asked again after this time. */
   | { type: "wait"; ms: number; reason: string }
+  /** Something that the user should know, and that does not end the answer. */
+  | { type: "notice"; text: string }
   | { type: "end"; stopReason: ModelStopReason; usage: Usage; message: AssistantMessage };
 
 export type ModelStopReason =

@@ -14,6 +14,8 @@ export interface ProviderFetchOptions {
   expects: "events" | "json";
   /** Called whenever something arrives. */
   onActivity?: (() => void) | undefined;
+  /** Called with the body of a refusal before it is thrown. */
+  onRefusal?: ((body: string) => void) | undefined;
 }
 
 /** The parts of `fetch` that providers' packages use. */
@@ -169,8 +171,9 @@ class PendingAnswer implements DispatchHandler {
   #refuse(): void {
     if (!this.#refused) return;
     const { status, headers, chunks } = this.#refused;
-    const { endpoint, model } = this.#options;
+    const { endpoint, model, onRefusal } = this.#options;
     const body = Buffer.concat(chunks).toString("utf8");
+    onRefusal?.(body);
     this.#fail(explainRefusal({ status, headers, body, url: this.#shown }, endpoint, model));
     this.#controller?.abort(new Error("over"));
   }

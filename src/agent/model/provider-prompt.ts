@@ -18,26 +18,33 @@ import type {
   ToolResultPart,
 } from "./model-message.ts";
 import type { ModelRequest } from "./model-provider.ts";
-import type { ToolNames } from "./tool-names.ts";
-import { providerSchema } from "./tool-schema.ts";
+import type { ProviderNames } from "./provider-names.ts";
+import type { RefusedTools } from "./refused-tools.ts";
 
 type UserContent = (LanguageModelV3TextPart | LanguageModelV3FilePart)[];
 type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 
+/** What depends on the provider of a request. */
+export interface ProviderContext {
+  taker: MediaTaker;
+  names: ProviderNames;
+  refused: RefusedTools;
+}
+
 /** A request in the form of the provider's package. */
-export function providerCall(request: ModelRequest, taker: MediaTaker, names: ToolNames): LanguageModelV3CallOptions {
-  const { system, messages, tools = [], toolChoice, maxTokens, temperature, stopSequences } = request;
+export function providerCall(
+  request: ModelRequest,
+  { taker, names, refused }: ProviderContext,
+): LanguageModelV3CallOptions {
+  const { system, messages, toolChoice, maxTokens, temperature, stopSequences } = request;
+  // First the tools: the names of their properties are those of the arguments in messages.
+  const tools = refused.accepted(request.tools ?? []).map((tool) => refused.definitionOf(tool, names));
   const prompt: LanguageModelV3Message[] = messages.flatMap((message) => converted(message, taker, names));
   if (system !== undefined && system !== "") prompt.unshift({ role: "system", content: system });
   return {
     prompt,
     ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, inputSchema }) => ({
-        type: "function" as const,
-        name: names.toProvider(name),
-        description,
-        inputSchema: providerSchema(inputSchema),
-      })),
+      tools,
       toolChoice: { type: toolChoice ?? "auto" },
     }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
@@ -46,7 +53,7 @@ export function providerCall(request: ModelRequest, taker: MediaTaker, names: To
   };
 }
 
-function converted(message: ModelMessage, taker: MediaTaker, names: ToolNames): LanguageModelV3Message[] {
+function converted(message: ModelMessage, taker: MediaTaker, names: ProviderNames): LanguageModelV3Message[] {
   if (message.role === "tool") return toolMessages(message, taker, names);
   if (message.role === "assistant") {
     const content = assistantContent(message, taker, names);
@@ -68,7 +75,7 @@ function filePart({ data, mediaType }: MediaPart): LanguageModelV3FilePart {
   return { type: "file", data, mediaType };
 }
 
-function assistantContent({ content }: AssistantMessage, taker: MediaTaker, names: ToolNames): AssistantContent {
+function assistantContent({ content }: AssistantMessage, taker: MediaTaker, names: ProviderNames): AssistantContent {
   const parts: AssistantContent = [];
   for (const part of content) {
     if (part.type === "text") {
@@ -76,12 +83,12 @@ function assistantContent({ content }: AssistantMessage, taker: MediaTaker, name
     } else if (part.type === "reasoning") {
       parts.push({ type: "reasoning", text: part.text, ...optionsOf(part.metadata) });
     } else {
-      const [toolCallId, toolName] = [callId(part.id, taker), names.toProvider(part.name)];
+      const [toolCallId, toolName] = [callId(part.id, taker), names.tools.toSafe(part.name)];
       parts.push({
         type: "tool-call",
         toolCallId,
         toolName,
-        input: objectOf(part.arguments),
+        input: names.properties.keysToSafe(objectOf(part.arguments)),
         ...optionsOf(part.metadata),
       });
     }
@@ -102,7 +109,7 @@ function optionsOf(metadata: Readonly<Record<string, unknown>> | undefined): {
 }
 
 /** Media that cannot be part of a result follow as a message of the user that says where they come from. */
-function toolMessages({ content }: ToolMessage, taker: MediaTaker, names: ToolNames): LanguageModelV3Message[] {
+function toolMessages({ content }: ToolMessage, taker: MediaTaker, names: ProviderNames): LanguageModelV3Message[] {
   const after: UserContent = [];
   const results = content.map((part): LanguageModelV3ToolResultPart => {
     const { output, apart } = toolOutput(part, taker);
@@ -111,7 +118,7 @@ function toolMessages({ content }: ToolMessage, taker: MediaTaker, names: ToolNa
     return {
       type: "tool-result",
       toolCallId: callId(part.id, taker),
-      toolName: names.toProvider(part.name),
+      toolName: names.tools.toSafe(part.name),
       output,
     };
   });
@@ -138,7 +145,7 @@ function toolOutput({ content, isError }: ToolResultPart, taker: MediaTaker): To
   const text = texts.length === 0 ? "(no content)" : texts.join("\n");
   if (!isError) return { output: { type: "text", value: text }, apart: media };
   // Only Anthropic's protocol marks errors.
-  const said = taker.type === "anthropic" ? text : `The tool failed: ${text}`;
+  const said = taker.type === "anthropic" ? text : `Error: ${text}`;
   return { output: { type: "error-text", value: said }, apart: media };
 }
 

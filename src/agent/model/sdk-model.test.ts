@@ -1,48 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { ANTHROPIC_FAILURES, openAnthropicFake } from "../../../test/fixtures/providers/anthropic-fake.ts";
-import { OPENAI_FAILURES, openOpenAiFake } from "../../../test/fixtures/providers/openai-fake.ts";
-import type { ProviderFake } from "../../../test/fixtures/providers/provider-fake.ts";
+import { ANTHROPIC_FAILURES } from "../../../test/fixtures/providers/anthropic-fake.ts";
+import { OPENAI_FAILURES } from "../../../test/fixtures/providers/openai-fake.ts";
+import { openFakeModel } from "../../../test/fixtures/providers/fake-model.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { Network } from "../../net/network.ts";
 import type { ModelEvent, ModelRequest } from "./model-provider.ts";
-import { normalBaseUrl, type ProviderType } from "./provider-endpoint.ts";
-import { SdkModel } from "./sdk-model.ts";
+import type { ProviderType } from "./provider-endpoint.ts";
+import type { SdkModel } from "./sdk-model.ts";
 
 const TYPES: ProviderType[] = ["anthropic", "openai", "openai-compatible"];
-
-interface World extends AsyncDisposable {
-  fake: ProviderFake;
-  model: SdkModel;
-}
-
-async function open(
-  type: ProviderType,
-  options: { timeoutMs?: number; model?: string; key?: string } = {},
-): Promise<World> {
-  const fake = await (type === "anthropic" ? openAnthropicFake() : openOpenAiFake());
-  const network = new Network();
-  const model = new SdkModel({
-    endpoint: {
-      provider: "fake",
-      type,
-      baseUrl: normalBaseUrl(fake.url),
-      apiKey: options.key ?? "test-key",
-      headers: {},
-      keyHint: "Set another key.",
-    },
-    model: options.model ?? "fake-large",
-    network,
-    timeoutMs: options.timeoutMs ?? 60_000,
-  });
-  return {
-    fake,
-    model,
-    [Symbol.asyncDispose]: async () => {
-      await network.close();
-      await fake.close();
-    },
-  };
-}
 
 const HELLO: ModelRequest = { messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }] };
 const TOOL = {
@@ -73,7 +38,7 @@ async function failureOf(
 
 describe.each(TYPES)("%s", (type) => {
   test(`${type}: an answer comes as text in pieces, with usage and a message at its end`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({ text: ["Good ", "morning"], usage: { input: 12, output: 3 } });
     expect(await all(world.model, { ...HELLO, system: "Be short." })).toEqual([
       { type: "text", text: "Good " },
@@ -89,7 +54,7 @@ describe.each(TYPES)("%s", (type) => {
   });
 
   test(`${type}: parallel tool calls are complete when they are reported`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({
       text: "I add.",
       calls: [
@@ -111,7 +76,7 @@ describe.each(TYPES)("%s", (type) => {
   });
 
   test(`${type}: a broken stream fails after what arrived, with CONNECTION_LOST`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({ text: ["One", "Two", "Three"], breakAfter: 5 });
     const { error, events } = await failureOf(world.model);
     expect(error).toMatchObject({ code: "CONNECTION_LOST" });
@@ -120,14 +85,14 @@ describe.each(TYPES)("%s", (type) => {
   });
 
   test(`${type}: a stream that ends too early is not a complete answer`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({ text: ["One", "Two", "Three"], endAfter: 4 });
     const { error } = await failureOf(world.model);
     expect(error).toMatchObject({ code: "CONNECTION_LOST" });
   });
 
   test(`${type}: an event that is not JSON is reported as an unreadable answer`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({ text: ["One", "Two"], malformedAt: 2 });
     const { error } = await failureOf(world.model);
     expect(error).toMatchObject({ code: "PROTOCOL_VIOLATION" });
@@ -135,21 +100,21 @@ describe.each(TYPES)("%s", (type) => {
   });
 
   test(`${type}: a wrong key is refused with what to do, and never shown`, async () => {
-    await using world = await open(type, { key: "wrong-key-123" });
+    await using world = await openFakeModel(type, { key: "wrong-key-123" });
     const { error } = await failureOf(world.model);
     expect(error).toMatchObject({ code: "AUTH_REQUIRED", hint: "Set another key." });
     expect(JSON.stringify([error.message, error.details])).not.toContain("wrong-key-123");
   });
 
   test(`${type}: an unknown model names the nearest one`, async () => {
-    await using world = await open(type, { model: "fake-lagre" });
+    await using world = await openFakeModel(type, { model: "fake-lagre" });
     const { error } = await failureOf(world.model);
     expect(error.code).toBe("NAME_UNKNOWN");
     expect(error.hint).toContain(`Did you mean "fake:fake-large"?`);
   });
 
   test(`${type}: a limited request waits as told and is made again`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     const failures = type === "anthropic" ? ANTHROPIC_FAILURES : OPENAI_FAILURES;
     world.fake.script(failures.rateLimited({ "retry-after-ms": "150" }), { text: "Now." });
     const events = await all(world.model);
@@ -199,7 +164,7 @@ const WHOLE: ModelRequest = {
 };
 
 test("anthropic: media, calls and results arrive in the provider's form", async () => {
-  await using world = await open("anthropic");
+  await using world = await openFakeModel("anthropic");
   await all(world.model, WHOLE);
   const { messages, tools } = world.fake.asked[0]?.body ?? {};
   const image = { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } };
@@ -235,7 +200,7 @@ test("anthropic: media, calls and results arrive in the provider's form", async 
 test.each(["openai", "openai-compatible"] as const)(
   "%s: media of results follow as a message of the user, and errors are said in words",
   async (type) => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     await all(world.model, WHOLE);
     const { messages, tools } = world.fake.asked[0]?.body ?? {};
     const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } };
@@ -252,7 +217,7 @@ test.each(["openai", "openai-compatible"] as const)(
         ],
       },
       { role: "tool", tool_call_id: "a1", content: "a picture\n[Its images and files follow in the next message.]" },
-      { role: "tool", tool_call_id: "a2", content: "The tool failed: not JSON" },
+      { role: "tool", tool_call_id: "a2", content: "Error: not JSON" },
       { role: "user", content: [{ type: "text", text: "From the result of the tool add:" }, image] },
     ]);
     expect(tools).toMatchObject([{ type: "function", function: { name: "add", parameters: TOOL.inputSchema } }]);
@@ -260,7 +225,7 @@ test.each(["openai", "openai-compatible"] as const)(
 );
 
 test("reasoning is returned to its provider with its signature", async () => {
-  await using world = await open("anthropic");
+  await using world = await openFakeModel("anthropic");
   world.fake.script({ reasoning: "Hm.", text: "Yes." });
   const events = await all(world.model);
   expect(events[0]).toEqual({ type: "reasoning", text: "Hm." });
@@ -277,7 +242,7 @@ test("reasoning is returned to its provider with its signature", async () => {
 });
 
 test("reasoning of a compatible server is reported and returned", async () => {
-  await using world = await open("openai-compatible");
+  await using world = await openFakeModel("openai-compatible");
   world.fake.script({ reasoning: "Hm.", text: "Yes." });
   const end = (await all(world.model)).at(-1);
   if (end?.type !== "end") throw new Error("no end");
@@ -289,7 +254,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   const failures = type === "anthropic" ? ANTHROPIC_FAILURES : OPENAI_FAILURES;
 
   test(`${type}: arguments that are not JSON stay a string, unless the answer was cut off in them`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     const calls = [{ id: "c1", name: "add", arguments: `{"a": 1` }];
     world.fake.script({ calls }, { calls, stop: type === "anthropic" ? "max_tokens" : "length" });
     expect(await all(world.model)).toMatchObject([
@@ -300,7 +265,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: missing usage counts as 0, and refused content is a reason to stop`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({ text: "No.", usage: null, stop: type === "anthropic" ? "refusal" : "content_filter" });
     expect((await all(world.model)).at(-1)).toMatchObject({
       stopReason: "refused",
@@ -309,7 +274,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: aborting ends the request at the provider`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({ text: ["One", "Two"], stallAfter: 4 });
     const abort = new AbortController();
     await expect(async () => {
@@ -321,7 +286,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: who stops reading ends the request at the provider`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({ text: ["One", "Two"], stallAfter: 4 });
     for await (const event of world.model.stream(HELLO, {})) if (event.type === "text") break;
     expect(await world.fake.asked[0]?.closed).toBe("aborted");
@@ -330,7 +295,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   test.each([{ text: ["One", "Two"], stallAfter: 3 }, "never" as const])(
     `${type}: an answer that does not come in time fails with TIMEOUT`,
     async (answer) => {
-      await using world = await open(type, { timeoutMs: 400 });
+      await using world = await openFakeModel(type, { timeoutMs: 400 });
       world.fake.script(answer);
       expect((await failureOf(world.model)).error).toMatchObject({ code: "TIMEOUT" });
       expect(world.fake.asked).toHaveLength(1);
@@ -338,7 +303,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   );
 
   test(`${type}: a provider that fails for a moment is asked again, and then not for ever`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script(failures.internal(), "close", { text: "Back." });
     const events = await all(world.model);
     expect(events.map((event) => event.type)).toEqual(["wait", "wait", "text", "end"]);
@@ -350,7 +315,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: an error inside the stream is explained like one of HTTP`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     const busy = { type: "overloaded_error", message: "Overloaded" };
     world.fake.script({ text: "x", errorAt: { at: 0, ...busy } }, { text: "Now." });
     expect((await all(world.model)).map((event) => event.type)).toEqual(["wait", "text", "end"]);
@@ -359,7 +324,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: context and content that the provider refuses are not tried again`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script(failures.contextTooLong(), failures.refusedContent());
     const long = (await failureOf(world.model)).error;
     expect(long).toMatchObject({ code: "SERVER_ERROR" });
@@ -371,7 +336,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: a page instead of a stream is not an answer`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({ status: 200, headers: { "content-type": "text/html" }, body: "<html>" });
     const { error } = await failureOf(world.model);
     expect(error).toMatchObject({ code: "PROTOCOL_VIOLATION" });
@@ -379,7 +344,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: names of tools that the provider would refuse are mapped there and back`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     const name = `what.a ${"very ".repeat(20)}long name`;
     world.fake.script(({ body }) => {
       const [tool = {}] = body.tools ?? [];
@@ -392,7 +357,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: ids of calls are unique in a conversation`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     world.fake.script({ calls: [{ id: "a1", name: "add", arguments: { a: 3 } }] });
     expect((await all(world.model, WHOLE))[0]).toMatchObject({ call: { id: "a1-2" } });
   });
@@ -405,7 +370,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: two messages of the user in a row are accepted as they are`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     await all(world.model, { messages: [...HELLO.messages, ...HELLO.messages] });
     expect(JSON.stringify(world.fake.asked[0]?.body.messages).match(/Hello/g)).toHaveLength(2);
   });

@@ -6,12 +6,20 @@ import { AnswerClock } from "./answer-clock.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { openLanguageModel } from "./language-model.ts";
 import { listProviderModels } from "./list-models.ts";
-import type { ModelCallOptions, ModelEvent, ModelPrices, ModelProvider, ModelRequest } from "./model-provider.ts";
-import { hiddenValuesOf, type ProviderEndpoint } from "./provider-endpoint.ts";
+import type {
+  ModelCallOptions,
+  ModelEvent,
+  ModelPrices,
+  ModelProvider,
+  ModelRequest,
+  ModelTool,
+} from "./model-provider.ts";
+import { hiddenValuesOf, type ProviderEndpoint, type ProviderType } from "./provider-endpoint.ts";
 import { brokenStream, pauseAfter, providerFailure } from "./provider-failure.ts";
 import { providerFetch } from "./provider-fetch.ts";
 import { providerCall } from "./provider-prompt.ts";
-import { ToolNames } from "./tool-names.ts";
+import { providerNames } from "./provider-names.ts";
+import { RefusedTools } from "./refused-tools.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 
 export interface SdkModelOptions {
@@ -25,6 +33,10 @@ export interface SdkModelOptions {
 
 const TIMEOUT_MS = 600_000;
 const SILENCE_MS = 180_000;
+/** Requests that are repeated in one answer because a tool in them was refused. */
+const MAX_REFUSED_TOOLS = 20;
+/** More tools are refused. */
+const MAX_TOOLS: Partial<Record<ProviderType, number>> = { openai: 128 };
 /** To look up the names of models after one was unknown. */
 const LOOK_UP_MS = 5_000;
 
@@ -32,12 +44,15 @@ const LOOK_UP_MS = 5_000;
 export class SdkModel implements ModelProvider {
   readonly name: string;
   readonly prices: ModelPrices | undefined;
+  readonly maxTools: number | undefined;
   readonly #options: SdkModelOptions;
+  readonly #refused = new RefusedTools();
 
   constructor(options: SdkModelOptions) {
     this.#options = options;
     this.name = `${options.endpoint.provider}:${options.model}`;
     this.prices = options.prices;
+    this.maxTools = MAX_TOOLS[options.endpoint.type];
   }
 
   async *stream(request: ModelRequest, { signal }: ModelCallOptions = {}): AsyncGenerator<ModelEvent, void, undefined> {
@@ -46,10 +61,12 @@ export class SdkModel implements ModelProvider {
     const clock = new AnswerClock(this.name, limits, signal);
     const hidden = hiddenValuesOf(endpoint);
     try {
-      for (let failures = 1; ; failures++) {
+      for (let failures = 1, refusals = 0; ; failures++) {
         let hasOutput = false;
+        let refusal: string | undefined;
+        const onRefusal = (body: string) => (refusal = body);
         try {
-          for await (const event of this.#attempt(request, clock)) {
+          for await (const event of this.#attempt(request, { clock, onRefusal })) {
             hasOutput = true;
             yield event;
           }
@@ -57,6 +74,12 @@ export class SdkModel implements ModelProvider {
         } catch (thrown) {
           clock.rest();
           const error = clock.signal.aborted ? clock.signal.reason : this.#failure(thrown);
+          const odd = this.#refusedTool(error, refusal, request);
+          if (odd && !hasOutput && refusals++ < MAX_REFUSED_TOOLS) {
+            failures--;
+            if (odd.isLeftOut) yield leftOut(odd.tool, endpoint);
+            continue;
+          }
           const pause = hasOutput || clock.signal.aborted ? undefined : pauseAfter(error, failures);
           if (pause === undefined) throw hidden.inError(await this.#withNearestName(error));
           if (pause > clock.leftMs) throw hidden.inError(waitTooLong(error, pause, timeoutMs));
@@ -71,13 +94,16 @@ export class SdkModel implements ModelProvider {
     }
   }
 
-  async *#attempt(request: ModelRequest, clock: AnswerClock): AsyncGenerator<ModelEvent, void, undefined> {
+  async *#attempt(
+    request: ModelRequest,
+    { clock, onRefusal }: { clock: AnswerClock; onRefusal: (body: string) => void },
+  ): AsyncGenerator<ModelEvent, void, undefined> {
     const { endpoint, model, network } = this.#options;
     clock.signal.throwIfAborted();
-    const fetch = providerFetch({ network, endpoint, model, expects: "events", onActivity: clock.hear });
+    const fetch = providerFetch({ network, endpoint, model, expects: "events", onActivity: clock.hear, onRefusal });
     const languageModel = await openLanguageModel(endpoint, model, fetch);
-    const names = new ToolNames();
-    const call = providerCall(request, { type: endpoint.type, model }, names);
+    const names = providerNames(endpoint.type);
+    const call = providerCall(request, { taker: { type: endpoint.type, model }, names, refused: this.#refused });
     const reader = new AnswerReader(names, callIdsOf(request));
     clock.hear();
     const { stream } = await languageModel.doStream({ ...call, abortSignal: clock.signal });
@@ -93,6 +119,11 @@ export class SdkModel implements ModelProvider {
 
   #failure(thrown: unknown): NexusError {
     return providerFailure(thrown, this.#options.endpoint, this.#options.model);
+  }
+
+  /** The tool because of which the provider refused the request, if it names one. */
+  #refusedTool({ code }: NexusError, body: string | undefined, { tools = [] }: ModelRequest) {
+    return code === "SERVER_ERROR" && body !== undefined ? this.#refused.note(body, tools) : undefined;
   }
 
   /** For an unknown model: which one was probably meant, if the provider lists its models. */
@@ -116,6 +147,10 @@ function callIdsOf({ messages }: ModelRequest): string[] {
   return messages.flatMap(({ role, content }) =>
     role === "assistant" ? content.flatMap((part) => (part.type === "tool_call" ? [part.id] : [])) : [],
   );
+}
+
+function leftOut({ name }: ModelTool, { provider }: ProviderEndpoint): ModelEvent {
+  return { type: "notice", text: `The provider "${provider}" does not accept the tool ${name}. It is left out.` };
 }
 
 function waitTooLong(error: NexusError, pauseMs: number, timeoutMs: number): NexusError {

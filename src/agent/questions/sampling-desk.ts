@@ -92,6 +92,7 @@ export class SamplingDesk {
     const messages = samplingMessages(params["messages"], tools);
     const model = chooseModel(this.#options.models(), modelPreferences);
     if (!model) throw samplingDenied(server, "no model is configured");
+    requireFewTools(tools, model);
     const most = Math.min(this.#options.maxTokens ?? DEFAULT_MAX_TOKENS, this.#budget.left(server).tokens);
     // Servers in other languages send 1000.0, and some send nothing.
     const wanted = typeof maxTokens === "number" && maxTokens >= 1 ? Math.floor(maxTokens) : most;
@@ -145,7 +146,7 @@ export class SamplingDesk {
       let end: Extract<ModelEvent, { type: "end" }> | undefined;
       for await (const event of model.stream(request, { signal })) {
         // Until the provider says what was used: an interrupted answer counts as a full one.
-        if (event.type !== "wait") usage = { inputTokens: 0, outputTokens: maxTokens };
+        if (event.type !== "wait" && event.type !== "notice") usage = { inputTokens: 0, outputTokens: maxTokens };
         if (event.type === "end") end = event;
       }
       if (!end) throw new Error("the answer of the provider has no end");
@@ -191,6 +192,12 @@ function asDenied(server: string, error: unknown): NexusError {
   if (error instanceof NexusError && (error.code === "DENIED" || error.code === "INPUT_FAILED")) return error;
   const denied = samplingDenied(server, "the question about it was not answered");
   return denied.with({ cause: error });
+}
+
+function requireFewTools({ tools }: SamplingTools, { name, maxTools = Infinity }: ModelProvider): void {
+  if (tools.length > maxTools) {
+    throw invalidSampling(`it has ${tools.length} tools; the limit of the model ${name} is ${maxTools}`);
+  }
 }
 
 /** Members that are undefined leave the request as it is. */

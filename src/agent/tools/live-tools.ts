@@ -22,9 +22,13 @@ export interface LiveToolsOptions extends ForAgent {
   host: Host;
   /** With more tools than this, they are searched for. */
   searchAbove: number;
+  /** The most tools that the model takes in one request. */
+  maxTools: () => number;
   results: KeptResults;
 }
 
+/** Of the agent itself, beside those of servers: to list and read resources, and to read long results. */
+const MAX_OWN_TOOLS = 3;
 /** How long a request to the model waits for lists that are being read. */
 const SETTLE_MS = 1_000;
 
@@ -106,7 +110,8 @@ export class LiveTools {
   }
 
   #isSearched(tools: readonly HostTool[]): boolean {
-    return tools.length > this.#options.searchAbove;
+    const { searchAbove, maxTools } = this.#options;
+    return tools.length > Math.min(searchAbove, maxTools() - MAX_OWN_TOOLS);
   }
 
   #ownTools(): OwnTool[] {

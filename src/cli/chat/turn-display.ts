@@ -51,6 +51,9 @@ export class TurnDisplay {
         this.#waitsUntil = { at: performance.now() + event.ms, reason: event.reason };
         screen.note(`waiting ${waitText(event.ms)}: ${event.reason}`, "yellow");
         break;
+      case "notice":
+        screen.note(event.text, "yellow");
+        break;
       case "answer":
         screen.endAnswer();
         break;

@@ -37,6 +37,7 @@ reached, 5 it refused the request, 6 no such model, 7 too slow, 8 it refused the
     let firstMs: number | undefined;
     for await (const event of model.stream(QUESTION, { signal })) {
       if (event.type === "wait") out.note(`${event.reason}; waiting ${waitText(event.ms)}`);
+      else if (event.type === "notice") out.note(event.text);
       else if (event.type === "end") end = event;
       else firstMs ??= performance.now() - startedAt;
     }
