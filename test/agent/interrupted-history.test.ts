@@ -9,6 +9,8 @@ import { examples } from "../fixtures/depth.ts";
 import { openFakeModel, type FakeModel } from "../fixtures/providers/fake-model.ts";
 import type { FakeStream } from "../fixtures/providers/provider-fake.ts";
 
+/** A turn that hangs is reported instead of waited for. */
+const ENDS = { message: "the turn has ended after its signal was aborted", timeout: 15_000 };
 const PNG = "iVBORw0KGgo=";
 
 /** Calls that end only if they are cancelled. */
@@ -96,6 +98,7 @@ test("every provider accepts the conversation of a turn that was interrupted at 
       const turn = agent.send("go", { signal: abort.signal, onEvent: reach }).finally(() => (isOver = true));
       await vi.waitUntil(() => isOver || abort.signal.aborted || pending > 0, { interval: 2, timeout: 60_000 });
       if (!isOver) abort.abort();
+      await expect.poll(() => isOver, ENDS).toBe(true);
       const { stopReason, error } = await turn;
       fake.forgetScript();
       expect(["CONNECTION_LOST", undefined]).toContain(error?.code);

@@ -12,6 +12,8 @@ import { startHttpFixture, type HttpFixture } from "../fixtures/servers/http-fix
 import { stdioFixture } from "../fixtures/servers/stdio-fixture.ts";
 
 const FOREVER_MS = 3_000_000;
+/** A turn that hangs is reported instead of waited for. */
+const ENDS = { message: "the turn has ended after its signal was aborted", timeout: 15_000 };
 
 /** Interrupts a turn at one of its points: events, moves of the model, questions and work at servers are counted. */
 class Interruption {
@@ -142,6 +144,7 @@ test("interrupting a turn at any point leaves no call, no process and a valid co
       });
       // What would never end is interrupted at the latest when it is under way.
       if (!isOver) interruption.abort.abort();
+      await expect.poll(() => isOver, ENDS).toBe(true);
       const result = await turn;
 
       expect(["end", "cancelled"]).toContain(result.stopReason);
