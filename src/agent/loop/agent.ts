@@ -32,7 +32,7 @@ export class Agent {
     this.model = model;
     this.#options = options;
     this.#history = new ConversationHistory(options.messages ?? []);
-    const results = new KeptResults(maxResult);
+    const results = new KeptResults(maxResult, this.messages);
     const maxTools = () => this.model.maxTools ?? Infinity;
     this.#tools = new LiveTools({ host, agent, searchAbove, maxTools, results });
     this.#runner = new ToolRunner({ host, tools: this.#tools, results, consent, input, agent });

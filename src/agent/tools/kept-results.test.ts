@@ -27,6 +27,22 @@ test("the oldest results are dropped when all together are too large, and the ne
   expect(await read(kept, "result-4", 16 * MEGABYTE - 1)).toEqual({ content: [{ type: "text", text: "d" }] });
 });
 
+test("ids of a conversation that is continued are not used for other results", async () => {
+  const before = new KeptResults(3);
+  before.shorten("first", ORIGIN);
+  const text = before.shorten("second", ORIGIN) ?? "";
+  const result = {
+    type: "tool_result",
+    id: "c1",
+    name: "t",
+    isError: false,
+    content: [{ type: "text", text }],
+  } as const;
+  const kept = new KeptResults(3, [{ role: "tool", content: [result] }]);
+  expect(await read(kept, "result-2", 0)).toMatchObject({ isError: true });
+  expect(kept.shorten("third", ORIGIN)).toContain(`"result-3"`);
+});
+
 test("a part never ends with half a character, and the next part begins with it", async () => {
   const kept = new KeptResults(3);
   const text = "ab😀cd";

@@ -1,10 +1,13 @@
 import type { CallToolResult } from "../../protocol/mcp.ts";
+import type { ModelMessage } from "../model/model-message.ts";
 import type { DataOrigin } from "./origin.ts";
 import { textResult, type OwnTool } from "./own-tool.ts";
 
 /** Characters of all kept results together; the oldest are dropped first. */
 const MAX_KEPT = 16 * 1024 * 1024;
 const READ_RESULT = "read_result";
+/** The id in a result that was shortened. */
+const NAMED = /\bread_result \{"id":"result-(\d{1,9})"/g;
 
 interface KeptResult {
   origin: DataOrigin | undefined;
@@ -16,10 +19,12 @@ export class KeptResults {
   readonly #maxResult: number;
   readonly #results = new Map<string, KeptResult>();
   #size = 0;
-  #count = 0;
+  #count: number;
 
-  constructor(maxResult: number) {
+  /** `messages`: a conversation that is continued. Its ids are not used again, because they mean other results. */
+  constructor(maxResult: number, messages: readonly ModelMessage[] = []) {
     this.#maxResult = maxResult;
+    this.#count = Math.max(0, ...messages.flatMap(numbersIn));
   }
 
   get isEmpty(): boolean {
@@ -84,6 +89,12 @@ export class KeptResults {
       this.#size -= text.length;
     }
   }
+}
+
+function numbersIn(message: ModelMessage): number[] {
+  const parts = message.role === "tool" ? message.content.flatMap(({ content }) => content) : [];
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.flatMap((text) => [...text.matchAll(NAMED)].map(([, number]) => Number(number)));
 }
 
 /** A part of a text that does not end with half a character. */
