@@ -114,6 +114,7 @@ function readResource(host: Host, scope: ForAgent): AgentTool {
 export interface PromptCommand {
   /** `server:prompt`. */
   name: string;
+  server: string;
   description: string;
   arguments: readonly { name: string; description?: string; required?: boolean }[];
   /** Returns the messages. Values are passed by name, or in the order of the arguments. */
@@ -126,6 +127,7 @@ export function promptCommands(host: Host, scope: ForAgent = {}): PromptCommand[
     const parameters = prompt.arguments ?? [];
     return {
       name: `${server}:${prompt.name}`,
+      server,
       description: prompt.description ?? prompt.title ?? prompt.name,
       arguments: parameters,
       async expand(values = {}, { signal, input } = {}) {
@@ -165,8 +167,10 @@ export interface ContextOptions extends ForAgent {
 }
 
 const READS_AT_ONCE = 4;
+/** Servers say themselves what is important. */
+const MAX_CONTEXT_RESOURCES = 100;
 
-/** Important resources as context, up to the budget. Resources that cannot be read are skipped. */
+/** Important resources as context, up to the budget and 100 of them. Resources that cannot be read are skipped. */
 export async function contextBlocks(
   host: Host,
   { budget, minPriority = 0.8, agent, signal, timeoutMs }: ContextOptions,
@@ -180,7 +184,8 @@ export async function contextBlocks(
     .resources(scope)
     .map(({ server, resource }) => ({ server, uri: resource.uri, priority: priorityOf(resource.annotations) }))
     .filter(({ priority }) => priority >= minPriority)
-    .sort((a, b) => b.priority - a.priority);
+    .sort((a, b) => b.priority - a.priority)
+    .slice(0, MAX_CONTEXT_RESOURCES);
   const blocks: ContextBlock[] = [];
   let left = budget;
   const read = ({ server, uri }: { server: string; uri: string }) =>

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Agent } from "../../src/agent/loop/agent.ts";
+import type { TurnEvent } from "../../src/agent/loop/turn-event.ts";
 import { PROVIDER_TYPES, type ProviderType } from "../../src/agent/model/provider-endpoint.ts";
 import type { ToolConsent } from "../../src/agent/consent/tool-consent.ts";
 import { ScriptedServer } from "../../src/testing/index.ts";
@@ -115,3 +116,18 @@ test("every provider accepts the conversation of a turn that was interrupted at 
     { numRuns: examples(150), endOnFailure: true },
   );
 });
+
+test.each(PROVIDER_TYPES)(
+  "%s: aborting a turn ends the request at the provider while nothing comes (G6)",
+  async (type) => {
+    await using silent = await openFakeModel(type);
+    silent.fake.script({ text: ["Some ", "words"], stallAfter: 4 });
+    const abort = new AbortController();
+    const agent = new Agent({ host: world.host, model: silent.model, consent });
+    const onEvent = ({ type: kind }: TurnEvent) => {
+      if (kind === "text") abort.abort();
+    };
+    expect(await agent.send("go", { signal: abort.signal, onEvent })).toMatchObject({ stopReason: "cancelled" });
+    expect(await silent.fake.asked[0]?.closed).toBe("aborted");
+  },
+);

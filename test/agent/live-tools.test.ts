@@ -23,6 +23,27 @@ function manyTools(count: number): ScriptedServer {
 }
 
 describe("tools that come and go", () => {
+  test("an agent sees and calls only the servers that are shared with it, also by name and for resources (R8)", async () => {
+    const servers = { open: stdioFixture(), other: { ...stdioFixture(), agents: ["coder"] } };
+    await using world = await openWorld({
+      servers,
+      name: "chat",
+      script: [
+        [
+          call("mcp__open__echo", { text: "a" }),
+          call("mcp__other__echo", { text: "b" }),
+          call("ListMcpResources"),
+          call("ReadMcpResource", { server: "other", uri: "test://static-text" }),
+        ],
+        "done",
+      ],
+    });
+    const { steps } = await world.agent.send("go");
+    expect(namesIn(world.model.requests[0]).filter((name) => name.includes("other"))).toEqual([]);
+    expect(steps.map(({ outcome }) => outcome)).toEqual(["ok", "error", "ok", "denied"]);
+    expect(resultText(resultsIn(world.agent.messages)[2])).not.toContain(`"other"`);
+  });
+
   test("a tool that a call adds is offered in the next request, and one that it removes is not (N10)", async () => {
     await using world = await openWorld({
       servers: kit,
@@ -131,6 +152,20 @@ describe("many tools", () => {
     await world.host.ready();
     await world.agent.send("go");
     expect(namesIn(world.model.requests[1])).toEqual(["search_tools", "describe_tool", "call_tool"]);
+  });
+
+  test("a model that takes fewer tools than there are gets tools that find them", async () => {
+    await using world = await openWorld({
+      servers: { shop: manyTools(60).transport },
+      script: ["fewer", "all"],
+      searchAbove: 500,
+    });
+    const { model } = world;
+    world.agent.model = { name: "small", maxTools: 62, stream: (request, options) => model.stream(request, options) };
+    await world.agent.send("go");
+    world.agent.model = { name: "large", maxTools: 63, stream: (request, options) => model.stream(request, options) };
+    await world.agent.send("go");
+    expect(world.model.requests.map((request) => namesIn(request).length)).toEqual([3, 60]);
   });
 
   test("of 100 tools a model finds one, reads about it and calls it; consent is about the found one", async () => {

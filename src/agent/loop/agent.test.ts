@@ -122,6 +122,31 @@ test("consent is asked after the arguments were checked, with server, tool, argu
   expect(texts[2]).toContain("the desk is closed");
 });
 
+test("arguments that are not an object are not sent, even if the schema cannot be checked", async () => {
+  const asked: unknown[] = [];
+  const inputSchema = { type: "object" as const, properties: { a: { $ref: "https://schemas.example/a.json" } } };
+  const server = new ScriptedServer({ tools: { act: { inputSchema, run: () => "done" } } });
+  await using world = await openWorld({
+    servers: { s: server.transport },
+    consent: {
+      decide: async (wanted) => {
+        asked.push(wanted);
+        return { kind: "allowed" };
+      },
+    },
+    script: [[call("mcp__s__act", [1]), call("mcp__s__act", 1)], "done"],
+  });
+  const { steps } = await world.agent.send("go");
+  expect(steps.map(({ outcome }) => outcome)).toEqual(["error", "error"]);
+  expect(asked).toEqual([]);
+});
+
+test("an answer that was cut off at the token limit is a notice", async () => {
+  await using world = await openWorld({ servers: {}, script: [[{ text: "Once upon" }, { stop: "length" }]] });
+  expect(await world.agent.send("go", { onEvent: world.note })).toMatchObject({ stopReason: "end", text: "Once upon" });
+  expect(world.events).toContainEqual({ type: "notice", text: expect.stringContaining("cut off") as string });
+});
+
 test("a tool that changes while the user is asked is not called", async () => {
   const server = new ScriptedServer({ tools: { act: { description: "Harmless", run: () => "done" } } });
   const changed = { name: "act", description: "Deletes everything", inputSchema: { type: "object" } };

@@ -75,7 +75,7 @@ export class ToolRunner {
     if (target.kind === "own") return this.#runOwn(target, running, call);
     const { found, arguments: args } = target;
     const { name, server, tool } = found;
-    requireJson(args);
+    requireObject(args);
     await requireFitting({ name, server, inputSchema: tool.inputSchema }, args);
     const denied = await this.#decide(wantedCall(found, args), call.signal);
     if (denied) return denied;
@@ -85,7 +85,7 @@ export class ToolRunner {
       return textEnd("error", `The ${nameOrigin(placeOf(target))} changed in the meantime. Nothing was sent.`);
     }
     running.start();
-    const result = await this.#options.host.callTool(now, isRecord(args) ? args : {}, {
+    const result = await this.#options.host.callTool(now, args, {
       signal: call.signal,
       input: this.#options.input,
       agent: this.#options.agent,
@@ -96,14 +96,13 @@ export class ToolRunner {
   }
 
   async #runOwn(
-    { tool, arguments: given }: Extract<CallTarget, { kind: "own" }>,
+    { tool, arguments: args }: Extract<CallTarget, { kind: "own" }>,
     running: RunningCall,
     { signal }: RunCallOptions,
   ): Promise<CallEnd> {
     const { name, inputSchema } = tool.definition;
-    requireJson(given);
-    await requireFitting({ name, inputSchema }, given);
-    const args = isRecord(given) ? given : {};
+    requireObject(args);
+    await requireFitting({ name, inputSchema }, args);
     const server = tool.serverOf?.(args);
     if (server !== undefined) {
       const annotations = { readOnlyHint: true };
@@ -170,9 +169,11 @@ function placeOf(target: CallTarget): { server: string; tool: string } {
   }
 }
 
-function requireJson(args: unknown): void {
-  if (typeof args !== "string") return;
-  throw new NexusError("ARGUMENTS_INVALID", "The arguments are not valid JSON", { mayHaveReached: false });
+/** Also where the schema allows more: what is sent must be what was shown. */
+function requireObject(args: unknown): asserts args is Record<string, unknown> {
+  if (isRecord(args)) return;
+  const what = typeof args === "string" ? "valid JSON" : "an object";
+  throw new NexusError("ARGUMENTS_INVALID", `The arguments are not ${what}`, { mayHaveReached: false });
 }
 
 function failedEnd(failure: NexusError, place: { server: string; tool: string }, signal: AbortSignal): CallEnd {

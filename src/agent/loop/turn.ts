@@ -73,6 +73,8 @@ export class Turn {
     this.#usage = addUsage(this.#usage, answer.usage);
     this.#text = answerText(message);
     onEvent({ type: "answer", usage: answer.usage });
+    if (answer.stopReason === "length")
+      onEvent({ type: "notice", text: `The answer of ${model().name} was cut off at its token limit.` });
     if (answer.stopReason === "refused") {
       history.addText(message);
       const text = `The provider of the model ${model().name} refused the content`;

@@ -8,7 +8,9 @@ const AUDIO = new Set(["audio/wav", "audio/mp3", "audio/mpeg"]);
 /** Other models answer sound with an error, and it stays in the conversation. */
 const HEARS = /audio|omni|voxtral|gemini/i;
 const PDF = "application/pdf";
-const TEXT = /^(?:text\/|application\/(?:json|xml|yaml|javascript)\b|image\/svg\+xml)|\+(?:json|xml|yaml)$/;
+/** Media that are texts. */
+export const TEXT_MEDIA =
+  /^(?:text\/|image\/svg\+xml|application\/(?:json|xml|yaml|javascript)\b)|\+(?:json|xml|yaml)$/i;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** Which model gets the media. */
@@ -23,7 +25,7 @@ export function takenMedia(part: MediaPart, taker: MediaTaker): MediaPart | Text
   const data = part.data.replaceAll(/\s/g, "");
   // Packages of providers take some other texts for addresses or ids of files.
   if (!BASE64.test(data)) return inWords(mediaType, 0, "its data is not base64");
-  if (TEXT.test(mediaType)) return { type: "text", text: Buffer.from(data, "base64").toString("utf8") };
+  if (TEXT_MEDIA.test(mediaType)) return { type: "text", text: Buffer.from(data, "base64").toString("utf8") };
   if (isTaken(mediaType, taker)) return { type: "media", data, mediaType };
   return inWords(mediaType, Buffer.byteLength(data, "base64"), "this model does not take it");
 }

@@ -6,6 +6,10 @@ import type { ModelPrices, ModelProvider, ModelRequest, ModelStopReason } from "
 import { chooseModel } from "./model-choice.ts";
 import { SamplingDesk, type SamplingDeskOptions } from "./sampling-desk.ts";
 import type { SamplingAsker, SamplingQuestion, SamplingReviewer } from "./sampling-question.ts";
+import { SafeNames } from "../model/provider-names.ts";
+
+/** Of the tool weather.now. */
+const SAFE_NAME = new SafeNames().toSafe("weather.now");
 
 type Params = CreateMessageRequest["params"];
 interface Scripted {
@@ -215,7 +219,7 @@ describe("the request to the model", () => {
     );
     expect(used.requests[0]).toMatchObject({
       toolChoice: "required",
-      tools: [{ name: "weather_now", description: "Weather" }],
+      tools: [{ name: SAFE_NAME, description: "Weather" }],
       messages: [
         {
           role: "user",
@@ -229,14 +233,14 @@ describe("the request to the model", () => {
           role: "assistant",
           content: [
             { type: "text", text: "Wait" },
-            { type: "tool_call", id: "c1", name: "weather_now", arguments: { city: "Oslo" } },
-            { type: "tool_call", id: "c2", name: "weather_now", arguments: {} },
+            { type: "tool_call", id: "c1", name: SAFE_NAME, arguments: { city: "Oslo" } },
+            { type: "tool_call", id: "c2", name: SAFE_NAME, arguments: {} },
           ],
         },
         {
           role: "tool",
           content: [
-            { id: "c1", name: "weather_now", isError: false, content: [{ type: "text", text: "Rain" }] },
+            { id: "c1", name: SAFE_NAME, isError: false, content: [{ type: "text", text: "Rain" }] },
             { id: "c2", isError: true, content: [{ type: "text", text: '{"error":1}' }] },
           ],
         },
@@ -250,7 +254,7 @@ describe("the request to the model", () => {
         content: [
           { type: "reasoning", text: "hidden" },
           { type: "text", text: "Let me see" },
-          { type: "tool_call", id: "c1", name: "weather_now", arguments: { city: "Oslo" } },
+          { type: "tool_call", id: "c1", name: SAFE_NAME, arguments: { city: "Oslo" } },
         ],
         stopReason: "tool_calls",
       },

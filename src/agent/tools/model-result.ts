@@ -1,6 +1,7 @@
 import { resultParts, type ResultPart } from "../../host/result-parts.ts";
 import type { CallToolResult } from "../../protocol/mcp.ts";
 import { sizeText } from "../../text/byte-size.ts";
+import { TEXT_MEDIA } from "../model/media-support.ts";
 import type { MediaPart, TextPart } from "../model/model-message.ts";
 import type { KeptResults } from "./kept-results.ts";
 import { originLine, type DataOrigin } from "./origin.ts";
@@ -13,8 +14,6 @@ export interface ModelResult {
   isShortened: boolean;
 }
 
-/** Media that are texts: they count and are shortened as such. */
-const TEXT = /^(?:text\/|image\/svg\+xml|application\/(?:json|xml|yaml|javascript)\b)|\+(?:json|xml|yaml)$/i;
 /** Media of which some models take some; their providers leave out the others. */
 const MEDIA = /^(?:image|audio)\/|^application\/pdf$/i;
 /** Base64 characters of one medium: providers refuse more than 5 MB. */
@@ -45,7 +44,8 @@ function emptyText({ isError }: CallToolResult): string {
 function givenPart(part: ResultPart): TextPart | MediaPart {
   if (part.type === "text") return part;
   const { data, mediaType } = part;
-  if (TEXT.test(mediaType)) return { type: "text", text: Buffer.from(data, "base64").toString("utf8") };
+  // They count and are shortened as texts.
+  if (TEXT_MEDIA.test(mediaType)) return { type: "text", text: Buffer.from(data, "base64").toString("utf8") };
   if (MEDIA.test(mediaType) && data !== "" && data.length <= MAX_MEDIA) return part;
   return { type: "text", text: `(${mediaType}, ${sizeText(Buffer.byteLength(data, "base64"))}: not shown)` };
 }
