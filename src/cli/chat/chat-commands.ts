@@ -88,7 +88,7 @@ function promptsAsCommands({ servers }: ChatState): SlashCommand[] {
     words: { min: 0, max: Infinity },
     run: async (words, { input, screen }, signal) => {
       const result = await prompt.expand(promptValues(words, prompt), { signal, input });
-      const parts = promptParts(result);
+      const parts = promptParts(result, prompt);
       screen.note(`sending ${pluralize(result.messages.length, "message")} of ${prompt.name}`, "dim");
       return { kind: "send", parts };
     },

@@ -107,7 +107,10 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
       },
       surroundings,
     );
-    await host.setServers(definitions);
+    await host.setServers(definitions).catch(async (error: unknown) => {
+      await host.close();
+      throw error;
+    });
     const close = async () => {
       await ledger[Symbol.asyncDispose]();
       await servers.close();

@@ -1,25 +1,30 @@
 import type { UserMessage } from "../../agent/model/model-message.ts";
 import { modelResult } from "../../agent/tools/model-result.ts";
+import { promptLine } from "../../agent/tools/origin.ts";
 import type { PromptCommand } from "../../host/registry.ts";
-import type { Content, GetPromptResult, ResourceContents } from "../../protocol/mcp.ts";
+import { resultParts } from "../../host/result-parts.ts";
+import type { GetPromptResult, ResourceContents } from "../../protocol/mcp.ts";
 
 type PromptMessage = GetPromptResult["messages"][number];
 
 /** The text of a message of a prompt, for people. */
 export function promptText({ content }: PromptMessage): string {
-  return [content]
-    .flat()
-    .map((block: Content) => block.text ?? block.resource?.text ?? `[${block.type}${block.uri ? ` ${block.uri}` : ""}]`)
-    .join("\n");
+  const parts = resultParts({ content: [content].flat() });
+  return parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
 }
 
 /** The messages of a server's prompt as one message of the user, who has chosen to send them. */
-export function promptParts({ messages }: GetPromptResult): UserMessage["content"] {
-  return messages.flatMap((message) => {
+export function promptParts(
+  { messages }: GetPromptResult,
+  { name, server }: Pick<PromptCommand, "name" | "server">,
+): UserMessage["content"] {
+  const isOnlyUser = messages.every(({ role }) => role === "user");
+  const parts = messages.flatMap((message) => {
     const { content } = modelResult({ content: [message.content].flat() }, undefined, undefined);
-    const isOnlyUser = messages.every(({ role }) => role === "user");
     return isOnlyUser ? content : [{ type: "text" as const, text: `${message.role}:` }, ...content];
   });
+  const text = promptLine({ server, prompt: name.slice(server.length + 1) });
+  return [{ type: "text", text }, ...parts];
 }
 
 /** A resource for the model, with its origin. */

@@ -293,6 +293,7 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     await talk.say("/everything:test_prompt_with_arguments first second");
     await talk.shows("Done.");
     expect(textsOf(world.provider.asked[0])).toMatch(/first.*second/);
+    expect(textsOf(world.provider.asked[0])).toMatch(/The user sends the prompt .* of MCP server .*everything/);
     await talk.say("/resource everything test://static-text");
     await talk.shows("is added to your next message");
     await talk.say("What does it say?");
