@@ -363,7 +363,7 @@ describe.each(TYPES)("%s in special cases", (type) => {
   });
 
   test(`${type}: arguments that are nested too deeply are not taken as JSON`, async () => {
-    await using world = await open(type);
+    await using world = await openFakeModel(type);
     const nested = `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
     world.fake.script({ calls: [{ name: "add", arguments: nested }] });
     expect((await all(world.model, HELLO))[0]).toMatchObject({ call: { arguments: "(nested too deeply)" } });
