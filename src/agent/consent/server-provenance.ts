@@ -2,6 +2,9 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { maskUrl, maskWords } from "../../text/mask-secrets.ts";
 import { sha256 } from "../../text/digest.ts";
 import { visible } from "../../text/visible.ts";
+import { cutMiddle } from "./shown-json.ts";
+
+const MAX_REACH = 500;
 
 /** Where a server comes from, for people. */
 export interface ServerProvenance {
@@ -13,7 +16,10 @@ export interface ServerProvenance {
 
 export function serverProvenance(definition: ServerDefinition): ServerProvenance {
   const { origin } = definition;
-  return { reach: visible(reachOf(definition)), file: origin && visible(`${origin.file}:${origin.line}`) };
+  return {
+    reach: visible(cutMiddle(reachOf(definition), MAX_REACH)),
+    file: origin && visible(`${origin.file}:${origin.line}`),
+  };
 }
 
 /** As written, because resolved variables may be secret. */

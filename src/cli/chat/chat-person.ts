@@ -1,4 +1,5 @@
 import type { ConsentAsker, ConsentQuestion, ConsentReply } from "../../agent/consent/consent-question.ts";
+import { cutMiddle } from "../../agent/consent/shown-json.ts";
 import type {
   SamplingAsker,
   SamplingEdit,
@@ -15,6 +16,9 @@ export interface ChatPersonOptions {
   input: Pick<TerminalInput, "ask">;
 }
 
+/** After more rows than this, the question says again what it is about. */
+const MAX_ROWS = 10;
+const MAX_NAME = 200;
 const REPLIES: Readonly<Record<string, ConsentReply>> = { y: "once", s: "session", a: "always", n: "no" };
 const WORDS: Readonly<Record<string, string>> = { yes: "y", no: "n", session: "s", always: "a" };
 
@@ -37,7 +41,7 @@ export class ChatPerson {
       const prompt = `Allow? [y]es once, [s]ession${always}, [n]o${whole}: `;
       for (;;) {
         const letter = await this.#letter(prompt, signal);
-        if (letter === "v") this.#note(question.arguments.whole);
+        if (letter === "v") this.#options.screen.quoted(question.arguments.whole);
         const reply = letter === "a" && !question.canRemember ? undefined : REPLIES[letter];
         if (reply) return reply;
       }
@@ -61,8 +65,8 @@ export class ChatPerson {
     if (!this.#reviewed.delete(answer.server)) return { kind: "send" };
     return this.#options.screen.aside(async () => {
       this.#options.screen.labelled("bold", answer.server, `will get this answer of ${answer.model}:`);
-      this.#note(indented(answer.text));
-      for (const { name, arguments: args } of answer.toolCalls) this.#note(`  calls ${name} ${args}`);
+      this.#options.screen.quoted(answer.text);
+      for (const { name, arguments: args } of answer.toolCalls) this.#options.screen.quoted(`calls ${name} ${args}`);
       for (;;) {
         const letter = await this.#letter("Send it? [y]es, [e]dit, [n]o: ", signal);
         if (letter === "y") return { kind: "send" };
@@ -78,18 +82,27 @@ export class ChatPerson {
   #showCall({ server, tool, arguments: args, annotations, provenance }: ConsentQuestion): void {
     const { screen } = this.#options;
     const effect = annotations.destructiveHint === true ? " It says that it may destroy something." : "";
-    screen.labelled("bold", `${server}.${tool}`, `wants to run.${effect}`);
-    if (provenance) screen.note(`  server: ${provenance.reach}`, "dim");
-    this.#note(indented(args.text));
+    const head = () => screen.labelled("bold", `${server}.${nameIn(tool)}`, `wants to run.${effect}`);
+    head();
+    if (provenance) screen.quoted(`server: ${provenance.reach}`);
+    // The question is about what it names: that must not be far above it.
+    if (screen.quoted(args.text) > MAX_ROWS) head();
   }
 
   #showSampling(question: SamplingQuestion): void {
     const { server, model, system, messages, tools, maxTokens, left } = question;
-    this.#options.screen.labelled("bold", server, `wants to use ${model} (at most ${pluralize(maxTokens, "token")}):`);
-    if (system !== undefined) this.#note(indented(`system: ${system}`));
-    for (const { role, text } of messages) this.#note(indented(`${role}: ${text}`));
-    if (tools.length > 0) this.#note(`  with its tools: ${tools.join(", ")}`);
-    this.#options.screen.note(
+    const { screen } = this.#options;
+    const head = () =>
+      screen.labelled("bold", server, `wants to use ${model} (at most ${pluralize(maxTokens, "token")}):`);
+    head();
+    const texts = [
+      ...(system === undefined ? [] : [`system: ${system}`]),
+      ...messages.map(({ role, text }) => `${role}: ${text}`),
+      ...(tools.length > 0 ? [`with its tools: ${tools.join(", ")}`] : []),
+    ];
+    const rows = texts.reduce((sum, text) => sum + screen.quoted(text), 0);
+    if (rows > MAX_ROWS) head();
+    screen.note(
       `  left for this server: ${pluralize(left.requests, "request")}, ${pluralize(left.tokens, "token")}`,
       "dim",
     );
@@ -113,10 +126,12 @@ export class ChatPerson {
     const typed = (await this.#options.input.ask(prompt, signal)).trim().toLowerCase();
     return WORDS[typed] ?? typed;
   }
+}
 
-  #note(text: string): void {
-    this.#options.screen.note(text);
-  }
+/** A name that could be read as more than a name is quoted. */
+function nameIn(tool: string): string {
+  const short = cutMiddle(tool, MAX_NAME);
+  return /^[^\s"]*(?: → [^\s"]*)?$/.test(short) ? short : JSON.stringify(short);
 }
 
 function samplingReply(letter: string, edit: SamplingEdit | undefined): SamplingReply | undefined {
@@ -131,11 +146,4 @@ function samplingReply(letter: string, edit: SamplingEdit | undefined): Sampling
     default:
       return undefined;
   }
-}
-
-function indented(text: string): string {
-  return text
-    .split("\n")
-    .map((line) => `  ${line}`)
-    .join("\n");
 }

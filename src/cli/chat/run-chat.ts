@@ -57,6 +57,7 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   const canAsk = out.isInteractive && out.showsProgress;
   using input = canAsk ? new TerminalInput({ out, history, complete, onInterrupt }) : undefined;
   if (!content && !input) throw noTerminal();
+  if (input) screen.above = (write) => input.above(write);
   const terminal = { screen, input, person: input && new ChatPerson({ screen, input }), turns: new Turns() };
   const others: ModelProvider[] = [];
   const questions = serverQuestions(context, terminal, {
@@ -101,7 +102,7 @@ function openConversation(
   { screen, person, turns, questions }: ChatTerminal & { questions: InputProvider | undefined },
 ): ChatConversation {
   const { options, surroundings, stateFolder } = context;
-  const warn = (text: string) => screen.labelled("yellow", "warning:", text);
+  const warn = (text: string) => screen.above(() => screen.labelled("yellow", "warning:", text));
   const consent = new ConsentDesk({
     allow: options.yes ? ["*"] : options.allow,
     ask: person?.consent,

@@ -43,7 +43,7 @@ export function serverQuestions(
     allow,
     turns,
     onUsage: (used) => onUsage(used.usage, used.model),
-    onRefused: (server, { message }) => screen.labelled("yellow", `${server}:`, message),
+    onRefused: (server, { message }) => screen.above(() => screen.labelled("yellow", `${server}:`, message)),
   });
   return new AgentInput({ sampling, elicitation });
 }

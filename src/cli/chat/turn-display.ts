@@ -49,7 +49,7 @@ export class TurnDisplay {
         break;
       case "wait":
         this.#waitsUntil = { at: performance.now() + event.ms, reason: event.reason };
-        screen.note(`waiting ${waitText(event.ms)}: ${event.reason}`, "yellow");
+        screen.above(() => screen.note(`waiting ${waitText(event.ms)}: ${event.reason}`, "yellow"));
         break;
       case "notice":
         screen.note(event.text, "yellow");
@@ -79,7 +79,8 @@ export class TurnDisplay {
     const { screen } = this.#options;
     this.#running.delete(event.id);
     this.#silentSince = performance.now();
-    screen.labelled(event.step.outcome === "ok" ? "green" : "yellow", "→", endedLine(event, screen.columns));
+    const style = event.step.outcome === "ok" ? "green" : "yellow";
+    screen.above(() => screen.labelled(style, "→", endedLine(event, screen.columns)));
   }
 
   #status(): string | undefined {

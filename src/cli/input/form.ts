@@ -1,7 +1,10 @@
-import { visible, visibleLines } from "../../text/visible.ts";
+import { cutMiddle } from "../../agent/consent/shown-json.ts";
+import { shorten } from "../../text/shorten.ts";
+import { visible } from "../../text/visible.ts";
 import type { FormQuestion } from "../../agent/questions/elicitation-handler.ts";
 import { defaultOf, fieldFacts, readField, shownDefault, type FormField } from "../../agent/questions/form-field.ts";
 import type { Output } from "../output/output.ts";
+import { questionColumns, quotedLines } from "../output/quoted-lines.ts";
 import { askFor } from "../output/terminal-questions.ts";
 
 export interface FormOptions {
@@ -15,13 +18,20 @@ export interface FormOptions {
 export type TerminalForm = Pick<FormQuestion, "message" | "fields" | "secrets">;
 
 const DECLINE = "!";
+/** Forms of good servers are short: more than this is said before the first question. */
+const MANY_FIELDS = 10;
+const MAX_CHOICES = 100;
+const MAX_NAME = 60;
+const MAX_TEXT = 4_000;
 
 /** Asks the user to fill in fields; undefined if it is declined. Secrets are asked for only after a warning. */
 export async function fillForm(
   { message, fields, secrets }: TerminalForm,
   { out, server, signal }: FormOptions,
 ): Promise<Record<string, unknown> | undefined> {
-  out.note(`\n${out.onStderr("bold", `${server} asks:`)} ${visibleLines(message)}`);
+  out.note(`\n${out.onStderr("bold", `${server} asks:`)}`);
+  quote(message, out);
+  if (fields.length > MANY_FIELDS) out.note(`It is a form with ${fields.length} fields.`);
   out.note(out.onStderr("dim", `Enter "${DECLINE}" to decline, press Ctrl-C to cancel the call.`));
   if (fields.length === 0) return (await confirm("Accept", { out, server, signal })) ? {} : undefined;
   if (secrets.length > 0 && !(await isWarned(secrets, { out, server, signal }))) return undefined;
@@ -47,9 +57,11 @@ async function isWarned(secrets: readonly string[], { out, server, signal }: For
 /** Shows a URL that the server wants the user to visit; opens nothing. True when the user says that it is done. */
 export async function visitPage(message: string, url: string, { out, server, signal }: FormOptions): Promise<boolean> {
   const page = URL.canParse(url) ? new URL(url) : undefined;
-  out.note(`\n${out.onStderr("bold", `${server} asks you to open a web page:`)} ${visibleLines(message)}`);
+  out.note(`\n${out.onStderr("bold", `${server} asks you to open a web page:`)}`);
+  quote(message, out);
   if (page?.protocol !== "https:" && page?.protocol !== "http:") {
-    out.note(`  ${visible(url)}\n  This is not the address of a web page, so the request is declined.`);
+    quote(url, out);
+    out.note(`  This is not the address of a web page, so the request is declined.`);
     return false;
   }
   // As the browser will read it, which reveals a host that only looks like another one.
@@ -97,17 +109,25 @@ async function askField(
 function describe(field: FormField, out: Output): void {
   const { title, description, kind, choices, required } = field;
   const facts = kind === "choice" || kind === "choices" ? (required ? "" : "optional") : fieldFacts(field);
-  const about = facts === "" ? "" : out.onStderr("dim", ` (${visible(facts)})`);
-  out.note(`\n${out.onStderr("bold", visible(title))}${about}`);
-  if (description !== undefined) out.note(`  ${visible(description)}`);
+  const about = facts === "" ? "" : out.onStderr("dim", ` (${visible(shorten(facts, MAX_NAME))})`);
+  out.note(`\n  ${out.onStderr("bold", visible(shorten(title, MAX_NAME)))}${about}`);
+  if (description !== undefined) quote(visible(description), out);
   const width = String(choices.length).length;
-  for (const [index, { value, title: shown }] of choices.entries()) {
+  for (const [index, { value, title: shown }] of choices.slice(0, MAX_CHOICES).entries()) {
     const both = shown === value ? value : `${shown} (${value})`;
-    out.note(`  ${String(index + 1).padStart(width)}  ${visible(both)}`);
+    quote(`${String(index + 1).padStart(width)}  ${visible(shorten(both, MAX_NAME))}`, out);
   }
+  if (choices.length > MAX_CHOICES) out.note(`  and ${choices.length - MAX_CHOICES} more`);
 }
 
-function promptOf({ name, kind, choices }: FormField): string {
+/** Words of the server: not too many, and never at the beginning of a row. */
+function quote(text: string, out: Output): void {
+  if (text !== "") out.note(quotedLines(cutMiddle(text, MAX_TEXT), questionColumns()).join("\n"));
+}
+
+function promptOf({ name: whole, kind, choices }: FormField): string {
+  // With the indent of everything that the server says.
+  const name = `  ${shorten(whole, MAX_NAME)}`;
   if (kind === "choice") return `${name}, 1-${choices.length}`;
   if (kind === "choices") return `${name}, one or more (1,2)`;
   return kind === "boolean" ? `${name}, y/n` : name;

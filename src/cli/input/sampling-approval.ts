@@ -3,6 +3,7 @@ import type { CreateMessageRequest } from "../../protocol/mcp.ts";
 import { cutMiddle } from "../../agent/consent/shown-json.ts";
 import { visible } from "../../text/visible.ts";
 import type { Output } from "../output/output.ts";
+import { questionColumns, quotedLines } from "../output/quoted-lines.ts";
 import { askFor } from "../output/terminal-questions.ts";
 import type { FormOptions } from "./form.ts";
 
@@ -23,8 +24,8 @@ export async function allowsSampling(
 function samplingLines(shown: ShownSampling, maxTokens: unknown, out: Output): string[] {
   const { system, messages, tools, temperature, stopSequences } = shown;
   const line = (label: string, text: string) => {
-    const [first = "", ...more] = cutMiddle(text, MAX_SHOWN).split("\n");
-    return [`  ${out.onStderr("dim", `${label}:`)} ${first}`, ...more.map((rest) => `    ${rest}`)].join("\n");
+    const [first = "", ...more] = quotedLines(`${label}: ${cutMiddle(text, MAX_SHOWN)}`, questionColumns());
+    return [first.replace(`${label}:`, out.onStderr("dim", `${label}:`)), ...more].join("\n");
   };
   return [
     ...(system === undefined ? [] : [line("system", system)]),

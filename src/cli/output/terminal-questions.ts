@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import type { Output } from "./output.ts";
 
@@ -13,9 +14,12 @@ export interface TerminalQuestion {
   signal?: AbortSignal | undefined;
 }
 
+/** Characters of it that are shown. */
+const MAX_FALLBACK = 500;
+
 /** Asks the user at the terminal for one line. Ctrl-D and Ctrl-C throw CANCELLED. */
 export async function askFor(out: Output, { text, hidden, fallback, signal }: TerminalQuestion): Promise<string> {
-  const prompt = `${visible(text)}${fallback === undefined ? "" : ` [${visible(fallback)}]`}: `;
+  const prompt = `${visible(text)}${fallback === undefined ? "" : ` [${visible(shorten(fallback, MAX_FALLBACK))}]`}: `;
   // Reading begins before the prompt is shown, because the terminal hides typed text only from then on.
   const reading = readLine(hidden ? undefined : prompt, signal);
   if (hidden) out.draw(prompt);

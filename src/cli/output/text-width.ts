@@ -53,6 +53,25 @@ export function filled(parts: readonly string[], separator: string, width: numbe
   return [...lines, line ?? ""];
 }
 
+/** Rows of at most this width, broken between any two characters. */
+export function broken(text: string, width: number | undefined): string[] {
+  if (width === undefined || cellsOf(text) <= width) return [text];
+  const rows: string[] = [];
+  let row = "";
+  let left = width;
+  for (const character of text) {
+    const cells = cellsOfCharacter(character);
+    if (cells > left) {
+      rows.push(row);
+      row = "";
+      left = width;
+    }
+    row += character;
+    left -= cells;
+  }
+  return [...rows, row];
+}
+
 function cellsOfCharacter(character: string): number {
   if (NO_CELL.test(character)) return 0;
   return TWO_CELLS.test(character) ? 2 : 1;

@@ -1,5 +1,6 @@
 import { visible, visibleLines } from "../../../text/visible.ts";
 import type { Output, Style } from "../../output/output.ts";
+import { questionColumns, quotedLines } from "../../output/quoted-lines.ts";
 import { tableLines } from "../../output/table.ts";
 import { cellsOf, cut, padded, wrapped } from "../../output/text-width.ts";
 import { MarkdownStream } from "./markdown-stream.ts";
@@ -18,6 +19,8 @@ export class ChatScreen implements Disposable {
   #markdown: MarkdownStream | undefined;
   /** Whether the last line of stdout is not complete. */
   #isMidLine = false;
+  /** Shows a line while a question may be open; replaced by who asks questions. */
+  above: (write: () => void) => void = (write) => write();
   #status: (() => string | undefined) | undefined;
   #isDrawn = false;
   #hidden = 0;
@@ -62,6 +65,15 @@ export class ChatScreen implements Disposable {
     this.endAnswer();
     this.#erase();
     this.#out.note(`${this.#out.onStderr(style, visible(label))} ${visible(text)}`);
+  }
+
+  /** Text of a server or a model in a question; returns the number of its rows. */
+  quoted(text: string): number {
+    this.endAnswer();
+    this.#erase();
+    const lines = quotedLines(text, questionColumns());
+    this.#out.note(lines.join("\n"));
+    return lines.length;
   }
 
   /** Rows in columns; of each text its first line. */

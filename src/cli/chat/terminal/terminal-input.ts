@@ -1,5 +1,5 @@
 import { emitKeypressEvents } from "node:readline";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Output } from "../../output/output.ts";
@@ -36,6 +36,8 @@ const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";
 const MAX_AHEAD = 10_000;
 const MAX_SHOWN = 40;
+/** Who has typed nothing for so long has seen the question. */
+const PAUSE_MS = 700;
 
 /**
  * The keyboard of a chat, from its beginning to its end. What is typed while nothing is asked waits for the next prompt;
@@ -47,6 +49,10 @@ export class TerminalInput implements Disposable {
   #ahead: [text: string | undefined, key: PressedKey][] = [];
   #drawnRow = 0;
   #isLent = true;
+  /** What is shown when others no longer use the keyboard. */
+  #later: (() => void)[] | undefined;
+  /** By `performance.now()`. */
+  #lastKeyAt = 0;
 
   constructor(options: TerminalInputOptions) {
     this.#options = options;
@@ -73,8 +79,7 @@ export class TerminalInput implements Disposable {
    * for Ctrl-C and Ctrl-D.
    */
   async ask(prompt: string, signal: AbortSignal, initial = ""): Promise<string> {
-    // What was typed before is in the terminal's buffer, and is read first.
-    await setImmediate();
+    await this.#pauseInTyping(signal);
     if (signal.aborted) throw unanswered();
     const asking = this.#begin(visible(prompt), undefined, initial);
     const onAbort = () => this.#settle({ kind: "interrupt", wasEmpty: true });
@@ -91,6 +96,7 @@ export class TerminalInput implements Disposable {
 
   /** Writes something above the line that is being typed. */
   above(write: () => void): void {
+    if (this.#later) return void this.#later.push(write);
     if (!this.#reading) return write();
     const up = this.#drawnRow === 0 ? "" : `\u001b[${this.#drawnRow}A`;
     this.#options.out.draw(`${up}\r\u001b[J`);
@@ -102,12 +108,15 @@ export class TerminalInput implements Disposable {
   /** Leaves the keyboard to others, which read lines themselves. */
   async lend<T>(run: () => Promise<T>): Promise<T> {
     if (this.#isLent) return run();
-    await setImmediate();
+    await this.#pauseInTyping();
     this.#release();
+    this.#later = [];
     try {
       return await run();
     } finally {
       this.#take();
+      for (const write of this.#later) write();
+      this.#later = undefined;
     }
   }
 
@@ -180,8 +189,28 @@ export class TerminalInput implements Disposable {
     if (!editor.isPasting) this.#draw();
   }
 
+  /**
+   * What was typed before is in the terminal's buffer, and is read first. The rest of a line that is just being typed is part
+   * of that line: a question that comes in the middle of "yes" must not be answered by its "s".
+   */
+  async #pauseInTyping(signal?: AbortSignal): Promise<void> {
+    await setImmediate();
+    while (this.#quietIn() > 0) {
+      if (signal?.aborted) return;
+      await sleep(this.#quietIn());
+    }
+  }
+
+  /** Milliseconds until the person has not typed for a while; 0 if no line is begun. */
+  #quietIn(): number {
+    const [, last] = this.#ahead.at(-1) ?? [];
+    if (!last || last.name === "return" || last.name === "enter") return 0;
+    return Math.max(0, this.#lastKeyAt + PAUSE_MS - performance.now());
+  }
+
   /** Ctrl-C drops what was typed ahead, as at any prompt. */
   #keep(text: string | undefined, key: PressedKey): void {
+    this.#lastKeyAt = performance.now();
     if (key.ctrl && key.name === "c") {
       this.#ahead = [];
       this.#options.onInterrupt();
