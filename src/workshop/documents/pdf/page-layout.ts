@@ -8,6 +8,8 @@ export interface PageText {
   size: number;
   /** Whether all of its letters have the same width, as code has. */
   isCode: boolean;
+  /** A name for its font in this document. */
+  font: string;
 }
 
 /** A line of a page: its pieces that belong together, from left to right. */
@@ -15,6 +17,8 @@ export interface PageLine {
   segments: Segment[];
   y: number;
   size: number;
+  /** Undefined: it has several. */
+  font: string | undefined;
 }
 
 interface Segment {
@@ -37,6 +41,7 @@ export function pageLines(pieces: readonly PageText[]): PageLine[] {
     segments: segmentsOf(row.toSorted((a, b) => a.x - b.x)),
     y: row[0]?.y ?? 0,
     size: row.reduce((most, { size }) => Math.max(most, size), 0),
+    font: row.every(({ font }) => font === row[0]?.font) ? row[0]?.font : undefined,
   }));
 }
 
@@ -69,6 +74,8 @@ export interface LayoutOptions {
   bodySize: number;
   /** Sizes of headings, the largest first. */
   headingSizes: readonly number[];
+  /** Fonts in which only headings are written, such as a bold one of the size of the text. */
+  headingFonts: ReadonlySet<string>;
   /** Whether code is told from text by its font. */
   marksCode: boolean;
 }
@@ -95,7 +102,7 @@ export function pageText(lines: readonly PageLine[], options: LayoutOptions): st
     }
     const hadCode = code.length > 0;
     endCode();
-    const level = headingLevel(line, options);
+    const level = headingLevel(line, options, isApart || above === undefined);
     if (isApart || hadCode || (level > 0 && written.length > 0)) written.push("");
     written.push(
       level > 0
@@ -126,10 +133,19 @@ function isAlone(line: PageLine, above: PageLine | undefined, below: PageLine | 
   return (!above || above.y - line.y > gap) && (!below || line.y - below.y > gap);
 }
 
-function headingLevel({ size, segments }: PageLine, { headingSizes }: LayoutOptions): number {
+function headingLevel(line: PageLine, options: LayoutOptions, isApart: boolean): number {
+  const { size, segments, font = "" } = line;
+  const { headingSizes, headingFonts } = options;
   const length = segments.reduce((sum, { text }) => sum + text.length, 0);
   const at = headingSizes.findIndex((each) => Math.abs(each - size) < 0.3);
-  return at < 0 || length > 120 || segments.length > 2 ? 0 : Math.min(6, at + 1);
+  if (at >= 0) return length > 120 || segments.length > 2 ? 0 : Math.min(6, at + 1);
+  return isApart && headingFonts.has(font) && isTitleLine(line) ? Math.min(6, headingSizes.length + 1) : 0;
+}
+
+/** Short, in one piece, and no sentence. */
+export function isTitleLine({ segments: [first, ...more] }: PageLine): boolean {
+  if (!first || more.length > 0 || first.isCode || first.text.length > 80) return false;
+  return /^[\p{Lu}\d]/u.test(first.text) && /\p{Ll}/u.test(first.text) && !/[.,;:!?]$/.test(first.text);
 }
 
 /** Indents are kept: one letter of code is 0.6 of its size wide. */

@@ -1,6 +1,6 @@
 import { getResolvedPDFJS } from "unpdf";
 import { ReadingProblem } from "../apart/read-apart.ts";
-import { pageLines, pageText, type PageLine, type PageText } from "./page-layout.ts";
+import { isTitleLine, pageLines, pageText, type LayoutOptions, type PageLine, type PageText } from "./page-layout.ts";
 
 const MAX_PAGES = 3_000;
 const MAX_PIECES_OF_PAGE = 50_000;
@@ -76,7 +76,7 @@ async function piecesOf(stream: ReadableStream<TextChunk>, page: number): Promis
       // Text that is turned stands at the edge of a page or is a watermark.
       if (Math.abs(b) > Math.abs(a) * 0.1) continue;
       const isCode = fonts.get(item.fontName) ?? false;
-      found.push({ text: item.str, x, y, width: item.width, size: Math.abs(d), isCode });
+      found.push({ text: item.str, x, y, width: item.width, size: Math.abs(d), isCode, font: item.fontName });
     }
     if (found.length > MAX_PIECES_OF_PAGE) {
       await reader.cancel(new Error("too much text"));
@@ -86,22 +86,53 @@ async function piecesOf(stream: ReadableStream<TextChunk>, page: number): Promis
   return found;
 }
 
-/** The sizes of the document's text. Headings are short lines of a size that is larger than that of most of the text. */
-function layoutOf(pages: readonly PageLine[][]): { bodySize: number; headingSizes: number[]; marksCode: boolean } {
+/**
+ * The sizes of the document's text. Headings are short lines of a size that is larger than that of most of the text, or in
+ * a font in which nothing else is written.
+ */
+function layoutOf(pages: readonly PageLine[][]): LayoutOptions {
   const sizes = new Map<number, number>();
+  const titles = new Map<number, TitleCount>();
+  const fonts = new Map<string, TitleCount>();
   let code = 0;
   let all = 0;
-  for (const { size, segments } of pages.flat()) {
+  for (const line of pages.flat()) {
+    const { size, segments, font } = line;
     const letters = segments.reduce((sum, { text }) => sum + text.length, 0);
     const rounded = Math.round(size * 2) / 2;
     sizes.set(rounded, (sizes.get(rounded) ?? 0) + letters);
     all += letters;
     code += segments.reduce((sum, { text, isCode }) => sum + (isCode ? text.length : 0), 0);
+    // The head of a table may be in the font of headings.
+    if (segments.length > 1) continue;
+    countTitle(titles, rounded, line);
+    if (font !== undefined) countTitle(fonts, font, line);
   }
   const [[bodySize] = [10]] = [...sizes].toSorted(([, a], [, b]) => b - a);
-  const headingSizes = [...sizes.keys()].filter((size) => size > bodySize * 1.12).toSorted((a, b) => b - a);
+  const headingSizes = [...sizes.keys()]
+    .filter((size) => size > bodySize * 1.12 || (size > bodySize && isOfTitles(titles.get(size))))
+    .toSorted((a, b) => b - a);
+  const [[bodyFont] = [""]] = [...fonts].toSorted(([, a], [, b]) => b.letters - a.letters);
+  const ofTitles = [...fonts].filter(([font, count]) => font !== bodyFont && isOfTitles(count));
+  const headingFonts = new Set(ofTitles.map(([font]) => font));
   // In a document that is written in one font of code, code is found by what it says.
-  return { bodySize, headingSizes: headingSizes.slice(0, 6), marksCode: code < all * 0.7 };
+  return { bodySize, headingSizes: headingSizes.slice(0, 6), headingFonts, marksCode: code < all * 0.7 };
+}
+
+interface TitleCount {
+  lines: number;
+  titles: number;
+  letters: number;
+}
+
+function countTitle<K>(counts: Map<K, TitleCount>, key: K, line: PageLine): void {
+  const { lines, titles, letters } = counts.get(key) ?? { lines: 0, titles: 0, letters: 0 };
+  const more = line.segments.reduce((sum, { text }) => sum + text.length, 0);
+  counts.set(key, { lines: lines + 1, titles: titles + (isTitleLine(line) ? 1 : 0), letters: letters + more });
+}
+
+function isOfTitles(count: TitleCount | undefined): boolean {
+  return count !== undefined && count.titles > 0 && count.titles >= count.lines * 0.8;
 }
 
 function problemOf(error: unknown): Error {

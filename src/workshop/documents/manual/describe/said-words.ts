@@ -99,11 +99,25 @@ function wordsFor(
   };
 }
 
-/** `Get a job:` before the sample of the request. */
+/**
+ * `Get a job:` before the sample of the request, or `Search jobs` above the sentences before it, where the document does
+ * not show that this is a heading.
+ */
 function leadBefore(outline: Outline, { mentions }: Endpoint): string | undefined {
-  const before = outline.blocks[(mentions.find(({ isSubject }) => isSubject)?.index ?? 0) - 1]?.block;
-  const text = before?.kind === "paragraph" || before?.kind === "item" ? plainText(before.text).replace(/:$/, "") : "";
-  return text !== "" && text.split(" ").length <= 6 && !GENERIC.test(text) ? text : undefined;
+  const at = mentions.find(({ isSubject }) => isSubject)?.index ?? 0;
+  const own = outline.blocks[at];
+  for (const placed of outline.blocks.slice(Math.max(0, at - 3), at).toReversed()) {
+    const { block, section } = placed;
+    if (section !== own?.section || (block.kind !== "paragraph" && block.kind !== "item")) return undefined;
+    const text = plainText(block.text);
+    const title = text.replace(/:$/, "");
+    const isNext = placed.index === at - 1;
+    if (title !== "" && title.split(" ").length <= 6 && !/[.!?;,]$/.test(title)) {
+      return GENERIC.test(title) || (!isNext && (title !== text || !/^\p{Lu}/u.test(title))) ? undefined : title;
+    }
+    if (!/[.!?]$/.test(text)) return undefined;
+  }
+  return undefined;
 }
 
 function titleOfMention(outline: Outline, { mentions }: Endpoint): string | undefined {
