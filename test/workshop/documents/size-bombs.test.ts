@@ -102,15 +102,15 @@ describe("X5: descriptions with very many parts are refused or read within 5 s a
     const { code, cpuMs, mb, stderr } = await measuredImport(folder, name, make());
     expect(code, stderr.slice(0, 500)).toBe(3);
     expect(stderr).toMatch(reason);
-    expect(cpuMs).toBeLessThan(6_500);
-    expect(mb).toBeLessThan(215);
+    expect(cpuMs).toBeLessThan(5_000);
+    expect(mb).toBeLessThan(200);
   });
 
   test.for(cases(Object.entries(BOUNDED)))("%s is bounded", { timeout: 90_000 }, async ([name, make]) => {
     const { code, cpuMs, mb, stderr } = await measuredImport(folder, name, make());
     expect(code, stderr.slice(0, 500)).toBe(0);
-    expect(cpuMs).toBeLessThan(6_500);
-    expect(mb).toBeLessThan(215);
+    expect(cpuMs).toBeLessThan(5_000);
+    expect(mb).toBeLessThan(200);
   });
 });
 
