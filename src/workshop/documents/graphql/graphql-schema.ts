@@ -32,6 +32,8 @@ const MAX_TYPES = 25_000;
 const MAX_MEMBERS = 10_000;
 /** The beginning of a definition, or a comment: each of both takes memory, whether it is used or not. */
 const DEFINITION = /^[ \t]*#|\b(?:type|interface|union|enum|input|scalar|directive)[ \t]+[@A-Za-z_]/gm;
+/** The name of a type, where its members begin and end, and a line with a member. */
+const MEMBER = /\b(?:type|interface|input|enum)[ \t]+([A-Za-z_]\w*)|[{}]|^[ \t]*\w+[ \t]*[(:]/gm;
 
 /** Reads a schema in the schema language, or the result of an introspection query. */
 export function readSchema(document: LoadedDocument): ReadSchema {
@@ -70,6 +72,17 @@ const MANY_DEFINITIONS = `has more than ${MAX_TYPES} definitions or comments`;
 function checkDefinitions(text: string, name: string): void {
   let count = 0;
   for (const _ of text.matchAll(DEFINITION)) if (++count > 3 * MAX_TYPES) throw tooLarge(name, MANY_DEFINITIONS);
+  let owner = "";
+  count = 0;
+  for (const [found, type] of text.matchAll(MEMBER)) {
+    if (type !== undefined) owner = type;
+    else if (found === "{" || found === "}") count = 0;
+    else if (++count > 3 * MAX_MEMBERS) throw manyMembers(name, owner);
+  }
+}
+
+function manyMembers(name: string, owner: string): Error {
+  return tooLarge(name, `has more than ${MAX_MEMBERS} fields in the type ${owner}`);
 }
 
 function checkMembers({ definitions }: DocumentNode, name: string): void {
@@ -82,7 +95,7 @@ function checkMembers({ definitions }: DocumentNode, name: string): void {
     const most = definition.fields.reduce((max, field) => {
       return Math.max(max, "arguments" in field ? (field.arguments?.length ?? 0) : 0);
     }, count);
-    if (most > MAX_MEMBERS) throw tooLarge(name, `has more than ${MAX_MEMBERS} fields in the type ${owner}`);
+    if (most > MAX_MEMBERS) throw manyMembers(name, owner);
   }
 }
 
