@@ -39,7 +39,7 @@ a write that did arrive would be executed twice. "nexus api writes" lists the id
     const all = await writesOf(state, context);
     const found = await findWrites(all, id, only);
     const [write, ...others] = found;
-    if (!write) throw await unknownId(all, id);
+    if (!write) throw await unknownId(all, id, only);
     if (others.length > 0) {
       const servers = [...new Set(found.map(({ server }) => server))].join(", ");
       throw wrongUsage(`Several servers have a write with the id ${id}: ${servers}`, "Select one: --server NAME.");
@@ -75,13 +75,21 @@ function confirmed(at: Date): WriteOutcome {
   return { kind: "done", result: { content: [{ type: "text", text }], isError: true } };
 }
 
-async function unknownId(all: readonly ServerWrites[], id: string): Promise<NexusError> {
+async function unknownId(all: readonly ServerWrites[], id: string, only: string | undefined): Promise<NexusError> {
+  const shown = JSON.stringify(id);
+  const [elsewhere] = only === undefined ? [] : await findWrites(all, id, undefined);
+  if (elsewhere) {
+    return new NexusError("NAME_UNKNOWN", `The write ${shown} is one of the server "${elsewhere.server}"`, {
+      hint: `Leave --server out, or give --server ${elsewhere.server}.`,
+      mayHaveReached: false,
+    });
+  }
   for (const { ledger } of all) {
-    const record = await ledger.find(id);
+    const record = await ledger.findId(id);
     if (record) return notUnknown(id, record);
   }
-  return new NexusError("NAME_UNKNOWN", `No write with unknown outcome has the id ${JSON.stringify(id)}`, {
-    hint: '"nexus api writes" lists them.',
+  return new NexusError("NAME_UNKNOWN", `No write with unknown outcome has the id ${shown}`, {
+    hint: '"nexus api writes" lists them. One that was recorded as not executed is no longer known.',
     mayHaveReached: false,
   });
 }

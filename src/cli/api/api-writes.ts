@@ -28,8 +28,13 @@ told that the outcome is not known.`,
     await using state = new TenantState(context);
     const all = await writesOf(state, context);
     const items = [];
-    for (const { server, ledger } of all.filter((each) => only === undefined || each.server === only)) {
+    const others = new Set<string>();
+    for (const { server, ledger } of all) {
       for (const { key, at, tool } of await ledger.unknown()) {
+        if (only !== undefined && server !== only) {
+          others.add(server);
+          continue;
+        }
         items.push({
           ...partsOfKey(key),
           server,
@@ -47,7 +52,10 @@ told that the outcome is not known.`,
     ]);
     for (const line of tableLines({ columns: undefined, style: (style, text) => out.style(style, text) }, rows))
       out.line(line);
-    if (items.length === 0) out.note("There are no writes with unknown outcome.");
-    else out.note(`To record an outcome: nexus api settle ID --happened yes|no${state.optionsAgain}`);
+    if (items.length === 0) {
+      const whose = only === undefined ? "" : ` of the server "${visible(only)}"`;
+      out.note(`There are no writes${whose} with unknown outcome.`);
+      if (others.size > 0) out.note(`Servers that have some: ${[...others].map((each) => visible(each)).join(", ")}`);
+    } else out.note(`To record an outcome: nexus api settle ID --happened yes|no${state.optionsAgain}`);
   },
 });

@@ -79,6 +79,21 @@ export class DatabaseWriteLedger implements WriteLedger {
     return found.toSorted((a, b) => a.at - b.at);
   }
 
+  /** The write whose caller got this id, wherever it was sent. */
+  async findId(id: string): Promise<EarlierWrite | undefined> {
+    if (!/^\w+$/.test(id)) return undefined;
+    const { tenant, server, instance } = this.#of;
+    const row = await this.#db
+      .selectFrom("nexus_writes")
+      .select("key")
+      .where("tenant", "=", tenant)
+      .where("server", "=", server)
+      .where("instance", "=", instance)
+      .where((where) => where.or([where("key", "=", id), where("key", "like", `${id} %`)]))
+      .executeTakeFirst();
+    return row && this.find(row.key);
+  }
+
   /** Records the outcome of a write with unknown outcome; a known outcome is kept and returned. */
   async resolve(key: string, outcome: WriteOutcome): Promise<EarlierWrite | undefined> {
     const row = this.#row(key, { ...outcome, at: this.#now() });

@@ -171,7 +171,7 @@ export class ToolCall {
         );
       case "unknown":
         return this.#failed(
-          new Failure(`The same call was made at ${at}. It is not sent again.`, {
+          new Failure(`The same call was made at ${at}, and its outcome is not known. It is not sent again.`, {
             hint: [this.#plan.outcomeUnknown({ input }), ...settlingHint(this.#parts, id)].join("\n"),
             outcome: "refused",
           }),

@@ -101,6 +101,13 @@ export class FileWriteLedger implements WriteLedger {
     return found.toSorted((a, b) => a.at - b.at);
   }
 
+  /** The write whose caller got this id, wherever it was sent. */
+  async findId(id: string): Promise<EarlierWrite | undefined> {
+    await this.#catchUp();
+    const key = [...this.#places.keys()].find((each) => each === id || each.startsWith(`${id} `));
+    return key === undefined ? undefined : this.find(key);
+  }
+
   /** Records the outcome of a write with unknown outcome; a known outcome is kept and returned. */
   async resolve(key: string, outcome: WriteOutcome): Promise<EarlierWrite | undefined> {
     return withLock(this.#path, async ({ check }) => {

@@ -6,7 +6,7 @@ import { FileWriteLedger } from "./file-write-ledger.ts";
 /** The writes that one server has recorded. */
 export interface ServerWrites {
   server: string;
-  ledger: Pick<FileWriteLedger, "unknown" | "find" | "resolve">;
+  ledger: Pick<FileWriteLedger, "unknown" | "findId" | "resolve">;
 }
 
 /** The folder of a user's recorded writes. */
