@@ -105,6 +105,9 @@ describe("nexus models", () => {
     const wrong = await models(["test"], { ANTHROPIC_API_KEY: "wrong-key-0815" });
     expect(wrong).toMatchObject({ code: 8, stderr: expect.stringContaining("ANTHROPIC_API_KEY") });
     expect(wrong.stderr).not.toContain("wrong-key-0815");
+    const broken = await models(["test"], { ANTHROPIC_API_KEY: "half-of-a-key\nand-the-rest" });
+    expect(broken).toMatchObject({ code: 3, stderr: expect.stringContaining("such as a line break") });
+    expect(broken.stderr).not.toContain("half-of-a-key");
     const unknown = await models(["test", "anthropic:claude-smal"]);
     expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining("anthropic:claude-small") });
     expect(await models(["test", "antropic:x"])).toMatchObject({

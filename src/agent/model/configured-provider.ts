@@ -107,7 +107,9 @@ async function configuredEndpoint(
     for (const secret of filler.stored.keys()) {
       await secretFor(secrets, { name: secret, origin: new URL(baseUrl).origin, mayBind: true, onBound });
     }
-    const endpoint = { provider: name, type, baseUrl, apiKey: own.apiKey, headers: headersIn(filled), keyHint };
+    const apiKey = own.apiKey?.trim();
+    const endpoint = { provider: name, type, baseUrl, apiKey, headers: headersIn(filled), keyHint };
+    requireSendable(endpoint);
     requireKey(endpoint, `Add "apiKey": "\${secret:${name}}" to it, and store the key: nexus secrets set ${name}`);
     return endpoint;
   } catch (error) {
@@ -148,12 +150,28 @@ export function ownEndpoint(
     provider,
     type,
     baseUrl: normalBaseUrl(variables[baseUrlVariable] || baseUrl),
-    apiKey: variables[keyVariable] || undefined,
+    apiKey: variables[keyVariable]?.trim() || undefined,
     headers: {},
     keyHint: `Set ${keyVariable} to a valid key: export ${keyVariable}=…`,
   };
+  requireSendable(endpoint);
   requireKey(endpoint, `Set it: export ${keyVariable}=…`);
   return endpoint;
+}
+
+/** What HTTP allows in the value of a header. */
+const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
+/** Refused here, because the error of a request that cannot be made would contain the value. */
+function requireSendable({ provider, apiKey = "", headers, keyHint }: ProviderEndpoint): void {
+  const values = [
+    ["API key", apiKey] as const,
+    ...Object.entries(headers).map(([name, value]) => [`header "${name}"`, value] as const),
+  ];
+  const [what] = values.find(([, value]) => !HEADER_VALUE.test(value.trim())) ?? [];
+  if (what === undefined) return;
+  const message = `The ${what} of the provider "${provider}" has characters that HTTP does not allow, such as a line break`;
+  throw new NexusError("CONFIG_INVALID", message, { phase: "config", hint: keyHint, mayHaveReached: false });
 }
 
 /** Compatible servers on this machine often need no key. */

@@ -4,18 +4,25 @@ type Media = UserMessage["content"][number];
 
 /** The messages in at most this many characters of JSON: first without images and files, then without the oldest turns. */
 export function boundedMessages(messages: readonly ModelMessage[], maxLength: number): readonly ModelMessage[] {
-  if (lengthOf(messages) <= maxLength) return messages;
-  let kept: readonly ModelMessage[] = messages.map(withoutMedia);
-  while (kept.length > 0 && lengthOf(kept) > maxLength) {
-    // A conversation begins with a person; a result without its call would be refused by providers.
-    const next = kept.findIndex(({ role }, at) => at > 0 && role === "user");
-    kept = next === -1 ? [] : kept.slice(next);
-  }
-  return kept;
+  if (sum(messages.map(lengthOf)) <= maxLength) return messages;
+  const small = messages.map(withoutMedia);
+  const lengths = small.map(lengthOf);
+  let left = sum(lengths);
+  // A conversation begins with a person; a result without its call would be refused by providers.
+  const start = small.findIndex(({ role }, at) => {
+    if (at > 0) left -= lengths[at - 1] ?? 0;
+    return role === "user" && left <= maxLength;
+  });
+  return start === -1 ? [] : small.slice(start);
 }
 
-function lengthOf(messages: readonly ModelMessage[]): number {
-  return JSON.stringify(messages).length;
+/** With the comma behind it. */
+function lengthOf(message: ModelMessage): number {
+  return JSON.stringify(message).length + 1;
+}
+
+function sum(lengths: readonly number[]): number {
+  return lengths.reduce((total, length) => total + length, 1);
 }
 
 function withoutMedia(message: ModelMessage): ModelMessage {
