@@ -81,7 +81,8 @@ export class DatabaseWriteLedger implements WriteLedger {
 
   /** The write whose caller got this id, wherever it was sent. */
   async findId(id: string): Promise<EarlierWrite | undefined> {
-    if (!/^\w+$/.test(id)) return undefined;
+    // Other characters have a meaning in patterns, and no id has them.
+    if (!/^[A-Za-z0-9]+$/.test(id)) return undefined;
     const { tenant, server, instance } = this.#of;
     const row = await this.#db
       .selectFrom("nexus_writes")
