@@ -52,14 +52,17 @@ export class SamplingBudget {
     this.#usedBy(server).requests++;
   }
 
-  /** Reserves tokens for an answer: at most `wanted`, and what is left. Call what it returns with what was used. */
-  reserve(server: string, wanted: number): { maxTokens: number; settle: (usage: Usage) => void } {
+  /**
+   * Reserves tokens for a request of about `input` tokens and its answer: at most `wanted`, and what is left. Call what it
+   * returns with what was used.
+   */
+  reserve(server: string, wanted: number, input = 0): { maxTokens: number; settle: (usage: Usage) => void } {
     const used = this.#usedBy(server);
-    const maxTokens = Math.min(wanted, this.left(server).tokens);
-    if (maxTokens === 0) throw limitReached(server, `${this.#limits.tokens} tokens in this session`);
-    used.reserved += maxTokens;
+    const maxTokens = Math.min(wanted, this.left(server).tokens - input);
+    if (maxTokens <= 0) throw limitReached(server, `${this.#limits.tokens} tokens in this session`);
+    used.reserved += maxTokens + input;
     const settle = (usage: Usage) => {
-      used.reserved -= maxTokens;
+      used.reserved -= maxTokens + input;
       used.tokens += totalTokens(usage);
     };
     return { maxTokens, settle };

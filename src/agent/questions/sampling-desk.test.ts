@@ -353,6 +353,33 @@ describe("the budget of a server", () => {
   });
 });
 
+test("R3: a request that is larger than what is left is refused before the model gets it", async () => {
+  const used = model();
+  const messages = [{ role: "user" as const, content: { type: "text", text: "word ".repeat(200_000) } }];
+  const one = desk({ model: used });
+  await expect(one.answer(request({ messages }), context())).rejects.toThrow("200000 tokens in this session");
+  const tools = [{ name: "t", description: "word ".repeat(200_000), inputSchema: {} }] as unknown as Tool[];
+  await expect(one.answer(request({ tools }), context())).rejects.toThrow("200000 tokens in this session");
+  expect(used.requests).toEqual([]);
+});
+
+test("R3: links and structured results that the model gets are shown as well", async () => {
+  const ask = vi.fn<SamplingAsker>().mockResolvedValue({ kind: "decline" });
+  const messages = [
+    { role: "assistant" as const, content: [{ type: "tool_use", id: "1", name: "t", input: {} }] },
+    {
+      role: "user" as const,
+      content: [{ type: "tool_result", toolUseId: "1", content: [], structuredContent: { hidden: "text" } }],
+    },
+    { role: "user" as const, content: { type: "resource_link", uri: "memo://hidden", name: "n" } },
+  ];
+  await desk({ allow: [], ask })
+    .answer(request({ messages }), context())
+    .catch(() => {});
+  const texts = ask.mock.calls[0]?.[0].messages.map(({ text }) => text);
+  expect(texts?.slice(1)).toEqual([`[result of a tool] {"hidden":"text"}`, "[link] memo://hidden"]);
+});
+
 test("R3: a request with very many parts is refused before anything is done with them", async () => {
   const used = model();
   const blocks = Array.from({ length: 50_000 }, (_, at) => ({ type: "tool_use", id: `${at}`, name: `\u6f22${at}` }));

@@ -132,7 +132,8 @@ export class SamplingDesk {
     signal: AbortSignal,
   ): Promise<{ answer: SampledAnswer; usage: Usage }> {
     const { model, params, messages, tools } = prepared;
-    const { maxTokens, settle } = this.#budget.reserve(server, prepared.maxTokens);
+    const input = estimatedTokens(prepared);
+    const { maxTokens, settle } = this.#budget.reserve(server, prepared.maxTokens, input);
     let usage: Usage = NO_USAGE;
     try {
       const request: ModelRequest = {
@@ -146,7 +147,7 @@ export class SamplingDesk {
       let end: Extract<ModelEvent, { type: "end" }> | undefined;
       for await (const event of model.stream(request, { signal })) {
         // Until the provider says what was used: an interrupted answer counts as a full one.
-        if (event.type !== "wait" && event.type !== "notice") usage = { inputTokens: 0, outputTokens: maxTokens };
+        if (event.type !== "wait" && event.type !== "notice") usage = { inputTokens: input, outputTokens: maxTokens };
         if (event.type === "end") end = event;
       }
       if (!end) throw new Error("the answer of the provider has no end");
@@ -185,6 +186,17 @@ export class SamplingDesk {
       signal,
     );
   }
+}
+
+/** About how many tokens a request has, in hundreds: enough to stop one that is too large before it is paid for. */
+function estimatedTokens({ params, messages, tools }: Prepared): number {
+  const texts = [params.systemPrompt ?? "", JSON.stringify(tools.tools), JSON.stringify(messages, withoutData)];
+  return Math.floor(texts.reduce((sum, { length }) => sum + length, 0) / 400) * 100;
+}
+
+/** Images cost far less than their characters. */
+function withoutData(key: string, value: unknown): unknown {
+  return key === "data" ? undefined : value;
 }
 
 /** A question that fails, or that the person leaves, allows nothing. */

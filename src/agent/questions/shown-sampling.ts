@@ -37,16 +37,19 @@ function shownMessage(message: SamplingMessage): { role: string; text: string } 
 }
 
 function shownBlock(block: Content): string {
-  const { type, text, data, mimeType, name, input, content, resource } = block;
+  const { type, text, data, mimeType, name, input, content, resource, uri } = block;
   if (type === "text" && typeof text === "string") return visibleLines(text);
   if (type === "tool_use") return visible(`[calls ${String(name)}] `) + jsonText(input);
   if (type === "tool_result") {
     const inner = Array.isArray(content) ? content.filter(isRecord).map((each) => shownBlock(each as Content)) : [];
+    const { structuredContent: structured } = block;
+    if (inner.length === 0 && structured !== undefined) inner.push(jsonText(structured));
     return `[result of a tool] ${inner.join("\n")}`;
   }
   if (type === "resource" && isRecord(resource) && typeof resource.text === "string") {
     return visibleLines(resource.text);
   }
+  if (type === "resource_link" && typeof uri === "string") return visible(`[link] ${uri}`);
   const bytes = typeof data === "string" ? `, ${Math.floor((data.length * 3) / 4)} bytes` : "";
   return visible(`[${type}${typeof mimeType === "string" ? ` ${mimeType}` : ""}${bytes}]`);
 }
