@@ -85,6 +85,15 @@ test("a damaged session says which file it is, and does not hide the others", as
     "{",
     "[]",
     JSON.stringify({ ...session("bad1"), messages: [{ role: "user", content: [{ type: "text" }] }] }),
+    ...[
+      { role: "user", content: [{ type: "tool_call", id: "a", name: "x" }] },
+      { role: "assistant", content: [{ type: "tool_result", id: "a", name: "x", content: [] }] },
+      { role: "assistant", content: [{ type: "media", data: "", mediaType: "image/png" }] },
+      { role: "tool", content: [{ type: "text", text: "x" }] },
+      { role: "tool", content: [{ type: "tool_result", id: "a", name: "x", content: [{ type: "tool_call" }] }] },
+      { role: "constructor", content: [] },
+    ].map((message) => JSON.stringify({ ...session("bad2"), messages: [message] })),
+    `{"version":1,"messages":[{"role":"user","content":${"[".repeat(50_000)}${"]".repeat(50_000)}}]}`,
   ];
   for (const [at, text] of cases.entries()) {
     const file = join(root, "damaged", `bad${at}.json`);

@@ -1,4 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
+import { isNestedDeeper } from "../../json/nesting.ts";
 import type { ModelMessage } from "../model/model-message.ts";
 import type { Usage } from "../model/model-provider.ts";
 
@@ -21,7 +22,12 @@ export interface SavedSession {
 /** Raised when what is written can no longer be read by older versions. */
 export const SESSION_VERSION = 1;
 
-const PARTS = new Set(["text", "media", "reasoning", "tool_call", "tool_result"]);
+/** What the messages of each role consist of. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  user: ["text", "media"],
+  assistant: ["text", "reasoning", "tool_call"],
+  tool: ["tool_result"],
+};
 const MAX_TITLE = 60;
 
 /** The session in a parsed file; undefined if it is none. */
@@ -55,12 +61,14 @@ function isUsage(value: unknown): value is Usage {
 }
 
 function isMessage(value: unknown): value is ModelMessage {
-  if (!isRecord(value) || !["user", "assistant", "tool"].includes(String(value["role"]))) return false;
-  return Array.isArray(value["content"]) && value["content"].every(isPart);
+  if (!isRecord(value) || isNestedDeeper(value)) return false;
+  const { role, content } = value;
+  const kinds = typeof role === "string" && Object.hasOwn(PARTS, role) ? PARTS[role] : undefined;
+  return kinds !== undefined && Array.isArray(content) && content.every((part) => isPart(part, kinds));
 }
 
-function isPart(value: unknown): boolean {
-  if (!isRecord(value) || !PARTS.has(String(value["type"]))) return false;
+function isPart(value: unknown, kinds: readonly string[]): boolean {
+  if (!isRecord(value) || !kinds.includes(String(value["type"]))) return false;
   switch (value["type"]) {
     case "text":
     case "reasoning":
@@ -70,7 +78,11 @@ function isPart(value: unknown): boolean {
     case "tool_call":
       return isCall(value);
     default:
-      return isCall(value) && Array.isArray(value["content"]) && value["content"].every(isPart);
+      return (
+        isCall(value) &&
+        Array.isArray(value["content"]) &&
+        value["content"].every((part) => isPart(part, ["text", "media"]))
+      );
   }
 }
 
