@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NexusError } from "../errors/nexus-error.ts";
-import { Backoff } from "./backoff.ts";
+import { Backoff, retryAfterMs } from "./backoff.ts";
 
 const SETTINGS = { firstMs: 100, longestMs: 1_000, patience: 3, restMs: 60_000, settledMs: 10_000 };
 const error = new NexusError("SERVER_EXITED", "it exited");
@@ -43,4 +43,15 @@ test("a backoff keeps the last error without the server's output", () => {
       details: expect.not.objectContaining({ stderr: expect.anything() as unknown }) as unknown,
     }) as Error,
   );
+});
+
+test.each([
+  ["5", 5_000],
+  [" 7 ", 7_000],
+  ["9".repeat(400), Number.MAX_SAFE_INTEGER],
+  ["1e9", undefined],
+  ["soon", undefined],
+  ["Thu, 01 Jan 1970 00:00:03 GMT", 2_000],
+])("Retry-After: %s", (header, expected) => {
+  expect(retryAfterMs(header, 1_000)).toBe(expected);
 });

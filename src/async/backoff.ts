@@ -35,7 +35,8 @@ export function withJitter(pauseMs: number): number {
 /** The pause that a `Retry-After` header asks for: a number of seconds or a date. */
 export function retryAfterMs(header: string | string[] | undefined, now = Date.now()): number | undefined {
   if (typeof header !== "string") return undefined;
-  if (/^\s*\d+\s*$/.test(header)) return Number(header) * 1_000;
+  // A number with hundreds of digits would be infinite.
+  if (/^\s*\d+\s*$/.test(header)) return Math.min(Number(header) * 1_000, Number.MAX_SAFE_INTEGER);
   const date = Date.parse(header);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

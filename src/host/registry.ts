@@ -178,7 +178,8 @@ export async function contextBlocks(
   const scope = { agent };
   const priorityOf = (annotations: Record<string, unknown> | undefined) => {
     const priority = annotations?.["priority"];
-    return typeof priority === "number" ? priority : 0;
+    // A server that says more than 1 is not more important than others.
+    return typeof priority === "number" ? Math.min(priority, 1) : 0;
   };
   const wanted = host
     .resources(scope)

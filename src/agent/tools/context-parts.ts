@@ -3,7 +3,9 @@ import { contextBlocks, type ContextOptions } from "../../host/registry.ts";
 import type { ModelMessage, TextPart } from "../model/model-message.ts";
 import { originLine } from "./origin.ts";
 
-const READ_MS = 10_000;
+const READ_MS = 5_000;
+/** For all resources together: a message does not wait longer for its context. */
+const ALL_MS = 10_000;
 
 /** Important resources for the next message: those that are not in the conversation yet, or have changed since. */
 export async function contextParts(
@@ -14,7 +16,9 @@ export async function contextParts(
   const texts = messages
     .flatMap((message) => (message.role === "user" ? message.content : []))
     .flatMap((part) => (part.type === "text" ? [part.text] : []));
-  const blocks = await contextBlocks(host, { timeoutMs: READ_MS, ...options });
+  const late = AbortSignal.timeout(ALL_MS);
+  const signal = options.signal ? AbortSignal.any([options.signal, late]) : late;
+  const blocks = await contextBlocks(host, { timeoutMs: READ_MS, ...options, signal });
   const byLabel = new Map<string, string[]>();
   for (const { server, uri, text } of blocks) {
     const label = `${originLine({ server, resource: uri })}\n`;
