@@ -20,14 +20,14 @@ export function getNamed<T extends ListedItem>(text: string, items: readonly T[]
   try {
     return directory.resolve(isFull ? text : `${definition.id}.${text}`, { kind, listed });
   } catch (error) {
-    throw error instanceof NexusError ? withListCommand(error, items, of) : error;
+    throw error instanceof NexusError ? withListCommand(error, { text, items }, of) : error;
   }
 }
 
 /** Adds the command that lists the names. */
 function withListCommand(
   error: NexusError,
-  items: readonly ListedItem[],
+  { text, items }: { text: string; items: readonly ListedItem[] },
   { servers, definition, kind }: NamedOf,
 ): NexusError {
   const { id: server } = definition;
@@ -38,11 +38,16 @@ function withListCommand(
     count === 0 ? `The server has no ${kind}s.` : `"nexus mcp ${kind}s${servers.wordsFor(server)}" lists ${all}.`;
   // A server may have more tools than it lists.
   const searched = items.some(({ name }) => name === "call_tool") && items.some(({ name }) => name === "search_tools");
-  const others = searched
-    ? ` More are found with search_tools: nexus mcp call ${server}.call_tool --arg name=… --arg arguments=…`
-    : "";
+  const others = searched ? ` ${howToCall(text, server)}` : "";
   const more = error.amended({ server, hint: `${near}${known}${others}` });
   return servers.inPlace ? withoutServer(more, server) : more;
+}
+
+/** A tool that is not in the list is called through another one. */
+function howToCall(text: string, server: string): string {
+  const name = text.startsWith(`${server}.`) ? text.slice(server.length + 1) : text;
+  const shown = /^[\w.-]{1,128}$/.test(name) ? name : "…";
+  return `If it was found with search_tools, it is called with call_tool: nexus mcp call ${server}.call_tool --arg name=${shown} --arg 'arguments={…}'`;
 }
 
 /** A server in place has a name that nobody wrote. */

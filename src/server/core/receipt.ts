@@ -42,8 +42,16 @@ export interface WrittenAnswer {
   text: string | undefined;
 }
 
-/** Writes an answer as JSON, when it is recorded. A promise only where the record has to be waited for. */
-export function recordedAnswer(answer: Response, receipt: Receipt): WrittenAnswer | Promise<WrittenAnswer> {
+/**
+ * Writes an answer as JSON, when it is recorded. A promise only where the record has to be waited for. `isInProcess`:
+ * nobody reads the text, and it is made only to count its bytes for a record.
+ */
+export function recordedAnswer(
+  answer: Response,
+  receipt: Receipt,
+  isInProcess = false,
+): WrittenAnswer | Promise<WrittenAnswer> {
+  if (isInProcess && !receipt.recorder) return { answer, text: undefined };
   const text = jsonText(answer);
   const recorded = receipt.answer(text ?? "");
   const written = { answer, text };

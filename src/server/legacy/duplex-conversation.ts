@@ -96,7 +96,7 @@ export class DuplexConversation {
     isOver = true;
     const apart = channel.afterProgress?.();
     if (apart) await apart;
-    const waiting = signal.aborted ? undefined : recordedAnswer(answer, receipt);
+    const waiting = signal.aborted ? undefined : recordedAnswer(answer, receipt, channel.isInProcess);
     if (!waiting) receipt.leave();
     const recorded = waiting instanceof Promise ? await waiting : waiting;
     if (!signal.aborted) this.#running.delete(id);
@@ -117,6 +117,7 @@ export class DuplexConversation {
     let isOpen = true;
     return {
       canStream: channel.canStream,
+      isInProcess: channel.isInProcess ?? false,
       send: (message) => channel.send(message),
       afterProgress: () => channel.afterProgress?.(),
       finish: (answer, text) => {

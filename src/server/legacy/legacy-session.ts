@@ -295,7 +295,7 @@ export class LegacySession {
       if (apart) await apart;
       // A cancelled request has been finished already, and gets no answer.
       if (call.isOver) return call.receipt.leave();
-      const waiting = recordedAnswer({ jsonrpc: "2.0", id, ...outcome }, call.receipt);
+      const waiting = recordedAnswer({ jsonrpc: "2.0", id, ...outcome }, call.receipt, channel.isInProcess);
       const { answer, text } = waiting instanceof Promise ? await waiting : waiting;
       if (call.isOver) return;
       call.isOver = true;

@@ -9,6 +9,8 @@ export interface RequestChannel {
   readonly canStream: boolean;
   /** Of the HTTP request that the messages came in. */
   readonly headers?: IncomingHttpHeaders | undefined;
+  /** Messages are handed over as they are, so that no text of them is needed. */
+  readonly isInProcess?: boolean;
   /** Sends something before the answer. Never throws; false where it cannot arrive. */
   send(message: Message): boolean;
   /** Lets the client go until there is more to say; absent where it cannot come back. */

@@ -232,3 +232,19 @@ test("a second request with the id of one that runs is refused, and the first ca
   end.onMessage({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
   await aborted;
 });
+
+test("an answer within the process is handed over as it is, and its text is not made in vain", async () => {
+  let written = 0;
+  const structuredContent = {
+    toJSON() {
+      written++;
+      return {};
+    },
+  };
+  const { server, transport } = serverOf();
+  server.tool({ name: "give" }, () => ({ content: [], structuredContent }));
+  await using client = await connect(transport);
+  const result = await client.callTool("give");
+  expect(result.structuredContent).toBe(structuredContent);
+  expect(written).toBe(0);
+});

@@ -29,6 +29,7 @@ export function serveMemory({ core }: Servable, end: MemoryEnd, options: ServeMe
   // Everything goes to the same client at once, whatever it belongs to.
   const channel: RequestChannel = {
     canStream: true,
+    isInProcess: true,
     send: (message) => {
       end.send(message);
       return true;

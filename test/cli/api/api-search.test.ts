@@ -32,6 +32,9 @@ test("X6: tools that are searched for work on the command line, with the hints o
   const call = { name: "find_exhibitions", arguments: { on: "2026-05-02", tags: ["salt"] } };
   const called = await world.run(["mcp", "call", "museum.call_tool", "--args", JSON.stringify(call)]);
   expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("Found 1 exhibitions.") });
+  const direct = await world.run(["mcp", "call", "museum.find_exhibitions", "--arg", "on=2026-05-02"]);
+  expect(direct.code).not.toBe(0);
+  expect(direct.stderr).toContain("nexus mcp call museum.call_tool --arg name=find_exhibitions --arg 'arguments={…}'");
   const shown = await world.run(["api", "show", "museum", "--tool", "find_exhibitions"]);
   expect(shown.stdout).toContain("Documents say");
 });
