@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { untilAborted } from "../../async/unless-aborted.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { ErrorSource } from "../../errors/nexus-error.ts";
+import { concerns, isEverything, parsePattern } from "../../host/directory/access-pattern.ts";
 import { LazyLedger } from "../../host/definitions/lazy-ledger.ts";
 import type { HostOptions } from "../../host/host-options.ts";
 import { Host } from "../../host/host.ts";
@@ -85,6 +86,8 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
     const { configuration } = servers;
     for (const { message, details } of servers.fileProblems) warn(out, message, details.source);
     for (const { message, source: place } of configuration.warnings) warn(out, message, place);
+    const ids = configuration.servers.map(({ id }) => id);
+    for (const text of idlePatterns(wanted.policy?.deny, ids)) warn(out, `--deny ${text} is for no server`, undefined);
     const only = wanted.only?.map((name) => servers.get(name).id);
     const definitions = configuration.servers.filter(({ id }) => only?.includes(id) ?? true);
     const { tenant, stateFolder, secrets, trust: trustStore, eras: eraCache, openApi } = source;
@@ -120,6 +123,14 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
     await servers.close();
     throw error;
   }
+}
+
+/** A misspelt pattern would protect nothing. */
+function idlePatterns(patterns: readonly string[] = [], ids: readonly string[]): string[] {
+  return patterns.filter((text) => {
+    const pattern = parsePattern(text);
+    return !isEverything(pattern) && !ids.some((id) => concerns(pattern, id));
+  });
 }
 
 function warn(out: Output, message: string, source: ErrorSource | undefined): void {

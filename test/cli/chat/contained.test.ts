@@ -109,3 +109,11 @@ describe.runIf(HAS_TERMINAL)("R8: at a terminal", () => {
     await talk.ended();
   });
 });
+
+test("R8: a pattern of --deny that is for no server is reported, because it protects nothing", async () => {
+  const files = askingServer({ tools: [{ name: "write" }] });
+  await using world = await ChatWorld.open({ servers: { files } });
+  const { code, stderr } = await world.chat(["-p", "go", "--deny", "fils.write", "--deny", "*.x", "--deny", "files.y"]);
+  expect(code).toBe(0);
+  expect(stderr.match(/warning: .*/g)).toEqual(["warning: --deny fils.write is for no server"]);
+});
