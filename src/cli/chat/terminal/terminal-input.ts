@@ -49,6 +49,7 @@ export class TerminalInput implements Disposable {
   #ahead: [text: string | undefined, key: PressedKey][] = [];
   #drawnRow = 0;
   #isLent = true;
+  #isOver = false;
   /** What is shown when others no longer use the keyboard. */
   #later: (() => void)[] | undefined;
   /** By `performance.now()`. */
@@ -121,7 +122,7 @@ export class TerminalInput implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#isLent) return;
+    this.#isOver = true;
     this.#release();
     process.stderr.off("resize", this.#onResize);
     process.stdin.pause();
@@ -138,6 +139,8 @@ export class TerminalInput implements Disposable {
   }
 
   #take(): void {
+    // A question may end after the chat; the terminal must stay as it was left.
+    if (this.#isOver) return;
     this.#isLent = false;
     process.stdin.on("keypress", this.#onKey);
     if (process.stdin.isTTY) process.stdin.setRawMode(true);
