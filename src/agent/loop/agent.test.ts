@@ -122,6 +122,25 @@ test("consent is asked after the arguments were checked, with server, tool, argu
   expect(texts[2]).toContain("the desk is closed");
 });
 
+test("what had come of an answer that is interrupted or breaks stays in the conversation", async () => {
+  const abort = new AbortController();
+  await using world = await openWorld({
+    servers: {},
+    script: [
+      [{ text: "The first" }, { hook: () => abort.abort() }],
+      [{ text: "The second" }, { call: "mcp__kit__echo" }, { error: new NexusError("CONNECTION_LOST", "gone") }],
+    ],
+  });
+  expect(await world.agent.send("one", { signal: abort.signal })).toMatchObject({ text: "The first" });
+  expect(await world.agent.send("two")).toMatchObject({ text: "The second", error: { code: "CONNECTION_LOST" } });
+  expect(world.agent.messages.map(({ role, content }) => [role, content])).toEqual([
+    ["user", [{ type: "text", text: "one" }]],
+    ["assistant", [{ type: "text", text: "The first" }]],
+    ["user", [{ type: "text", text: "two" }]],
+    ["assistant", [{ type: "text", text: "The second" }]],
+  ]);
+});
+
 test("arguments that are not an object are not sent, even if the schema cannot be checked", async () => {
   const asked: unknown[] = [];
   const inputSchema = { type: "object" as const, properties: { a: { $ref: "https://schemas.example/a.json" } } };

@@ -111,3 +111,21 @@ test("a refusal that names no tool is not repeated", async () => {
   await expect(ask(world.model, ODD)).rejects.toMatchObject({ code: "SERVER_ERROR" });
   expect(world.fake.asked).toHaveLength(1);
 });
+
+test("anthropic: arguments of earlier calls have the names of properties that the schema has", async () => {
+  await using world = await openFakeModel("anthropic");
+  const call = { type: "tool_call", id: "c1", name: "odata", arguments: { $filter: "a", top: 1 } } as const;
+  const result = { type: "tool_result", id: "c1", name: "odata", isError: false, content: [] } as const;
+  const messages = [
+    ...HELLO,
+    { role: "assistant" as const, content: [call] },
+    { role: "tool" as const, content: [result] },
+  ];
+  for await (const _event of world.model.stream({ messages, tools: ODD }, {}));
+  const { body } = world.fake.asked[0] ?? {};
+  const sent = definitionsIn(body ?? { model: "", messages: [] })[1] ?? { schema: { properties: {} } };
+  const { properties } = sent.schema as { properties: object };
+  const [filter = ""] = Object.keys(properties);
+  expect(filter).toMatch(/^_filter_[0-9a-f]{8}$/);
+  expect(body?.messages[1]).toMatchObject({ content: [{ type: "tool_use", input: { [filter]: "a", top: 1 } }] });
+});

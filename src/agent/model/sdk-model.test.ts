@@ -106,6 +106,21 @@ describe.each(TYPES)("%s", (type) => {
     expect(JSON.stringify([error.message, error.details])).not.toContain("wrong-key-123");
   });
 
+  test(`${type}: a key that the provider repeats in an error or a limit is masked`, async () => {
+    const key = "plain words as a key";
+    await using world = await openFakeModel(type, { key });
+    world.fake.key = undefined;
+    const refusal = (status: number) => ({
+      status,
+      headers: { "retry-after-ms": "1" },
+      body: { error: { message: `Not with ${key}` } },
+    });
+    world.fake.script(refusal(429), refusal(400));
+    const { error, events } = await failureOf(world.model);
+    expect(error.message).toContain("Not with");
+    expect(JSON.stringify([error.message, error.details, events])).not.toContain(key);
+  });
+
   test(`${type}: an unknown model names the nearest one`, async () => {
     await using world = await openFakeModel(type, { model: "fake-lagre" });
     const { error } = await failureOf(world.model);
