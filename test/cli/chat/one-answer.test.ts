@@ -209,28 +209,6 @@ test("exit code 6 for an unknown model, 3 without any model, 4 for a provider th
   expect((await world.chat(["-p", "Hi", "--timeout", "3s"])).code).toBe(4);
 });
 
-test.each([
-  [5, "a conversation that is too long", ANTHROPIC_FAILURES.contextTooLong()],
-  [5, "content that is refused", ANTHROPIC_FAILURES.refusedContent()],
-  [4, "a limit that lasts longer than --timeout", ANTHROPIC_FAILURES.rateLimited({ "retry-after": "3600" })],
-  [7, "an answer that does not come within --timeout", { text: ["One", "Two"], stallAfter: 4 }],
-] as const)("exit code %i for %s, with what was done on stdout", async (code, _what, answer) => {
-  await using world = await ChatWorld.open();
-  world.provider.script(answer);
-  const ran = await world.answer("Hi", "--timeout", "3s");
-  expect(ran.code, ran.stderr).toBe(code);
-  expect(ran.json).toMatchObject({ steps: [], stopReason: "error", session: expect.any(String) as string });
-  expect(world.provider.asked).toHaveLength(1);
-});
-
-test("exit code 8 for a key that the provider refuses", async () => {
-  await using world = await ChatWorld.open();
-  world.provider.key = "another-key";
-  const ran = await world.answer("Hi");
-  expect(ran.code, ran.stderr).toBe(8);
-  expect(ran.json).toMatchObject({ stopReason: "error" });
-});
-
 test("a limit of the provider is waited for, and said", async () => {
   await using world = await ChatWorld.open({ protocol: "openai-compatible" });
   world.provider.script(OPENAI_FAILURES.rateLimited({ "retry-after": "0" }));
