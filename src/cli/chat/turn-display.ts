@@ -61,8 +61,8 @@ export class TurnDisplay {
         this.#running.set(event.id, { ...event, startedAt: performance.now() });
         break;
       case "tool_progress":
-        this.#progress(event);
-        break;
+        // Drawn with the next tick: a server may report thousands in a second.
+        return this.#progress(event);
       case "tool_end":
         this.#ended(event);
         break;
