@@ -24,7 +24,8 @@ function manyTools(count: number): ScriptedServer {
 
 describe("tools that come and go", () => {
   test("an agent sees and calls only the servers that are shared with it, also by name and for resources (R8)", async () => {
-    const servers = { open: stdioFixture(), other: { ...stdioFixture(), agents: ["coder"] } };
+    const own = { ...stdioFixture(), agents: ["chat"] };
+    const servers = { open: stdioFixture(), own, other: { ...stdioFixture(), agents: ["coder"] } };
     await using world = await openWorld({
       servers,
       name: "chat",
@@ -32,6 +33,7 @@ describe("tools that come and go", () => {
         [
           call("mcp__open__echo", { text: "a" }),
           call("mcp__other__echo", { text: "b" }),
+          call("mcp__own__echo", { text: "c" }),
           call("ListMcpResources"),
           call("ReadMcpResource", { server: "other", uri: "test://static-text" }),
         ],
@@ -40,8 +42,8 @@ describe("tools that come and go", () => {
     });
     const { steps } = await world.agent.send("go");
     expect(namesIn(world.model.requests[0]).filter((name) => name.includes("other"))).toEqual([]);
-    expect(steps.map(({ outcome }) => outcome)).toEqual(["ok", "error", "ok", "denied"]);
-    expect(resultText(resultsIn(world.agent.messages)[2])).not.toContain(`"other"`);
+    expect(steps.map(({ outcome }) => outcome)).toEqual(["ok", "error", "ok", "ok", "denied"]);
+    expect(resultText(resultsIn(world.agent.messages)[3])).not.toContain(`"other"`);
   });
 
   test("a tool that a call adds is offered in the next request, and one that it removes is not (N10)", async () => {
