@@ -46,4 +46,6 @@ export interface TurnResult {
   stopReason: StopReason;
   /** Only with the stop reason `error`. What was done before is in the conversation. */
   error?: NexusError | undefined;
+  /** The turn ended before any answer and any tool call: the message of the user is no longer in the conversation. */
+  isTakenBack?: boolean | undefined;
 }

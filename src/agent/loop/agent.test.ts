@@ -230,20 +230,40 @@ test("a failing provider is an error in the result; what was done stays in the c
     servers: kit,
     script: [[{ error }], [call("mcp__kit__echo", { text: "a" })], [{ text: "Half an ans" }, { error }], "whole"],
   });
-  expect(await world.agent.send("one")).toMatchObject({ stopReason: "error", error, text: "" });
-  // Nothing was answered, so the next message continues the first one.
+  expect(await world.agent.send("one")).toMatchObject({ stopReason: "error", error, text: "", isTakenBack: true });
+  expect(world.agent.messages).toEqual([]);
   const second = await world.agent.send("two");
   expect(second).toMatchObject({ stopReason: "error", error, text: "Half an ans", steps: [{ outcome: "ok" }] });
-  expect(world.agent.messages[0]).toEqual({
-    role: "user",
-    content: [
-      { type: "text", text: "one" },
-      { type: "text", text: "two" },
-    ],
-  });
+  expect(second.isTakenBack).toBeUndefined();
+  expect(world.agent.messages[0]).toEqual({ role: "user", content: [{ type: "text", text: "two" }] });
   expect(historyProblems(world.agent.messages)).toEqual([]);
   expect(await world.agent.send("three")).toMatchObject({ text: "whole", stopReason: "end" });
   expect(historyProblems(world.model.requests.at(-1)?.messages ?? [])).toEqual([]);
+});
+
+test("a message that got no answer at all is taken out of the conversation, and only that one", async () => {
+  const error = new NexusError("SERVER_ERROR", "The conversation is too long");
+  await using world = await openWorld({
+    servers: {},
+    script: ["one", [{ error }], [{ reasoning: "hm" }, { stop: "refused" }], [], [{ error }], "two"],
+  });
+  await world.agent.send("first");
+  const before = [...world.agent.messages];
+  for (const text of ["too long", "refused"]) {
+    expect(await world.agent.send(text)).toMatchObject({ stopReason: "error", isTakenBack: true });
+    expect(world.agent.messages).toEqual(before);
+  }
+  const stopped = await world.agent.send("stopped", { signal: AbortSignal.abort() });
+  expect(stopped).toMatchObject({ stopReason: "cancelled", isTakenBack: true });
+  expect(world.agent.messages).toEqual(before);
+  // An empty answer is one: the next message continues the one before it, until that fails.
+  expect(await world.agent.send("nothing")).toMatchObject({ stopReason: "end" });
+  expect(await world.agent.send("failing")).toMatchObject({ isTakenBack: true });
+  expect(await world.agent.send("last")).toMatchObject({ text: "two" });
+  expect(world.agent.messages[2]).toEqual({
+    role: "user",
+    content: ["nothing", "last"].map((text) => ({ type: "text", text })),
+  });
 });
 
 test("a refused answer is an error without its tool calls", async () => {

@@ -59,20 +59,22 @@ export class Agent {
     this.#isBusy = true;
     try {
       const { signal = new AbortController().signal, onEvent } = options;
-      await this.#addUser(typeof content === "string" ? [{ type: "text", text: content }] : content, signal);
+      const parts: UserMessage["content"] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+      const takeBack = await this.#addUser(parts, signal);
       const result = await this.#turn(signal, onEvent).run();
       this.#usage = addUsage(this.#usage, result.usage);
-      return result;
+      // Otherwise it would be sent again with the next message, and what was refused would be refused for ever.
+      return result.stopReason !== "end" && takeBack() ? { ...result, isTakenBack: true } : result;
     } finally {
       this.#isBusy = false;
     }
   }
 
-  async #addUser(content: UserMessage["content"], signal: AbortSignal): Promise<void> {
+  async #addUser(content: UserMessage["content"], signal: AbortSignal): Promise<() => boolean> {
     const { context, host, name: agent } = this.#options;
     const parts =
       context && !signal.aborted ? await contextParts(host, { ...context, agent, signal }, this.messages) : [];
-    this.#history.addUser([...parts, ...content]);
+    return this.#history.addUser([...parts, ...content]);
   }
 
   #turn(signal: AbortSignal, onEvent: TurnOptions["onEvent"]): Turn {

@@ -27,14 +27,22 @@ export class ConversationHistory {
     return this.#messages;
   }
 
-  /** A user message after another one continues it. */
-  addUser(content: UserMessage["content"]): void {
+  /**
+   * A user message after another one continues it. Returns a function that takes the message out again; it does nothing
+   * and returns false after an answer.
+   */
+  addUser(content: UserMessage["content"]): () => boolean {
     const parts = content.filter((part) => part.type !== "text" || !isBlank(part.text));
-    if (parts.length === 0) return;
+    if (parts.length === 0) return () => false;
     const last = this.#messages.at(-1);
-    if (last?.role === "user") {
-      this.#messages[this.#messages.length - 1] = { role: "user", content: [...last.content, ...parts] };
-    } else this.#messages.push({ role: "user", content: parts });
+    const before = last?.role === "user" ? [last] : [];
+    const added: ModelMessage = { role: "user", content: [...before.flatMap((message) => message.content), ...parts] };
+    this.#messages.splice(this.#messages.length - before.length, before.length, added);
+    return () => {
+      if (this.#messages.at(-1) !== added) return false;
+      this.#messages.splice(-1, 1, ...before);
+      return true;
+    };
   }
 
   /** An answer without tool calls. */

@@ -75,12 +75,12 @@ export function explainRefusal(request: RefusedRequest, endpoint: ProviderEndpoi
   }
   if (status === 413 || (status < 500 && about(CONTEXT))) {
     return refused("SERVER_ERROR", `The conversation is too long for ${provider}:${visible(model)}${said}`, {
-      hint: "Start a new conversation, use fewer tools or smaller results, or use a model with a larger context.",
+      hint: "Start a new conversation (in a chat: /clear), use fewer tools or smaller results, or use a model with a larger context.",
     });
   }
   if (status < 500 && about(CONTENT)) {
     return refused("SERVER_ERROR", `The provider "${provider}" refused the content${said}`, {
-      hint: "Change the message, or start a new conversation without the content it objects to.",
+      hint: "Change the message, or start a new conversation (in a chat: /clear) without the content it objects to.",
     });
   }
   if (status >= 300 && status < 400) {

@@ -8,7 +8,7 @@ export interface SavedSession {
   id: string;
   /** The first words of the person. */
   title: string;
-  /** `provider:model` that answered last; empty if none did. */
+  /** `provider:model` that answered last; empty in files of an older version if none did. */
   model: string;
   /** In milliseconds since 1970. */
   createdAt: number;

@@ -23,7 +23,7 @@ export class ChatConversation {
   #id: string;
   #title: string | undefined;
   #createdAt: number;
-  /** The model that answered last: a chat is not resumed with one that never answered. */
+  /** The model that answered last: a chat is not resumed with one that never answered, if another one did. */
   #answeredBy: string;
   #usage: Usage;
   /** Undefined if the price of an answer is not known. */
@@ -36,14 +36,14 @@ export class ChatConversation {
     this.#id = resumed?.id ?? ChatSessions.newId();
     this.#title = resumed?.title;
     this.#createdAt = resumed?.createdAt ?? Date.now();
-    this.#answeredBy = resumed?.model ?? "";
+    this.#answeredBy = resumed?.model || options.agent.model.name;
     this.#usage = resumed?.usage ?? NO_USAGE;
     this.#cost = resumed ? resumed.cost : 0;
   }
 
-  /** Of the session; undefined if nothing is saved. */
+  /** Of the session; undefined if nothing is saved, also because nothing was answered yet. */
   get id(): string | undefined {
-    return this.#options.sessions && this.#id;
+    return this.#options.sessions && this.messages.length > 0 ? this.#id : undefined;
   }
 
   get model(): ModelProvider {
@@ -68,13 +68,14 @@ export class ChatConversation {
     return this.#cost;
   }
 
-  /** One turn. It is saved however it ends. */
+  /** One turn. It is saved however it ends, unless nothing was ever answered. */
   async send(content: UserMessage["content"], options: TurnOptions): Promise<TurnResult> {
     this.#title ??= titleOf(content.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
     const result = await this.#agent.send(content, options);
     this.count(result.usage, this.model);
-    if (result.text !== "" || result.steps.length > 0) this.#answeredBy = this.model.name;
-    await this.#save();
+    if (!result.isTakenBack) this.#answeredBy = this.model.name;
+    if (this.messages.length === 0) this.#title = undefined;
+    else await this.#save();
     return result;
   }
 
@@ -90,7 +91,7 @@ export class ChatConversation {
     this.#agent = this.#newAgent([], this.model);
     this.#id = ChatSessions.newId();
     this.#title = undefined;
-    this.#answeredBy = "";
+    this.#answeredBy = this.model.name;
     this.#createdAt = Date.now();
     this.#usage = NO_USAGE;
     this.#cost = 0;

@@ -59,6 +59,9 @@ function findChat(sessions: ChatSessions, id: string): Promise<SavedSession> {
   return id === "" ? sessions.getNewest() : sessions.get(id);
 }
 
+/** In the list, for chats of older versions that no model answered. */
+const NO_MODEL = "no model";
+
 /** A resumed chat goes on with its model. */
 function chosenModel(models: ChatModels, given: string | undefined, resumed: SavedSession | undefined) {
   const before = resumed?.model === "" ? undefined : resumed?.model;
@@ -81,7 +84,7 @@ async function showChats(sessions: ChatSessions, out: Output): Promise<void> {
   }
   if (saved.length === 0) return out.note("There are no saved chats. Start one: nexus chat");
   const rows = saved.map(({ id, title, model, updatedAt }) =>
-    [id, agoText(updatedAt), visible(model), visible(title)].map((text) => ({ text })),
+    [id, agoText(updatedAt), visible(model || NO_MODEL), visible(title)].map((text) => ({ text })),
   );
   for (const line of tableLines(out, rows)) out.line(line);
 }

@@ -110,6 +110,9 @@ export class InteractiveChat {
     else if (result.stopReason === "cancelled") screen.note("stopped", "yellow");
     else if (result.stopReason !== "end")
       screen.note(`stopped: the limit of ${result.stopReason} is reached`, "yellow");
+    if (!result.isTakenBack) return;
+    this.#state.attached = attached;
+    screen.note("Your message got no answer and is not part of the chat. Arrow-up shows it again.", "dim");
   }
 
   async #interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {

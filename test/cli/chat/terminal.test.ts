@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ChatWorld, KEYS, textsOf } from "../../fixtures/chat-world.ts";
 import { HAS_TERMINAL } from "../../fixtures/nexus.ts";
+import { ANTHROPIC_FAILURES } from "../../fixtures/providers/anthropic-fake.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
 import { packageBin } from "../../interop/server-process.ts";
 
@@ -79,6 +80,24 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     await second.shows("everything: disconnected");
     second.type(KEYS.ctrlD);
     await second.ended();
+  });
+
+  test("a message that got no answer is not sent again, and arrow-up shows it", async () => {
+    await using world = await ChatWorld.open();
+    world.provider.script(ANTHROPIC_FAILURES.contextTooLong(), { text: "Short." });
+    const talk = world.talk();
+    await talk.say("far too long");
+    expect(await talk.shows("Arrow-up shows it again.")).toContain("/clear");
+    await talk.say("short");
+    await talk.shows("Short.");
+    expect(textsOf(world.provider.asked[1])).not.toContain("far too long");
+    await talk.shows("\n> ");
+    talk.type(KEYS.up, KEYS.up, KEYS.enter);
+    await talk.shows("Done.");
+    expect(textsOf(world.provider.asked[2])).toMatch(/short.*far too long/);
+    await talk.shows("\n> ");
+    talk.type(KEYS.ctrlD);
+    expect(await talk.ended()).toBe(0);
   });
 
   test("R8: asks before a tool that is not read-only; Enter alone and other words never allow it", async () => {
