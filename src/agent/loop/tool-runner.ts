@@ -61,7 +61,13 @@ export class ToolRunner {
     );
     const durationMs = running.end();
     const { outcome, content, bytes, isShortened, error } = end;
-    const step: TurnStep = { ...place, arguments: target.arguments, outcome, durationMs };
+    const step: TurnStep = {
+      ...place,
+      arguments: target.arguments,
+      outcome,
+      durationMs,
+      ...(error === undefined ? {} : { message: error }),
+    };
     onEvent({ type: "tool_end", id: call.id, step, bytes, isShortened, ...(error === undefined ? {} : { error }) });
     if (outcome === "cancelled") return { step, result: cancelledResult(call) };
     return {
@@ -180,7 +186,10 @@ function failedEnd(failure: NexusError, place: { server: string; tool: string },
   if (signal.aborted) return textEnd("cancelled", failure.message);
   const outcome = failure.code === "DENIED" ? "denied" : "error";
   const sent = failure.details.mayHaveReached === false ? " Nothing was sent." : "";
-  return { ...textEnd(outcome, `The ${nameOrigin(place)} failed: ${failure.message}.${sent}`), error: failure.message };
+  return {
+    ...textEnd(outcome, `The ${nameOrigin(place)} failed: ${failure.message.replace(/\.$/, "")}.${sent}`),
+    error: failure.message,
+  };
 }
 
 function textEnd(outcome: StepOutcome, text: string): CallEnd {

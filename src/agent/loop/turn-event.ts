@@ -21,6 +21,8 @@ export interface TurnStep {
   arguments: unknown;
   outcome: StepOutcome;
   durationMs: number;
+  /** Why it has no result: with the outcomes `error`, `denied` and `cancelled`. */
+  message?: string | undefined;
 }
 
 /** What happens during a turn, in order; for programs that show it. */

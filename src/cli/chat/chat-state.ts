@@ -25,7 +25,7 @@ export interface ChatState {
   readonly models: ChatModels;
   readonly sessions: ChatSessions | undefined;
   /** Answers the questions of servers. */
-  readonly input: InputProvider | undefined;
+  readonly input: InputProvider;
   /** What is sent with the next message. */
   attached: UserMessage["content"];
 }

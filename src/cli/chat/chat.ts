@@ -51,7 +51,17 @@ pressed twice it ends the program.`,
     const { deny, "read-only": readOnly } = options;
     const wanted = { only: options.server, policy: { deny, readOnly } };
     const openServers: ChatSetting["openServers"] = (input) => openChatServers(context, { ...wanted, input });
-    return runChat({ context, openServers, models, model, content, sessions, resumed, resources });
+    return runChat({
+      context,
+      openServers,
+      models,
+      model,
+      content,
+      sessions,
+      resumed,
+      resources,
+      named: options.server,
+    });
   },
 });
 

@@ -3,8 +3,8 @@ import { lastLines, timedLine } from "../../host/server-log-reader.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { pluralize } from "../output/amounts.ts";
-import { stateWords } from "../command/state-words.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
+import { chatStateWords } from "./chat-state-words.ts";
 import { promptText } from "./prompt-parts.ts";
 import type { SlashCommand } from "./slash-command.ts";
 
@@ -146,7 +146,7 @@ function showServers(state: ChatState): void {
 function showServer({ screen, servers }: ChatState, id: string): void {
   const status = servers.host.find(id);
   const count = servers.host.tools(scope).filter(({ server }) => server === id).length;
-  const state = status ? stateWords(status) : "disconnected";
+  const state = status ? chatStateWords(status) : "disconnected";
   const tools =
     status?.state.kind === "ready" || status?.state.kind === "degraded" ? `, ${pluralize(count, "tool")}` : "";
   screen.labelled("bold", `${id}:`, `${state}${tools}`);

@@ -5,6 +5,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import type { Output } from "../output/output.ts";
 import type { ChatState } from "./chat-state.ts";
+import { failedServers } from "./failed-servers.ts";
 import { TurnDisplay } from "./turn-display.ts";
 
 export interface OneAnswerOptions {
@@ -38,7 +39,9 @@ export async function answerOnce(
       screen.endAnswer();
     }
     const stopped = STOPPED[result.stopReason];
-    if (stopped !== undefined) screen.note(stopped, "yellow");
+    const { id } = conversation;
+    const goOn = id === undefined ? "" : ` To go on: nexus chat --resume ${id} -p "Go on."`;
+    if (stopped !== undefined) screen.note(`${stopped}${goOn}`, "yellow");
     if (!out.isInteractive) tellDenied(result, state);
   }
   if (result.stopReason === "cancelled") throw new NexusError("CANCELLED", "Interrupted");
@@ -52,19 +55,25 @@ function tellDenied({ steps }: TurnResult, { screen }: ChatState): void {
   if (options.length > 0) screen.note(`To allow what was denied: ${options.join(" ")}`, "yellow");
 }
 
-function forPrograms({ text, steps, usage, stopReason }: TurnResult, { conversation }: ChatState) {
+function forPrograms({ text, steps, usage, stopReason }: TurnResult, { conversation, servers }: ChatState) {
+  const warnings = failedServers(servers.host).map(({ server, error: { code, message, hint } }) => ({
+    server,
+    error: { code, message, ...(hint === undefined ? {} : { hint }) },
+  }));
   return {
     text,
-    steps: steps.map(({ server, tool, arguments: args, outcome, durationMs }) => ({
+    steps: steps.map(({ server, tool, arguments: args, outcome, durationMs, message }) => ({
       server,
       tool,
       arguments: args,
       outcome,
       durationMs,
+      ...(message === undefined ? {} : { message }),
     })),
     usage,
     cost: costOf(usage, conversation.model.prices) ?? null,
     session: conversation.id ?? null,
     stopReason,
+    ...(warnings.length > 0 ? { warnings } : {}),
   };
 }

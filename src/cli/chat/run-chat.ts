@@ -18,6 +18,7 @@ import { turnLimits } from "./chat-options.ts";
 import { ChatPerson } from "./chat-person.ts";
 import type { ChatServers } from "./chat-servers.ts";
 import { CHAT_AGENT, type ChatModels, type ChatState } from "./chat-state.ts";
+import { requireOneOf } from "./failed-servers.ts";
 import { greet, InteractiveChat } from "./interactive-chat.ts";
 import { answerOnce } from "./one-answer.ts";
 import { serverQuestions, type ChatTerminal } from "./server-questions.ts";
@@ -29,7 +30,7 @@ import { TerminalInput } from "./terminal/terminal-input.ts";
 export interface ChatSetting {
   context: CommandContext<ChatValues>;
   /** Opens the servers, whose questions are answered by `input`. */
-  openServers: (input: InputProvider | undefined) => Promise<ChatServers>;
+  openServers: (input: InputProvider) => Promise<ChatServers>;
   models: ChatModels;
   model: ModelProvider;
   /** Answer this once; undefined: talk with the person at the terminal. */
@@ -38,6 +39,8 @@ export interface ChatSetting {
   resumed?: SavedSession | undefined;
   /** Which resources are context. */
   resources?: AgentOptions["context"];
+  /** Servers that were asked for by name. */
+  named?: readonly string[] | undefined;
 }
 
 /** A chat from its beginning to its end; returns the exit code. */
@@ -70,10 +73,11 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   later.conversation = conversation;
   const state: ChatState = { screen, servers, conversation, models, sessions, input: questions, attached: [] };
   input?.start();
-  if (questions?.capabilities.sampling) void openOthers(models, others);
+  if (input || context.options["allow-sampling"]) void openOthers(models, others);
   await servers.started(signal);
   using _warnings = new ServerWarnings(servers.host, { screen, input });
   if (content) {
+    requireOneOf(setting.named ?? [], servers.host);
     await answerOnce(content, state, { out, signal });
     return 0;
   }
@@ -99,7 +103,7 @@ async function openOthers(models: ChatModels, others: ModelProvider[]): Promise<
 function openConversation(
   { context, model, sessions, resumed, resources }: ChatSetting,
   host: Host,
-  { screen, person, turns, questions }: ChatTerminal & { questions: InputProvider | undefined },
+  { screen, person, turns, questions }: ChatTerminal & { questions: InputProvider },
 ): ChatConversation {
   const { options, surroundings, stateFolder } = context;
   const warn = (text: string) => screen.above(() => screen.labelled("yellow", "warning:", text));

@@ -1,6 +1,12 @@
 import type { ModelProvider, Usage } from "../../agent/model/model-provider.ts";
 import { AgentInput } from "../../agent/questions/agent-input.ts";
 import { ElicitationDesk } from "../../agent/questions/elicitation-desk.ts";
+import type {
+  ElicitationHandler,
+  FormQuestion,
+  FormReply,
+  PageQuestion,
+} from "../../agent/questions/elicitation-handler.ts";
 import { SamplingDesk } from "../../agent/questions/sampling-desk.ts";
 import type { Turns } from "../../async/turns.ts";
 import type { CommandContext } from "../command/command.ts";
@@ -26,16 +32,17 @@ interface ModelUse {
   onUsage: (usage: Usage, model: ModelProvider) => void;
 }
 
-/** Answers the questions of servers. Undefined if none can be answered, so that none is offered. */
+/** Answers the questions of servers. With nobody to ask they are declined, except those of allowed servers. */
 export function serverQuestions(
   { options, out }: CommandContext<ChatValues>,
   { screen, input, person, turns }: ChatTerminal,
   { model, others, onUsage }: ModelUse,
-): AgentInput | undefined {
+): AgentInput {
   const allow = options["allow-sampling"] ?? [];
-  const forms = input && new TerminalElicitation(out, (run) => screen.aside(() => input.lend(run)));
-  const elicitation = forms && new ElicitationDesk(forms, turns);
-  if (!person && allow.length === 0) return elicitation && new AgentInput({ elicitation });
+  const forms = input
+    ? new TerminalElicitation(out, (run) => screen.aside(() => input.lend(run)))
+    : new NobodyToAsk(screen);
+  const elicitation = new ElicitationDesk(forms, turns);
   const sampling = new SamplingDesk({
     models: () => [model(), ...others().filter(({ name }) => name !== model().name)],
     ask: person?.sampling,
@@ -43,7 +50,38 @@ export function serverQuestions(
     allow,
     turns,
     onUsage: (used) => onUsage(used.usage, used.model),
-    onRefused: (server, { message }) => screen.above(() => screen.labelled("yellow", `${server}:`, message)),
+    onRefused: (server, { message, hint }) => {
+      const next = hint === undefined ? "" : `. ${hint}`;
+      screen.above(() => screen.labelled("yellow", `${server}:`, `${message}${next}`));
+    },
   });
   return new AgentInput({ sampling, elicitation });
+}
+
+/** Declines forms and pages, and says once for each server how they can be answered. */
+class NobodyToAsk implements ElicitationHandler {
+  readonly #screen: ChatScreen;
+  readonly #told = new Set<string>();
+
+  constructor(screen: ChatScreen) {
+    this.#screen = screen;
+  }
+
+  async fillForm({ server }: FormQuestion): Promise<FormReply> {
+    this.#tell(server);
+    return { action: "decline" };
+  }
+
+  async visitPage({ server }: PageQuestion): Promise<"decline"> {
+    this.#tell(server);
+    return "decline";
+  }
+
+  #tell(server: string): void {
+    if (this.#told.has(server)) return;
+    this.#told.add(server);
+    const text =
+      "its question was declined, because there is nobody to ask. Run nexus chat at a terminal to answer it.";
+    this.#screen.labelled("yellow", `${server}:`, text);
+  }
 }

@@ -1,5 +1,7 @@
+import { isConnected } from "../../host/servers/server-state.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import { stateWords } from "../command/state-words.ts";
+import { chatStateWords } from "./chat-state-words.ts";
 import { CHAT_AGENT } from "./chat-state.ts";
 import type { ChatScreen } from "./terminal/chat-screen.ts";
 import type { TerminalInput } from "./terminal/terminal-input.ts";
@@ -15,6 +17,7 @@ export class ServerWarnings implements Disposable {
   readonly #options: ServerWarningsOptions;
   readonly #stop: () => void;
   readonly #failed = new Set<string>();
+  readonly #used = new Set<string>();
 
   constructor(host: Host, options: ServerWarningsOptions) {
     this.#host = host;
@@ -36,15 +39,27 @@ export class ServerWarnings implements Disposable {
     if (kind === "failed" || kind === "waiting-for-trust") {
       if (!this.#failed.has(id)) this.#warn(server);
       this.#failed.add(id);
-    } else if (kind === "ready" && this.#failed.delete(id)) {
-      this.#show((screen) => screen.labelled("green", `${id}:`, stateWords(server)));
+      return;
     }
+    if (!isConnected(server.state)) return;
+    this.#used.add(id);
+    if (this.#failed.delete(id)) this.#show((screen) => screen.labelled("green", `${id}:`, stateWords(server)));
   }
 
   #warn(server: ServerStatus): void {
-    this.#show((screen) =>
-      screen.labelled("yellow", "warning:", `server "${server.id}" is not used: ${stateWords(server)}`),
-    );
+    const { id, state } = server;
+    const isBack = state.kind === "failed" && state.retryAt !== undefined && this.#used.has(id);
+    const words = isBack
+      ? `server "${id}" went away and is started again: ${state.error.message}`
+      : `server "${id}" is not used: ${this.#words(server)}`;
+    this.#show((screen) => screen.labelled("yellow", "warning:", words));
+  }
+
+  /** Without a terminal nobody can type a command of the chat. */
+  #words(server: ServerStatus): string {
+    if (this.#options.input) return chatStateWords(server);
+    const next = server.state.kind === "failed" ? `. Next: nexus mcp doctor ${server.id}` : "";
+    return `${stateWords(server)}${next}`;
   }
 
   #show(write: (screen: ChatScreen) => void): void {

@@ -93,7 +93,8 @@ test("R8: a tool that is not read-only is denied where nobody can be asked, and 
 test("arguments that do not fit the schema are never sent", async () => {
   await using world = await ChatWorld.open({ servers: everything });
   world.provider.script({ calls: [{ name: "mcp__everything__add_numbers", arguments: { a: "two" } }] }, { text: "?" });
-  expect((await world.answer("Add")).json.steps).toMatchObject([{ tool: "add_numbers", outcome: "error" }]);
+  const message: unknown = expect.stringContaining("missing property b");
+  expect((await world.answer("Add")).json.steps).toMatchObject([{ tool: "add_numbers", outcome: "error", message }]);
 });
 
 test("--max-steps and --budget stop a turn with exit code 0", async () => {
@@ -103,8 +104,8 @@ test("--max-steps and --budget stop a turn with exit code 0", async () => {
   expect(steps).toMatchObject({ code: 0, json: { stopReason: "steps" } });
   expect(steps.json.steps).toHaveLength(2);
   expect(await world.answer("Loop", "--budget", "20")).toMatchObject({ code: 0, json: { stopReason: "budget" } });
-  expect((await world.chat(["-p", "Loop", "--max-steps", "1"])).stderr).toContain(
-    "the limit of --max-steps is reached",
+  expect((await world.chat(["-p", "Loop", "--max-steps", "1"])).stderr).toMatch(
+    /the limit of --max-steps is reached\. To go on: nexus chat --resume [a-z0-9]{6}/,
   );
   for (const wrong of [
     ["--max-steps", "0"],
@@ -143,6 +144,21 @@ test("a server that does not start is one warning line, and the chat goes on", a
   const { code, stdout, stderr } = await world.chat(["-p", "Hi"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "Done.\n" });
   expect(stderr).toMatch(/^warning: server "broken" is not used: .*no-such-program-here.*\n$/);
+});
+
+test("with --json, servers that did not start are warnings; if all that were named failed, the model is not asked", async () => {
+  await using world = await ChatWorld.open({ servers: { ...everything, broken: { command: "no-such-program-here" } } });
+  const { code, json } = await world.answer("Hi");
+  expect({ code, json }).toMatchObject({
+    code: 0,
+    json: { text: "Done.", warnings: [{ server: "broken", error: { code: "COMMAND_NOT_FOUND" } }] },
+  });
+  expect((await world.answer("Hi", "--server", "broken", "--server", "everything")).code).toBe(0);
+  const asked = world.provider.asked.length;
+  const alone = await world.answer("Hi", "--server", "broken");
+  expect({ code: alone.code, stdout: alone.stdout }).toEqual({ code: 4, stdout: "" });
+  expect(JSON.parse(alone.stderr)).toMatchObject({ error: { code: "COMMAND_NOT_FOUND" } });
+  expect(world.provider.asked).toHaveLength(asked);
 });
 
 test("--server limits the servers, and an unknown one is refused with what was probably meant", async () => {
@@ -291,4 +307,13 @@ test("N8: a server's sampling is answered by the model only where it is allowed"
   const refused = await world.answer("Sample", "--yes");
   expect(refused.json.steps[0]?.outcome).not.toBe("ok");
   expect(world.provider.asked).toHaveLength(5);
+
+  world.provider.script({ calls }, { text: "No." });
+  const people = await world.chat(["-p", "Sample", "--yes"]);
+  expect(people.stderr).toContain("--allow-sampling everything");
+  const form = [{ name: "mcp__everything__test_elicitation", arguments: { message: "Your name?" } }];
+  world.provider.script({ calls: form }, { text: "No." });
+  const declined = await world.chat(["-p", "Ask", "--yes"]);
+  expect(declined.stderr).toContain("Run nexus chat at a terminal to answer it");
+  expect(textsOf(world.provider.asked.at(-1))).toContain("decline");
 });

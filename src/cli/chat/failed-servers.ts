@@ -1,0 +1,33 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Host } from "../../host/host.ts";
+import { CHAT_AGENT } from "./chat-state.ts";
+
+/** A server that the chat does without. */
+export interface FailedServer {
+  server: string;
+  error: NexusError;
+}
+
+export function failedServers(host: Host): FailedServer[] {
+  return host.directory.visibleTo(CHAT_AGENT).flatMap(({ id: server }) => {
+    const state = host.find(server)?.state;
+    if (state?.kind === "failed") return [{ server, error: state.error }];
+    return state?.kind === "waiting-for-trust" ? [{ server, error: untrusted(server) }] : [];
+  });
+}
+
+/** Throws why the first one failed if none of the servers that were named can be used: an answer without them is useless. */
+export function requireOneOf(names: readonly string[], host: Host): void {
+  const failed = new Map(failedServers(host).map(({ server, error }) => [server, error]));
+  const errors = names.map((name) => failed.get(host.directory.find(name)?.id ?? name));
+  const [first] = errors;
+  if (first && !errors.includes(undefined)) throw first;
+}
+
+function untrusted(server: string): NexusError {
+  return new NexusError("UNTRUSTED", `Server "${server}" is not trusted`, {
+    server,
+    hint: "Review its file: nexus mcp trust",
+    mayHaveReached: false,
+  });
+}
