@@ -143,7 +143,7 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     expect((await world.answer("Forgotten")).json.steps).toMatchObject([{ outcome: "denied" }]);
   });
 
-  test("what was typed before a question does not answer it; it is the next message", async () => {
+  test("what was typed before a question does not answer it; it waits at the next prompt", async () => {
     await using world = await ChatWorld.open({ servers: everything });
     const talk = world.talk();
     world.provider.script({ text: ["I ", "see. "], calls: [call("sleep", { ms: 1 }), call("sleep", { ms: 2 })] });
@@ -156,8 +156,11 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     await talk.shows("Allow?");
     talk.type("n", KEYS.enter);
     await talk.shows("Nothing was done.");
+    await talk.shows("\n> y");
+    expect(world.provider.asked).toHaveLength(2);
+    talk.type("es", KEYS.enter);
     await talk.shows("Next.");
-    expect(textsOf(world.provider.asked[2])).toContain(`"y"`);
+    expect(textsOf(world.provider.asked[2])).toContain(`"yes"`);
     talk.type(KEYS.ctrlD);
     await talk.ended();
   });

@@ -103,3 +103,48 @@ test("a long text is taken at once, and characters of several code points stay w
   editor.replace(`${"a".repeat(300_000)}${"\u6f22".repeat(300_000)}`);
   expect(editor.characters).toHaveLength(600_000);
 });
+
+test("a paste of 2,000 lines and the keys after it are fast, and the view says how many lines are not shown", () => {
+  const editor = new LineEditor();
+  const lines = Array.from({ length: 2_000 }, (_, line) => `${line} ${"word ".repeat(14)}`);
+  const started = performance.now();
+  press(editor, "paste-start");
+  typed(editor, lines.join("\n"));
+  press(editor, "paste-end");
+  for (let key = 0; key < 1_000; key++) {
+    typed(editor, "x");
+    view(editor, 80, 12);
+  }
+  // It took minutes when each key read the whole text.
+  expect(performance.now() - started).toBeLessThan(10_000);
+  expect(editor.text).toBe(lines.join("\n") + "x".repeat(1_000));
+  press(editor, { name: "u", ctrl: true });
+  const { rows, cursor } = view(editor, 100, 12);
+  expect(rows).toHaveLength(11);
+  expect(rows[0]).toBe("… 1,990 lines above");
+  expect(rows[1]).toMatch(/^\. 1990 word/);
+  expect(cursor).toEqual({ row: 10, column: 2 });
+  for (let line = 0; line < 1_000; line++) press(editor, "up");
+  expect(view(editor, 100, 12).rows.at(-1)).toBe("… 996 lines below");
+});
+
+test("a very long line shows the rows around the cursor", () => {
+  const editor = new LineEditor();
+  editor.insert("0123456789".repeat(50_000));
+  const { rows, cursor } = view(editor, 23, 6);
+  expect(rows).toEqual(["… more above", ...Array.from({ length: 4 }, () => ". 01234567890123456789")]);
+  expect(cursor).toEqual({ row: 4, column: 22 });
+});
+
+test.each([80, 50, 25])(
+  "a question wider than %d columns is broken between words, each row within the screen",
+  (columns) => {
+    const prompt = "Allow? [y]es once, [s]ession, [r]eview the answer before it is sent, [e]dit, [n]o: ";
+    const editor = new LineEditor();
+    typed(editor, "yes");
+    const { rows, cursor } = viewOf(editor, { prompt, columns, rows: 30 });
+    for (const row of rows) expect(row.length).toBeLessThan(columns);
+    expect(rows.join(" ").replaceAll(/ +/g, " ")).toBe(`${prompt}yes`);
+    expect(cursor).toEqual({ row: rows.length - 1, column: rows.at(-1)?.length });
+  },
+);

@@ -17,10 +17,14 @@ export type EditorEvent =
   /** Ctrl-D in an empty line */
   | { kind: "end" }
   /** Ctrl-L */
-  | { kind: "clear" };
+  | { kind: "clear" }
+  /** A pasted text is too long, and was not taken. */
+  | { kind: "refused" };
 
 /** Longer text is not taken. */
 const MAX_LENGTH = 1_000_000;
+/** Characters around the cursor that may become one with what is inserted there. */
+const NEAR = 16;
 const GRAPHEMES = new Intl.Segmenter();
 /** Letters, digits and signs that are always one character each; or text up to the next of them. */
 const PIECES = /[ -~](?![^\n -~])|[^]{1,200}?(?=[\n -~]|$)|[^]{1,200}/gu;
@@ -30,10 +34,16 @@ export class LineEditor {
   /** What a reader sees as one character each. */
   #characters: string[] = [];
   #cursor = 0;
+  /** In code units. */
+  #length = 0;
   #pasted: string | undefined;
 
   get text(): string {
     return this.#characters.join("");
+  }
+
+  get isEmpty(): boolean {
+    return this.#characters.length === 0;
   }
 
   get characters(): readonly string[] {
@@ -56,26 +66,37 @@ export class LineEditor {
 
   replace(text: string): void {
     this.#characters = split(text);
+    this.#length = text.length;
+    this.moveToEnd();
+  }
+
+  moveToEnd(): void {
     this.#cursor = this.#characters.length;
   }
 
   /** Text that is too long is refused as a whole, so that nothing is cut unnoticed. */
   insert(text: string): boolean {
-    const before = this.textBefore + text;
-    const after = this.#characters.slice(this.#cursor).join("");
-    if (before.length + after.length > MAX_LENGTH) return false;
-    this.#characters = split(before + after);
-    this.#cursor = split(before).length;
+    if (this.#length + text.length > MAX_LENGTH) return false;
+    // Only the characters nearby are split again: the rest may be long.
+    const from = Math.max(0, this.#cursor - NEAR);
+    const to = Math.min(this.#characters.length, this.#cursor + NEAR);
+    const before = this.#characters.slice(from, this.#cursor).join("") + text;
+    const after = this.#characters.slice(this.#cursor, to).join("");
+    const added = split(before + after);
+    this.#cursor = from + (after === "" ? added : split(before)).length;
+    // The arguments of a call are limited.
+    if (added.length < 1_000) this.#characters.splice(from, to - from, ...added);
+    else this.#characters = this.#characters.slice(0, from).concat(added, this.#characters.slice(to));
+    this.#length += text.length;
     return true;
   }
 
   /** Replaces the last `length` code units before the cursor. */
   replaceBefore(length: number, text: string): void {
-    const before = this.textBefore;
-    const after = this.#characters.slice(this.#cursor).join("");
-    const kept = before.slice(0, before.length - length) + text;
-    this.#characters = split(kept + after);
-    this.#cursor = split(kept).length;
+    let at = this.#cursor;
+    for (let left = length; left > 0 && at > 0; at--) left -= this.#characters[at - 1]?.length ?? 0;
+    this.#remove(at, this.#cursor);
+    this.insert(text);
   }
 
   /** `text` is what the key types, if it is a letter. */
@@ -171,13 +192,15 @@ export class LineEditor {
   }
 
   /** A pasted block is one insertion: line breaks in it do not submit anything. */
-  #paste(text: string | undefined, key: PressedKey): undefined {
+  #paste(text: string | undefined, key: PressedKey): EditorEvent | undefined {
     if (key.name === "paste-start") this.#pasted = "";
     else if (key.name === "paste-end") {
-      this.insert((this.#pasted ?? "").replaceAll(/\r\n?/g, "\n"));
+      const isTaken = this.insert((this.#pasted ?? "").replaceAll(/\r\n?/g, "\n"));
       this.#pasted = undefined;
-    } else if (key.name === "return" || key.name === "enter") this.#pasted += "\n";
-    else if ((this.#pasted?.length ?? 0) < MAX_LENGTH) this.#pasted += text ?? "";
+      if (!isTaken) return { kind: "refused" };
+    } else if ((this.#pasted?.length ?? 0) <= MAX_LENGTH) {
+      this.#pasted += key.name === "return" || key.name === "enter" ? "\n" : (text ?? "");
+    }
     return undefined;
   }
 
@@ -230,7 +253,7 @@ export class LineEditor {
 
   #remove(from: number, to: number): undefined {
     const start = Math.max(0, from);
-    this.#characters.splice(start, to - start);
+    for (const removed of this.#characters.splice(start, to - start)) this.#length -= removed.length;
     this.#cursor = start;
   }
 }

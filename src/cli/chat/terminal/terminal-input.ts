@@ -4,6 +4,7 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Output } from "../../output/output.ts";
 import { filled } from "../../output/text-width.ts";
+import { DrawnRows } from "./drawn-rows.ts";
 import { viewOf } from "./editor-view.ts";
 import { HistoryWalk, type InputHistory } from "./input-history.ts";
 import { LineEditor, type PressedKey } from "./line-editor.ts";
@@ -34,29 +35,33 @@ interface Reading {
 
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";
-const MAX_AHEAD = 10_000;
 const MAX_SHOWN = 40;
 /** Who has typed nothing for so long has seen the question. */
 const PAUSE_MS = 700;
 
 /**
- * The keyboard of a chat, from its beginning to its end. What is typed while nothing is asked waits for the next prompt;
- * it never answers a question.
+ * The keyboard of a chat, from its beginning to its end. What is typed while nothing is asked waits for the next prompt,
+ * where it can be edited; it never answers a question, and is not sent without another Enter.
  */
 export class TerminalInput implements Disposable {
   readonly #options: TerminalInputOptions;
   #reading: Reading | undefined;
-  #ahead: [text: string | undefined, key: PressedKey][] = [];
-  #drawnRow = 0;
+  /** What is typed while nothing is read. */
+  #ahead = new LineEditor();
+  /** Ctrl-D was typed while nothing was read. */
+  #endsAhead = false;
+  readonly #drawn: DrawnRows;
+  #isDrawWaiting = false;
   #isLent = true;
   #isOver = false;
   /** What is shown when others no longer use the keyboard. */
   #later: (() => void)[] | undefined;
-  /** By `performance.now()`. */
-  #lastKeyAt = 0;
+  /** The last key that was typed ahead: whether it ended a line, and when, by `performance.now()`. */
+  #lastKey = { isEnter: true, at: 0 };
 
   constructor(options: TerminalInputOptions) {
     this.#options = options;
+    this.#drawn = new DrawnRows(options.out);
   }
 
   /** Takes the keyboard. */
@@ -68,10 +73,12 @@ export class TerminalInput implements Disposable {
 
   /** Reads the next message. */
   read(prompt: string): Promise<Entered> {
-    const entered = this.#begin(prompt, new HistoryWalk(this.#options.history.entries));
-    const ahead = this.#ahead;
-    this.#ahead = [];
-    for (const [text, key] of ahead) this.#press(text, key);
+    const editor = this.#ahead;
+    this.#ahead = new LineEditor();
+    if (!editor.isEmpty) editor.replace(editor.text.replaceAll(/^\n+|\n+$/g, ""));
+    const entered = this.#begin(prompt, editor, new HistoryWalk(this.#options.history.entries));
+    if (this.#endsAhead && editor.isEmpty) this.#settle({ kind: "end" });
+    this.#endsAhead = false;
     return entered;
   }
 
@@ -82,7 +89,9 @@ export class TerminalInput implements Disposable {
   async ask(prompt: string, signal: AbortSignal, initial = ""): Promise<string> {
     await this.#pauseInTyping(signal);
     if (signal.aborted) throw unanswered();
-    const asking = this.#begin(visible(prompt), undefined, initial);
+    const editor = new LineEditor();
+    editor.replace(initial);
+    const asking = this.#begin(visible(prompt), editor);
     const onAbort = () => this.#settle({ kind: "interrupt", wasEmpty: true });
     signal.addEventListener("abort", onAbort, { once: true });
     try {
@@ -99,10 +108,8 @@ export class TerminalInput implements Disposable {
   above(write: () => void): void {
     if (this.#later) return void this.#later.push(write);
     if (!this.#reading) return write();
-    const up = this.#drawnRow === 0 ? "" : `\u001b[${this.#drawnRow}A`;
-    this.#options.out.draw(`${up}\r\u001b[J`);
+    this.#drawn.erase();
     write();
-    this.#drawnRow = 0;
     this.#draw();
   }
 
@@ -128,12 +135,10 @@ export class TerminalInput implements Disposable {
     process.stdin.pause();
   }
 
-  #begin(prompt: string, walk: HistoryWalk | undefined, initial = ""): Promise<Entered> {
+  #begin(prompt: string, editor: LineEditor, walk?: HistoryWalk): Promise<Entered> {
     return new Promise((settle) => {
-      const editor = new LineEditor();
-      editor.replace(initial);
       this.#reading = { prompt, editor, walk, settle };
-      this.#drawnRow = 0;
+      this.#drawn.begin();
       this.#draw();
     });
   }
@@ -156,7 +161,11 @@ export class TerminalInput implements Disposable {
     if (process.stdin.isTTY) process.stdin.setRawMode(false);
   }
 
-  readonly #onResize = () => this.#draw();
+  readonly #onResize = () => {
+    if (!this.#reading) return;
+    this.#drawn.eraseBelow();
+    this.#draw();
+  };
 
   readonly #onKey = (text: string | undefined, key: PressedKey | undefined) => this.#press(text, key ?? {});
 
@@ -164,7 +173,7 @@ export class TerminalInput implements Disposable {
     const reading = this.#reading;
     if (!reading) return this.#keep(text, key);
     const { editor, walk } = reading;
-    const wasEmpty = editor.text === "";
+    const wasEmpty = editor.isEmpty;
     const event = editor.press(text, key);
     switch (event?.kind) {
       case "submit":
@@ -183,13 +192,24 @@ export class TerminalInput implements Disposable {
         replace(editor, walk?.newer());
         break;
       case "clear":
-        this.#options.out.draw("\u001b[H\u001b[2J");
-        this.#drawnRow = 0;
+        this.#drawn.clearScreen();
+        break;
+      case "refused":
+        this.above(() => this.#options.out.note("The pasted text is too long, so it was not taken."));
         break;
       case undefined:
         break;
     }
-    if (!editor.isPasting) this.#draw();
+    if (!editor.isPasting) this.#drawSoon();
+  }
+
+  /** Once for all the keys that arrived together. */
+  #drawSoon(): void {
+    if (this.#isDrawWaiting) return;
+    this.#isDrawWaiting = true;
+    queueMicrotask(() => {
+      if (this.#isDrawWaiting) this.#draw();
+    });
   }
 
   /**
@@ -206,18 +226,22 @@ export class TerminalInput implements Disposable {
 
   /** Milliseconds until the person has not typed for a while; 0 if no line is begun. */
   #quietIn(): number {
-    const [, last] = this.#ahead.at(-1) ?? [];
-    if (!last || last.name === "return" || last.name === "enter") return 0;
-    return Math.max(0, this.#lastKeyAt + PAUSE_MS - performance.now());
+    if (this.#lastKey.isEnter) return 0;
+    return Math.max(0, this.#lastKey.at + PAUSE_MS - performance.now());
   }
 
   /** Ctrl-C drops what was typed ahead, as at any prompt. */
   #keep(text: string | undefined, key: PressedKey): void {
-    this.#lastKeyAt = performance.now();
-    if (key.ctrl && key.name === "c") {
-      this.#ahead = [];
-      this.#options.onInterrupt();
-    } else if (this.#ahead.length < MAX_AHEAD) this.#ahead.push([text, key]);
+    const isEnter = key.name === "return" || key.name === "enter";
+    this.#lastKey = { isEnter, at: performance.now() };
+    if (isEnter && !this.#ahead.isPasting) return void this.#ahead.insert("\n");
+    const event = this.#ahead.press(text, key);
+    if (event?.kind === "end") this.#endsAhead = true;
+    if (event?.kind !== "interrupt") return;
+    this.#ahead = new LineEditor();
+    this.#endsAhead = false;
+    this.#lastKey.isEnter = true;
+    this.#options.onInterrupt();
   }
 
   #submit(text: string): void {
@@ -256,22 +280,17 @@ export class TerminalInput implements Disposable {
     this.#draw(true);
     out.draw("\n");
     for (const line of filled([...shown, ...more], "  ", columns())) out.note(out.onStderr("dim", line));
-    this.#drawnRow = 0;
+    this.#drawn.begin();
   }
 
   /** `isLast`: with the cursor at the end, so that other output can follow. */
   #draw(isLast = false): void {
-    const { out } = this.#options;
     const reading = this.#reading;
     if (!reading) return;
     const { prompt, editor } = reading;
-    if (isLast) editor.replace(editor.text);
-    const { rows, cursor } = viewOf(editor, { prompt, columns: columns(), rows: process.stderr.rows });
-    const up = this.#drawnRow === 0 ? "" : `\u001b[${this.#drawnRow}A`;
-    const below = rows.length - 1 - cursor.row;
-    const back = `${below === 0 ? "" : `\u001b[${below}A`}\r${cursor.column === 0 ? "" : `\u001b[${cursor.column}C`}`;
-    out.draw(`${up}\r\u001b[J${rows.join("\r\n")}${back}`);
-    this.#drawnRow = cursor.row;
+    this.#isDrawWaiting = false;
+    if (isLast) editor.moveToEnd();
+    this.#drawn.draw(viewOf(editor, { prompt, columns: columns(), rows: process.stderr.rows }));
   }
 }
 
