@@ -20,6 +20,8 @@ export interface InteractiveOptions {
 
 const INTERRUPTED = 130;
 const PROMPT = "> ";
+/** Ctrl-C twice within this time ends the program, whatever runs. */
+const TWICE_MS = 2_000;
 
 /** The conversation at a terminal, until the person ends it. */
 export class InteractiveChat {
@@ -29,7 +31,9 @@ export class InteractiveChat {
   /** Of the turn or command that runs. */
   #running: AbortController | undefined;
   #isEnding = false;
-  /** Aborted by a signal while nothing runs. */
+  /** When Ctrl-C stopped something, by `performance.now()`. */
+  #interruptedAt = -Infinity;
+  /** Aborted when the chat ends while nothing runs. */
   readonly #stopped = new AbortController();
 
   constructor(state: ChatState, options: InteractiveOptions) {
@@ -41,16 +45,16 @@ export class InteractiveChat {
 
   /** Ctrl-C: stops what runs; the second one ends the program. */
   interrupt(): void {
-    if (!this.#running) return;
-    if (this.#running.signal.aborted) this.#isEnding = true;
-    this.#running.abort();
+    const isSecond = this.#isTwice() || this.#running?.signal.aborted === true;
+    this.#interruptedAt = performance.now();
+    if (isSecond) this.#end();
+    this.#running?.abort();
   }
 
   /** A signal instead of the key: also ends a chat that waits for a message. */
   stop(): void {
     if (this.#running) return this.interrupt();
-    this.#isEnding = true;
-    this.#stopped.abort();
+    this.#end();
   }
 
   complete(before: string): Completions {
@@ -67,12 +71,13 @@ export class InteractiveChat {
       const entered = await Promise.race([input.read(PROMPT), ended]);
       if (entered.kind === "end") break;
       if (entered.kind === "interrupt") {
-        if (entered.wasEmpty && wasInterrupted) return INTERRUPTED;
+        if (entered.wasEmpty && (wasInterrupted || this.#isTwice())) return INTERRUPTED;
         wasInterrupted = entered.wasEmpty;
         if (entered.wasEmpty) screen.note("Press Ctrl-C again, or Ctrl-D, to end the chat.", "dim");
         continue;
       }
       wasInterrupted = false;
+      this.#interruptedAt = -Infinity;
       if (entered.text.trim() === "") continue;
       await history.add(entered.text);
       if ((await this.#handle(entered.text)) === "exit") return 0;
@@ -81,13 +86,14 @@ export class InteractiveChat {
   }
 
   async #handle(text: string): Promise<"exit" | undefined> {
-    if (!isSlashCommand(text)) {
+    const line = text.trim();
+    if (!isSlashCommand(line)) {
       await this.#send([{ type: "text", text }]);
       return undefined;
     }
     try {
       const outcome = await this.#interruptible(async (signal) => {
-        const { command, words } = findSlashCommand(text, slashCommands(this.#state));
+        const { command, words } = findSlashCommand(line, slashCommands(this.#state));
         return unlessAborted(Promise.resolve(command.run(words, this.#state, signal)), signal);
       });
       if (outcome?.kind === "exit") return "exit";
@@ -123,6 +129,15 @@ export class InteractiveChat {
     } finally {
       this.#running = undefined;
     }
+  }
+
+  #isTwice(): boolean {
+    return performance.now() - this.#interruptedAt < TWICE_MS;
+  }
+
+  #end(): void {
+    this.#isEnding = true;
+    this.#stopped.abort();
   }
 
   #tell(error: NexusError): void {

@@ -64,10 +64,11 @@ function unknownCommand(words: readonly string[], commands: readonly SlashComman
 
 /** The words that complete a command before the cursor. */
 export function completeSlash(
-  before: string,
+  text: string,
   commands: readonly SlashCommand[],
   state: ChatState,
 ): { words: string[]; length: number } {
+  const before = text.trimStart();
   if (!before.startsWith("/") || before.includes("\n")) return { words: [], length: 0 };
   const last = /\S*$/.exec(before)?.[0] ?? "";
   const typed = before
