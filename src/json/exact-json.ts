@@ -1,34 +1,47 @@
 import { randomUUID } from "node:crypto";
+import { ExactDecimal, isDoubleText, keepsDigits } from "./exact-decimal.ts";
 import { isExact } from "./exact-number.ts";
 import { decimalText } from "./decimal-text.ts";
 
-/** A number with this many digits may not be exact as a double. */
-const LONG = /\d{16}/;
+/** A number with this many digits, or with a large exponent, may not be exact as a double. */
+const LONG = /(?:^|[\s:,[])-?\d(?:\d{15}|[\d.]{16}|[\d.]{0,16}[eE][+-]?\d{3})/;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 /** The most digits of a double; longer numbers are read as infinite. */
 const MOST_DIGITS = 309;
 
-/** Parses JSON; whole numbers that a double cannot hold exactly become bigints. */
+/** Parses JSON; numbers that a double cannot hold exactly become bigints if they are whole, else ExactDecimals. */
 export function parseExactJson(text: string): unknown {
+  return parsed(text, (token) => (isLong(token) ? wholeDigits(token) : keepsDigits(token) ? undefined : token));
+}
+
+/** Parses JSON; only whole numbers that a double cannot hold become something else: bigints. */
+export function parseExactWholes(text: string): unknown {
+  return parsed(text, (token) => (isLong(token) ? wholeDigits(token) : undefined));
+}
+
+/** `exactly` gives the digits of a number that a double cannot hold. */
+function parsed(text: string, exactly: (token: string) => string | undefined): unknown {
   const value: unknown = JSON.parse(text);
-  if (!mayHaveLongNumbers(text)) return value;
+  if (!LONG.test(text)) return value;
   // Random, so that nothing in the text can be mistaken for it.
   const mark = randomUUID();
   const marked = outsideOfTexts(text, (numbers) =>
-    numbers.replaceAll(NUMBER, (token) => (isLong(token) ? JSON.stringify(mark + wholeDigits(token)) : token)),
+    numbers.replaceAll(NUMBER, (token) => {
+      const digits = exactly(token);
+      return digits === undefined ? token : JSON.stringify(mark + digits);
+    }),
   );
   if (marked === text) return value;
   return JSON.parse(marked, (_, member: unknown) =>
-    typeof member === "string" && member.startsWith(mark) ? BigInt(member.slice(mark.length)) : member,
+    typeof member === "string" && member.startsWith(mark) ? exactNumberOf(member.slice(mark.length)) : member,
   );
 }
 
-/** Whether `parseExactJson` may give bigints for this text. */
-export function mayHaveLongNumbers(text: string): boolean {
-  return LONG.test(text);
+function exactNumberOf(digits: string): bigint | ExactDecimal {
+  return /^-?\d+$/.test(digits) && digits.length <= MOST_DIGITS + 2 ? BigInt(digits) : new ExactDecimal(digits);
 }
 
-/** Writes JSON; bigints become numbers with all their digits. */
+/** Writes JSON; bigints and ExactDecimals become numbers with all their digits. */
 export function exactJson(value: unknown): string {
   try {
     return JSON.stringify(value);
@@ -36,23 +49,25 @@ export function exactJson(value: unknown): string {
     if (!(error instanceof TypeError)) throw error;
   }
   const mark = randomUUID();
-  const text = JSON.stringify(value, (_, member: unknown) =>
-    typeof member === "bigint" ? `${mark}${member}` : member,
-  );
-  return text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1");
+  const text = JSON.stringify(value, (_, member: unknown) => {
+    if (typeof member === "bigint") return `${mark}${member}`;
+    return member instanceof ExactDecimal ? mark + member.text : member;
+  });
+  return text.replaceAll(new RegExp(`"${mark}([^"]+)"`, "g"), "$1");
 }
 
-/** Writes JSON; whole numbers that a double cannot hold exactly become strings of their digits. */
+/** Writes JSON; numbers that a double cannot hold exactly become strings of their digits. */
 export function exactText(value: unknown): string {
   if (typeof value === "bigint") return String(value);
+  if (value instanceof ExactDecimal) return value.text;
   return JSON.stringify(value, (_, member: unknown) => plainMember(member)) ?? "nothing";
 }
 
-/** The same value with the digits of bigints as strings, for readers of plain JSON. */
-export function withoutBigints(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutBigints);
-  if (typeof value !== "object" || value === null) return plainMember(value);
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutBigints(member)]));
+/** The same value with the digits of exact numbers as strings, for readers of plain JSON. */
+export function withPlainNumbers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPlainNumbers);
+  if (typeof value !== "object" || value === null || value instanceof ExactDecimal) return plainMember(value);
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withPlainNumbers(member)]));
 }
 
 /** Whether a whole number keeps its digits as a double, when it is read and written again. */
@@ -60,10 +75,16 @@ export function survives(value: bigint): boolean {
   return decimalText(Number(value)) === String(value);
 }
 
-/** The same for a number as text. Fractions always keep enough digits. */
+/** The same for a number as text, which may have decimals. */
 export function survivesAsNumber(text: string): boolean {
   const whole = wholeNumber(text);
-  return whole === undefined ? Number.isFinite(Number(text)) : survives(whole);
+  return whole === undefined ? keepsDigits(text) : survives(whole);
+}
+
+/** The same for a number that a person wrote, who may write more digits of a double than it needs. */
+export function isExactAsNumber(text: string): boolean {
+  const whole = wholeNumber(text);
+  return whole === undefined ? isDoubleText(text) : survives(whole);
 }
 
 /** The whole number in a text; undefined if it is not one, or has more digits than any double. */
@@ -72,6 +93,7 @@ export function wholeNumber(text: string): bigint | undefined {
 }
 
 function plainMember(value: unknown): unknown {
+  if (value instanceof ExactDecimal) return isDoubleText(value.text) ? Number(value.text) : value.text;
   return typeof value === "bigint" ? String(value) : value;
 }
 

@@ -14,6 +14,10 @@ test.each(["9007199254740993", "-9007199254740992", "12345678901234567890", "1e4
   },
 );
 
+test.each(["12345678901234567.89", "0.12345678901234567891"])("%s would lose digits", (text) => {
+  expect(() => requireExactNumbers(`{"a": [${text}]}`, "--args")).toThrow(`--args: ${text} cannot be sent exactly`);
+});
+
 test("digits inside strings are not checked", () => {
   expect(() => requireExactNumbers(String.raw`{"a\"9007199254740993": "1e400"}`, "--args")).not.toThrow();
 });

@@ -1,6 +1,6 @@
 import { YAMLParseError } from "yaml";
 import { messageOf, NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
-import { parseExactJson, withoutBigints } from "../../json/exact-json.ts";
+import { parseExactWholes, withPlainNumbers } from "../../json/exact-json.ts";
 import { sha256 } from "../../text/digest.ts";
 import { visible } from "../../text/visible.ts";
 import type { DocumentFormat } from "./api-facts.ts";
@@ -158,8 +158,8 @@ function jsonValue(text: string): ParsedText {
 
 function strictValue(text: string): ParsedText {
   const remarks = remarksOn(scanJson(text, LIMITS));
-  const value = parseExactJson(text);
-  return { value: /\d{16}/.test(text) ? withoutBigints(value) : value, remarks };
+  const value = parseExactWholes(text);
+  return { value: /\d{16}/.test(text) ? withPlainNumbers(value) : value, remarks };
 }
 
 function yamlValue(text: string): ParsedText {

@@ -86,7 +86,7 @@ describe("the small language of rules and values", () => {
   test("a number that a double cannot hold is refused, not rounded", () => {
     expect(() => parseExpression("id == 9007199254740993")).toThrow(
       expect.objectContaining({
-        message: expect.stringContaining("column 7: 9007199254740993 is too large to be an exact number"),
+        message: expect.stringContaining("column 7: 9007199254740993 has too many digits to be an exact number"),
         hint: "As text it is exact: '9007199254740993'",
       }),
     );

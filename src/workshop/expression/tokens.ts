@@ -1,6 +1,6 @@
 import { shorten } from "../../text/shorten.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { survivesAsNumber } from "../../json/exact-json.ts";
+import { isExactAsNumber } from "../../json/exact-json.ts";
 
 export interface Token {
   kind: "number" | "text" | "name" | "sign" | "end";
@@ -42,8 +42,13 @@ function plainAt(text: string, at: number): { kind: Token["kind"]; text: string;
     const hint = { "=": "Compare with ==.", "&": "Write and.", "|": "Write or.", "!": "Write not." }[text[at] ?? ""];
     throw mistake(text, at + 1, `${JSON.stringify(text[at])} has no meaning here`, hint);
   }
-  if (number !== undefined && !survivesAsNumber(number)) {
-    throw mistake(text, at + 1, `${number} is too large to be an exact number`, `As text it is exact: '${number}'`);
+  if (number !== undefined && !isExactAsNumber(number)) {
+    throw mistake(
+      text,
+      at + 1,
+      `${number} has too many digits to be an exact number`,
+      `As text it is exact: '${number}'`,
+    );
   }
   const kind = number === undefined ? (name === undefined ? "sign" : "name") : "number";
   return { kind, text: whole, end: at + whole.length };

@@ -386,7 +386,9 @@ describe("mistakes of YAML itself", () => {
     );
     expect(tree?.kind).toBe("object");
     expect(problems.map(({ line, message, hint }) => `${line} ${message}. ${hint}`)).toEqual(
-      [1, 2].map((line) => `${line} ${number} is too large to be an exact number. As text it is exact: "${number}"`),
+      [1, 2].map(
+        (line) => `${line} ${number} has too many digits to be an exact number. As text it is exact: "${number}"`,
+      ),
     );
   });
 

@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { parseExactJson, withoutBigints } from "../../json/exact-json.ts";
+import { parseExactJson, withPlainNumbers } from "../../json/exact-json.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { codecFor } from "../codec/codec-for.ts";
 import type { Decoded } from "../codec/record/codec.ts";
@@ -104,7 +104,7 @@ function ofBytes(answer: UpstreamResponse): DecodedAnswer {
 
 function anyJson(body: Uint8Array): DecodedAnswer {
   try {
-    const json = withoutBigints(parseExactJson(textOf(body)));
+    const json = withPlainNumbers(parseExactJson(textOf(body)));
     return ofOwn(isRecord(json) ? json : { result: json });
   } catch (error) {
     throw new NexusError("PROTOCOL_VIOLATION", "The JSON cannot be read: it is not JSON", { cause: error });

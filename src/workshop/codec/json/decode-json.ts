@@ -1,5 +1,5 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
-import { isRecord } from "../../../json/is-record.ts";
+import { isJsonObject } from "../../../json/exact-decimal.ts";
 import type { Deviations } from "../record/deviations.ts";
 import { exactText } from "../../../json/exact-json.ts";
 import { ITSELF } from "./member-path.ts";
@@ -35,7 +35,7 @@ function visit(plan: NodePlan, value: unknown, reading: RecordReading, holder: H
   const { text, presence, nested, list } = plan;
   if (list) return readList(list, value, reading);
   if (nested) {
-    if (!isRecord(value)) return reading.spoil(nested, "expected an object", shown(value));
+    if (!isJsonObject(value)) return reading.spoil(nested, "expected an object", shown(value));
     const place = reading.placeOf(nested, -1);
     return reading.set(nested.slot, decodeJson(nested.plan(), value, reading.found, place));
   }
@@ -46,9 +46,9 @@ function visit(plan: NodePlan, value: unknown, reading: RecordReading, holder: H
 
 function readMembers(plan: NodePlan, value: unknown, reading: RecordReading, outer: Holder): void {
   const [itself] = plan.byName.get(ITSELF) ?? [];
-  for (const scope of plan.opens) if (itself || isRecord(value)) reading.meet(scope);
+  for (const scope of plan.opens) if (itself || isJsonObject(value)) reading.meet(scope);
   if (itself) return visit(itself, value, reading, outer);
-  if (!isRecord(value)) return notObject(plan, value, reading);
+  if (!isJsonObject(value)) return notObject(plan, value, reading);
   const isKept = reading.found.unknown === "keep";
   const [scope] = plan.opens;
   const holder = scope === undefined ? outer : { scope, path: "" };
@@ -106,7 +106,7 @@ function readList(list: ListPlan, value: unknown, reading: RecordReading): void 
   const items = reading.items(list.slot);
   for (const [index, each] of (value as unknown[]).entries()) {
     const place = reading.placeOf(list, index);
-    if (list.isRecord && !isRecord(each) && !plan.root.byName.has(ITSELF)) {
+    if (list.isRecord && !isJsonObject(each) && !plan.root.byName.has(ITSELF)) {
       reading.found.add(pathOf(place), "expected an object", shown(each));
       continue;
     }

@@ -5,14 +5,14 @@ import { decodeJson, shown } from "./decode-json.ts";
 import { type Deviation, Deviations, type Unknown } from "../record/deviations.ts";
 import { encodeJson } from "./encode-json.ts";
 import { compactLength } from "../../../json/compact-length.ts";
-import { exactJson, mayHaveLongNumbers, parseExactJson } from "../../../json/exact-json.ts";
+import { exactJson, parseExactJson } from "../../../json/exact-json.ts";
 import { filePlans } from "./file-plans.ts";
 import type { Planner, Side } from "../record/planner.ts";
 import { NOT_QUICK } from "./quick-decoder.ts";
 import type { RecordPath } from "../record/record-path.ts";
 import type { ValueCodec } from "../record/record-plan.ts";
 import type { Fields } from "../record/record-source.ts";
-import { isRecord } from "../../../json/is-record.ts";
+import { isJsonObject } from "../../../json/exact-decimal.ts";
 import { utf8Text } from "../../../text/utf8-text.ts";
 
 export interface JsonOptions {
@@ -29,16 +29,15 @@ export function jsonCodec(file: ToolFile, type: string, { unknown, side }: JsonO
     encode: (value) => exactJson(way.encode(value)),
     decode: (body) => {
       const text = textOf(body);
-      const plain = quick && parsedJson(text, JSON.parse);
+      const plain = parsedJson(text);
       const value = quick ? quick(plain) : NOT_QUICK;
       if (value !== NOT_QUICK) {
         const isDocument = value === plain && compactLength(value) === text.length;
         return { value, deviations: [], json: isDocument ? text : undefined };
       }
-      const json = quick && !mayHaveLongNumbers(text) ? plain : parsedJson(text);
       const found = new Deviations(unknown);
       try {
-        return { value: way.decode(json, found), deviations: found.all() };
+        return { value: way.decode(plain, found), deviations: found.all() };
       } catch (error) {
         // Unknown parts of an answer may be nested deeper than any stack.
         throw error instanceof RangeError ? unreadable("it is nested too deep") : error;
@@ -83,7 +82,7 @@ function wholeUnion(codec: ValueCodec): Whole {
     encode: (value) => codec.encode(value, place),
     decode: (json, found) => {
       const value = codec.decode(json, found, place);
-      if (isRecord(value)) return value;
+      if (isJsonObject(value)) return value;
       if (found.all().length === 0) found.add("", "expected an object", shown(json));
       return {};
     },
@@ -96,9 +95,9 @@ function textOf(body: Uint8Array | string): string {
   return text;
 }
 
-function parsedJson(text: string, parse: (text: string) => unknown = parseExactJson): unknown {
+function parsedJson(text: string): unknown {
   try {
-    return parse(text);
+    return parseExactJson(text);
   } catch (error) {
     throw unreadable(error instanceof SyntaxError ? `it is not JSON${placeIn(error)}` : "it is nested too deep");
   }

@@ -40,6 +40,7 @@ const file = fileOf({
       },
       animals: { shape: list(object("Animal")), optional: true },
       big: { type: "integer", exact: true, optional: true },
+      amount: { type: "number", exact: true, optional: true },
       photo: { type: "binary", optional: true },
     },
     additional: scalar("integer"),
@@ -77,6 +78,24 @@ describe("an encoded value of every shape is decoded to the same value", () => {
       .filter((each) => String(Number(each)) !== String(each))
       .map(String),
   );
+  const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{0,${most}}[1-9]$`));
+  // All decimals that a double does not keep are text, the others numbers.
+  const amount = fc.oneof(
+    number,
+    fc
+      .tuple(
+        fc.constantFrom("", "-"),
+        fc.stringMatching(/^[1-9]\d{0,24}$|^0$/),
+        digits(30),
+        fc.constantFrom("", "e-9", "e30", "e400"),
+      )
+      .map(([sign, whole, fraction, exponent]) => `${sign}${whole}.${fraction}${exponent}`)
+      .filter((text) => text.replace(/\D/g, "").length > 40 || text.endsWith("e400")),
+    fc
+      .tuple(digits(30), digits(20))
+      .map(([a, b]) => `1${a}.5${b}`)
+      .filter((text) => text.length > 24),
+  );
   const value = fc.record(
     {
       labels: dictionary(text),
@@ -91,6 +110,7 @@ describe("an encoded value of every shape is decoded to the same value", () => {
       owner: fc.oneof(person, company),
       animals: fc.array(animal, { maxLength: 3 }),
       big,
+      amount,
       photo: fc.uint8Array({ maxLength: 9 }).map((bytes) => Buffer.from(bytes).toString("base64")),
       extra: whole,
     },

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../json/is-record.ts";
+import { ExactDecimal, isJsonObject } from "../../../json/exact-decimal.ts";
 import { isDate, isDateTime } from "../../expression/calendar.ts";
 import { memberNames } from "../../file/model/member-names.ts";
 import type { FieldSpec, ListShape, MapShape, ScalarShape, Shape, ToolFile } from "../../file/model/tool-file.ts";
@@ -43,7 +43,7 @@ const MAX_DEPTH = 40;
 
 /**
  * Reads JSON answers without deviations: the same result as the complete decoder, or NOT_QUICK. Most values are
- * returned as they are, not rebuilt. Documents with numbers that a double may not hold are left to the complete decoder.
+ * returned as they are, not rebuilt. Numbers that a double may not hold are left to the complete decoder.
  */
 export class QuickDecoder {
   readonly #file: ToolFile;
@@ -63,7 +63,7 @@ export class QuickDecoder {
     return (json) => {
       this.#budget.renew();
       const value = read(json, 0);
-      return isRecord(value) ? value : NOT_QUICK;
+      return isJsonObject(value) ? value : NOT_QUICK;
     };
   }
 
@@ -79,7 +79,7 @@ export class QuickDecoder {
         return this.#ofType(shape.type);
       case "any":
         return shape.only === "object"
-          ? (value, depth) => (isRecord(value) ? anything(value, depth) : NOT_QUICK)
+          ? (value, depth) => (isJsonObject(value) ? anything(value, depth) : NOT_QUICK)
           : anything;
       case "union":
         return undefined;
@@ -124,7 +124,7 @@ export class QuickDecoder {
     const entry = this.#of(of);
     if (!entry) return undefined;
     return (value, depth) => {
-      if (!isRecord(value) || depth > MAX_DEPTH) return NOT_QUICK;
+      if (!isJsonObject(value) || depth > MAX_DEPTH) return NOT_QUICK;
       const names = Object.keys(value);
       if (names.length < minEntries || names.length > maxEntries) return NOT_QUICK;
       for (const name of names) {
@@ -137,7 +137,7 @@ export class QuickDecoder {
 
   #ofType(type: string): Read | undefined {
     const plan = this.#plan(type);
-    return plan && ((value, depth) => (isRecord(value) ? this.#record(plan, value, depth) : NOT_QUICK));
+    return plan && ((value, depth) => (isJsonObject(value) ? this.#record(plan, value, depth) : NOT_QUICK));
   }
 
   /** The value itself if its members are those of the file, in that order. Each member is read once. */
@@ -167,7 +167,7 @@ export class QuickDecoder {
     for (const { name, wire, inner, isList, isNullable, mayBeAbsent, read } of fields) {
       let given = Object.hasOwn(value, wire) ? value[wire] : undefined;
       if (inner !== undefined && given !== undefined) {
-        if (!isRecord(given)) return NOT_QUICK;
+        if (!isJsonObject(given)) return NOT_QUICK;
         given = Object.hasOwn(given, inner) ? given[inner] : undefined;
       }
       if (given === null && isNullable) record[name] = null;
@@ -297,8 +297,9 @@ function isLarge(value: number): boolean {
 
 /** Any JSON value that is not nested too deep. */
 function anything(value: unknown, depth: number): unknown {
-  if (typeof value === "number" && isLarge(value)) return NOT_QUICK;
+  if ((typeof value === "number" && isLarge(value)) || typeof value === "bigint") return NOT_QUICK;
   if (typeof value !== "object" || value === null) return value;
+  if (value instanceof ExactDecimal) return NOT_QUICK;
   if (depth > MAX_DEPTH) return NOT_QUICK;
   for (const member of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {
     if (anything(member, depth + 1) === NOT_QUICK) return NOT_QUICK;

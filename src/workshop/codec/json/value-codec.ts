@@ -1,5 +1,5 @@
-import { isRecord } from "../../../json/is-record.ts";
-import { withoutBigints } from "../../../json/exact-json.ts";
+import { isJsonObject } from "../../../json/exact-decimal.ts";
+import { withPlainNumbers } from "../../../json/exact-json.ts";
 import type { ListShape, MapShape, ScalarShape, Shape, UnionShape } from "../../file/model/tool-file.ts";
 import { takesNull } from "../../shape/shape-parts.ts";
 import type { Deviations } from "../record/deviations.ts";
@@ -83,7 +83,7 @@ function ofMap({ of, minEntries = 0, maxEntries = Infinity }: MapShape, planner:
   const hasNull = lazily(() => takesNull(planner, of));
   return {
     encode: (value, place) => {
-      if (!isRecord(value)) throw unsuitable(place, "must be an object");
+      if (!isJsonObject(value)) throw unsuitable(place, "must be an object");
       // Without a prototype, because a member may be named __proto__.
       const object = Object.create(null) as Record<string, unknown>;
       for (const name of Object.keys(value)) {
@@ -94,7 +94,7 @@ function ofMap({ of, minEntries = 0, maxEntries = Infinity }: MapShape, planner:
       return object;
     },
     decode: (value, found, place) => {
-      if (!isRecord(value)) return report(found, place, "expected an object", value);
+      if (!isJsonObject(value)) return report(found, place, "expected an object", value);
       const entries = Object.entries(value).flatMap(([name, member]) => {
         const read =
           member === null && !hasNull() ? undefined : entry().decode(member, found, memberPlace(place, name));
@@ -132,7 +132,7 @@ function ofUnion(union: UnionShape, planner: Planner): ValueCodec {
       const chosen = reading.choose(union, value);
       if (chosen) return codecOf(chosen.shape).decode(value, found, place);
       report(found, place, expected, value);
-      return withoutBigints(value);
+      return withPlainNumbers(value);
     },
   };
 }
@@ -149,11 +149,11 @@ function ofType(type: string, planner: Planner): ValueCodec {
   const plan = planner.record(type);
   return {
     encode: (value, place) => {
-      if (!isRecord(value)) throw unsuitable(place, "must be an object");
+      if (!isJsonObject(value)) throw unsuitable(place, "must be an object");
       return encodeJson(plan, value, place);
     },
     decode: (value, found, place) => {
-      if (!isRecord(value) && !plan.root.value && !plan.root.byName.has(".") && plan.root.text.length === 0) {
+      if (!isJsonObject(value) && !plan.root.value && !plan.root.byName.has(".") && plan.root.text.length === 0) {
         return report(found, place, "expected an object", value);
       }
       return decodeJson(plan, value, found, place);
@@ -164,11 +164,11 @@ function ofType(type: string, planner: Planner): ValueCodec {
 function ofAny(only: "object" | undefined): ValueCodec {
   return {
     encode: (value, place) => {
-      if (only && !isRecord(value)) throw unsuitable(place, "must be an object");
+      if (only && !isJsonObject(value)) throw unsuitable(place, "must be an object");
       return value;
     },
     decode: (value, found, place) =>
-      only && !isRecord(value) ? report(found, place, "expected an object", value) : withoutBigints(value),
+      only && !isJsonObject(value) ? report(found, place, "expected an object", value) : withPlainNumbers(value),
   };
 }
 

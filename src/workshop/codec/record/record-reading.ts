@@ -1,5 +1,5 @@
 import type { Deviations } from "./deviations.ts";
-import { withoutBigints } from "../../../json/exact-json.ts";
+import { withPlainNumbers } from "../../../json/exact-json.ts";
 import { pathOf, type RecordPath } from "./record-path.ts";
 import type { FieldPlace, FieldPlan, LeafPlan, RecordPlan, ScopePlan } from "./record-plan.ts";
 import { Mismatch } from "./scalar.ts";
@@ -76,8 +76,8 @@ export class RecordReading {
     if (isTaken || name === "__proto__") return false;
     this.#kept ??= new Map();
     const kept = this.#kept.get(scope);
-    if (kept) kept.push([name, withoutBigints(value)]);
-    else this.#kept.set(scope, [[name, withoutBigints(value)]]);
+    if (kept) kept.push([name, withPlainNumbers(value)]);
+    else this.#kept.set(scope, [[name, withPlainNumbers(value)]]);
     return true;
   }
 

@@ -1,6 +1,7 @@
 import type { ScalarShape } from "../../file/model/tool-file.ts";
 import { isDate, isDateTime } from "../../expression/calendar.ts";
 import { decimalText } from "../../../json/decimal-text.ts";
+import { ExactDecimal, isDoubleText, jsonNumber } from "../../../json/exact-decimal.ts";
 import { survives, survivesAsNumber, wholeNumber } from "../../../json/exact-json.ts";
 import { limitsOf, type Limit } from "./limits.ts";
 
@@ -91,11 +92,11 @@ function exactNumber(shape: ScalarShape): Conversion {
     writeJson: (value) => {
       const given = digitsIn(value);
       if (given === undefined) return plain.writeJson(value);
-      return survivesAsNumber(given) ? Number(given) : (wholeNumber(given) ?? mismatch);
+      return survivesAsNumber(given) ? Number(given) : (wholeNumber(given) ?? new ExactDecimal(jsonNumber(given)));
     },
     readJson: (value) => {
       if (typeof value === "bigint") return shown(String(value));
-      const given = digitsIn(value);
+      const given = digitsIn(value instanceof ExactDecimal ? value.text : value);
       return given === undefined ? plain.readJson(value) : shown(given);
     },
   };
@@ -137,6 +138,7 @@ function number(shape: ScalarShape): Conversion {
   const isInteger = shape.type === "integer";
   const mismatch = new Mismatch(isInteger ? "expected a whole number" : "expected a number");
   const tooLarge = new Mismatch("is too large to be an exact number; as type: string it would be text");
+  const tooPrecise = new Mismatch("has too many digits to be an exact number; with exact: true it would be text");
   const allowed = shape.enum && new Set<unknown>(shape.enum);
   const notAllowed = shape.enum && new Mismatch(`expected one of ${shape.enum.join(", ")}`);
   const isRight = (value: unknown): value is number =>
@@ -152,7 +154,8 @@ function number(shape: ScalarShape): Conversion {
     if (!(isInteger ? INTEGER : NUMBER).test(text)) return mismatch;
     const value = Number(text) + 0;
     const whole = Number.isSafeInteger(value) ? undefined : wholeNumber(text);
-    return whole === undefined ? kept(value) : exactly(whole);
+    if (whole !== undefined) return exactly(whole);
+    return !Number.isFinite(value) || isDoubleText(text) ? kept(value) : tooPrecise;
   };
   return {
     write: (value) => (isRight(value) ? decimalText(value, shape.decimals) : mismatch),
@@ -163,6 +166,7 @@ function number(shape: ScalarShape): Conversion {
     readJson: (value) => {
       if (typeof value === "string") return read(value);
       if (typeof value === "bigint") return exactly(value);
+      if (value instanceof ExactDecimal) return isInteger ? mismatch : read(value.text);
       return typeof value === "number" && (!isInteger || Number.isInteger(value)) ? kept(value + 0) : mismatch;
     },
   };

@@ -1,4 +1,4 @@
-import { isRecord } from "../../../json/is-record.ts";
+import { isJsonObject } from "../../../json/exact-decimal.ts";
 import type { FieldSpec, ScalarShape, Shape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
 import { takesNull } from "../../shape/shape-parts.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
@@ -66,7 +66,7 @@ export class Acceptance {
         return (value as unknown[]).every((item) => this.#accepts(of, item, depth + 1));
       }
       case "map": {
-        if (!isRecord(value)) return false;
+        if (!isJsonObject(value)) return false;
         const members = Object.values(value);
         const { minEntries = 0, maxEntries = Infinity, of } = shape;
         if (members.length < minEntries || members.length > maxEntries) return false;
@@ -75,7 +75,7 @@ export class Acceptance {
       case "any":
         // Only null: the alternative of a list whose items may be null.
         if (shape.schema?.["type"] === "null") return value === null;
-        return shape.only === undefined || isRecord(value);
+        return shape.only === undefined || isJsonObject(value);
       case "union":
         return this.#isOneOf(shape, value, depth);
       case "object": {
@@ -99,7 +99,7 @@ export class Acceptance {
   }
 
   #matchesOne(union: UnionShape, value: unknown, depth: number): boolean {
-    if (union.discriminator && isRecord(value)) {
+    if (union.discriminator && isJsonObject(value)) {
       const tagged = this.#options.discriminators.named(union, value);
       return tagged !== undefined && this.#accepts(tagged, value, depth + 1);
     }
@@ -109,7 +109,7 @@ export class Acceptance {
   #isOfType(name: string, value: unknown, depth: number): boolean {
     const { whole, fields, known, absent, additional } = this.#plan(name);
     if (whole) return this.#accepts(whole, value, depth + 1);
-    if (!isRecord(value)) return false;
+    if (!isJsonObject(value)) return false;
     for (const { at, spec, isShared } of fields) {
       if (!isShared && !this.#isField(spec, own(value, at), depth)) return false;
     }

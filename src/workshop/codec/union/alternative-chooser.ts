@@ -1,4 +1,4 @@
-import { isRecord } from "../../../json/is-record.ts";
+import { isJsonObject } from "../../../json/exact-decimal.ts";
 import type { Shape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
 import { findUnion } from "../../shape/shape-parts.ts";
 import type { Side } from "../record/planner.ts";
@@ -44,12 +44,12 @@ export class AlternativeChooser {
     if (named) return { shape: named, union };
     const all = this.#alternativesOf(union);
     // An object without the tag of an inner union is not one of its types.
-    const open = isRecord(value) ? all.filter((each) => this.#isOpen(each, union, value)) : all;
+    const open = isJsonObject(value) ? all.filter((each) => this.#isOpen(each, union, value)) : all;
     const [first, ...more] = this.#acceptance.among(open, value);
     if (first) return more.length === 0 ? first : (this.#differences.fewest([first, ...more], value) ?? first);
     const tagged = open.find((each) => each.union !== union && each.union.discriminator);
     return (
-      (isRecord(value) ? tagged : undefined) ??
+      (isJsonObject(value) ? tagged : undefined) ??
       this.#differences.fewest(open, value) ??
       this.#differences.fewest(all, value)
     );

@@ -1,5 +1,5 @@
 import type { FieldSpec, ScalarShape, Shape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
-import { isRecord } from "../../../json/is-record.ts";
+import { isJsonObject } from "../../../json/exact-decimal.ts";
 import { memberNames } from "../../file/model/member-names.ts";
 import { type Fields, own } from "../record/record-source.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
@@ -54,22 +54,22 @@ export class Differences {
         if (!Array.isArray(value)) return COST.kind;
         return this.#ofItems(shape.of, value, depth);
       case "map":
-        return isRecord(value) ? COST.unknown + this.#ofItems(shape.of, Object.values(value), depth) : COST.kind;
+        return isJsonObject(value) ? COST.unknown + this.#ofItems(shape.of, Object.values(value), depth) : COST.kind;
       case "any":
         if (shape.schema?.["type"] === "null") return value === null ? 0 : COST.kind;
-        return shape.only === "object" && !isRecord(value) ? COST.kind : COST.free;
+        return shape.only === "object" && !isJsonObject(value) ? COST.kind : COST.free;
       case "union":
         return this.#ofUnion(shape, value, depth);
       case "object": {
         const union = this.#types[shape.type]?.union;
         if (union) return this.#cost(union, value, depth + 1);
-        return isRecord(value) ? this.#ofObject(shape.type, value, depth) : COST.kind;
+        return isJsonObject(value) ? this.#ofObject(shape.type, value, depth) : COST.kind;
       }
     }
   }
 
   #ofUnion(union: UnionShape, value: unknown, depth: number): number {
-    if (union.discriminator && isRecord(value)) {
+    if (union.discriminator && isJsonObject(value)) {
       const named = this.#options.discriminators.named(union, value);
       return named ? this.#cost(named, value, depth + 1) : COST.constant;
     }

@@ -1,5 +1,5 @@
 import { exactText } from "../../../json/exact-json.ts";
-import { isRecord } from "../../../json/is-record.ts";
+import { isJsonObject } from "../../../json/exact-decimal.ts";
 import type { ObjectShape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
 import { tagField } from "../../shape/union-tags.ts";
 import { own } from "../record/record-source.ts";
@@ -25,7 +25,7 @@ export class Discriminators {
   }
 
   named(union: UnionShape, value: unknown): ObjectShape | undefined {
-    if (!union.discriminator || !isRecord(value)) return undefined;
+    if (!union.discriminator || !isJsonObject(value)) return undefined;
     let first: { shape: ObjectShape; rank: number } | undefined;
     for (const { name, types } of this.#membersOf(union)) {
       const given = own(value, name);

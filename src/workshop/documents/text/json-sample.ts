@@ -1,4 +1,4 @@
-import { parseExactJson } from "../../../json/exact-json.ts";
+import { parseExactWholes } from "../../../json/exact-json.ts";
 import { isNestedDeeper } from "../../../json/nesting.ts";
 
 const MAX_LENGTH = 4 * 1024 * 1024;
@@ -12,7 +12,7 @@ export function jsonSample(text: string): { value: unknown } | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   for (const each of [text, text.replaceAll(/(?<!["\w])\{\{[^{}]*\}\}(?!["\w])/g, "null"), withoutComments(text)]) {
     try {
-      const value = parseExactJson(each);
+      const value = parseExactWholes(each);
       return isNestedDeeper(value, MAX_NESTING) ? undefined : { value };
     } catch {
       // The next form is tried.

@@ -1,5 +1,5 @@
 import { messageOf } from "../../../errors/nexus-error.ts";
-import { survivesAsNumber } from "../../../json/exact-json.ts";
+import { isExactAsNumber } from "../../../json/exact-json.ts";
 import type { Place, SourceNode } from "../../../source/source-node.ts";
 import { readStrictYaml } from "../../../source/yaml-source.ts";
 import type { Problem } from "./problem.ts";
@@ -39,8 +39,10 @@ function inexactNumbersIn(node: SourceNode): Problem[] {
   return inner.flatMap(({ key, node: each }) => {
     if (each.kind !== "scalar") return inexactNumbersIn(each);
     const { value, source = "", place } = each;
-    if (typeof value !== "number" || LIMITS.has(key) || !DECIMAL.test(source) || survivesAsNumber(source)) return [];
-    return [problemAt(place, `${source} is too large to be an exact number`, `As text it is exact: "${source}"`)];
+    if (typeof value !== "number" || LIMITS.has(key) || !DECIMAL.test(source) || isExactAsNumber(source)) return [];
+    return [
+      problemAt(place, `${source} has too many digits to be an exact number`, `As text it is exact: "${source}"`),
+    ];
   });
 }
 
