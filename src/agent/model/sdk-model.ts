@@ -61,7 +61,7 @@ export class SdkModel implements ModelProvider {
     const clock = new AnswerClock(this.name, limits, signal);
     const hidden = hiddenValuesOf(endpoint);
     try {
-      for (let failures = 1, refusals = 0; ; failures++) {
+      for (let failures = 1, refusals = 0, waitedMs = 0; ; failures++) {
         let hasOutput = false;
         let refusal: string | undefined;
         const onRefusal = (body: string) => (refusal = body);
@@ -82,7 +82,9 @@ export class SdkModel implements ModelProvider {
           }
           const pause = hasOutput || clock.signal.aborted ? undefined : pauseAfter(error, failures);
           if (pause === undefined) throw hidden.inError(await this.#withNearestName(error));
-          if (pause > clock.leftMs) throw hidden.inError(waitTooLong(error, pause, timeoutMs));
+          if (pause > clock.leftMs)
+            throw hidden.inError(noTimeLeft(error, { pause, tries: failures, waitedMs, timeoutMs }));
+          waitedMs += pause;
           yield { type: "wait", ms: Math.ceil(pause), reason: hidden.in(error.message) };
           await sleep(pause, undefined, { signal: clock.signal }).catch(() => {
             throw clock.signal.reason;
@@ -153,9 +155,22 @@ function leftOut({ name }: ModelTool, { provider }: ProviderEndpoint): ModelEven
   return { type: "notice", text: `The provider "${provider}" does not accept the tool ${name}. It is left out.` };
 }
 
-function waitTooLong(error: NexusError, pauseMs: number, timeoutMs: number): NexusError {
-  return error.amended({
-    retryAfterMs: pauseMs,
-    hint: `The provider asks to wait ${waitText(pauseMs)}, which is longer than the time limit of ${waitText(timeoutMs)}. Try again after that time, use a longer --timeout, or use another model.`,
-  });
+interface Waiting {
+  /** Until the next try. */
+  pause: number;
+  tries: number;
+  waitedMs: number;
+  timeoutMs: number;
+}
+
+function noTimeLeft(error: NexusError, { pause, tries, waitedMs, timeoutMs }: Waiting): NexusError {
+  const limit = `the time limit of ${waitText(timeoutMs)}`;
+  if (error.details.retryAfterMs === undefined) {
+    const tried = tries === 1 ? "1 try" : `${tries} tries`;
+    const hint = `After ${tried} and ${waitText(waitedMs)} of waiting, ${limit} leaves no time for another try. Try again later, use a longer --timeout, or use another model.`;
+    return error.amended({ hint });
+  }
+  const longer = pause > timeoutMs ? limit : `the rest of ${limit}`;
+  const hint = `The provider asks to wait ${waitText(pause)}, which is longer than ${longer}. Try again after that time, use a longer --timeout, or use another model.`;
+  return error.amended({ retryAfterMs: pause, hint });
 }

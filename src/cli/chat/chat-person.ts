@@ -44,6 +44,7 @@ export class ChatPerson {
         if (letter === "v") this.#options.screen.quoted(question.arguments.whole);
         const reply = letter === "a" && !question.canRemember ? undefined : REPLIES[letter];
         if (reply) return reply;
+        if (letter !== "v") this.#notAnAnswer(question.canRemember ? "y, s, a or n" : "y, s or n");
       }
     });
 
@@ -58,6 +59,7 @@ export class ChatPerson {
         if (letter === "r") this.#reviewed.add(question.server);
         const reply = samplingReply(letter, edit);
         if (reply) return reply;
+        if (letter !== "e") this.#notAnAnswer("y, s, r, e or n");
       }
     });
 
@@ -75,6 +77,7 @@ export class ChatPerson {
           const text = await this.#options.input.ask("answer: ", signal, answer.text);
           return { kind: "send", text };
         }
+        this.#notAnAnswer("y, e or n");
       }
     });
   };
@@ -85,6 +88,9 @@ export class ChatPerson {
     const head = () => screen.labelled("bold", `${server}.${nameIn(tool)}`, `wants to run.${effect}`);
     head();
     if (provenance) screen.quoted(`server: ${provenance.reach}`);
+    if (provenance?.file !== undefined) screen.quoted(`configured in: ${provenance.file}`);
+    const says = annotationWords(annotations);
+    if (says !== "") screen.quoted(`it says: ${says}`);
     // The question is about what it names: that must not be far above it.
     if (screen.quoted(args.text) > MAX_ROWS) head();
   }
@@ -122,10 +128,26 @@ export class ChatPerson {
     return { systemPrompt, messages: params.messages.with(at, { ...message, content }) };
   }
 
+  #notAnAnswer(letters: string): void {
+    this.#options.screen.note(`Answer with ${letters}. Nothing is allowed yet.`, "dim");
+  }
+
   async #letter(prompt: string, signal: AbortSignal): Promise<string> {
     const typed = (await this.#options.input.ask(prompt, signal)).trim().toLowerCase();
     return WORDS[typed] ?? typed;
   }
+}
+
+/** What a server says about its tool, besides that it may destroy something. */
+function annotationWords(annotations: ConsentQuestion["annotations"]): string {
+  const { title, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  return [
+    ...(title === undefined ? [] : [`its title is ${JSON.stringify(cutMiddle(title, MAX_NAME))}`]),
+    ...(destructiveHint === false ? ["it destroys nothing"] : []),
+    ...(idempotentHint === true ? ["repeating it has no further effect"] : []),
+    ...(openWorldHint === true ? ["it reaches other systems"] : []),
+    ...(openWorldHint === false ? ["it stays within its own system"] : []),
+  ].join("; ");
 }
 
 /** A name that could be read as more than a name is quoted. */

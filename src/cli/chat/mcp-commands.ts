@@ -169,8 +169,14 @@ function showResources({ screen, servers: { host } }: ChatState, only: string | 
   const resources = host.resources(scope).filter(isWanted);
   const templates = host.templates(scope).filter(isWanted);
   showRows(screen, "There are no resources.", [
-    ...resources.map(({ server, resource }) => [`${server} ${resource.uri}`, resource.title ?? resource.name]),
-    ...templates.map(({ server, template }) => [`${server} ${template.uriTemplate}`, template.title ?? template.name]),
+    ...resources.map(({ server, resource }): [string, string] => [
+      `${server} ${resource.uri}`,
+      resource.title ?? resource.name,
+    ]),
+    ...templates.map(({ server, template }): [string, string] => [
+      `${server} ${template.uriTemplate}`,
+      template.title ?? template.name,
+    ]),
   ]);
 }
 
@@ -208,7 +214,7 @@ async function showLogs({ screen, servers }: ChatState, id: string): Promise<voi
   for (const text of lines) screen.note(timedLine(text).line);
 }
 
-function showRows(screen: ChatState["screen"], none: string, rows: string[][]): void {
+function showRows(screen: ChatState["screen"], none: string, rows: [name: string, description: string][]): void {
   if (rows.length === 0) return screen.note(none);
-  screen.rows(rows);
+  screen.described(rows);
 }

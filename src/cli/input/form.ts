@@ -3,6 +3,7 @@ import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import type { FormQuestion } from "../../agent/questions/elicitation-handler.ts";
 import { defaultOf, fieldFacts, readField, shownDefault, type FormField } from "../../agent/questions/form-field.ts";
+import { secretWord } from "../../agent/questions/secret-fields.ts";
 import type { Output } from "../output/output.ts";
 import { questionColumns, quotedLines } from "../output/quoted-lines.ts";
 import { askFor } from "../output/terminal-questions.ts";
@@ -34,7 +35,7 @@ export async function fillForm(
   if (fields.length > MANY_FIELDS) out.note(`It is a form with ${fields.length} fields.`);
   out.note(out.onStderr("dim", `Enter "${DECLINE}" to decline, press Ctrl-C to cancel the call.`));
   if (fields.length === 0) return (await confirm("Accept", { out, server, signal })) ? {} : undefined;
-  if (secrets.length > 0 && !(await isWarned(secrets, { out, server, signal }))) return undefined;
+  if (secrets.length > 0 && !(await isWarned({ message, fields, secrets }, { out, server, signal }))) return undefined;
   const content: [string, unknown][] = [];
   for (const field of fields) {
     const answer = await askField(field, { out, signal, hidden: secrets.includes(field.name) });
@@ -45,9 +46,17 @@ export async function fillForm(
 }
 
 /** Answers come into the logs of servers and the context of models, so that forms must not ask for secrets. */
-async function isWarned(secrets: readonly string[], { out, server, signal }: FormOptions): Promise<boolean> {
+async function isWarned(
+  { message, fields, secrets }: TerminalForm,
+  { out, server, signal }: FormOptions,
+): Promise<boolean> {
+  const named = fields.filter(({ name }) => secrets.includes(name));
+  const shown = named.map((field) => {
+    const word = secretWord(message, field);
+    return word === undefined ? field.name : `${shorten(field.name, MAX_NAME)} ("${word}")`;
+  });
   out.note(
-    `${out.onStderr("yellow", "warning:")} this form seems to ask for a secret: ${visible(secrets.join(", "))}.\n` +
+    `${out.onStderr("yellow", "warning:")} this form seems to ask for a secret: ${visible(shown.join(", "))}.\n` +
       `  MCP forbids servers to ask for passwords, keys and similar data in forms. What you type is sent to ${visible(server)}.`,
   );
   const typed = await askFor(out, { text: `Type "yes" to fill it in, anything else declines`, signal });
@@ -71,10 +80,10 @@ export async function visitPage(message: string, url: string, { out, server, sig
   out.note(
     out.onStderr(
       "dim",
-      `Nexus does not open the page. Enter "${DECLINE}" to decline, press Ctrl-C to cancel the call.`,
+      `You open the page yourself, in a browser. Enter "${DECLINE}" to decline, press Ctrl-C to cancel the call.`,
     ),
   );
-  if (!(await confirm("Do you want to open it", { out, server, signal }))) return false;
+  if (!(await confirm("Will you open it", { out, server, signal }))) return false;
   const done = await askFor(out, { text: "Open it in a browser, then press Enter", signal });
   return done !== DECLINE;
 }

@@ -117,9 +117,11 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     const question = await talk.shows("Allow?");
     expect(question).toContain("files.write_file wants to run. It says that it may destroy something.");
     expect(question).toContain(`"content": "one"`);
+    expect(question).toMatch(/configured in: \S*mcp\.json:\d+\n/);
+    expect(question).toContain("it says: ");
     for (const typed of ["", "maybe", "  "]) {
       talk.type(typed, KEYS.enter);
-      await talk.shows("Allow?");
+      expect(await talk.shows("Allow?")).toContain("Answer with y, s, a or n.");
     }
     await expect(readFile(file)).rejects.toThrow();
     talk.type("n", KEYS.enter);
