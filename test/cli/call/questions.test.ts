@@ -370,7 +370,7 @@ describe.runIf(HAS_TERMINAL)("at a terminal", () => {
         [`${server}.elicit_url`, "--arg", "url=https://user@evil.example/login?next=bank.example"],
         [
           ["host:    ", ""],
-          ["Do you want to open it? y/n: ", "y\n"],
+          ["Will you open it? y/n: ", "y\n"],
           ["press Enter: ", "\n"],
         ],
       );
