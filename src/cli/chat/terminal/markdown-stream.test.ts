@@ -102,6 +102,26 @@ test("a table is aligned, and its cells are broken where it is too wide", () => 
   expect(wide).toContain("four");
 });
 
+test("a column that Markdown aligns to the right is aligned to the right", () => {
+  expect(show("| a | count |\n|---|---:|\n| b | 7 |\n| c | 1234 |\n")).toBe("a  count\n-  -----\nb      7\nc   1234\n");
+});
+
+test.each(["👨‍👩‍👧", "🏳️‍🌈", "👩🏽‍💻", "❤️", "🇦🇹"])("an emoji of several characters is shown as it is: %s", (emoji) => {
+  const markdown = `a ${emoji} b **${emoji}** x${emoji}${emoji}\n\n| a |\n|---|\n| ${emoji} |\n`;
+  const whole = show(markdown, { piece: 1_000 });
+  expect(whole.split(emoji)).toHaveLength(6);
+  expect(whole).not.toContain("\\u");
+  for (const piece of [1, 2, 3, 5]) expect(show(markdown, { piece })).toBe(whole);
+});
+
+test("a joiner that joins no emoji stays visible", () => {
+  expect(show("pay\u200dpal 👩\u200dx\n")).toBe("pay\\u200dpal 👩\\u200dx\n");
+});
+
+test("a line of stars and spaces is a rule, however it comes", () => {
+  for (const piece of [1, 2, 3, 9]) expect(show("* **\n", { piece })).toBe(`${"-".repeat(39)}\n`);
+});
+
 test("words are shown as soon as they are complete", () => {
   let shown = "";
   const stream = new MarkdownStream({ write: (text) => void (shown += text), style: (_s, text) => text, columns: 40 });

@@ -14,11 +14,13 @@ export interface MarkdownTarget {
 }
 
 /** Only characters that may begin a block, so that its kind is not known yet. */
-const UNDECIDED = /^\s*(?:[-*+_>#|`~=]*|\d{1,9}[.)]?)\s*$/;
+const UNDECIDED = /^(?:[-*+_>#|`~=\s]*|\s*\d{1,9}[.)]?\s*)$/;
 const FENCE = /^\s{0,3}(`{3,}|~{3,})\s*([^`]*)$/;
 const HEADING = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
 const RULE = /^\s{0,3}(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
 const LEAD = /^(\s*)((?:>\s?)+)?(?:([-*+]|\d{1,9}[.)])(\s+))?/;
+/** A high surrogate, whose character is not complete. */
+const HALF = /[\ud800-\udbff]$/;
 const MAX_RULE = 40;
 /** Characters that are read at once: in a longer piece, looking for the ends of marks would take too long. */
 const MAX_PIECE = 500;
@@ -34,6 +36,8 @@ export class MarkdownStream {
   readonly #target: MarkdownTarget;
   readonly #wrapper: WordWrapper;
   readonly #keepsMarks: boolean;
+  /** The first half of a character. */
+  #half = "";
   /** Of the line that is not complete. */
   #pending = "";
   /** Whether the line that is not complete is being shown. */
@@ -55,7 +59,11 @@ export class MarkdownStream {
   }
 
   write(text: string): void {
-    for (let at = 0; at < text.length; at += MAX_PIECE) this.#take(text.slice(at, at + MAX_PIECE));
+    for (let at = 0; at < text.length; at += MAX_PIECE) {
+      const piece = this.#half + text.slice(at, at + MAX_PIECE);
+      this.#half = HALF.exec(piece)?.[0] ?? "";
+      this.#take(piece.slice(0, piece.length - this.#half.length));
+    }
   }
 
   #take(text: string): void {
@@ -71,8 +79,9 @@ export class MarkdownStream {
 
   /** Shows what is left; the output is at the beginning of a line afterwards. */
   end(): void {
-    const line = this.#pending;
+    const line = this.#pending + this.#half;
     this.#pending = "";
+    this.#half = "";
     if (line !== "" || this.#isOpen) this.#complete(line);
     this.#showTable();
     this.#fence = undefined;

@@ -28,11 +28,12 @@ export function markdownTableLines(
   const widths = fitted(natural, width - GAP.length * (columns - 1));
   if (!widths) return undefined;
   const rules = widths.map((cells) => "-".repeat(cells));
+  const isRight = widths.map((_, at) => /^\s*-+:\s*$/.test(separator[at] ?? ""));
   const [first = [], ...others] = texts;
   return [
-    ...rowLines(first, widths).map((line) => bold(line)),
+    ...rowLines(first, widths, isRight).map((line) => bold(line)),
     rules.join(GAP),
-    ...others.flatMap((row) => rowLines(row, widths)),
+    ...others.flatMap((row) => rowLines(row, widths, isRight)),
   ];
 }
 
@@ -54,15 +55,19 @@ function fitted(natural: readonly number[], room: number): number[] | undefined 
   return widths;
 }
 
-function rowLines(row: readonly string[], widths: readonly number[]): string[] {
+function rowLines(row: readonly string[], widths: readonly number[], isRight: readonly boolean[]): string[] {
   const cells = row.map((text, at) => wrapped(text, widths[at]).map((line) => cut(line, widths[at])));
   const height = Math.max(...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) =>
     cells
-      .map((lines, at) => padded(lines[line] ?? "", widths[at] ?? 0))
+      .map((lines, at) => aligned(lines[line] ?? "", widths[at] ?? 0, isRight[at] === true))
       .join(GAP)
       .trimEnd(),
   );
+}
+
+function aligned(text: string, width: number, isRight: boolean): string {
+  return isRight ? " ".repeat(Math.max(0, width - cellsOf(text))) + text : padded(text, width);
 }
 
 function cellText(cell: string): string {

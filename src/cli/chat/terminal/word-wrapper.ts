@@ -7,6 +7,12 @@ export interface WrapperOptions {
   width: () => number | undefined;
 }
 
+const GRAPHEMES = new Intl.Segmenter();
+// oxlint-disable-next-line no-control-regex -- most words are plain
+const PLAIN = /^[\u0000-\u02ff]*$/;
+/** What may be a part of the emoji before it, which came in an earlier piece. */
+const CONTINUES = /^[\p{ExtPict}\p{EMod}\p{RI}\u200d\ufe0e\ufe0f]/u;
+
 type Paint = (text: string) => string;
 
 interface Piece {
@@ -57,19 +63,26 @@ export class WordWrapper {
     this.#options.write("\n");
   }
 
-  /** Text of wide characters, such as Chinese, may be broken between any two of them. */
+  /** Text of wide characters, such as Chinese, may be broken between any two of them. An emoji stays whole. */
   #addWord(text: string, paint: Paint): void {
+    if (PLAIN.test(text)) return this.#take(text, paint);
     let part = "";
-    for (const character of text) {
-      const cells = cellsOf(character);
-      if (cells === 2) {
+    for (const { segment } of GRAPHEMES.segment(this.#continued(text) + text)) {
+      if (cellsOf(segment) >= 2) {
         this.#take(part, paint);
         this.#flush();
-        this.#take(character, paint);
+        this.#take(segment, paint);
         part = "";
-      } else part += character;
+      } else part += segment;
     }
     this.#take(part, paint);
+  }
+
+  /** Takes back the piece that the text may continue. */
+  #continued(text: string): string {
+    const last = CONTINUES.test(text) ? this.#word.pop() : undefined;
+    if (last) this.#wordCells -= cellsOf(visible(last.text));
+    return last?.text ?? "";
   }
 
   #take(text: string, paint: Paint): void {
