@@ -33,6 +33,9 @@ describe.runIf(HAS_TERMINAL)("R8: at a terminal", () => {
     await talk.shows("Allow?");
     talk.type("n", KEYS.enter);
     await talk.shows("First.");
+    // What was typed waits at the prompt.
+    await talk.shows("es");
+    talk.type(KEYS.enter);
     await talk.shows("Second.");
     expect(textsOf(world.provider.asked[2])).toContain("does not allow");
     expect(textsOf(world.provider.asked[3])).toMatch(/"e+s"/);
