@@ -21,7 +21,7 @@ export interface ConsentDeskOptions {
   definitionOf?: ((server: string) => ServerDefinition | undefined) | undefined;
   /** Shared with others that ask the same person; default: its own. */
   turns?: Turns | undefined;
-  /** Called if a decision could not be remembered; it counts for this session. */
+  /** Called if a decision could not be remembered, so that it counts for this session, or once if decisions cannot be read. */
   onProblem?: ((error: NexusError) => void) | undefined;
 }
 
@@ -37,6 +37,7 @@ export class ConsentDesk implements ToolConsent {
   readonly #turns: Turns;
   /** Subjects that were allowed for this session. */
   readonly #session = new Set<string>();
+  #isProblemTold = false;
 
   /** Throws CONFIG_INVALID for an invalid pattern. */
   constructor(options: ConsentDeskOptions = {}) {
@@ -84,7 +85,13 @@ export class ConsentDesk implements ToolConsent {
 
   async #isDecided(call: WantedCall, subject: DecisionSubject | undefined): Promise<boolean> {
     if (this.#session.has(sessionKey(call, subject))) return true;
-    return subject !== undefined && (await this.#options.remembered?.has(subject)) === true;
+    try {
+      return subject !== undefined && (await this.#options.remembered?.has(subject)) === true;
+    } catch (error) {
+      if (!this.#isProblemTold) this.#options.onProblem?.(asNexusError(error));
+      this.#isProblemTold = true;
+      throw error;
+    }
   }
 
   async #settle(reply: ConsentReply, call: WantedCall, subject: DecisionSubject | undefined): Promise<ConsentAnswer> {

@@ -41,7 +41,7 @@ export async function readAnswer(
       if (event.type !== "tool_call") onEvent(event);
     }
     const message = `The answer of the model ${model.name} ended too early`;
-    return { kind: "broken", text, error: new NexusError("PROTOCOL_VIOLATION", message) };
+    return { kind: "broken", text, error: new NexusError("PROTOCOL_VIOLATION", message, { hint: "Try again." }) };
   } catch (error) {
     return { kind: "broken", text, error: asNexusError(error) };
   } finally {

@@ -111,7 +111,7 @@ export class ModelCatalog implements AsyncDisposable {
     const type: ProviderType | undefined = OF_ENVIRONMENT.find((each) => each === name);
     // Without a key it is not in the list; the error says how to set one.
     if (type) ownEndpoint(type, type, this.#options.surroundings.variables);
-    throw this.#unknown(name);
+    throw this.#unknown(name, model);
   }
 
   #incomplete(full: string, provider: KnownProvider | undefined, isDefault: boolean): NexusError {
@@ -135,14 +135,16 @@ export class ModelCatalog implements AsyncDisposable {
     );
   }
 
-  #unknown(name: string): NexusError {
+  #unknown(name: string, model: string): NexusError {
     const names = this.providers.map((provider) => provider.name);
     const near = nearestName(name, names);
     const known = names.length === 0 ? "No provider is configured." : `Known: ${names.join(", ")}.`;
     return new NexusError("NAME_UNKNOWN", `There is no model provider "${name}"`, {
       phase: "config",
       hint:
-        near === undefined ? `${known} Add it to "models.providers" of the configuration.` : `Did you mean "${near}"?`,
+        near === undefined
+          ? `${known} Add it to "models.providers" of the configuration.`
+          : `Did you mean "${near}:${model}"?`,
       mayHaveReached: false,
     });
   }

@@ -1,9 +1,10 @@
 import { pluralize } from "../output/amounts.ts";
 import { totalTokens } from "../../agent/model/usage.ts";
-import { promptCommands } from "../../host/registry.ts";
+import { asNexusError } from "../../errors/nexus-error.ts";
+import { promptCommands, type PromptCommand } from "../../host/registry.ts";
 import { agoText } from "../../text/duration.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
-import { MCP_COMMANDS, serverIds, serverIn } from "./mcp-commands.ts";
+import { MCP_COMMANDS, serverIds, serverIn, unlessKnown } from "./mcp-commands.ts";
 import { promptParts, promptValues, resourceParts } from "./prompt-parts.ts";
 import type { SlashCommand } from "./slash-command.ts";
 
@@ -81,19 +82,31 @@ export function slashCommands(state: ChatState): SlashCommand[] {
 
 /** `/server:prompt` */
 function promptsAsCommands({ servers }: ChatState): SlashCommand[] {
-  return promptCommands(servers.host, { agent: CHAT_AGENT }).map((prompt) => ({
+  return promptCommands(servers.host, { agent: CHAT_AGENT }).map((prompt) => {
+    const usage = prompt.arguments.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(" ");
+    return asCommand(prompt, usage);
+  });
+}
+
+function asCommand(prompt: PromptCommand, usage: string): SlashCommand {
+  return {
     name: `/${prompt.name}`,
-    usage: prompt.arguments.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(" "),
+    usage,
     help: prompt.description,
     words: { min: 0, max: Infinity },
     run: async (words, { input, screen }, signal) => {
-      const result = await prompt.expand(promptValues(words, prompt), { signal, input });
+      const result = await prompt.expand(promptValues(words, prompt), { signal, input }).catch((error: unknown) => {
+        const failure = asNexusError(error);
+        throw failure.code === "ARGUMENTS_INVALID"
+          ? failure.amended({ hint: `Usage: /${prompt.name} ${usage}` })
+          : failure;
+      });
       const parts = promptParts(result, prompt);
       screen.note(`sending ${pluralize(result.messages.length, "message")} of ${prompt.name}`, "dim");
       return { kind: "send", parts };
     },
     complete: () => prompt.arguments.map(({ name }) => `${name}=`),
-  }));
+  };
 }
 
 async function addResource(
@@ -103,7 +116,13 @@ async function addResource(
 ): Promise<void> {
   const { servers, screen, input } = state;
   const server = serverIn(state, name);
-  const { contents } = await servers.host.readResource(server, uri, { signal, input, agent: CHAT_AGENT });
+  const read = servers.host.readResource(server, uri, { signal, input, agent: CHAT_AGENT });
+  const { contents } = await read.catch((error: unknown) => {
+    throw unlessKnown(asNexusError(error), uri, {
+      known: resourcesOf(state, server),
+      list: `/mcp resources ${server}`,
+    });
+  });
   state.attached = [...state.attached, ...resourceParts(server, uri, contents)];
   screen.note(`${uri} of ${server} is added to your next message.`);
 }
@@ -120,11 +139,12 @@ function showHelp(state: ChatState): void {
 }
 
 async function showSessions({ sessions, screen, conversation }: ChatState): Promise<void> {
-  const saved = (await sessions?.list()) ?? [];
+  if (!sessions) return screen.note("This chat is not saved.");
+  const saved = await sessions.list();
   if (saved.length === 0) return screen.note("There are no saved chats.");
   const rows = saved.slice(0, MAX_LISTED).map(({ id, title, updatedAt, model }) => {
     const isThis = id === conversation.id ? " (this chat)" : "";
-    return [`${id}${isThis}`, agoText(updatedAt), model, title];
+    return [`${id}${isThis}`, agoText(updatedAt), model || "no model", title];
   });
   screen.rows(rows);
   screen.note(`To continue one: nexus chat --resume ID`, "dim");

@@ -1,3 +1,4 @@
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { CommandContext } from "../command/command.ts";
 import { openModelCatalog } from "../models/open-catalog.ts";
 import type { ChatModels } from "./chat-state.ts";
@@ -9,7 +10,19 @@ export async function openChatModels(context: CommandContext<object>): Promise<C
   const listed = catalog.providers.flatMap(({ name, models }) => models.map((model) => `${name}:${model}`));
   return {
     names: [...new Set([...(catalog.defaultModel === undefined ? [] : [catalog.defaultModel]), ...listed])],
-    resolve: (name) => catalog.open(name, { timeoutMs }),
+    resolve: async (name) => {
+      try {
+        return await catalog.open(name, { timeoutMs });
+      } catch (error) {
+        throw context.out.json ? withExample(asNexusError(error)) : error;
+      }
+    },
     [Symbol.asyncDispose]: () => catalog.close(),
   };
+}
+
+/** Programs get no example beside the hint, so it is part of it. */
+function withExample(error: NexusError): NexusError {
+  const { snippet, hint = "" } = error.details;
+  return snippet === undefined ? error : error.amended({ hint: `${hint} For example: ${snippet}`.trim() });
 }

@@ -1,3 +1,5 @@
+import { asNexusError } from "../../errors/nexus-error.ts";
+import { parsePattern } from "../../host/directory/access-pattern.ts";
 import { TENANT, type OptionValues, type Options } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 
@@ -36,15 +38,32 @@ export interface TurnLimits {
   budget?: number;
 }
 
+/** Throws for options that cannot be used, before anything starts. */
+export function requireSound(options: ChatValues): void {
+  turnLimits(options);
+  for (const option of ["allow", "deny"] as const) {
+    for (const text of options[option] ?? []) requirePattern(text, `--${option}`);
+  }
+}
+
+function requirePattern(text: string, option: string): void {
+  try {
+    parsePattern(text);
+  } catch (error) {
+    const { message, hint } = asNexusError(error);
+    throw wrongUsage(`${option}: ${message}`, hint);
+  }
+}
+
 export function turnLimits({ "max-steps": steps, budget }: ChatValues): TurnLimits {
   return {
-    ...(steps === undefined ? {} : { maxSteps: positive(steps, "--max-steps") }),
-    ...(budget === undefined ? {} : { budget: positive(budget, "--budget") }),
+    ...(steps === undefined ? {} : { maxSteps: positive(steps, "--max-steps", 20) }),
+    ...(budget === undefined ? {} : { budget: positive(budget, "--budget", 20_000) }),
   };
 }
 
-function positive(text: string, option: string): number {
+function positive(text: string, option: string, example: number): number {
   const value = Number(text.replaceAll("_", ""));
   if (Number.isSafeInteger(value) && value > 0) return value;
-  throw wrongUsage(`${option} "${text}" is not a positive whole number`, `Use ${option} 20.`);
+  throw wrongUsage(`${option} "${text}" is not a positive whole number`, `Use ${option} ${example}.`);
 }

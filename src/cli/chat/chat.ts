@@ -2,14 +2,16 @@ import { join } from "node:path";
 import { ChatSessions } from "../../agent/sessions/chat-sessions.ts";
 import type { SavedSession } from "../../agent/sessions/saved-session.ts";
 import { findContextSetting } from "../../config/context-setting.ts";
+import { asNexusError } from "../../errors/nexus-error.ts";
 import { agoText, isoTime } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
+import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
 import { tableLines } from "../output/table.ts";
 import { chatContent } from "./chat-content.ts";
 import { openChatModels } from "./chat-models.ts";
-import { CONFIGURED_CHAT_OPTIONS, turnLimits } from "./chat-options.ts";
+import { CONFIGURED_CHAT_OPTIONS, requireSound } from "./chat-options.ts";
 import { openChatServers } from "./chat-servers.ts";
 import type { ChatModels } from "./chat-state.ts";
 import { runChat, type ChatSetting } from "./run-chat.ts";
@@ -39,7 +41,10 @@ pressed twice it ends the program.`,
 
   async run(context) {
     const { options, out, surroundings, stateFolder, flags } = context;
-    turnLimits(options);
+    requireSound(options);
+    if (options.list && (options.prompt !== undefined || options.resume !== undefined)) {
+      throw wrongUsage("--list only lists the saved chats", "Use it without -p and --resume.");
+    }
     const { home, platform, variables } = surroundings;
     const sessions = new ChatSessions({ folder: join(stateFolder, "chats"), platform });
     if (options.list) return showChats(sessions, out);
@@ -75,7 +80,12 @@ const NO_MODEL = "no model";
 /** A resumed chat goes on with its model. */
 function chosenModel(models: ChatModels, given: string | undefined, resumed: SavedSession | undefined) {
   const before = resumed?.model === "" ? undefined : resumed?.model;
-  return models.resolve(given ?? before);
+  return models.resolve(given ?? before).catch((error: unknown) => {
+    if (given !== undefined || before === undefined) throw error;
+    const failure = asNexusError(error);
+    const hint = `${failure.hint ?? ""} To continue with another model: --model provider:model.`.trim();
+    throw failure.amended({ hint });
+  });
 }
 
 async function showChats(sessions: ChatSessions, out: Output): Promise<void> {

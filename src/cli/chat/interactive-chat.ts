@@ -1,4 +1,5 @@
 import type { UserMessage } from "../../agent/model/model-message.ts";
+import type { StopReason } from "../../agent/loop/turn-event.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { pluralize } from "../output/amounts.ts";
@@ -19,6 +20,7 @@ export interface InteractiveOptions {
 }
 
 const INTERRUPTED = 130;
+const LIMITS: Partial<Record<StopReason, string>> = { steps: "--max-steps", budget: "--budget" };
 const PROMPT = "> ";
 /** Ctrl-C twice within this time ends the program, whatever runs. */
 const TWICE_MS = 2_000;
@@ -115,7 +117,10 @@ export class InteractiveChat {
     if (result.error) this.#tell(result.error);
     else if (result.stopReason === "cancelled") screen.note("stopped", "yellow");
     else if (result.stopReason !== "end")
-      screen.note(`stopped: the limit of ${result.stopReason} is reached`, "yellow");
+      screen.note(
+        `stopped: the limit of ${LIMITS[result.stopReason]} is reached. Write "go on" to continue.`,
+        "yellow",
+      );
     if (!result.isTakenBack) return;
     this.#state.attached = attached;
     screen.note("Your message got no answer and is not part of the chat. Arrow-up shows it again.", "dim");
@@ -154,8 +159,8 @@ export function greet({ screen, conversation, servers: { host } }: ChatState): v
   const tools = host.tools({ agent: CHAT_AGENT }).length;
   const counts = `${pluralize(ready, "server")}, ${pluralize(tools, "tool")}`;
   screen.labelled("bold", "nexus chat", `with ${conversation.model.name}: ${counts}`);
-  const turns = conversation.messages.filter(({ role }) => role === "user").length;
-  if (turns > 0) screen.note(`continues chat ${conversation.id ?? ""} with ${pluralize(turns, "message")}`, "dim");
+  const { length } = conversation.messages;
+  if (length > 0) screen.note(`continues chat ${conversation.id ?? ""} with ${pluralize(length, "message")}`, "dim");
   screen.note("/help lists the commands, Ctrl-D ends the chat", "dim");
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { lastLines, timedLine } from "../../host/server-log-reader.ts";
 import { nearestName } from "../../text/nearest-name.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { pluralize } from "../output/amounts.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
 import { chatStateWords } from "./chat-state-words.ts";
@@ -117,13 +117,13 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
 ];
 
 /** All of them, also those that were disconnected by hand. */
-export function serverIds({ servers }: ChatState): string[] {
+export function serverIds({ servers }: Pick<ChatState, "servers">): string[] {
   const visible = servers.host.directory.visibleTo(CHAT_AGENT).map(({ id }) => id);
   return [...visible, ...servers.disconnected];
 }
 
 /** The id of a server that this chat has; throws NAME_UNKNOWN. */
-export function serverIn(state: ChatState, name: string): string {
+export function serverIn(state: Pick<ChatState, "servers">, name: string): string {
   const ids = serverIds(state);
   const id = state.servers.host.directory.find(name)?.id ?? name;
   if (ids.includes(id)) return id;
@@ -132,6 +132,17 @@ export function serverIn(state: ChatState, name: string): string {
     hint: near === undefined ? "/mcp lists them." : `Did you mean "${near}"? /mcp lists them.`,
     mayHaveReached: false,
   });
+}
+
+/** An unknown name gets the nearest one and the command that lists them all, whoever has noticed it. */
+export function unlessKnown(
+  error: NexusError,
+  name: string,
+  { known, list }: { known: readonly string[]; list: string },
+): NexusError {
+  if (error.code === "CANCELLED" || known.includes(name)) return error;
+  const near = nearestName(name, known);
+  return error.amended({ hint: `${near === undefined ? "" : `Did you mean ${near}? `}${list} lists them.` });
 }
 
 function showServers(state: ChatState): void {
@@ -198,7 +209,10 @@ async function showPrompt(
   signal: AbortSignal,
 ): Promise<void> {
   const args = Object.fromEntries(pairs.map((pair) => [pair.split("=")[0] ?? "", pair.slice(pair.indexOf("=") + 1)]));
-  const { messages } = await servers.host.getPrompt(name, args, { signal, input, ...scope });
+  const { messages } = await servers.host.getPrompt(name, args, { signal, input, ...scope }).catch((error: unknown) => {
+    const known = servers.host.prompts(scope).map(({ server, prompt }) => `${server}.${prompt.name}`);
+    throw unlessKnown(asNexusError(error), name, { known, list: "/mcp prompts" });
+  });
   for (const message of messages) screen.labelled("bold", `${message.role}:`, promptText(message));
 }
 

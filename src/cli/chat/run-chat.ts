@@ -18,6 +18,7 @@ import { turnLimits } from "./chat-options.ts";
 import { ChatPerson } from "./chat-person.ts";
 import type { ChatServers } from "./chat-servers.ts";
 import { CHAT_AGENT, type ChatModels, type ChatState } from "./chat-state.ts";
+import { serverIn } from "./mcp-commands.ts";
 import { requireOneOf } from "./failed-servers.ts";
 import { greet, InteractiveChat } from "./interactive-chat.ts";
 import { answerOnce } from "./one-answer.ts";
@@ -69,6 +70,7 @@ export async function runChat(setting: ChatSetting): Promise<number> {
     onUsage: (usage, model) => later.conversation?.count(usage, model),
   });
   await using servers = await setting.openServers(questions);
+  for (const name of context.options["allow-sampling"] ?? []) serverIn({ servers }, name);
   const conversation = openConversation(setting, servers.host, { ...terminal, questions });
   later.conversation = conversation;
   const state: ChatState = { screen, servers, conversation, models, sessions, input: questions, attached: [] };
@@ -113,7 +115,8 @@ function openConversation(
     remembered: new RememberedDecisions({ folder: stateFolder, platform: surroundings.platform }),
     definitionOf: (server) => host.find(server)?.definition,
     turns,
-    onProblem: ({ message }) => warn(message),
+    onProblem: ({ message, hint, details: { source } }) =>
+      warn([`${message}${source ? ` (${source.file})` : ""}`, ...(hint === undefined ? [] : [hint])].join(". ")),
   });
   const system = systemText(new Date());
   const agent = { host, model, consent, input: questions, name: CHAT_AGENT, system, context: resources };

@@ -51,15 +51,12 @@ function isPrefix(name: readonly string[], words: readonly string[]): boolean {
 
 function unknownCommand(words: readonly string[], commands: readonly SlashCommand[]): NexusError {
   const [first = "", second] = words;
+  const names = commands.map(({ name }) => name);
   const given = first === "/mcp" && second !== undefined ? `${first} ${second}` : first;
-  const near = nearestName(
-    given,
-    commands.map(({ name }) => name),
-  );
-  return wrongUsage(
-    `There is no command ${given}`,
-    near === undefined ? "/help lists them." : `Did you mean ${near}? /help lists them all.`,
-  );
+  const near = nearestName(given, names);
+  const parts = given === first ? [] : names.filter((name) => name.startsWith("/mcp ")).map((name) => name.slice(5));
+  const all = parts.length === 0 ? "/help lists them all." : `After /mcp comes ${parts.join(", ")}.`;
+  return wrongUsage(`There is no command ${given}`, near === undefined ? all : `Did you mean ${near}? ${all}`);
 }
 
 /** The words that complete a command before the cursor. */

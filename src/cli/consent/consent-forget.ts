@@ -22,8 +22,9 @@ export const consentForget = defineCommand({
     }
     const remembered = new RememberedDecisions({ folder: stateFolder, platform: surroundings.platform });
     const forgotten = await remembered.forget((decision) => name === undefined || nameOf(decision) === name);
-    if (forgotten.length === 0) throw nothingToForget(name, await remembered.list());
+    if (forgotten.length === 0 && name !== undefined) throw nothingToForget(name, await remembered.list());
     if (out.json) out.value({ forgotten: forgotten.map(({ server, tool }) => ({ server, tool })) });
+    else if (forgotten.length === 0) out.note("No decisions are remembered.");
     else for (const each of new Set(forgotten.map(nameOf))) out.line(`Forgotten: ${out.style("bold", visible(each))}`);
   },
 });
@@ -32,12 +33,11 @@ function nameOf({ server, tool }: RememberedDecision): string {
   return `${server}.${tool}`;
 }
 
-function nothingToForget(name: string | undefined, known: readonly RememberedDecision[]): NexusError {
-  const near = name === undefined ? undefined : nearestName(name, known.map(nameOf));
-  const message = name === undefined ? "No decisions are remembered" : `No decision about "${name}" is remembered`;
-  const list = known.length === 0 ? undefined : `"nexus consent list" lists all decisions.`;
-  return new NexusError("NAME_UNKNOWN", message, {
-    hint: near === undefined ? list : `Did you mean "${near}"? ${list ?? ""}`,
+function nothingToForget(name: string, known: readonly RememberedDecision[]): NexusError {
+  const near = nearestName(name, known.map(nameOf));
+  const list = `"nexus consent list" lists all decisions.`;
+  return new NexusError("NAME_UNKNOWN", `No decision about "${name}" is remembered`, {
+    hint: near === undefined ? list : `Did you mean "${near}"? ${list}`,
     mayHaveReached: false,
   });
 }

@@ -2,7 +2,7 @@ import { Host } from "../../../host/host.ts";
 import { SILENT } from "../../../text/logger.ts";
 import { visible } from "../../../text/visible.ts";
 import { openDraft } from "../../../workshop/open-api.ts";
-import { CHAT_OPTIONS, turnLimits } from "../../chat/chat-options.ts";
+import { CHAT_OPTIONS, requireSound } from "../../chat/chat-options.ts";
 import { chatContent } from "../../chat/chat-content.ts";
 import { openChatModels } from "../../chat/chat-models.ts";
 import { ChatServers } from "../../chat/chat-servers.ts";
@@ -27,7 +27,7 @@ that write ask before they run, as in "nexus chat". The fake forgets everything 
 
   async run(context) {
     const { words, options, out, flags, surroundings, stateFolder } = context;
-    turnLimits(options);
+    requireSound(options);
     const { api, file, documents } = await loadSound(words[0] ?? "", out, surroundings.home);
     if (!file) return;
     await using models = await openChatModels(context);
