@@ -81,7 +81,7 @@ class NobodyToAsk implements ElicitationHandler {
     if (this.#told.has(server)) return;
     this.#told.add(server);
     const text =
-      "its question was declined, because there is nobody to ask. Run nexus chat at a terminal to answer it.";
+      "its question was declined, because there is no person to ask. Run nexus chat at a terminal to answer it.";
     this.#screen.labelled("yellow", `${server}:`, text);
   }
 }
