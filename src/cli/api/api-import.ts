@@ -19,6 +19,7 @@ import {
   documentSpecs,
   fileFor,
   findStored,
+  keepBases,
   requireFolder,
   withNames,
   writeImport,
@@ -37,7 +38,8 @@ Makes a tool file of an API description, from files or addresses: OpenAPI 2.0 to
 schemas, WSDL 1.1, curl commands, HAR recordings, and manuals for people in Markdown, HTML, plain text or PDF. No model is
 used: the same description gives the same file. Every operation becomes a tool, or is listed with the reason why it did
 not. The file is a draft: it is served only after it was approved. What the description does not say is in its
-"questions". The description is copied beside the file, because the evidence in the file refers to it.
+"questions". The description is copied beside the file, because the evidence in the file refers to it. If it is there
+already, its copy ends in .base, so that the next import can tell edits from changes after you replaced it.
 --select takes tag:pets, path:/pets/**, op:listPets, read, write, destructive or a pattern for names such as list_*, and is
 repeatable; -… excludes. Of more than 40 tools, the most central ones are listed and the others are found by searching.
 If the tool file exists, it is brought up to date: what a person edited stays, what only the description changed is taken
@@ -92,6 +94,8 @@ at its own host. Addresses inside of a private network are refused, unless --all
       progress.show("Writing");
       signal.throwIfAborted();
       await writeImport({ path, folder, text, files, isUpdate: imported !== undefined });
+    } else if (!isDry) {
+      await keepBases(folder, files);
     }
     progress.end();
     if (out.json) out.value({ ...asJson(path, draft), ...(again ? reimportJson(again) : {}) });

@@ -1,6 +1,6 @@
-import { existsSync, lstatSync, statSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { rename } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { writeAtomic } from "../../files/atomic-write.ts";
 import { makeFolder } from "../../files/make-folder.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
@@ -20,17 +20,27 @@ export interface DocumentFile {
   text: string;
   /** Whether it is there already with the same text. */
   isThere: boolean;
+  /** Whether a person keeps it there and may replace it, so that the next import needs a copy. */
+  isOwn: boolean;
 }
 
 /** The end of the name of a document that replaces another one when the tool file is written. */
 const WAITING = ".new";
 
-/** Also one that an import could not put in its place any more, if it is the one that the tool file was made of. */
+/** The end of the name of a copy of a document that a person may replace in place before the next import. */
+const BASE = ".base";
+
+/**
+ * The text of the document that the tool file was made of: in its place, as an import left it that could not put it there
+ * any more, or as a copy. If there is none of them, what is in its place.
+ */
 export function findStored(folder: string, { file: name, sha256: hash }: StoredDocument): string | undefined {
-  const inPlace = findRegularText(join(folder, name), MAX_BYTES);
-  if (inPlace !== undefined && sha256(inPlace.replaceAll("\r\n", "\n")) === hash) return inPlace;
-  const waiting = findRegularText(join(folder, name + WAITING), MAX_BYTES);
-  return waiting !== undefined && sha256(waiting.replaceAll("\r\n", "\n")) === hash ? waiting : inPlace;
+  const found = ["", WAITING, BASE].map((ending) => () => findRegularText(join(folder, name + ending), MAX_BYTES));
+  for (const find of found) {
+    const text = find();
+    if (text !== undefined && sha256(text.replaceAll("\r\n", "\n")) === hash) return text;
+  }
+  return findRegularText(join(folder, name), MAX_BYTES);
 }
 
 /** Names for the documents: those of the file that they replace, otherwise names of their own. */
@@ -61,7 +71,10 @@ export function fileFor(
   { folder, api, imported }: { folder: string; api: string; imported?: Imported | undefined },
 ): DocumentFile {
   const old = imported?.file.documents[name]?.file;
-  if (old !== undefined) return { name: old, text, isThere: hasText(join(folder, old), text) };
+  const fileAt = (place: string, isThere: boolean): DocumentFile => {
+    return { name: place, text, isThere, isOwn: isThere && isSameFile(source, join(folder, place)) };
+  };
+  if (old !== undefined) return fileAt(old, hasText(join(folder, old), text));
   const own = basename(source);
   const ending = endingOf(format, text);
   const isUsual =
@@ -74,8 +87,8 @@ export function fileFor(
   const usual = isUsual ? own : `${name}${ending}`;
   for (const candidate of [usual, `${api}.${name}${ending}`]) {
     const path = join(folder, candidate);
-    if (!existsSync(path)) return { name: candidate, text, isThere: false };
-    if (hasText(path, text)) return { name: candidate, text, isThere: true };
+    if (!existsSync(path)) return fileAt(candidate, false);
+    if (hasText(path, text)) return fileAt(candidate, true);
   }
   throw new NexusError("CONFIG_INVALID", `${join(folder, usual)} exists and is another document`, {
     phase: "config",
@@ -108,6 +121,15 @@ function endingOf(format: LoadedDocument["format"], text: string): string {
 
 function hasText(path: string, text: string): boolean {
   return findRegularText(path, MAX_BYTES)?.replaceAll("\r\n", "\n") === text;
+}
+
+function isSameFile(source: string, path: string): boolean {
+  if (/^https?:/i.test(source)) return false;
+  try {
+    return realpathSync(resolve(source)) === realpathSync(path);
+  } catch {
+    return false;
+  }
 }
 
 /** What the tool file says about its documents. */
@@ -157,6 +179,16 @@ export async function writeImport({
   if (isUpdate) await writeAtomic(path, text, 0o644);
   for (const { name } of fresh) await rename(join(folder, name + WAITING), join(folder, name));
   if (!isUpdate) await writeAtomic(path, text, 0o644);
+  // Last: until then, the old copy is the one that the tool file was made of.
+  await keepBases(folder, files);
+}
+
+/** Keeps copies of the documents that a person may replace: without the old text, edits cannot be told from changes. */
+export async function keepBases(folder: string, files: readonly DocumentFile[]): Promise<void> {
+  for (const { name, text, isOwn } of files) {
+    const path = join(folder, name + BASE);
+    if (isOwn && !hasText(path, text)) await writeAtomic(path, text, 0o644);
+  }
 }
 
 /** Throws if a folder is not there and cannot be made, because something else is in its place or above it. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, symlink } from "node:fs/promises";
+import { mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -397,16 +397,52 @@ describe("nexus api import of a description that was imported before", () => {
     expect(await world.read(FILE)).toBe(before);
   });
 
-  test("a description that was changed in place is merged without the old one, and all differences are proposed", async () => {
+  test("X6: a description beside the tool file that was replaced in place is merged with its kept copy", async () => {
+    const importPlace = (...more: string[]) =>
+      run("import", "place/boats.yaml", "--name", "boats", "--out", "place", ...more);
+    const file = `${PROJECT}/place/boats.nexus.yaml`;
     await world.write(`${PROJECT}/place/boats.yaml`, DESCRIPTION);
-    expect(await run("import", "place/boats.yaml", "--name", "boats", "--out", "place")).toMatchObject({ code: 0 });
-    await world.write(`${PROJECT}/place/boats.yaml`, DESCRIPTION.replace("maximum: 14", "maximum: 7"));
-    const { code, stdout } = await run("import", "place/boats.yaml", "--name", "boats", "--out", "place");
+    expect(await importPlace()).toMatchObject({ code: 0 });
+    expect(await world.read(`${PROJECT}/place/boats.yaml.base`)).toBe(DESCRIPTION);
+    for (const [most, summary] of [
+      [7, "Hires a boat at once."],
+      [5, "Hires one boat."],
+    ] as const) {
+      const text = await world.read(file);
+      await world.write(
+        file,
+        text
+          .replace("Lists the boats.", "Lists all boats of the harbour.")
+          .replace("Hires a boat.", "Hires a boat for some days."),
+      );
+      const newer = DESCRIPTION.replace("maximum: 14", `maximum: ${most}`).replace("Hires a boat.", summary);
+      await world.write(`${PROJECT}/place/boats.yaml`, newer);
+      const { code, stdout } = await importPlace("--json");
+      expect(code).toBe(0);
+      const { edited: stays = [], proposed = [], ...rest } = JSON.parse(stdout) as Imported;
+      expect(rest).not.toHaveProperty("lostDocuments");
+      expect(stays.map(({ path }) => path)).toEqual(["tools.list_boats.description", "tools.create_hire.description"]);
+      expect(proposed.map(({ path, theirs }) => [path, theirs])).toEqual([["tools.create_hire.description", summary]]);
+      const merged = await world.read(file);
+      expect(merged).toContain(`maximum: ${most}`);
+      expect(merged).toContain("Lists all boats of the harbour.");
+      expect(merged).toContain("Hires a boat for some days.");
+      expect(await world.read(`${PROJECT}/place/boats.yaml.base`)).toBe(newer);
+      expect(await run("check", "place/boats.nexus.yaml")).toMatchObject({ code: 0 });
+    }
+  });
+
+  test("a description that was replaced and whose copy is gone is merged without it, and all differences are proposed", async () => {
+    await world.write(`${PROJECT}/gone/boats.yaml`, DESCRIPTION);
+    expect(await run("import", "gone/boats.yaml", "--name", "boats", "--out", "gone")).toMatchObject({ code: 0 });
+    await world.write(`${PROJECT}/gone/boats.yaml`, DESCRIPTION.replace("maximum: 14", "maximum: 7"));
+    await rm(join(world.project, "gone/boats.yaml.base"));
+    const { code, stdout } = await run("import", "gone/boats.yaml", "--name", "boats", "--out", "gone");
     expect(code).toBe(0);
     expect(stdout).toContain("The old version of openapi is not beside the file any more");
     expect(stdout).toContain("input narrowed");
-    expect(await world.read(`${PROJECT}/place/boats.nexus.yaml`)).toContain("maximum: 14");
-    expect(await run("check", "place/boats.nexus.yaml")).toMatchObject({ code: 0 });
+    expect(await world.read(`${PROJECT}/gone/boats.nexus.yaml`)).toContain("maximum: 14");
+    expect(await run("check", "gone/boats.nexus.yaml")).toMatchObject({ code: 0 });
   });
 
   test("an import that was ended between its two files is continued by the next one", async () => {
