@@ -63,7 +63,7 @@ async function dispatch(args: readonly string[], out: Output): Promise<number> {
   if (wantsHelp) {
     const summary = CATALOG[name]?.summary ?? "";
     if (out.json) return tell(out, commandFacts(name, summary, command));
-    return say(out, commandHelp(name, summary, command));
+    return say(out, commandHelp(name, summary, command, out.columns));
   }
   const parsed = parseOptions(args, name, command);
   return runInterruptible(command, parsed, out);

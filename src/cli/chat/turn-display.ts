@@ -1,6 +1,6 @@
 import type { TurnEvent } from "../../agent/loop/turn-event.ts";
 import { elapsedText, waitText } from "../../text/duration.ts";
-import { endedLine, runningLine, type ShownCall } from "./terminal/tool-line.ts";
+import { endedLines, runningLine, type ShownCall } from "./terminal/tool-line.ts";
 import type { ChatScreen } from "./terminal/chat-screen.ts";
 
 /** How long the model may be silent before the line shows that it is waited for. */
@@ -80,7 +80,7 @@ export class TurnDisplay {
     this.#running.delete(event.id);
     this.#silentSince = performance.now();
     const style = event.step.outcome === "ok" ? "green" : "yellow";
-    screen.above(() => screen.labelled(style, "→", endedLine(event, screen.columns)));
+    screen.above(() => screen.labelled(style, "→", ...endedLines(event, screen.columns && screen.columns - 3)));
   }
 
   #status(): string | undefined {

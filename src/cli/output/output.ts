@@ -1,5 +1,7 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
-import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
+import { renderForPrograms } from "../../errors/render.ts";
+import { errorLines } from "./error-lines.ts";
+import { questionColumns } from "./quoted-lines.ts";
 import { visible, visibleJson, visibleLines } from "../../text/visible.ts";
 
 const STYLES = {
@@ -121,7 +123,10 @@ export class Output {
     const rendered = renderForPrograms(error);
     if (this.json) process.stderr.write(`${visibleJson(JSON.stringify(rendered))}\n`);
     else if (this.#logForm === "json") this.log("error", error.message, rendered);
-    else process.stderr.write(`${this.onStderr("red", "nexus:")} ${renderForPeople(error)}\n`);
+    else {
+      const text = errorLines(error, questionColumns()).join("\n");
+      process.stderr.write(`${text.replace("nexus:", this.onStderr("red", "nexus:"))}\n`);
+    }
   }
 
   /** Styled for stdout. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { agoText, durationText } from "../../text/duration.ts";
 import { pluralize } from "./amounts.ts";
 import { tableLines } from "./table.ts";
-import { cellsOf, cut, wrapped } from "./text-width.ts";
+import { cellsOf, cut, hanging, wrapped } from "./text-width.ts";
 
 test("a text is as wide as the cells it takes", () => {
   expect(["abc", "日本", "e\u0301", "📦x"].map(cellsOf)).toEqual([3, 4, 1, 3]);
@@ -40,4 +40,10 @@ test("amounts are short and readable", () => {
     "2 h ago",
     "3 days ago",
   ]);
+});
+
+test("lines that continue another one begin below its text, or below its name if that is wide", () => {
+  expect(hanging("fix: ", "one two three", 13)).toEqual(["fix: one two", "     three"]);
+  expect(hanging("  --a-long-option  ", "one two three", 25)).toEqual(["  --a-long-option", "          one two three"]);
+  expect(hanging("fix: ", "one two three", undefined)).toEqual(["fix: one two three"]);
 });

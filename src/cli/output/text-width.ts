@@ -36,6 +36,16 @@ export function wrapped(text: string, width: number | undefined): string[] {
   return text.split(/\r?\n/).flatMap((line) => filled(line.split(" "), " ", width));
 }
 
+/** One line, broken between words; the lines that continue it begin with spaces: below the text after `lead`. */
+export function hanging(lead: string, text: string, width: number | undefined): string[] {
+  if (width === undefined || cellsOf(lead) + cellsOf(text) <= width) return [lead + text];
+  const cells = cellsOf(lead);
+  // Beside a wide lead there would be one word on each line.
+  if (cells > (width * 2) / 3)
+    return [lead.trimEnd(), ...wrapped(text, width - 10).map((line) => " ".repeat(10) + line)];
+  return wrapped(text, width - cells).map((line, at) => (at === 0 ? lead : " ".repeat(cells)) + line);
+}
+
 /** As many parts on each line as fit; a line that continues ends with the separator. */
 export function filled(parts: readonly string[], separator: string, width: number | undefined): string[] {
   if (width === undefined) return [parts.join(separator)];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ChatWorld, KEYS, textsOf } from "../../fixtures/chat-world.ts";
 import { HAS_TERMINAL } from "../../fixtures/nexus.ts";
+import { ANTHROPIC_FAILURES } from "../../fixtures/providers/anthropic-fake.ts";
 import { ScreenModel } from "../../fixtures/screen-model.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
 
@@ -92,6 +93,23 @@ describe.runIf(HAS_TERMINAL)("the prompt of a chat at a terminal", () => {
     expect(await talk.ended()).toBe(130);
     const { items } = JSON.parse((await world.chat(["--list", "--json"])).stdout) as { items: { title: string }[] };
     expect(items).toMatchObject([{ title: "Hello" }]);
+  });
+
+  test("errors, warnings and help are broken between words at 50 columns", async () => {
+    await using world = await ChatWorld.open({ servers: { broken: { command: "no-such-program-here" } } });
+    world.provider.script(ANTHROPIC_FAILURES.noCredit());
+    const talk = world.talk([], { columns: 50 });
+    await talk.say("Hi");
+    await talk.shows("fix:");
+    await talk.shows("\n> ");
+    talk.type(KEYS.ctrlD);
+    await talk.ended();
+    const help = world.talk(["--help"], { columns: 50 });
+    await help.ended();
+    const prose = talk.screen.split("\n").filter((line) => !/^ {2}(?:url|response|command|try|code)/.test(line));
+    for (const line of [...prose, ...(help.screen.split("Examples:")[0]?.split("\n") ?? [])]) {
+      expect(line.length).toBeLessThan(50);
+    }
   });
 
   test("a command may begin with spaces", async () => {

@@ -6,6 +6,7 @@ import { cellsOf, cut, padded, wrapped } from "../../output/text-width.ts";
 import { MarkdownStream } from "./markdown-stream.ts";
 
 const REDRAW_MS = 200;
+const INDENT = "  ";
 /** The widest name that has its description beside it. */
 const NAME_CELLS = 24;
 
@@ -60,11 +61,18 @@ export class ChatScreen implements Disposable {
     this.#out.note(style === undefined ? shown : this.#out.onStderr(style, shown));
   }
 
-  /** A line with a name that is highlighted. */
-  labelled(style: Style, label: string, text: string): void {
+  /** A line with a name that is highlighted; the lines that continue it are indented. */
+  labelled(style: Style, label: string, ...texts: readonly string[]): void {
     this.endAnswer();
     this.#erase();
-    this.#out.note(`${this.#out.onStderr(style, visible(label))} ${visible(text)}`);
+    const shown = visible(label);
+    const width = this.columns && this.columns - INDENT.length;
+    const [first = "", ...others] = texts.flatMap((text, at) =>
+      wrapped(at === 0 ? `${shown} ${visible(text)}` : visible(text), width),
+    );
+    // A long name may itself be broken.
+    const styled = first.startsWith(shown) ? this.#out.onStderr(style, shown) + first.slice(shown.length) : first;
+    this.#out.note([styled, ...others.map((line) => INDENT + line)].join("\n"));
   }
 
   /** Text of a server or a model in a question; returns the number of its rows. */

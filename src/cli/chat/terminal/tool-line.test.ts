@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { cellsOf } from "../../output/text-width.ts";
-import { endedLine, runningLine, shownArguments } from "./tool-line.ts";
+import { endedLines, runningLine, shownArguments } from "./tool-line.ts";
 
+const endedLine = (...args: Parameters<typeof endedLines>) => endedLines(...args).join("\n");
 const step = { server: "files", tool: "read", arguments: { path: "a.txt" }, outcome: "ok" as const, durationMs: 85 };
 const ended = { type: "tool_end" as const, id: "1", step, bytes: 1200, isShortened: false };
 
@@ -16,6 +17,17 @@ test("a failed call says why, and a denied one has no time", () => {
   expect(endedLine({ ...ended, bytes: 0, step: { ...step, outcome: "denied" } }, 80)).toBe(
     "files.read path=a.txt: denied",
   );
+});
+
+test("a reason that does not fit is a second line: the outcome and the time are always shown", () => {
+  const error = `The server answered ${"at length ".repeat(40)}`;
+  const failed = { ...ended, bytes: 0, step: { ...step, outcome: "tool_error" as const }, error };
+  const [line = "", reason = "", ...others] = endedLines(failed, 60);
+  expect(line).toBe("files.read path=a.txt: the tool reported an error, 85 ms");
+  expect(reason).toMatch(/^The server answered at length .*…$/);
+  expect(others).toEqual([]);
+  const longName = { ...failed, step: { ...failed.step, tool: "a_very_long_name_of_a_tool_that_reads" } };
+  expect(endedLines(longName, 60)[0]).toMatch(/^files\.a_very_.*…: the tool reported an error, 85 ms$/);
 });
 
 test("arguments are cut so that the line fits, also with wide characters", () => {

@@ -11,6 +11,9 @@ const MAX_VALUE = 60;
 const MAX_ARGUMENTS = 160;
 /** Columns that arguments get, however long the rest is. */
 const MIN_ARGUMENTS = 10;
+/** Columns that the name gets, however long the rest is. */
+const MIN_NAME = 8;
+const MAX_REASON_ROWS = 3;
 
 const OUTCOMES: Record<StepOutcome, string> = {
   ok: "ok",
@@ -31,16 +34,23 @@ export interface ShownCall {
 
 type EndedCall = Extract<TurnEvent, { type: "tool_end" }>;
 
-/** One line about a call that ended: `files.read path=a.txt: ok, 85 ms, 1.2 kB`. */
-export function endedLine({ step, bytes, isShortened, error }: EndedCall, columns: number | undefined): string {
+/**
+ * One line about a call that ended: `files.read path=a.txt: ok, 85 ms, 1.2 kB`. A reason that does not fit beside it is a
+ * second text.
+ */
+export function endedLines({ step, bytes, isShortened, error }: EndedCall, columns: number | undefined): string[] {
   const size = bytes > 0 ? [sizeText(bytes)] : [];
   const isShort = isShortened ? ["shortened for the model"] : [];
   // The text about a denied call is for the model.
   const isTold = error !== undefined && step.outcome !== "ok" && step.outcome !== "denied";
-  const reason = isTold ? ` (${visible(error)})` : "";
   const time = step.outcome === "denied" ? [] : [durationText(step.durationMs)];
-  const facts = [`${OUTCOMES[step.outcome]}${reason}`, ...time, ...size, ...isShort].join(", ");
-  return callLine(step, `: ${facts}`, columns);
+  const line = (reason: string) =>
+    callLine(step, `: ${[`${OUTCOMES[step.outcome]}${reason}`, ...time, ...size, ...isShort].join(", ")}`, columns);
+  if (!isTold) return [line("")];
+  const reason = visible(error);
+  const whole = line(` (${reason})`);
+  if (columns === undefined || whole.includes(`(${reason})`)) return [whole];
+  return [line(""), cut(reason, columns * MAX_REASON_ROWS)];
 }
 
 /** One line about a call that runs: `files.read path=a.txt: 40% reading, 2.4 s`. */
@@ -66,8 +76,11 @@ function callLine(
   const name = visible(server === "" ? tool : `${server}.${tool}`);
   const room = columns === undefined ? MAX_ARGUMENTS : columns - 1 - cellsOf(name) - cellsOf(facts) - 1;
   const shown = cut(shownArguments(args), Math.max(room, MIN_ARGUMENTS));
-  const line = `${name}${shown === "" ? "" : ` ${shown}`}${facts}`;
-  return columns === undefined ? line : cut(line, columns - 1);
+  const about = `${name}${shown === "" ? "" : ` ${shown}`}`;
+  if (columns === undefined) return about + facts;
+  // How it ended is worth more than the whole name.
+  const left = columns - 1 - cellsOf(facts);
+  return cut(cut(about, Math.max(left, MIN_NAME)) + facts, columns - 1);
 }
 
 function shownValue(value: unknown): string {

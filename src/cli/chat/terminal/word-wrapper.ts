@@ -11,7 +11,7 @@ const GRAPHEMES = new Intl.Segmenter();
 // oxlint-disable-next-line no-control-regex -- most words are plain
 const PLAIN = /^[\u0000-\u02ff]*$/;
 /** What may be a part of the emoji before it, which came in an earlier piece. */
-const CONTINUES = /^[\p{ExtPict}\p{EMod}\p{RI}\u200d\ufe0e\ufe0f]/u;
+const CONTINUES = /^(?:[\p{ExtPict}\p{EMod}\p{RI}\u200d]|[\ufe0e-\ufe0f])/u;
 
 type Paint = (text: string) => string;
 
