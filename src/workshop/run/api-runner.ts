@@ -65,8 +65,8 @@ export interface ApiRunnerOptions {
   maxAnswerBytes?: number | undefined;
 }
 
-/** Of a definition in a result; the rest is a link. */
-const MAX_DEFINITION_BYTES = 64 * 1024;
+/** Of a definition in a result. */
+export const MAX_DEFINITION_BYTES = 64 * 1024;
 
 /** The caller, and how to ask it during the call. */
 export interface RunOptions {

@@ -7,15 +7,20 @@ import type { CallToolResult, Tool, ToolAnnotations } from "../../protocol/mcp.t
 import type { CallContext } from "../../server/features/call-context.ts";
 import type { ToolDeclaration, ToolHandler } from "../../server/features/features.ts";
 import { servedTool } from "../check/served-tool.ts";
-import { fullInputSchema, fullOutputSchema } from "../compile/json-schema.ts";
+import { bytesOf, fullInputSchema, fullOutputSchema } from "../compile/json-schema.ts";
 import { fittedDefinition } from "../compile/tool-definition.ts";
 import type { ToolSpec } from "../file/model/tool-file.ts";
-import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
+import { MAX_DEFINITION_BYTES, type ApiRunner, type RunOptions } from "../run/api-runner.ts";
+import { definitionPart } from "./definition-parts.ts";
 
 export const CALL_TOOL = "call_tool";
 const MOST = 50;
 const USUAL = 10;
 const SHOWN = 200;
+/** For what an answer says beside a part of a definition. */
+const ROOM = 4 * 1024;
+const PARTS_NOTE =
+  'The whole schemas are too large for one answer. Read them with path: a part that is cut is { cut, bytes }, where "cut" is its path. "$ref": "#/$defs/Name" is at /inputSchema/$defs/Name or /outputSchema/$defs/Name.';
 /** The tool that a call was made of; the call itself is named call_tool in the records of gateways. */
 const CALLED = "dev.nexus/tool";
 
@@ -40,7 +45,9 @@ export function addSearchTools(server: ToolSink, runner: ApiRunner, optionsFrom:
   const isNeeded = searchable.length > 0 || offered.some(([name, spec]) => isCut(runner, name, spec));
   if (!isNeeded || (searchable.length === 0 && Object.hasOwn(file.tools, "describe_tool"))) return;
   const catalog = new Catalog(runner, offered);
-  server.tool(describeTool(), ({ name }, context) => catalog.describe(textOf(name), optionsFrom(context).caller));
+  server.tool(describeTool(), ({ name, path, from }, context) =>
+    catalog.describe(textOf(name), { path: textOf(path), from: countOf(from) }, optionsFrom(context).caller),
+  );
   if (searchable.length === 0) return;
   server.tool(searchTools(searchable.length), (args) => catalog.search(textOf(args["query"]), args["limit"]));
   server.tool(callTool(searchable), ({ name, arguments: given = {} }, context) =>
@@ -53,11 +60,19 @@ function isCut({ api }: ApiRunner, name: string, spec: ToolSpec): boolean {
   return cut.input.length + cut.output.length > 0;
 }
 
+/** A definition as lists have it, and with its whole schemas. */
+interface Described {
+  name: string;
+  served: Tool;
+  whole: Tool & { call: string };
+}
+
 /** The tools that callers may know of. */
 class Catalog {
   readonly #runner: ApiRunner;
   readonly #tools: ReadonlyMap<string, ToolSpec>;
   #index: ToolIndex | undefined;
+  #last: Described | undefined;
 
   constructor(runner: ApiRunner, tools: readonly Named[]) {
     this.#runner = runner;
@@ -93,19 +108,42 @@ class Catalog {
     return { content: [{ type: "text", text }], structuredContent: { tools, more } };
   }
 
-  describe(name: string, caller: string | undefined): CallToolResult {
+  /** The whole definition if it fits; otherwise the one of lists, and the rest in parts. */
+  describe(name: string, { path, from }: { path: string; from: number }, caller: string | undefined): CallToolResult {
     const spec = this.#tools.get(name);
     if (!spec) return this.#unknown(name);
+    const { served, whole } = this.#definition(name, spec);
+    const maxBytes = MAX_DEFINITION_BYTES - ROOM;
+    if (path !== "") {
+      const part = definitionPart(whole, { path, from, maxBytes });
+      return part ? this.#runner.described(name, { ...part }, caller) : failure(withoutPart(name, path));
+    }
+    if (bytesOf(whole) <= maxBytes) return this.#runner.described(name, whole, caller);
+    const fitted = {
+      ...served,
+      call: whole.call,
+      parts: { paths: ["/inputSchema", "/outputSchema"], note: PARTS_NOTE },
+    };
+    return this.#runner.described(
+      name,
+      bytesOf(fitted) <= maxBytes ? fitted : { ...definitionPart(whole, { path, maxBytes }), note: PARTS_NOTE },
+      caller,
+    );
+  }
+
+  /** The last one is kept, because its parts are asked for one after the other. */
+  #definition(name: string, spec: ToolSpec): Described {
+    if (this.#last?.name === name) return this.#last;
     const { api } = this.#runner;
     const served = servedTool(api, name);
     const examples = served.inputSchema["examples"];
-    const definition = {
+    const whole = {
       ...served,
       inputSchema: { ...fullInputSchema(api.file, spec), ...(examples === undefined ? {} : { examples }) },
       outputSchema: fullOutputSchema(api.file, spec),
+      call: spec.offer === "search" ? CALL_TOOL : name,
     };
-    const call = spec.offer === "search" ? CALL_TOOL : name;
-    return this.#runner.described(name, { ...definition, call }, caller);
+    return (this.#last = { name, served, whole });
   }
 
   async call(name: string, args: unknown, options: RunOptions): Promise<CallToolResult> {
@@ -131,6 +169,10 @@ class Catalog {
   }
 }
 
+function withoutPart(name: string, path: string): string {
+  return `The definition of ${name} has no part ${JSON.stringify(shorten(path, SHOWN))}. Begin with "/inputSchema" or "/outputSchema".`;
+}
+
 /** Title and description, of which the description often begins with the title. */
 function aboutOf({ title, description }: { title: string; description: string }): string {
   return description.toLowerCase().startsWith(title.toLowerCase()) ? description : `${title}. ${description}`;
@@ -142,6 +184,10 @@ function failure(text: string): CallToolResult {
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+function countOf(value: unknown): number {
+  return typeof value === "number" && Number.isSafeInteger(value) ? Math.max(0, value) : 0;
 }
 
 const READ: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
@@ -180,8 +226,17 @@ function describeTool(): Tool {
     name: "describe_tool",
     title: "Describe a tool",
     description:
-      "Gives the complete definition of a tool: description, effect, and the whole schemas of arguments and result.",
-    inputSchema: { type: "object", properties: { name: NAME }, required: ["name"], additionalProperties: false },
+      "Gives the complete definition of a tool: description, effect, and the whole schemas of arguments and result. If they are too large for one answer, path gives each part.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        name: NAME,
+        path: { type: "string", description: "JSON pointer of a part, such as /inputSchema/$defs/Order." },
+        from: { type: "integer", minimum: 0, description: 'Where a part goes on, as "next" says.' },
+      },
+      required: ["name"],
+      additionalProperties: false,
+    },
     annotations: { title: "Describe a tool", ...READ },
     // A tool that a caller may not call is not described to it.
     _meta: { [CALLS_META]: "name" },
