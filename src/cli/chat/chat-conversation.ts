@@ -25,6 +25,8 @@ export class ChatConversation {
   #createdAt: number;
   /** The model that answered last: a chat is not resumed with one that never answered, if another one did. */
   #answeredBy: string;
+  /** The message that was stopped before it was answered: it is saved, so that a resumed chat knows it. */
+  #stopped: UserMessage | undefined;
   #usage: Usage;
   /** Undefined if the price of an answer is not known. */
   #cost: number | undefined;
@@ -43,7 +45,7 @@ export class ChatConversation {
 
   /** Of the session; undefined if nothing is saved, also because nothing was answered yet. */
   get id(): string | undefined {
-    return this.#options.sessions && this.messages.length > 0 ? this.#id : undefined;
+    return this.#options.sessions && (this.messages.length > 0 || this.#stopped) ? this.#id : undefined;
   }
 
   get model(): ModelProvider {
@@ -68,13 +70,15 @@ export class ChatConversation {
     return this.#cost;
   }
 
-  /** One turn. It is saved however it ends, unless nothing was ever answered. */
+  /** One turn. It is saved however it ends, unless it failed and nothing was ever answered. */
   async send(content: UserMessage["content"], options: TurnOptions): Promise<TurnResult> {
     this.#title ??= titleOf(content.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
     const result = await this.#agent.send(content, options);
     this.count(result.usage, this.model);
-    if (!result.isTakenBack) this.#answeredBy = this.model.name;
-    if (this.messages.length === 0) this.#title = undefined;
+    const { isTakenBack = false, stopReason } = result;
+    if (!isTakenBack) this.#answeredBy = this.model.name;
+    this.#stopped = isTakenBack && stopReason === "cancelled" ? { role: "user", content } : undefined;
+    if (this.id === undefined) this.#title = undefined;
     else await this.#save();
     return result;
   }
@@ -91,6 +95,7 @@ export class ChatConversation {
     this.#agent = this.#newAgent([], this.model);
     this.#id = ChatSessions.newId();
     this.#title = undefined;
+    this.#stopped = undefined;
     this.#answeredBy = this.model.name;
     this.#createdAt = Date.now();
     this.#usage = NO_USAGE;
@@ -109,7 +114,7 @@ export class ChatConversation {
       model: this.#answeredBy,
       createdAt: this.#createdAt,
       updatedAt: Date.now(),
-      messages: this.messages,
+      messages: this.#stopped ? [...this.messages, this.#stopped] : this.messages,
       usage: this.#usage,
       cost: this.#cost,
     };

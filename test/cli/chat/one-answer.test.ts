@@ -317,3 +317,19 @@ test("N8: a server's sampling is answered by the model only where it is allowed"
   expect(declined.stderr).toContain("Run nexus chat at a terminal to answer it");
   expect(textsOf(world.provider.asked.at(-1))).toContain("decline");
 });
+
+test.runIf(process.platform !== "win32")(
+  "SIGINT before any answer saves the message, and a resumed chat knows it",
+  async () => {
+    await using world = await ChatWorld.open();
+    world.provider.script("never");
+    const { child, output } = world.nexus.start(["chat", "-p", "The code is 4711.", "--json"]);
+    await expect.poll(() => world.provider.asked.length, { timeout: 20_000 }).toBe(1);
+    child.kill("SIGINT");
+    await expect.poll(() => child.exitCode, { timeout: 20_000 }).toBe(130);
+    const { stopReason, session } = JSON.parse(output.stdout) as { stopReason: string; session: string };
+    expect(stopReason).toBe("cancelled");
+    await world.answer("What is the code?", "--resume", session);
+    expect(textsOf(world.provider.asked.at(-1))).toContain("The code is 4711.");
+  },
+);
