@@ -32,13 +32,19 @@ export function keepsDigits(text: string): boolean {
   return digits !== undefined && sameDigits(digits, digitsOf(String(Number(text))));
 }
 
-/** Also true for a double that was written with more digits than it needs: 0.10000000000000001 is 0.1. */
+/**
+ * Whether a plain number is good enough, because readers of JSON round in the same way: all digits before the point are
+ * kept, or it is a double that was written with more digits than it needs (0.10000000000000001).
+ */
 export function isDoubleText(text: string): boolean {
   if (keepsDigits(text)) return true;
   const digits = digitsOf(text);
   const value = Number(text);
-  if (!digits || !Number.isFinite(value) || digits.digits.length > MOST_PRECISION || value === 0) return false;
-  return sameDigits(digits, digitsOf(value.toPrecision(digits.digits.length)));
+  if (!digits || !Number.isFinite(value) || value === 0) return false;
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return true;
+  return (
+    digits.digits.length <= MOST_PRECISION && sameDigits(digits, digitsOf(value.toPrecision(digits.digits.length)))
+  );
 }
 
 /** A number as JSON writes it: `.5` and `007.` are not JSON. */

@@ -27,12 +27,15 @@ export interface Making {
 const DEEP = 4;
 /** Lists that must have items of their own type never end. */
 const MAX_DEPTH = 40;
+/** Of one value; further ones stay empty. */
+const MAX_OBJECTS = 5_000;
 
 /** Makes values of types: always the same, and as small as possible. */
 export class ValueMaker {
   readonly #file: ToolFile;
   readonly #making: Making;
   readonly #heights: TypeHeights;
+  #objects = 0;
 
   constructor(file: ToolFile, making: Making, heights = new TypeHeights(file)) {
     this.#file = file;
@@ -41,6 +44,8 @@ export class ValueMaker {
   }
 
   value(type: string, depth = 0, tag?: Tag): Value {
+    // Types that have each other twice double with each level.
+    if (++this.#objects > MAX_OBJECTS) return {};
     const members: (readonly [string, unknown])[] = [];
     for (const [name, field] of Object.entries(findType(this.#file, type)?.fields ?? {})) {
       if (name === tag?.field) members.push([name, tag.values[0]]);

@@ -189,12 +189,7 @@ describe("JSON", () => {
       labels: { shape: { kind: "map", of: { kind: "any" } }, optional: true },
     };
     const problem = "has too many digits to be an exact number; with exact: true it would be text";
-    const texts = [
-      "12345678901234567.89",
-      "-0.12345678901234567891",
-      "1234567890123456.7",
-      "1.2345678901234567891e-30",
-    ];
+    const texts = ["12345678901234567.89", "-98765432109876543.21", "1.2345678901234567891e30"];
     for (const side of ["input", "output"] as const) {
       const codec = codecFor(fileOf({ L: { fields } }), "L", "json", { side });
       for (const text of texts) {
@@ -207,6 +202,14 @@ describe("JSON", () => {
         }
         const notObject = [{ path: "labels", problem: "expected an object", received: text }];
         expect(codec.decode(`{"labels":${text}}`)).toMatchObject({ value: {}, deviations: notObject });
+      }
+      // Behind the point a plain number is rounded, as every reader of JSON does.
+      for (const text of ["-0.12345678901234567891", "3.3333333333333333", "1.2345678901234567891e-30"]) {
+        expect(codec.decode(`{"price":${text},"size":${text},"free":[${text}]}`)).toEqual({
+          value: { price: text, size: Number(text), free: [Number(text)] },
+          deviations: [],
+        });
+        expect(codec.encode({ price: text })).toBe(`{"price":${text}}`);
       }
       // Some servers write doubles with more digits than they need.
       expect(codec.decode(`{"size":0.10000000000000001,"free":48.208174300000003}`).value).toEqual({

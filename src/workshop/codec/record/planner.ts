@@ -23,6 +23,9 @@ interface Spot {
   inside: readonly string[];
 }
 
+/** Fields of one plan; types of further ones get plans of their own. */
+const MAX_SLOTS = 2_000;
+
 type Owned = Pick<FieldSpec, "shape" | "optional" | "const" | "nullable">;
 
 /** The difference between XML and the other formats: the syntax of wire paths, and namespaces. */
@@ -202,7 +205,9 @@ export class Planner {
   ): void {
     const namespace = this.#namespaceOf(type) ?? spot.namespace;
     const isRecursive = spot.inside.includes(type);
-    if (isRecursive || this.#type(type).additional) {
+    // Types that contain each other several times would double the plan with each level.
+    const isLarge = spot.record.slots > MAX_SLOTS && !implied && isFree(element);
+    if (isRecursive || isLarge || this.#type(type).additional) {
       if (implied && isRecursive) throw wrong(`${type} holds itself in the same element`);
       const { name, namespace: its, fixed } = element;
       const plan = () => this.#planOf({ type, element: { ...newElement(name, its), fixed }, namespace });
@@ -309,6 +314,11 @@ function newElement(name: string, namespace: string): NodePlan {
     nil: undefined,
     isIgnored: false,
   };
+}
+
+/** Whether no other field uses it yet. */
+function isFree({ children, attributes, text, presence, opens }: NodePlan): boolean {
+  return [children, attributes, text, presence, opens].every((uses) => uses.length === 0);
 }
 
 /** For the steps of a path to a value of any kind. */
