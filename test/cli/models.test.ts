@@ -112,7 +112,7 @@ describe("nexus models", () => {
     expect(unknown).toMatchObject({ code: 6, stderr: expect.stringContaining("anthropic:claude-small") });
     expect(await models(["test", "antropic:x"])).toMatchObject({
       code: 6,
-      stderr: expect.stringContaining(`"anthropic"`),
+      stderr: expect.stringContaining(`"anthropic:x"`),
     });
     expect(await models(["test", "claude-small"])).toMatchObject({
       code: 2,
