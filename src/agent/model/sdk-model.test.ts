@@ -140,11 +140,12 @@ describe.each(TYPES)("%s", (type) => {
 });
 
 test("a limit without a time says what was tried, not that the provider asked for a wait", async () => {
-  await using world = await openFakeModel("anthropic", { timeoutMs: 1_200 });
+  // Long enough for requests on a busy machine, and short enough for the pauses that grow.
+  await using world = await openFakeModel("anthropic", { timeoutMs: 6_000 });
   world.fake.fallback = ANTHROPIC_FAILURES.rateLimited();
   const { error } = await failureOf(world.model);
   expect(error).toMatchObject({ code: "RATE_LIMITED", details: { retryAfterMs: undefined } });
-  expect(error.hint).toMatch(/^After \d (?:try|tries) and \d s of waiting, the time limit of 2 s leaves no time/);
+  expect(error.hint).toMatch(/^After \d (?:try|tries) and \d s of waiting, the time limit of 6 s leaves no time/);
   world.fake.fallback = ANTHROPIC_FAILURES.rateLimited({ "retry-after": "600" });
   expect((await failureOf(world.model)).error.hint).toContain(
     "asks to wait 10 min, which is longer than the time limit",
