@@ -8,7 +8,7 @@ import { slashCommands } from "./chat-commands.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
 import { completeSlash, findSlashCommand, isSlashCommand } from "./slash-command.ts";
 import type { InputHistory } from "./terminal/input-history.ts";
-import type { Completions, TerminalInput } from "./terminal/terminal-input.ts";
+import type { Completions, Entered, TerminalInput } from "./terminal/terminal-input.ts";
 import { TurnDisplay } from "./turn-display.ts";
 
 export interface InteractiveOptions {
@@ -35,6 +35,8 @@ export class InteractiveChat {
   #isEnding = false;
   /** When Ctrl-C stopped something, by `performance.now()`. */
   #interruptedAt = -Infinity;
+  /** Whether the last thing at the prompt was Ctrl-C in an empty line. */
+  #wasInterrupted = false;
   /** Aborted when the chat ends while nothing runs. */
   readonly #stopped = new AbortController();
 
@@ -66,25 +68,29 @@ export class InteractiveChat {
   /** Returns the exit code. */
   async run(): Promise<number> {
     const { input, signal, history } = this.#options;
-    const { screen } = this.#state;
     const ended = untilEnd(AbortSignal.any([signal, this.#stopped.signal]));
-    let wasInterrupted = false;
     while (!signal.aborted && !this.#isEnding) {
-      const entered = await Promise.race([input.read(PROMPT), ended]);
+      const entered = await Promise.race([input.read(PROMPT, (what) => this.#accepts(what)), ended]);
       if (entered.kind === "end") break;
-      if (entered.kind === "interrupt") {
-        if (entered.wasEmpty && (wasInterrupted || this.#isTwice())) return INTERRUPTED;
-        wasInterrupted = entered.wasEmpty;
-        if (entered.wasEmpty) screen.note("Press Ctrl-C again, or Ctrl-D, to end the chat.", "dim");
-        continue;
-      }
-      wasInterrupted = false;
-      this.#interruptedAt = -Infinity;
-      if (entered.text.trim() === "") continue;
+      if (entered.kind === "interrupt") return INTERRUPTED;
       await history.add(entered.text);
       if ((await this.#handle(entered.text)) === "exit") return 0;
     }
     return this.#isEnding ? INTERRUPTED : 0;
+  }
+
+  /** An empty line is not a message, and Ctrl-C at the prompt ends the chat only when it is pressed twice. */
+  #accepts(entered: Entered): boolean {
+    if (entered.kind === "end") return true;
+    if (entered.kind === "line") {
+      this.#wasInterrupted = false;
+      this.#interruptedAt = -Infinity;
+      return entered.text.trim() !== "";
+    }
+    if (entered.wasEmpty && (this.#wasInterrupted || this.#isTwice())) return true;
+    this.#wasInterrupted = entered.wasEmpty;
+    if (entered.wasEmpty) this.#state.screen.note("Press Ctrl-C again, or Ctrl-D, to end the chat.", "dim");
+    return false;
   }
 
   async #handle(text: string): Promise<"exit" | undefined> {

@@ -38,6 +38,7 @@ async function readLine(prompt: string | undefined, signal: AbortSignal | undefi
   const output = prompt === undefined ? silent : process.stderr;
   const reader = createInterface({ input: process.stdin, output, terminal: true, prompt: prompt ?? "" });
   const lines: string[] = [];
+  let begun = "";
   let onAbort = () => {};
   try {
     await new Promise<void>((resolve, reject) => {
@@ -59,10 +60,12 @@ async function readLine(prompt: string | undefined, signal: AbortSignal | undefi
     });
   } finally {
     signal?.removeEventListener("abort", onAbort);
+    begun = reader.line;
     reader.close();
   }
   const [answer = "", ...pasted] = lines;
-  // Several pasted lines answer several questions.
-  if (pasted.length > 0) process.stdin.unshift(pasted.map((line) => `${line}\n`).join(""));
+  // Several pasted lines answer several questions, and the beginning of a line is not lost.
+  const rest = pasted.map((line) => `${line}\n`).join("") + begun;
+  if (rest !== "") process.stdin.unshift(rest);
   return answer;
 }

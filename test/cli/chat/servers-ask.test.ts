@@ -62,7 +62,8 @@ describe.runIf(HAS_TERMINAL)("the public server-everything asks during a chat at
     }
     talk.type("Ada", KEYS.enter);
     // The other fields are optional or have defaults.
-    while ((await talk.showsOneOf("Thank you.", ": ")) !== "Thank you.") talk.type(KEYS.enter);
+    while ((await talk.showsOneOf("trigger-elicitation-request: ", ": ")) === ": ") talk.type(KEYS.enter);
+    await talk.shows("Thank you.");
     expect(textsOf(world.provider.asked[1])).toContain("Ada");
     await talk.say("Roots?");
     await talk.shows("I see.");
@@ -79,8 +80,13 @@ test.runIf(HAS_TERMINAL)("R5: a page is shown with its host before anything is o
   await talk.say("Visit");
   await talk.shows("host:    example.test");
   await talk.shows("y/n");
-  talk.type("n", KEYS.enter);
+  // What is typed together with the answer waits at the prompt.
+  talk.type(`n${KEYS.enter}And then`);
   await talk.shows("Done with it.");
+  await talk.shows("> And then");
+  talk.type(KEYS.enter);
+  await talk.shows("Done.");
+  expect(textsOf(world.provider.asked[2])).toContain("And then");
   talk.type(KEYS.ctrlD);
   await talk.ended();
 });

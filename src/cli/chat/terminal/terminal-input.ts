@@ -12,6 +12,9 @@ import { LineEditor, type PressedKey } from "./line-editor.ts";
 /** What a person did at the prompt. */
 export type Entered = { kind: "line"; text: string } | { kind: "interrupt"; wasEmpty: boolean } | { kind: "end" };
 
+/** Called at once for what was entered. False: the prompt is shown again, and no key in between is taken as typed ahead. */
+export type Accepts = (entered: Entered) => boolean;
+
 /** The words that may complete the text before the cursor, and the length of the part that they replace. */
 export interface Completions {
   words: readonly string[];
@@ -24,6 +27,8 @@ export interface TerminalInputOptions {
   complete: (before: string) => Completions;
   /** Ctrl-C while nothing is being typed. */
   onInterrupt: () => void;
+  /** A person who has typed nothing for so long has seen the question. */
+  pauseMs?: number | undefined;
 }
 
 interface Reading {
@@ -31,12 +36,12 @@ interface Reading {
   editor: LineEditor;
   walk: HistoryWalk | undefined;
   settle: (entered: Entered) => void;
+  accepts?: Accepts | undefined;
 }
 
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";
 const MAX_SHOWN = 40;
-/** Who has typed nothing for so long has seen the question. */
 const PAUSE_MS = 700;
 
 /**
@@ -58,6 +63,8 @@ export class TerminalInput implements Disposable {
   #later: (() => void)[] | undefined;
   /** The last key that was typed ahead: whether it ended a line, and when, by `performance.now()`. */
   #lastKey = { isEnter: true, at: 0 };
+  /** Aborted when a line that is typed ahead ends. */
+  #lineEnd = new AbortController();
 
   constructor(options: TerminalInputOptions) {
     this.#options = options;
@@ -72,11 +79,12 @@ export class TerminalInput implements Disposable {
   }
 
   /** Reads the next message. */
-  read(prompt: string): Promise<Entered> {
+  read(prompt: string, accepts: Accepts): Promise<Entered> {
     const editor = this.#ahead;
     this.#ahead = new LineEditor();
     if (!editor.isEmpty) editor.replace(editor.text.replaceAll(/^\n+|\n+$/g, ""));
-    const entered = this.#begin(prompt, editor, new HistoryWalk(this.#options.history.entries));
+    const walk = new HistoryWalk(this.#options.history.entries);
+    const entered = new Promise<Entered>((settle) => this.#begin({ prompt, editor, walk, settle, accepts }));
     if (this.#endsAhead && editor.isEmpty) this.#settle({ kind: "end" });
     this.#endsAhead = false;
     return entered;
@@ -91,7 +99,9 @@ export class TerminalInput implements Disposable {
     if (signal.aborted) throw unanswered();
     const editor = new LineEditor();
     editor.replace(initial);
-    const asking = this.#begin(visible(prompt), editor);
+    const asking = new Promise<Entered>((settle) =>
+      this.#begin({ prompt: visible(prompt), editor, walk: undefined, settle }),
+    );
     const onAbort = () => this.#settle({ kind: "interrupt", wasEmpty: true });
     signal.addEventListener("abort", onAbort, { once: true });
     try {
@@ -135,12 +145,10 @@ export class TerminalInput implements Disposable {
     process.stdin.pause();
   }
 
-  #begin(prompt: string, editor: LineEditor, walk?: HistoryWalk): Promise<Entered> {
-    return new Promise((settle) => {
-      this.#reading = { prompt, editor, walk, settle };
-      this.#drawn.begin();
-      this.#draw();
-    });
+  #begin(reading: Reading): void {
+    this.#reading = reading;
+    this.#drawn.begin();
+    this.#draw();
   }
 
   #take(): void {
@@ -218,29 +226,35 @@ export class TerminalInput implements Disposable {
    */
   async #pauseInTyping(signal?: AbortSignal): Promise<void> {
     await setImmediate();
-    while (this.#quietIn() > 0) {
-      if (signal?.aborted) return;
-      await sleep(this.#quietIn());
+    while (this.#quietIn() > 0 && !signal?.aborted) {
+      this.#lineEnd = new AbortController();
+      const isOver = AbortSignal.any([this.#lineEnd.signal, ...(signal ? [signal] : [])]);
+      await sleep(this.#quietIn(), undefined, { signal: isOver }).catch(() => {});
     }
   }
 
   /** Milliseconds until the person has not typed for a while; 0 if no line is begun. */
   #quietIn(): number {
     if (this.#lastKey.isEnter) return 0;
-    return Math.max(0, this.#lastKey.at + PAUSE_MS - performance.now());
+    const { pauseMs = PAUSE_MS } = this.#options;
+    return Math.max(0, this.#lastKey.at + pauseMs - performance.now());
   }
 
   /** Ctrl-C drops what was typed ahead, as at any prompt. */
   #keep(text: string | undefined, key: PressedKey): void {
     const isEnter = key.name === "return" || key.name === "enter";
     this.#lastKey = { isEnter, at: performance.now() };
-    if (isEnter && !this.#ahead.isPasting) return void this.#ahead.insert("\n");
+    if (isEnter && !this.#ahead.isPasting) {
+      this.#ahead.insert("\n");
+      return this.#lineEnd.abort();
+    }
     const event = this.#ahead.press(text, key);
     if (event?.kind === "end") this.#endsAhead = true;
     if (event?.kind !== "interrupt") return;
     this.#ahead = new LineEditor();
     this.#endsAhead = false;
     this.#lastKey.isEnter = true;
+    this.#lineEnd.abort();
     this.#options.onInterrupt();
   }
 
@@ -257,7 +271,9 @@ export class TerminalInput implements Disposable {
     this.#draw(true);
     this.#options.out.draw(entered.kind === "interrupt" ? "^C\n" : "\n");
     this.#reading = undefined;
-    reading.settle(entered);
+    if (reading.accepts?.(entered) ?? true) return reading.settle(entered);
+    const walk = new HistoryWalk(this.#options.history.entries);
+    this.#begin({ ...reading, editor: new LineEditor(), walk });
   }
 
   #complete(editor: LineEditor): void {
