@@ -49,6 +49,18 @@ async function age(name: string, id: string, seconds: number): Promise<void> {
   await utimes(join(root, name, `${id}.json`), seconds, seconds);
 }
 
+test("a session that another chat has continued is not replaced: both are kept", async () => {
+  const sessions = open("two-chats");
+  const id = await sessions.save(session("first1", { updatedAt: 10 }));
+  expect(await sessions.save(session(id, { updatedAt: 20, title: "one" }), 10)).toBe(id);
+  const other = await sessions.save(session(id, { updatedAt: 30, title: "other" }), 10);
+  expect(other).not.toBe(id);
+  expect(await sessions.get(id)).toMatchObject({ id, title: "one" });
+  expect(await sessions.get(other)).toMatchObject({ id: other, title: "other" });
+  expect(await sessions.save(session(other, { updatedAt: 40 }), 30)).toBe(other);
+  expect(await readdir(join(root, "two-chats"))).toHaveLength(2);
+});
+
 test("a session is saved with everything and read back, in a file that only its owner can read", async () => {
   const sessions = open("one");
   const saved = session(ChatSessions.newId(), { cost: 0.02 });

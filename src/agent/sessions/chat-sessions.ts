@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { withLock } from "../../files/file-lock.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../../files/owner-only-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { parseJson } from "../../json/parse-json.ts";
@@ -34,13 +35,22 @@ export class ChatSessions {
     return Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join("");
   }
 
-  /** Replaces what was saved of this session. */
-  async save(session: SavedSession): Promise<void> {
+  /**
+   * Replaces what was saved of this session at `previous`. If another chat has continued the session since then, nothing of
+   * it is replaced: this one gets an id of its own. Returns the id.
+   */
+  async save(session: SavedSession, previous?: number): Promise<string> {
     const { maxLength = 16_000_000 } = this.#options;
     const messages = boundedMessages(session.messages, maxLength);
-    const file = this.#file(session.id);
-    await writeOwnerOnly(file, JSON.stringify({ version: SESSION_VERSION, ...session, messages }));
+    const id = await withLock(this.#file(session.id), async ({ check }) => {
+      const saved = await this.get(session.id).catch(() => undefined);
+      const ownId = saved && saved.updatedAt !== previous ? ChatSessions.newId() : session.id;
+      const text = JSON.stringify({ version: SESSION_VERSION, ...session, id: ownId, messages });
+      await writeOwnerOnly(this.#file(ownId), text, check);
+      return ownId;
+    });
     await this.#removeOldest();
+    return id;
   }
 
   async get(id: string): Promise<SavedSession> {

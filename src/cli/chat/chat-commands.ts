@@ -2,6 +2,7 @@ import { pluralize } from "../output/amounts.ts";
 import { totalTokens } from "../../agent/model/usage.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import { promptCommands, type PromptCommand } from "../../host/registry.ts";
+import { sizeText } from "../../text/byte-size.ts";
 import { agoText } from "../../text/duration.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
 import { MCP_COMMANDS, serverIds, serverIn, unlessKnown } from "./mcp-commands.ts";
@@ -123,8 +124,9 @@ async function addResource(
       list: `/mcp resources ${server}`,
     });
   });
-  state.attached = [...state.attached, ...resourceParts(server, uri, contents)];
-  screen.note(`${uri} of ${server} is added to your next message.`);
+  const { content, bytes } = resourceParts(server, uri, contents);
+  state.attached = [...state.attached, ...content];
+  screen.note(`${uri} of ${server} is added to your next message (${sizeText(bytes)}).`);
 }
 
 function resourcesOf({ servers }: ChatState, only: string): string[] {

@@ -14,6 +14,8 @@ export interface ChatConversationOptions {
   resumed?: SavedSession | undefined;
   /** Called if the conversation cannot be saved; it goes on. */
   onUnsaved: (error: NexusError) => void;
+  /** Called if another chat has continued the same session, so that this one is saved as a new session. */
+  onSavedApart: (old: string, id: string) => void;
 }
 
 /** The conversation of a chat: an agent whose turns are saved, each as soon as it ends. */
@@ -23,6 +25,8 @@ export class ChatConversation {
   #id: string;
   #title: string | undefined;
   #createdAt: number;
+  /** When the session was saved last, as far as this chat knows. */
+  #savedAt: number | undefined;
   /** The model that answered last: a chat is not resumed with one that never answered, if another one did. */
   #answeredBy: string;
   /** The message that was stopped before it was answered: it is saved, so that a resumed chat knows it. */
@@ -38,6 +42,7 @@ export class ChatConversation {
     this.#id = resumed?.id ?? ChatSessions.newId();
     this.#title = resumed?.title;
     this.#createdAt = resumed?.createdAt ?? Date.now();
+    this.#savedAt = resumed?.updatedAt;
     this.#answeredBy = resumed?.model || options.agent.model.name;
     this.#usage = resumed?.usage ?? NO_USAGE;
     this.#cost = resumed ? resumed.cost : 0;
@@ -98,6 +103,7 @@ export class ChatConversation {
     this.#stopped = undefined;
     this.#answeredBy = this.model.name;
     this.#createdAt = Date.now();
+    this.#savedAt = undefined;
     this.#usage = NO_USAGE;
     this.#cost = 0;
   }
@@ -113,11 +119,23 @@ export class ChatConversation {
       title: this.#title ?? "",
       model: this.#answeredBy,
       createdAt: this.#createdAt,
-      updatedAt: Date.now(),
+      updatedAt: Math.max(Date.now(), (this.#savedAt ?? 0) + 1),
       messages: this.#stopped ? [...this.messages, this.#stopped] : this.messages,
       usage: this.#usage,
       cost: this.#cost,
     };
-    await sessions?.save(session).catch((error: unknown) => onUnsaved(asNexusError(error)));
+    try {
+      const id = await sessions?.save(session, this.#savedAt);
+      this.#savedAt = session.updatedAt;
+      if (id !== undefined) this.#savedAs(id);
+    } catch (error) {
+      onUnsaved(asNexusError(error));
+    }
+  }
+
+  #savedAs(id: string): void {
+    const old = this.#id;
+    this.#id = id;
+    if (id !== old) this.#options.onSavedApart(old, id);
   }
 }

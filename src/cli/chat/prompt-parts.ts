@@ -1,5 +1,5 @@
 import type { UserMessage } from "../../agent/model/model-message.ts";
-import { modelResult } from "../../agent/tools/model-result.ts";
+import { modelResult, type ModelResult } from "../../agent/tools/model-result.ts";
 import { promptLine } from "../../agent/tools/origin.ts";
 import type { PromptCommand } from "../../host/registry.ts";
 import { resultParts } from "../../host/result-parts.ts";
@@ -28,13 +28,9 @@ export function promptParts(
 }
 
 /** A resource for the model, with its origin. */
-export function resourceParts(
-  server: string,
-  uri: string,
-  contents: readonly ResourceContents[],
-): UserMessage["content"] {
+export function resourceParts(server: string, uri: string, contents: readonly ResourceContents[]): ModelResult {
   const content = contents.map((resource) => ({ type: "resource", resource }));
-  return modelResult({ content }, { server, resource: uri }, undefined).content;
+  return modelResult({ content }, { server, resource: uri }, undefined);
 }
 
 /** The values of a typed command: by name if all of them are `name=value` of arguments, otherwise in their order. */

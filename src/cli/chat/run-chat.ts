@@ -125,6 +125,7 @@ function openConversation(
     sessions,
     resumed,
     onUnsaved: ({ message }) => warn(`the chat could not be saved: ${message}`),
+    onSavedApart: (old, id) => warn(`chat ${old} was continued by another program. This one is now saved as ${id}.`),
   });
 }
 

@@ -106,7 +106,7 @@ describe.runIf(HAS_TERMINAL)("the prompt of a chat at a terminal", () => {
     await talk.ended();
     const help = world.talk(["--help"], { columns: 50 });
     await help.ended();
-    const prose = talk.screen.split("\n").filter((line) => !/^ {2}(?:url|response|command|try|code)/.test(line));
+    const prose = talk.lines.filter((line) => !/^ {2}(?:url|response|command|try|code)/.test(line));
     for (const line of [...prose, ...(help.screen.split("Examples:")[0]?.split("\n") ?? [])]) {
       expect(line.length).toBeLessThan(50);
     }

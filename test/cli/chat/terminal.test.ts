@@ -224,6 +224,27 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     expect(await resumed.ended()).toBe(0);
   });
 
+  test("a chat that was continued in another program meanwhile loses nothing: both are saved", async () => {
+    await using world = await ChatWorld.open();
+    const talk = world.talk();
+    await talk.say("One");
+    await talk.shows("Done.");
+    const other = await world.answer("Two", "--resume");
+    await talk.say("Three");
+    const warning = await talk.shows("is now saved as ");
+    expect(warning).toContain(`warning: chat ${other.json.session} was continued by another program.`);
+    await talk.shows("\n> ");
+    talk.type(KEYS.ctrlD);
+    expect(await talk.ended()).toBe(0);
+    world.provider.script({ text: "Both are here." });
+    await world.answer("Which?", "--resume", other.json.session ?? "");
+    expect(textsOf(world.provider.asked.at(-1))).toMatch(/One.*Two.*Which/);
+    expect(textsOf(world.provider.asked.at(-1))).not.toContain("Three");
+    const resume = /To continue: nexus chat --resume (\w+)/.exec(talk.screen)?.[1] ?? "";
+    await world.answer("And here?", "--resume", resume);
+    expect(textsOf(world.provider.asked.at(-1))).toMatch(/One.*Three.*And here/);
+  });
+
   test("Ctrl-C twice during a call ends the program with 130, and the chat is saved", async () => {
     await using world = await ChatWorld.open({ servers: everything });
     world.provider.script({ text: "I sleep.", calls: [call("sleep", { ms: 888_000 })] });
@@ -320,7 +341,7 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     expect(textsOf(world.provider.asked[0])).toMatch(/first.*second/);
     expect(textsOf(world.provider.asked[0])).toMatch(/The user sends the prompt .* of MCP server .*everything/);
     await talk.say("/resource everything test://static-text");
-    await talk.shows("is added to your next message");
+    await talk.shows("test://static-text of everything is added to your next message (");
     await talk.say("What does it say?");
     await talk.shows("Done.");
     const sent = textsOf(world.provider.asked[1]);

@@ -177,9 +177,10 @@ class InlineReader {
   }
 }
 
-/** Where the mark ends that the text begins with: after a word, and not inside code or another mark. */
+/** Where the mark ends that the text begins with: after a word, not inside code or another mark, and not far away. */
 function findEnd(text: string, mark: string): number | undefined {
-  for (let at = mark.length; at < text.length; at++) {
+  const last = Math.min(text.length, MAX_HELD);
+  for (let at = mark.length; at < last; at++) {
     const character = text[at];
     if (character === "\\") at += 1;
     else if (character === "`") at = endOfCode(text, at);
