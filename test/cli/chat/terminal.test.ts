@@ -229,8 +229,10 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     const talk = world.talk();
     await talk.say("One");
     await talk.shows("Done.");
+    // The prompt comes back when the turn is saved.
+    await talk.shows("\n> ");
     const other = await world.answer("Two", "--resume");
-    await talk.say("Three");
+    talk.type("Three", KEYS.enter);
     const warning = await talk.shows("is now saved as ");
     expect(warning).toContain(`warning: chat ${other.json.session} was continued by another program.`);
     await talk.shows("\n> ");
