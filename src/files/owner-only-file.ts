@@ -21,7 +21,7 @@ export async function readOwnerOnly(path: string, platform: NodeJS.Platform): Pr
     throw unusable(path, found.kind === "too-large" ? `is larger than ${MAX_BYTES} bytes` : "is not a regular file");
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    throw error;
+    throw error instanceof NexusError ? error : unreadable(path, error);
   }
 }
 
@@ -42,6 +42,18 @@ function unusable(path: string, problem: string): NexusError {
     phase: "config",
     source: { file: path },
     hint: "Move the file to another place. Nexus creates a new one.",
+    mayHaveReached: false,
+  });
+}
+
+/** Wraps what Node reports about a file or folder that exists and cannot be read. */
+export function unreadable(path: string, cause: unknown): NexusError {
+  const { code = "unknown reason" } = cause as NodeJS.ErrnoException;
+  return new NexusError("PERMISSION_DENIED", `${path} cannot be read (${code})`, {
+    phase: "config",
+    source: { file: path },
+    hint: "Check that the file and its folders belong to you, and that each folder is one.",
+    cause,
     mayHaveReached: false,
   });
 }

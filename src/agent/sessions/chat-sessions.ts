@@ -3,7 +3,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { withLock } from "../../files/file-lock.ts";
-import { readOwnerOnly, writeOwnerOnly } from "../../files/owner-only-file.ts";
+import { readOwnerOnly, unreadable, writeOwnerOnly } from "../../files/owner-only-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { nearestName } from "../../text/nearest-name.ts";
@@ -106,7 +106,10 @@ export class ChatSessions {
 
   /** The newest first. */
   async #ids(): Promise<{ id: string; at: number }[]> {
-    const names = await readdir(this.#options.folder).catch(() => []);
+    const names = await readdir(this.#options.folder).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw unreadable(this.#options.folder, error);
+    });
     const ids = names.filter((name) => name.endsWith(ENDING)).map((name) => name.slice(0, -ENDING.length));
     const found = await Promise.all(
       ids

@@ -85,7 +85,7 @@ export class AttendedCall {
     const sampler =
       line === undefined
         ? undefined
-        : new (await import("../input/sampling-program.ts")).SamplingProgram(line, surroundings);
+        : new (await import("../input/sampling-program.ts")).SamplingProgram(line, surroundings, flags.timeoutMs);
     const display: ProgressDisplay = {};
     const aside: InterviewOptions["aside"] = (run) => (display.progress ? display.progress.aside(run) : run());
     const interview = new Interview({ out, answers, sampler, asksToSample: options.yes !== true, aside });

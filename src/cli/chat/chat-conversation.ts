@@ -48,9 +48,9 @@ export class ChatConversation {
     this.#cost = resumed ? resumed.cost : 0;
   }
 
-  /** Of the session; undefined if nothing is saved, also because nothing was answered yet. */
+  /** Of the session; undefined if nothing is saved. */
   get id(): string | undefined {
-    return this.#options.sessions && (this.messages.length > 0 || this.#stopped) ? this.#id : undefined;
+    return this.#savedAt === undefined ? undefined : this.#id;
   }
 
   get model(): ModelProvider {
@@ -83,8 +83,8 @@ export class ChatConversation {
     const { isTakenBack = false, stopReason } = result;
     if (!isTakenBack) this.#answeredBy = this.model.name;
     this.#stopped = isTakenBack && stopReason === "cancelled" ? { role: "user", content } : undefined;
-    if (this.id === undefined) this.#title = undefined;
-    else await this.#save();
+    if (this.messages.length > 0 || this.#stopped) await this.#save();
+    else this.#title = undefined;
     return result;
   }
 
@@ -114,6 +114,7 @@ export class ChatConversation {
 
   async #save(): Promise<void> {
     const { sessions, onUnsaved } = this.#options;
+    if (!sessions) return;
     const session: SavedSession = {
       id: this.#id,
       title: this.#title ?? "",
@@ -125,9 +126,9 @@ export class ChatConversation {
       cost: this.#cost,
     };
     try {
-      const id = await sessions?.save(session, this.#savedAt);
+      const id = await sessions.save(session, this.#savedAt);
       this.#savedAt = session.updatedAt;
-      if (id !== undefined) this.#savedAs(id);
+      this.#savedAs(id);
     } catch (error) {
       onUnsaved(asNexusError(error));
     }

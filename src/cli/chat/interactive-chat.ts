@@ -9,7 +9,7 @@ import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
 import { completeSlash, findSlashCommand, isSlashCommand } from "./slash-command.ts";
 import type { InputHistory } from "./terminal/input-history.ts";
 import type { Completions, Entered, TerminalInput } from "./terminal/terminal-input.ts";
-import { TurnDisplay } from "./turn-display.ts";
+import { EMPTY_ANSWER, TurnDisplay } from "./turn-display.ts";
 
 export interface InteractiveOptions {
   out: Output;
@@ -122,7 +122,9 @@ export class InteractiveChat {
     this.#display.end();
     if (result.error) this.#tell(result.error);
     else if (result.stopReason === "cancelled") screen.note("stopped", "yellow");
-    else if (result.stopReason !== "end")
+    else if (result.stopReason === "end") {
+      if (result.text === "") screen.note(EMPTY_ANSWER, "yellow");
+    } else
       screen.note(
         `stopped: the limit of ${LIMITS[result.stopReason]} is reached. Write "go on" to continue.`,
         "yellow",

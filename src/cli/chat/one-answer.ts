@@ -6,17 +6,12 @@ import { quoteWord } from "../../text/shell-words.ts";
 import type { Output } from "../output/output.ts";
 import type { ChatState } from "./chat-state.ts";
 import { failedServers } from "./failed-servers.ts";
-import { TurnDisplay } from "./turn-display.ts";
+import { EMPTY_ANSWER, TurnDisplay } from "./turn-display.ts";
 
 export interface OneAnswerOptions {
   out: Output;
   signal: AbortSignal;
 }
-
-const STOPPED: Partial<Record<TurnResult["stopReason"], string>> = {
-  steps: "Stopped: the limit of --max-steps is reached.",
-  budget: "Stopped: the limit of --budget is reached.",
-};
 
 /** `nexus chat -p`: one turn. A failure is thrown after what was done is printed. */
 export async function answerOnce(
@@ -38,14 +33,22 @@ export async function answerOnce(
       screen.answer(result.text);
       screen.endAnswer();
     }
-    const stopped = STOPPED[result.stopReason];
     const { id } = conversation;
     const goOn = id === undefined ? "" : ` To go on: nexus chat --resume ${id} -p "Go on."`;
-    if (stopped !== undefined) screen.note(`${stopped}${goOn}`, "yellow");
+    const note = endNote(result);
+    if (note !== undefined) screen.note(`${note}${goOn}`, "yellow");
     if (!out.isInteractive) tellDenied(result, state);
   }
   if (result.stopReason === "cancelled") throw new NexusError("CANCELLED", "Interrupted");
   if (result.error) throw result.error;
+}
+
+/** What a person has to know about the end of a turn, besides its error. */
+function endNote({ stopReason, text, steps, error, isTakenBack }: TurnResult): string | undefined {
+  if (stopReason === "steps") return "Stopped: the limit of --max-steps is reached.";
+  if (stopReason === "budget") return "Stopped: the limit of --budget is reached.";
+  if (error) return steps.length > 0 && !isTakenBack ? "The calls above are done, and the chat is saved." : undefined;
+  return stopReason === "end" && text === "" ? EMPTY_ANSWER : undefined;
 }
 
 /** A person who is not asked learns how to allow what was denied. */

@@ -6,6 +6,8 @@ import type { ChatScreen } from "./terminal/chat-screen.ts";
 /** How long the model may be silent before the line shows that it is waited for. */
 const PATIENCE_MS = 1_000;
 
+export const EMPTY_ANSWER = "The model gave an empty answer.";
+
 export interface TurnDisplayOptions {
   screen: ChatScreen;
   /** `provider:model` */
