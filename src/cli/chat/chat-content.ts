@@ -8,6 +8,7 @@ import { readInput, readPiped } from "./piped-text.ts";
 export async function chatContent({
   options,
   out,
+  signal,
 }: CommandContext<ChatValues>): Promise<UserMessage["content"] | undefined> {
   const { prompt } = options;
   if (prompt === undefined && out.isInteractive) return undefined;
@@ -18,11 +19,11 @@ export async function chatContent({
     );
   }
   const isPiped = prompt === undefined || prompt === "-";
-  const text = isPiped ? await readInput() : prompt;
+  const text = isPiped ? await readInput(signal) : prompt;
   if (text.trim() === "") {
     throw wrongUsage("The message is empty", `Use -p "TEXT", or pipe the text: echo "TEXT" | nexus chat`);
   }
-  const more = isPiped || process.stdin.isTTY ? undefined : await readPiped();
+  const more = isPiped || process.stdin.isTTY ? undefined : await readPiped(signal);
   const added = more === undefined || more.trim() === "" ? [] : [`Text from standard input:\n\n${more}`];
   return [text, ...added].map((part) => ({ type: "text", text: part }));
 }

@@ -1,13 +1,14 @@
 import { fstatSync } from "node:fs";
+import { NexusError } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command/command-line.ts";
 
 /** How long a pipe may be silent before a prompt on the command line is sent without it. */
 const SILENCE_MS = 3_000;
 const MAX_BYTES = 10_000_000;
 
-/** All of standard input. */
-export function readInput(): Promise<string> {
-  return read(undefined).then((text) => text ?? "");
+/** All of standard input. Throws CANCELLED if the signal is aborted. */
+export function readInput(signal: AbortSignal): Promise<string> {
+  return read(undefined, signal).then((text) => text ?? "");
 }
 
 /**
@@ -15,8 +16,8 @@ export function readInput(): Promise<string> {
  * shell or a file counts: a program that starts others leaves their input open without an end. Undefined if nothing
  * comes.
  */
-export async function readPiped(): Promise<string | undefined> {
-  return isPiped() ? read(SILENCE_MS) : undefined;
+export async function readPiped(signal: AbortSignal): Promise<string | undefined> {
+  return isPiped() ? read(SILENCE_MS, signal) : undefined;
 }
 
 function isPiped(): boolean {
@@ -30,29 +31,34 @@ function isPiped(): boolean {
 }
 
 /** Undefined if nothing comes within the time. */
-function read(silenceMs: number | undefined): Promise<string | undefined> {
+function read(silenceMs: number | undefined, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const { stdin } = process;
     const chunks: Buffer[] = [];
     let bytes = 0;
     const finish = (settle: () => void) => {
       clearTimeout(timer);
-      stdin.removeAllListeners("data").removeAllListeners("end").removeAllListeners("error");
+      signal.removeEventListener("abort", onAbort);
+      stdin.off("data", onData).off("end", onEnd).off("error", onError);
       stdin.pause();
       // A pipe without an end would keep the program running.
       stdin.destroy();
       settle();
     };
     const timer = silenceMs === undefined ? undefined : setTimeout(() => finish(() => resolve(undefined)), silenceMs);
-    stdin.on("data", (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       clearTimeout(timer);
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes > MAX_BYTES) {
         finish(() => reject(wrongUsage(`Standard input has more than ${MAX_BYTES} bytes`, "Send a part of it.")));
       }
-    });
-    stdin.on("end", () => finish(() => resolve(Buffer.concat(chunks).toString("utf8"))));
-    stdin.on("error", (error) => finish(() => reject(error)));
+    };
+    const onEnd = () => finish(() => resolve(Buffer.concat(chunks).toString("utf8")));
+    const onError = (error: Error) => finish(() => reject(error));
+    const onAbort = () => finish(() => reject(new NexusError("CANCELLED", "Interrupted")));
+    signal.addEventListener("abort", onAbort, { once: true });
+    stdin.on("data", onData).on("end", onEnd).on("error", onError);
+    if (signal.aborted) onAbort();
   });
 }

@@ -44,6 +44,8 @@ export interface ChatSetting {
   named?: readonly string[] | undefined;
 }
 
+const UNANSWERED = "Your last message got no answer. Arrow-up shows it again.";
+
 /** A chat from its beginning to its end; returns the exit code. */
 export async function runChat(setting: ChatSetting): Promise<number> {
   const { context, content, models, sessions } = setting;
@@ -71,7 +73,8 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   });
   await using servers = await setting.openServers(questions);
   for (const name of context.options["allow-sampling"] ?? []) serverIn({ servers }, name);
-  const conversation = openConversation(setting, servers.host, { ...terminal, questions });
+  const resumed = content === undefined ? answeredPart(setting.resumed) : setting.resumed;
+  const conversation = openConversation({ ...setting, resumed }, servers.host, { ...terminal, questions });
   later.conversation = conversation;
   const state: ChatState = { screen, servers, conversation, models, sessions, input: questions, attached: [] };
   input?.start();
@@ -88,10 +91,17 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   later.chat = chat;
   using _interrupts = context.takeInterrupts(() => chat.stop());
   greet(state);
+  if (resumed?.messages.length !== setting.resumed?.messages.length) screen.note(UNANSWERED, "dim");
   const exitCode = await chat.run();
   const { id, messages } = conversation;
   if (id !== undefined && messages.length > 0) screen.note(`To continue: nexus chat --resume ${id}`, "dim");
   return exitCode;
+}
+
+/** Without the message that was stopped before it was answered: at a terminal the person decides whether it is sent again. */
+function answeredPart(saved: SavedSession | undefined): SavedSession | undefined {
+  const isAnswered = saved?.messages.at(-1)?.role !== "user";
+  return saved && !isAnswered ? { ...saved, messages: saved.messages.slice(0, -1) } : saved;
 }
 
 /** Models of the configuration that cannot be used are left out. */
@@ -105,13 +115,13 @@ async function openOthers(models: ChatModels, others: ModelProvider[]): Promise<
 function openConversation(
   { context, model, sessions, resumed, resources }: ChatSetting,
   host: Host,
-  { screen, person, turns, questions }: ChatTerminal & { questions: InputProvider },
+  { screen, input, person, turns, questions }: ChatTerminal & { questions: InputProvider },
 ): ChatConversation {
   const { options, surroundings, stateFolder } = context;
-  const warn = (text: string) => screen.above(() => screen.labelled("yellow", "warning:", text));
+  const warn = (text: string) => screen.labelled("yellow", "warning:", text);
   const consent = new ConsentDesk({
     allow: options.yes ? ["*"] : options.allow,
-    ask: person?.consent,
+    ask: person && input?.asked(person.consent),
     remembered: new RememberedDecisions({ folder: stateFolder, platform: surroundings.platform }),
     definitionOf: (server) => host.find(server)?.definition,
     turns,

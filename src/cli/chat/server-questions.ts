@@ -40,19 +40,19 @@ export function serverQuestions(
 ): AgentInput {
   const allow = options["allow-sampling"] ?? [];
   const forms = input
-    ? new TerminalElicitation(out, (run) => screen.aside(() => input.lend(run)))
+    ? new TerminalElicitation(out, (run, signal) => input.aside(() => screen.aside(() => input.lend(run)), signal))
     : new NobodyToAsk(screen);
   const elicitation = new ElicitationDesk(forms, turns);
   const sampling = new SamplingDesk({
     models: () => [model(), ...others().filter(({ name }) => name !== model().name)],
-    ask: person?.sampling,
-    review: person?.review,
+    ask: person && input?.asked(person.sampling),
+    review: person && input?.asked(person.review),
     allow,
     turns,
     onUsage: (used) => onUsage(used.usage, used.model),
     onRefused: (server, { message, hint }) => {
       const next = hint === undefined ? "" : `. ${hint}`;
-      screen.above(() => screen.labelled("yellow", `${server}:`, `${message}${next}`));
+      screen.labelled("yellow", `${server}:`, `${message}${next}`);
     },
   });
   return new AgentInput({ sampling, elicitation });

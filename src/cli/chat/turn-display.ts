@@ -51,7 +51,7 @@ export class TurnDisplay {
         break;
       case "wait":
         this.#waitsUntil = { at: performance.now() + event.ms, reason: event.reason };
-        screen.above(() => screen.note(`waiting ${waitText(event.ms)}: ${event.reason}`, "yellow"));
+        screen.note(`waiting ${waitText(event.ms)}: ${event.reason}`, "yellow");
         break;
       case "notice":
         screen.note(event.text, "yellow");
@@ -82,7 +82,7 @@ export class TurnDisplay {
     this.#running.delete(event.id);
     this.#silentSince = performance.now();
     const style = event.step.outcome === "ok" ? "green" : "yellow";
-    screen.above(() => screen.labelled(style, "→", ...endedLines(event, screen.columns && screen.columns - 3)));
+    screen.labelled(style, "→", ...endedLines(event, screen.columns && screen.columns - 3));
   }
 
   #status(): string | undefined {

@@ -151,3 +151,11 @@ describe.runIf(HAS_TERMINAL)("R4: a form that asks for a password at a terminal"
     expect(screen.split("fake-word")).toHaveLength(2);
   });
 });
+
+test("--timeout limits the program of --sample-with", async () => {
+  const slow = `"${process.execPath}" -e "setInterval(() => {}, 1000)"`;
+  const line = ["mcp", "call", "modern.think", "--sample-with", slow, "--timeout", "2s"];
+  const { code, stderr } = await world.run(line);
+  expect(code).toBe(7);
+  expect(stderr).toContain("The program of --sample-with did not answer within 2 s");
+});

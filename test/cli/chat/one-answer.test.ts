@@ -333,3 +333,40 @@ test.runIf(process.platform !== "win32")(
     expect(textsOf(world.provider.asked.at(-1))).toContain("The code is 4711.");
   },
 );
+
+test.runIf(process.platform !== "win32")("SIGINT while standard input is read ends the program with 130", async () => {
+  await using world = await ChatWorld.open();
+  const { child, output } = world.nexus.start(["chat"]);
+  // More than the pipe holds: when it is written, the program reads.
+  await new Promise((resolve) => child.stdin?.write("x".repeat(2_000_000), resolve));
+  child.kill("SIGINT");
+  await expect.poll(() => child.exitCode, { timeout: 20_000 }).toBe(130);
+  expect(output.stdout).toBe("");
+  expect(world.provider.asked).toHaveLength(0);
+});
+
+test("an empty answer is said", async () => {
+  await using world = await ChatWorld.open();
+  world.provider.script({ text: "" });
+  const { code, stdout, stderr } = await world.chat(["-p", "Hi"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+  expect(stderr).toContain("The model gave an empty answer.");
+});
+
+test("a state folder that cannot be used is an error with a fix, and a chat that is not saved has no session", async () => {
+  await using world = await ChatWorld.open();
+  const XDG_STATE_HOME = await world.nexus.write("home/not-a-folder", "a file");
+  const env = { XDG_STATE_HOME };
+  for (const args of [
+    ["chat", "--list"],
+    ["chat", "--resume", "-p", "Hi"],
+    ["consent", "list"],
+  ]) {
+    const { code, stderr } = await world.nexus.run(args, { env });
+    expect(code).toBe(8);
+    expect(stderr).toMatch(/cannot be read \(ENOTDIR\)[^]*fix: /);
+  }
+  const { code, stdout, stderr } = await world.chat(["-p", "Hi", "--json"], { env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({ text: "Done.", session: null });
+});

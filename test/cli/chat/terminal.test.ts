@@ -247,6 +247,42 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     expect(textsOf(world.provider.asked.at(-1))).toMatch(/One.*Three.*And here/);
   });
 
+  test("a message that was stopped before any answer is sent again only by the person", async () => {
+    await using world = await ChatWorld.open();
+    world.provider.script("never");
+    const talk = world.talk();
+    await talk.say("delete everything");
+    await expect.poll(() => world.provider.asked.length, { timeout: 20_000 }).toBe(1);
+    talk.type(KEYS.ctrlC, KEYS.ctrlC);
+    expect(await talk.ended()).toBe(130);
+    const resumed = world.talk(["--resume"]);
+    await resumed.shows("Your last message got no answer. Arrow-up shows it again.");
+    await resumed.say("What is 1+1?");
+    await resumed.shows("Done.");
+    expect(textsOf(world.provider.asked[1])).not.toContain("delete everything");
+    await resumed.shows("\n> ");
+    resumed.type(KEYS.ctrlD);
+    await resumed.ended();
+  });
+
+  test("R8: s allows a tool for this chat, and no other tool", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    const twice = { calls: [call("sleep", { ms: 1 }), call("sleep", { ms: 2 }), call("test_simple_text")] };
+    world.provider.script(twice, { text: "Finished." });
+    const talk = world.talk();
+    await talk.say("Go");
+    await talk.shows("everything.sleep wants to run.");
+    await talk.shows("Allow?");
+    talk.type("s", KEYS.enter);
+    const asked = await talk.shows("everything.test_simple_text wants to run.");
+    expect(asked).not.toContain("everything.sleep wants to run.");
+    await talk.shows("Allow?");
+    talk.type("n", KEYS.enter);
+    await talk.shows("Finished.");
+    talk.type(KEYS.ctrlD);
+    await talk.ended();
+  });
+
   test("Ctrl-C twice during a call ends the program with 130, and the chat is saved", async () => {
     await using world = await ChatWorld.open({ servers: everything });
     world.provider.script({ text: "I sleep.", calls: [call("sleep", { ms: 888_000 })] });

@@ -20,7 +20,7 @@ export class ChatScreen implements Disposable {
   #markdown: MarkdownStream | undefined;
   /** Whether the last line of stdout is not complete. */
   #isMidLine = false;
-  /** Shows a line while a question may be open; replaced by who asks questions. */
+  /** Writes while something may be being typed; replaced by what reads it. */
   above: (write: () => void) => void = (write) => write();
   #status: (() => string | undefined) | undefined;
   #isDrawn = false;
@@ -55,16 +55,12 @@ export class ChatScreen implements Disposable {
 
   /** A line beside the answer, broken between words where the terminal is too narrow. */
   note(text: string, style?: Style): void {
-    this.endAnswer();
-    this.#erase();
     const shown = wrapped(visibleLines(text), this.columns).join("\n");
-    this.#out.note(style === undefined ? shown : this.#out.onStderr(style, shown));
+    this.#show(style === undefined ? shown : this.#out.onStderr(style, shown));
   }
 
   /** A line with a name that is highlighted; the lines that continue it are indented. */
   labelled(style: Style, label: string, ...texts: readonly string[]): void {
-    this.endAnswer();
-    this.#erase();
     const shown = visible(label);
     const width = this.columns && this.columns - INDENT.length;
     const [first = "", ...others] = texts.flatMap((text, at) =>
@@ -72,15 +68,13 @@ export class ChatScreen implements Disposable {
     );
     // A long name may itself be broken.
     const styled = first.startsWith(shown) ? this.#out.onStderr(style, shown) + first.slice(shown.length) : first;
-    this.#out.note([styled, ...others.map((line) => INDENT + line)].join("\n"));
+    this.#show([styled, ...others.map((line) => INDENT + line)].join("\n"));
   }
 
   /** Text of a server or a model in a question; returns the number of its rows. */
   quoted(text: string): number {
-    this.endAnswer();
-    this.#erase();
     const lines = quotedLines(text, questionColumns());
-    this.#out.note(lines.join("\n"));
+    this.#show(lines.join("\n"));
     return lines.length;
   }
 
@@ -134,6 +128,15 @@ export class ChatScreen implements Disposable {
     clearInterval(this.#timer);
     this.endAnswer();
     this.#erase();
+  }
+
+  /** Above what is being typed, which may be the answer to a question or the next message. */
+  #show(lines: string): void {
+    this.above(() => {
+      this.endAnswer();
+      this.#erase();
+      this.#out.note(lines);
+    });
   }
 
   #write(text: string): void {

@@ -31,11 +31,20 @@ test("a pasted block is inserted as it is and submits nothing", () => {
   typed(editor, "a b");
   editor.press("\r", { name: "return" });
   editor.press("\t", { name: "tab" });
-  editor.press("\u0003", { name: "c", ctrl: true });
+  editor.press("\u0004", { name: "d", ctrl: true });
   expect(editor.isPasting).toBe(true);
   press(editor, "paste-end");
-  expect(editor.text).toBe("a b\n\t\u0003");
-  expect(view(editor).rows).toEqual(["> a b", ".     \\x03"]);
+  expect(editor.text).toBe("a b\n\t\u0004");
+  expect(view(editor).rows).toEqual(["> a b", ".     \\x04"]);
+});
+
+test("Ctrl-C drops a pasted block whose end does not come", () => {
+  const editor = new LineEditor();
+  press(editor, "paste-start");
+  typed(editor, "a b");
+  expect(editor.press("\u0003", { name: "c", ctrl: true })).toEqual({ kind: "interrupt" });
+  expect(editor.isPasting).toBe(false);
+  expect(editor.isEmpty).toBe(true);
 });
 
 test("keys move and remove by characters, words and lines", () => {

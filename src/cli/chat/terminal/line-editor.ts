@@ -193,6 +193,11 @@ export class LineEditor {
 
   /** A pasted block is one insertion: line breaks in it do not submit anything. */
   #paste(text: string | undefined, key: PressedKey): EditorEvent | undefined {
+    if (key.ctrl && key.name === "c") {
+      // The end of the paste may never come.
+      this.#pasted = undefined;
+      return { kind: "interrupt" };
+    }
     if (key.name === "paste-start") this.#pasted = "";
     else if (key.name === "paste-end") {
       const isTaken = this.insert((this.#pasted ?? "").replaceAll(/\r\n?/g, "\n"));

@@ -1,5 +1,4 @@
 import { emitKeypressEvents } from "node:readline";
-import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Output } from "../../output/output.ts";
@@ -8,6 +7,8 @@ import { DrawnRows } from "./drawn-rows.ts";
 import { viewOf } from "./editor-view.ts";
 import { HistoryWalk, type InputHistory } from "./input-history.ts";
 import { LineEditor, type PressedKey } from "./line-editor.ts";
+import { TypedAhead } from "./typed-ahead.ts";
+import { TypingPause } from "./typing-pause.ts";
 
 /** What a person did at the prompt. */
 export type Entered = { kind: "line"; text: string } | { kind: "interrupt"; wasEmpty: boolean } | { kind: "end" };
@@ -27,8 +28,6 @@ export interface TerminalInputOptions {
   complete: (before: string) => Completions;
   /** Ctrl-C while nothing is being typed. */
   onInterrupt: () => void;
-  /** A person who has typed nothing for so long has seen the question. */
-  pauseMs?: number | undefined;
 }
 
 interface Reading {
@@ -36,13 +35,14 @@ interface Reading {
   editor: LineEditor;
   walk: HistoryWalk | undefined;
   settle: (entered: Entered) => void;
+  /** Of a message. */
   accepts?: Accepts | undefined;
 }
 
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";
 const MAX_SHOWN = 40;
-const PAUSE_MS = 700;
+const WITHDRAWN = "(withdrawn)";
 
 /**
  * The keyboard of a chat, from its beginning to its end. What is typed while nothing is asked waits for the next prompt,
@@ -51,20 +51,14 @@ const PAUSE_MS = 700;
 export class TerminalInput implements Disposable {
   readonly #options: TerminalInputOptions;
   #reading: Reading | undefined;
-  /** What is typed while nothing is read. */
-  #ahead = new LineEditor();
-  /** Ctrl-D was typed while nothing was read. */
-  #endsAhead = false;
+  readonly #ahead = new TypedAhead();
+  readonly #typing = new TypingPause();
   readonly #drawn: DrawnRows;
   #isDrawWaiting = false;
   #isLent = true;
   #isOver = false;
   /** What is shown when others no longer use the keyboard. */
   #later: (() => void)[] | undefined;
-  /** The last key that was typed ahead: whether it ended a line, and when, by `performance.now()`. */
-  #lastKey = { isEnter: true, at: 0 };
-  /** Aborted when a line that is typed ahead ends. */
-  #lineEnd = new AbortController();
 
   constructor(options: TerminalInputOptions) {
     this.#options = options;
@@ -80,14 +74,38 @@ export class TerminalInput implements Disposable {
 
   /** Reads the next message. */
   read(prompt: string, accepts: Accepts): Promise<Entered> {
-    const editor = this.#ahead;
-    this.#ahead = new LineEditor();
-    if (!editor.isEmpty) editor.replace(editor.text.replaceAll(/^\n+|\n+$/g, ""));
+    const { editor, isEnd } = this.#ahead.take();
     const walk = new HistoryWalk(this.#options.history.entries);
     const entered = new Promise<Entered>((settle) => this.#begin({ prompt, editor, walk, settle, accepts }));
-    if (this.#endsAhead && editor.isEmpty) this.#settle({ kind: "end" });
-    this.#endsAhead = false;
+    if (isEnd) this.#settle({ kind: "end" });
     return entered;
+  }
+
+  /**
+   * Runs questions when the person is not typing: not in the middle of a word, of a pasted text, or of a message, of which a
+   * server would get the rest. The prompt is put aside meanwhile. Throws CANCELLED if the signal is aborted before.
+   */
+  async aside<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (this.#isMessageBegun) {
+      this.above(() => this.#options.out.note("A server asks something. Send or clear your line to see it."));
+    }
+    await this.#pause(signal);
+    if (signal.aborted) throw unanswered();
+    const message = this.#reading;
+    if (message) this.#drawn.erase();
+    this.#reading = undefined;
+    try {
+      return await run();
+    } finally {
+      if (message) this.#begin(message);
+    }
+  }
+
+  /** The same question, asked aside. */
+  asked<Question, Reply>(
+    ask: (question: Question, signal: AbortSignal) => Promise<Reply>,
+  ): (question: Question, signal: AbortSignal) => Promise<Reply> {
+    return (question, signal) => this.aside(() => ask(question, signal), signal);
   }
 
   /**
@@ -95,14 +113,14 @@ export class TerminalInput implements Disposable {
    * for Ctrl-C and Ctrl-D.
    */
   async ask(prompt: string, signal: AbortSignal, initial = ""): Promise<string> {
-    await this.#pauseInTyping(signal);
+    await this.#pause(signal);
     if (signal.aborted) throw unanswered();
     const editor = new LineEditor();
     editor.replace(initial);
     const asking = new Promise<Entered>((settle) =>
       this.#begin({ prompt: visible(prompt), editor, walk: undefined, settle }),
     );
-    const onAbort = () => this.#settle({ kind: "interrupt", wasEmpty: true });
+    const onAbort = () => this.#settle({ kind: "interrupt", wasEmpty: true }, WITHDRAWN);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       const entered = await asking;
@@ -126,13 +144,14 @@ export class TerminalInput implements Disposable {
   /** Leaves the keyboard to others, which read lines themselves. */
   async lend<T>(run: () => Promise<T>): Promise<T> {
     if (this.#isLent) return run();
-    await this.#pauseInTyping();
     this.#release();
     this.#later = [];
     try {
       return await run();
     } finally {
       this.#take();
+      // What follows an answer in the same pasted text is typed as well.
+      this.#typing.keyPressed();
       for (const write of this.#later) write();
       this.#later = undefined;
     }
@@ -175,12 +194,13 @@ export class TerminalInput implements Disposable {
     this.#draw();
   };
 
-  readonly #onKey = (text: string | undefined, key: PressedKey | undefined) => this.#press(text, key ?? {});
+  readonly #onKey = (text: string | undefined, key: PressedKey | undefined) => {
+    this.#typing.keyPressed();
+    if (this.#reading) this.#press(this.#reading, text, key ?? {});
+    else if (this.#ahead.press(text, key ?? {}) === "interrupt") this.#options.onInterrupt();
+  };
 
-  #press(text: string | undefined, key: PressedKey): void {
-    const reading = this.#reading;
-    if (!reading) return this.#keep(text, key);
-    const { editor, walk } = reading;
+  #press({ editor, walk }: Reading, text: string | undefined, key: PressedKey): void {
     const wasEmpty = editor.isEmpty;
     const event = editor.press(text, key);
     switch (event?.kind) {
@@ -220,56 +240,28 @@ export class TerminalInput implements Disposable {
     });
   }
 
-  /**
-   * What was typed before is in the terminal's buffer, and is read first. The rest of a line that is just being typed is part
-   * of that line: a question that comes in the middle of "yes" must not be answered by its "s".
-   */
-  async #pauseInTyping(signal?: AbortSignal): Promise<void> {
-    await setImmediate();
-    while (this.#quietIn() > 0 && !signal?.aborted) {
-      this.#lineEnd = new AbortController();
-      const isOver = AbortSignal.any([this.#lineEnd.signal, ...(signal ? [signal] : [])]);
-      await sleep(this.#quietIn(), undefined, { signal: isOver }).catch(() => {});
-    }
+  #pause(signal: AbortSignal): Promise<void> {
+    const isBusy = () => this.#ahead.isPasting || this.#reading?.editor.isPasting === true || this.#isMessageBegun;
+    return this.#typing.wait(isBusy, signal);
   }
 
-  /** Milliseconds until the person has not typed for a while; 0 if no line is begun. */
-  #quietIn(): number {
-    if (this.#lastKey.isEnter) return 0;
-    const { pauseMs = PAUSE_MS } = this.#options;
-    return Math.max(0, this.#lastKey.at + pauseMs - performance.now());
-  }
-
-  /** Ctrl-C drops what was typed ahead, as at any prompt. */
-  #keep(text: string | undefined, key: PressedKey): void {
-    const isEnter = key.name === "return" || key.name === "enter";
-    this.#lastKey = { isEnter, at: performance.now() };
-    if (isEnter && !this.#ahead.isPasting) {
-      this.#ahead.insert("\n");
-      return this.#lineEnd.abort();
-    }
-    const event = this.#ahead.press(text, key);
-    if (event?.kind === "end") this.#endsAhead = true;
-    if (event?.kind !== "interrupt") return;
-    this.#ahead = new LineEditor();
-    this.#endsAhead = false;
-    this.#lastKey.isEnter = true;
-    this.#lineEnd.abort();
-    this.#options.onInterrupt();
+  get #isMessageBegun(): boolean {
+    return this.#reading?.accepts !== undefined && !this.#reading.editor.isEmpty;
   }
 
   #submit(text: string): void {
     const { editor } = this.#reading ?? {};
     // The text stays on the screen as it was.
     editor?.replace(text);
+    this.#typing.lineEnded();
     this.#settle({ kind: "line", text });
   }
 
-  #settle(entered: Entered): void {
+  #settle(entered: Entered, mark = entered.kind === "interrupt" ? "^C" : ""): void {
     const reading = this.#reading;
     if (!reading) return;
     this.#draw(true);
-    this.#options.out.draw(entered.kind === "interrupt" ? "^C\n" : "\n");
+    this.#options.out.draw(`${mark}\n`);
     this.#reading = undefined;
     if (reading.accepts?.(entered) ?? true) return reading.settle(entered);
     const walk = new HistoryWalk(this.#options.history.entries);
