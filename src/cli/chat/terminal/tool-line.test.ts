@@ -30,6 +30,17 @@ test("a reason that does not fit is a second line: the outcome and the time are 
   expect(endedLines(longName, 60)[0]).toMatch(/^files\.a_very_.*…: the tool reported an error, 85 ms$/);
 });
 
+test("a reason does not take the place of the name, and a cancelled call needs none", () => {
+  const tool = "count_slowly_to_twenty";
+  const failed = { ...ended, bytes: 0, step: { ...step, tool, outcome: "error" as const } };
+  expect(endedLines({ ...failed, error: "it ended at 3 of 20" }, 60)).toEqual([
+    "files.count_slowly_to_twenty path=a.txt: failed, 85 ms",
+    "it ended at 3 of 20",
+  ]);
+  const cancelled = { ...failed, error: "cancelled", step: { ...failed.step, outcome: "cancelled" as const } };
+  expect(endedLine(cancelled, 60)).toBe("files.count_slowly_to_twenty path=a.txt: cancelled, 85 ms");
+});
+
 test("arguments are cut so that the line fits, also with wide characters", () => {
   const args = { text: "日本語".repeat(50), deep: { a: [1, 2, 3] } };
   expect(cellsOf(endedLine({ ...ended, step: { ...step, arguments: args } }, 60))).toBeLessThan(60);

@@ -41,15 +41,15 @@ type EndedCall = Extract<TurnEvent, { type: "tool_end" }>;
 export function endedLines({ step, bytes, isShortened, error }: EndedCall, columns: number | undefined): string[] {
   const size = bytes > 0 ? [sizeText(bytes)] : [];
   const isShort = isShortened ? ["shortened for the model"] : [];
-  // The text about a denied call is for the model.
-  const isTold = error !== undefined && step.outcome !== "ok" && step.outcome !== "denied";
+  // The texts about denied and cancelled calls are for the model.
+  const isTold = error !== undefined && (step.outcome === "error" || step.outcome === "tool_error");
   const time = step.outcome === "denied" ? [] : [durationText(step.durationMs)];
   const line = (reason: string) =>
     callLine(step, `: ${[`${OUTCOMES[step.outcome]}${reason}`, ...time, ...size, ...isShort].join(", ")}`, columns);
   if (!isTold) return [line("")];
   const reason = visible(error);
   const whole = line(` (${reason})`);
-  if (columns === undefined || whole.includes(`(${reason})`)) return [whole];
+  if (columns === undefined || (whole.startsWith(nameOf(step)) && whole.includes(`(${reason})`))) return [whole];
   return [line(""), cut(reason, columns * MAX_REASON_ROWS)];
 }
 
@@ -68,14 +68,18 @@ export function shownArguments(args: unknown): string {
     .join(" ");
 }
 
+function nameOf({ server, tool }: Pick<TurnStep, "server" | "tool">): string {
+  return visible(server === "" ? tool : `${server}.${tool}`);
+}
+
 function callLine(
-  { server, tool, arguments: args }: Pick<TurnStep, "server" | "tool" | "arguments">,
+  call: Pick<TurnStep, "server" | "tool" | "arguments">,
   facts: string,
   columns: number | undefined,
 ): string {
-  const name = visible(server === "" ? tool : `${server}.${tool}`);
+  const name = nameOf(call);
   const room = columns === undefined ? MAX_ARGUMENTS : columns - 1 - cellsOf(name) - cellsOf(facts) - 1;
-  const shown = cut(shownArguments(args), Math.max(room, MIN_ARGUMENTS));
+  const shown = cut(shownArguments(call.arguments), Math.max(room, MIN_ARGUMENTS));
   const about = `${name}${shown === "" ? "" : ` ${shown}`}`;
   if (columns === undefined) return about + facts;
   // How it ended is worth more than the whole name.
