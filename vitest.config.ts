@@ -2,11 +2,22 @@ import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { isFull } from "./test/fixtures/depth.ts";
 
-/** Soak tests and sweeps: minutes of work that a change rarely breaks. CI runs them with NEXUS_TEST=full. */
+/** Soak tests, sweeps, bombs and installations: minutes of work that a change rarely breaks. CI runs them with NEXUS_TEST=full. */
 const IN_CI = [
+  "test/e2e/package.test.ts",
+  "test/faults/faults.test.ts",
   "test/gateway/access/access-property.test.ts",
   "test/gateway/faults/faults-callers.test.ts",
   "test/gateway/faults/hostile-servers.test.ts",
+  "test/workshop/corpus/corpus.test.ts",
+  "test/workshop/documents/bombs.test.ts",
+  "test/workshop/documents/manual-bombs.test.ts",
+  "test/workshop/documents/random-documents.test.ts",
+  "test/workshop/documents/size-bombs.test.ts",
+  "test/workshop/killed-steps.test.ts",
+  "test/workshop/large-definitions.test.ts",
+  "test/workshop/manual/any-text.test.ts",
+  "test/workshop/stopped-writer.test.ts",
 ];
 
 /** The files that take longest, the longest first. One of them that began last would run alone at the end. */
