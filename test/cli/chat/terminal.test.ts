@@ -334,7 +334,11 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
 
   test("R9: /mcp shows and changes the servers, and unknown commands get the nearest name", async () => {
     await using world = await ChatWorld.open({
-      servers: { ...everything, broken: { command: "no-such-program-here" } },
+      servers: {
+        ...everything,
+        broken: { command: "no-such-program-here" },
+        noisy: { command: process.execPath, args: ["-e", "console.error('the disk is full'); process.exit(3)"] },
+      },
     });
     const talk = world.talk();
     await talk.shows(`warning: server "broken" is not used`);
@@ -359,7 +363,8 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     await talk.shows("everything: ready");
     await talk.say("/mcp retry broken");
     await talk.shows("no-such-program-here");
-    await talk.say("/mcp logs everything");
+    await talk.say("/mcp logs noisy");
+    await talk.shows("the disk is full");
     await talk.say("/mcp tols");
     await talk.shows("Did you mean /mcp tools?");
     await talk.say("/hlp");

@@ -97,7 +97,7 @@ export class TerminalInput implements Disposable {
     try {
       return await run();
     } finally {
-      if (message) this.#begin(message);
+      if (message && !this.#isOver) this.#begin(message);
     }
   }
 
