@@ -31,10 +31,10 @@ beforeEach(async () => {
 test("R8: consent list shows the remembered decisions", async () => {
   const { code, stdout } = await consent("list");
   expect(code).toBe(0);
-  expect(stdout.split("\n").map((line) => line.split(" ")[0])).toEqual([
-    "github.create_issue",
-    "github.close.issue",
-    "",
+  expect(stdout.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+    ["github.create_issue", "just now"],
+    ["github.close.issue", "just now"],
+    [""],
   ]);
   const json = JSON.parse((await consent("list", "--json")).stdout) as unknown;
   expect(json).toEqual({

@@ -1,4 +1,5 @@
 import { RememberedDecisions } from "../../agent/consent/remembered-decisions.ts";
+import { agoText } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Style } from "../output/output.ts";
@@ -13,7 +14,7 @@ and for the definition of the tool as it was: if either changes, the agent asks 
   words: { min: 0, max: 0 },
   options: {},
   examples: [
-    ["nexus consent list", "one tool per line, with the time of the decision"],
+    ["nexus consent list", "one tool per line, with how long ago it was decided"],
     ["nexus consent list --json", `{"items":[{"server":"github","tool":"create_issue","decidedAt":"…"}],"errors":[]}`],
   ],
 
@@ -26,7 +27,7 @@ and for the definition of the tool as it was: if either changes, the agent asks 
     }
     const rows = decisions.map(({ server, tool, decidedAt }) => [
       { text: visible(`${server}.${tool}`) },
-      { text: visible(decidedAt), style: "dim" as const },
+      { text: shownTime(decidedAt), style: "dim" as const },
     ]);
     // Not cut, because half of a name looks like another one.
     const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
@@ -34,3 +35,9 @@ and for the definition of the tool as it was: if either changes, the agent asks 
     if (decisions.length === 0) out.note("No decisions are remembered: the agent asks before each tool with effects.");
   },
 });
+
+/** A time that cannot be read, in a file that was edited, is shown as it is. */
+function shownTime(decidedAt: string): string {
+  const at = Date.parse(decidedAt);
+  return Number.isNaN(at) ? visible(decidedAt) : agoText(at);
+}
