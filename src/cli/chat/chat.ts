@@ -100,7 +100,7 @@ async function showChats(sessions: ChatSessions, out: Output): Promise<void> {
       usage,
       messages: messages.length,
     }));
-    return out.value({ items });
+    return out.value({ items, errors: [] });
   }
   if (saved.length === 0) return out.note("There are no saved chats. Start one: nexus chat");
   const rows = saved.map(({ id, title, model, updatedAt }) =>

@@ -216,7 +216,7 @@ test("exit code 6 for an unknown model, 3 without any model, 4 for a provider th
   expect(unknown.code).toBe(6);
   expect(unknown.stderr).toContain("fake-large");
   // Nothing was answered, so there is nothing to resume.
-  expect((await world.chat(["--list", "--json"])).stdout).toBe(`{"items":[]}\n`);
+  expect((await world.chat(["--list", "--json"])).stdout).toBe(`{"items":[],"errors":[]}\n`);
   expect((await world.chat(["-p", "Again", "--resume"])).code).toBe(6);
   await world.nexus.write("home/none.json", { mcpServers: {} });
   const none = await world.chat(["-p", "Hi", "--config", join(world.nexus.home, "none.json")]);
