@@ -62,5 +62,11 @@ test("mcp tools lists what mcp call can call, and no more (R10)", async () => {
   const call = await world.run(["mcp", "call", "everything.trigger-elicitation-request", "--answer", "form=decline"]);
   expect(call).toMatchObject({ code: 0, stdout: expect.stringContaining("declined") as string });
   expect(listed).not.toContain("trigger-sampling-request");
-  expect((await world.run(["mcp", "call", "everything.trigger-sampling-request", "prompt=x"])).code).not.toBe(0);
+  const sampling = ["mcp", "call", "everything.trigger-sampling-request", "prompt=x"];
+  expect(await world.run(sampling)).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining("offer tools that use a model only with --sample-with") as string,
+  });
+  const sampled = await world.run([...sampling, "--sample-with", "cat", "--yes"]);
+  expect(sampled, sampled.stderr).toMatchObject({ code: 0 });
 });

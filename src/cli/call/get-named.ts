@@ -7,6 +7,8 @@ interface NamedOf {
   servers: ServerSet;
   definition: ServerDefinition;
   kind: "tool" | "prompt";
+  /** Why a name may be missing in the list; part of the hint where no similar name is listed. */
+  unlisted?: string | undefined;
 }
 
 /** Finds the tool or prompt of a name on the command line. For a server in place, its name can be left out. */
@@ -28,7 +30,7 @@ export function getNamed<T extends ListedItem>(text: string, items: readonly T[]
 function withListCommand(
   error: NexusError,
   { text, items }: { text: string; items: readonly ListedItem[] },
-  { servers, definition, kind }: NamedOf,
+  { servers, definition, kind, unlisted }: NamedOf,
 ): NexusError {
   const { id: server } = definition;
   const count = items.length;
@@ -39,7 +41,8 @@ function withListCommand(
   // A server may have more tools than it lists.
   const searched = items.some(({ name }) => name === "call_tool") && items.some(({ name }) => name === "search_tools");
   const others = searched ? ` ${howToCall(text, server)}` : "";
-  const more = error.amended({ server, hint: `${near}${known}${others}` });
+  const why = near === "" && unlisted !== undefined && error.code === "NAME_UNKNOWN" ? ` ${unlisted}` : "";
+  const more = error.amended({ server, hint: `${near}${known}${others}${why}` });
   return servers.inPlace ? withoutServer(more, server) : more;
 }
 

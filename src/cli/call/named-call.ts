@@ -22,6 +22,9 @@ const COMMANDS = {
   prompt: { command: "mcp prompt", method: "prompts/get", list: "prompts" },
 } as const;
 
+/** Servers may list tools that use sampling only for clients that declare it. */
+const NEEDS_A_MODEL = "Some servers offer tools that use a model only with --sample-with.";
+
 interface NamedCallOptions<T> {
   kind: keyof typeof COMMANDS;
   context: Attendance["context"];
@@ -45,7 +48,8 @@ export async function openNamedCall<T extends ListedItem>(
   const attended = await AttendedCall.open({ command, context, servers, definition });
   const items = await list(attended.client);
   servers.saw(definition, { [listed]: items.map((each) => each.name) });
-  const { item, target } = getNamed(name, items, { servers, definition, kind });
+  const unlisted = kind === "tool" && context.options["sample-with"] === undefined ? NEEDS_A_MODEL : undefined;
+  const { item, target } = getNamed(name, items, { servers, definition, kind, unlisted });
   await requireAllowed(servers, target);
   await requireAccepted(servers, definition, { kind: listed, client: attended.client, items, name: item.name });
   attended.requireSame(method, { name: item.name });
