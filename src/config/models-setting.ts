@@ -6,7 +6,7 @@ import { meantKey, type FileSetting, type SettingsSection } from "./settings-sec
 /** `"models": { … }`. */
 export interface ModelsSetting {
   /** `provider:model`, and where it is written. */
-  default: { name: string; file: string } | undefined;
+  default: { name: string; file: string; place: { line: number; column: number } } | undefined;
   providers: readonly ProviderSetting[];
 }
 
@@ -40,7 +40,7 @@ export async function loadModelsSetting(
     throw section.invalid(given, "is not the name of a model", `Write "default": "provider:model".`);
   }
   return {
-    default: given && typeof name === "string" ? { name, file: given.file } : undefined,
+    default: given && typeof name === "string" ? { name, file: given.file, place: given.place } : undefined,
     providers: providersOf(section, types),
   };
 }

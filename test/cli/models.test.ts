@@ -189,6 +189,19 @@ describe("nexus models", () => {
     }
   });
 
+  test("an unknown provider in models.default is a mistake of the file, one on the command line an unknown name", async () => {
+    const file = await nexus.write("mcp.json", local({}, { default: "lokal:fake-large" }));
+    const configured = await models(["test", "--config", file]);
+    expect(configured).toMatchObject({ code: 3, stdout: "" });
+    expect(configured.stderr).toContain(`"models.default" is "lokal:fake-large", but there is no model provider "lokal"`);
+    expect(configured.stderr).toMatch(/mcp\.json:\d+:\d+/);
+    expect(configured.stderr).toContain(`Did you mean "local:fake-large"?`);
+    const named = await models(["test", "lokal:fake-large", "--config", file]);
+    expect(named).toMatchObject({ code: 6, stderr: expect.stringContaining(`There is no model provider "lokal"`) });
+    expect(named.stderr).not.toContain("models.default");
+    expect(await nexus.run(["chat", "-p", "hi", "--config", file], { env })).toMatchObject({ code: 3 });
+  });
+
   test("without the packages of providers other commands work, and the message says what to install", async () => {
     // A copy of the program has no packages beside it.
     await cp(new URL("../../dist", import.meta.url), join(nexus.root, "alone/dist"), { recursive: true });

@@ -4,7 +4,7 @@ import { loadSection } from "../../config/load-section.ts";
 import { loadModelsSetting, type ModelsSetting } from "../../config/models-setting.ts";
 import { networkRules } from "../../config/network-settings.ts";
 import type { ConfigContext } from "../../config/read/places.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { NexusError, type ErrorSource } from "../../errors/nexus-error.ts";
 import { loadCertificates } from "../../net/certificates.ts";
 import { Network } from "../../net/network.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -111,7 +111,7 @@ export class ModelCatalog implements AsyncDisposable {
     const type: ProviderType | undefined = OF_ENVIRONMENT.find((each) => each === name);
     // Without a key it is not in the list; the error says how to set one.
     if (type) ownEndpoint(type, type, this.#options.surroundings.variables);
-    throw this.#unknown(name, model);
+    throw this.#unknown(full, { name, model, isDefault });
   }
 
   #incomplete(full: string, provider: KnownProvider | undefined, isDefault: boolean): NexusError {
@@ -128,25 +128,37 @@ export class ModelCatalog implements AsyncDisposable {
       `${what} is not a model: write provider:model`,
       {
         phase: "config",
-        source: isDefault && this.#setting.default ? { file: this.#setting.default.file } : undefined,
+        source: isDefault ? this.#sourceOfDefault : undefined,
         hint: `For example ${example}. "nexus models list" shows providers and models.`,
         mayHaveReached: false,
       },
     );
   }
 
-  #unknown(name: string, model: string): NexusError {
+  #unknown(
+    full: string,
+    { name, model, isDefault }: { name: string; model: string; isDefault: boolean },
+  ): NexusError {
     const names = this.providers.map((provider) => provider.name);
     const near = nearestName(name, names);
     const known = names.length === 0 ? "No provider is configured." : `Known: ${names.join(", ")}.`;
-    return new NexusError("NAME_UNKNOWN", `There is no model provider "${name}"`, {
+    const message = isDefault
+      ? `"models.default" is ${JSON.stringify(full)}, but there is no model provider "${name}"`
+      : `There is no model provider "${name}"`;
+    return new NexusError(isDefault ? "CONFIG_INVALID" : "NAME_UNKNOWN", message, {
       phase: "config",
+      source: isDefault ? this.#sourceOfDefault : undefined,
       hint:
         near === undefined
           ? `${known} Add it to "models.providers" of the configuration.`
           : `Did you mean "${near}:${model}"?`,
       mayHaveReached: false,
     });
+  }
+
+  get #sourceOfDefault(): ErrorSource | undefined {
+    const { default: given } = this.#setting;
+    return given && { file: given.file, ...given.place };
   }
 
   #openNetwork(): Promise<Network> {
