@@ -1,6 +1,7 @@
 import { explicitly, missingFile } from "./load.ts";
 import { candidates, type ConfigContext } from "./read/places.ts";
 import { loadText, parseSource } from "./read/read-source.ts";
+import { findMember } from "../source/source-node.ts";
 import { SettingsSection } from "./settings-section.ts";
 
 /**
@@ -20,4 +21,18 @@ export async function loadSection(
     if (text !== undefined) section.add(await parseSource(text, file), file);
   }
   return section;
+}
+
+/** The strongest file of a project that has a section which is ignored there; for hints, so a broken file is not reported. */
+export async function findIgnoredSection(name: string, context: ConfigContext): Promise<string | undefined> {
+  for (const { file, layer } of candidates(context)) {
+    if (layer === "user") continue;
+    try {
+      const text = await loadText(file);
+      if (text !== undefined && findMember(await parseSource(text, file), name)) return file;
+    } catch {
+      // What is wrong with the file is reported where its servers are read.
+    }
+  }
+  return undefined;
 }

@@ -163,6 +163,19 @@ describe("nexus models", () => {
   test("the configuration of a project has no effect on models", async () => {
     await nexus.write("home/work/project/.mcp.json", { mcpServers: {}, ...local() });
     expect((await models(["list", "--trust"])).stdout).not.toContain("local");
+    const said = /"models" in \S+\.mcp\.json is ignored: only your own configuration may choose models/;
+    const none = { ANTHROPIC_API_KEY: "" };
+    for (const args of [
+      ["chat", "-p", "hi"],
+      ["models", "test"],
+      ["models", "list"],
+      ["models", "test", "local:fake-large"],
+    ]) {
+      expect((await nexus.run(args, { env: { ...env, ...none } })).stderr, args.join(" ")).toMatch(said);
+    }
+    const file = await nexus.write("none.json", { mcpServers: {} });
+    expect((await models(["test", "--config", file], none)).stderr).not.toContain("ignored");
+    expect((await models(["test"])).stderr).toBe("");
   });
 
   test("mistakes in the configuration are refused with a suggestion", async () => {

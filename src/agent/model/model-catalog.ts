@@ -1,6 +1,6 @@
 import { boundMessage } from "../../auth/secret-origins.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
-import { loadSection } from "../../config/load-section.ts";
+import { findIgnoredSection, loadSection } from "../../config/load-section.ts";
 import { loadModelsSetting, type ModelsSetting } from "../../config/models-setting.ts";
 import { networkRules } from "../../config/network-settings.ts";
 import type { ConfigContext } from "../../config/read/places.ts";
@@ -75,7 +75,7 @@ export class ModelCatalog implements AsyncDisposable {
 
   /** A model by its name, or the default. Nothing is sent yet. */
   async open(name: string | undefined, { timeoutMs }: ModelOpenOptions = {}): Promise<ModelProvider> {
-    const [provider, model] = this.#find(name ?? this.defaultModel ?? throwNoModel(this.providers), name === undefined);
+    const [provider, model] = await this.#get(name);
     return new SdkModel({
       endpoint: await provider.endpoint(),
       model,
@@ -100,6 +100,23 @@ export class ModelCatalog implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  async #get(name: string | undefined): Promise<[provider: KnownProvider, model: string]> {
+    try {
+      return this.#find(name ?? this.defaultModel ?? throwNoModel(this.providers), name === undefined);
+    } catch (error) {
+      const note = await this.ignoredNote();
+      if (!(error instanceof NexusError) || note === undefined) throw error;
+      throw error.amended({ hint: `${error.hint ?? ""} ${note}`.trim() });
+    }
+  }
+
+  /** That a file of the project has models, which are ignored; undefined if there is none. */
+  async ignoredNote(): Promise<string | undefined> {
+    if (this.#options.config !== undefined) return undefined;
+    const file = await findIgnoredSection("models", contextOf(this.#options));
+    return file && `"models" in ${file} is ignored: only your own configuration may choose models.`;
   }
 
   #find(full: string, isDefault: boolean): [provider: KnownProvider, model: string] {

@@ -43,11 +43,13 @@ refuses the key is shown with the reason, and the exit code is 4.`,
       return exitCodeFor(0, failures);
     }
     for (const each of listed) for (const line of linesOf(out, each, flags.verbose)) out.line(line);
-    if (listed.length === 0)
+    if (listed.length === 0) {
+      const ignored = await catalog.ignoredNote();
       out.note(
-        `No model is configured. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add "models" to the configuration.`,
+        `No model is configured. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add "models" to the configuration.` +
+          (ignored === undefined ? "" : ` ${visible(ignored)}`),
       );
-    else if (catalog.defaultModel === undefined)
+    } else if (catalog.defaultModel === undefined)
       out.note(`No model is the default. Set "models": { "default": "provider:model" }.`);
     else out.line(`default: ${out.style("bold", visible(catalog.defaultModel))}`);
     return exitCodeFor(0, failures);
