@@ -1,10 +1,13 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { ALLOW_ALL, openWorld, resultsIn, resultText } from "../../../test/fixtures/agent/agent-world.ts";
 import { historyProblems } from "../../../test/fixtures/agent/history-rules.ts";
 import { stdioFixture } from "../../../test/fixtures/servers/stdio-fixture.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { ScriptedServer, type ScriptedMove } from "../../testing/index.ts";
+import { Host } from "../../index.ts";
+import { ScriptedModel, ScriptedServer, type ScriptedMove } from "../../testing/index.ts";
 import type { ModelRequest } from "../model/model-provider.ts";
+import type { AgentOptions } from "./agent-options.ts";
+import { Agent } from "./agent.ts";
 
 const READ = { annotations: { readOnlyHint: true } };
 const kit = { kit: stdioFixture() };
@@ -335,4 +338,27 @@ test("progress of a call, waiting and reasoning are events", async () => {
   expect(world.events).toContainEqual(
     expect.objectContaining({ type: "tool_progress", progress: 50, total: 100, message: "50 percent" }),
   );
+});
+
+describe("new Agent() fails at once without what it needs", () => {
+  const model = new ScriptedModel([]);
+  test.each([
+    ["no options", undefined, `The option "host" of new Agent() is missing`],
+    ["no host", { model }, `The option "host" of new Agent() is missing`],
+    [
+      "a host that was not awaited",
+      { host: Promise.resolve(), model },
+      `The option "host" of new Agent() is a promise`,
+    ],
+    ["something else", { host: "demo", model }, `The option "host" of new Agent() is not valid`],
+  ])("%s", (_what, options, message) => {
+    expect(() => new Agent(options as unknown as AgentOptions)).toThrow(
+      expect.objectContaining({ code: "ARGUMENTS_INVALID", message }),
+    );
+  });
+
+  test("no model", async () => {
+    await using host = await Host.open({ servers: {} });
+    expect(() => new Agent({ host } as AgentOptions)).toThrow(`The option "model" of new Agent() is missing`);
+  });
 });

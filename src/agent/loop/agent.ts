@@ -1,4 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
 import { ConsentDesk } from "../consent/consent-desk.ts";
 import type { ModelMessage, UserMessage } from "../model/model-message.ts";
 import type { ModelProvider, Usage } from "../model/model-provider.ts";
@@ -26,7 +27,9 @@ export class Agent {
   #usage = NO_USAGE;
   #isBusy = false;
 
+  /** Throws ARGUMENTS_INVALID without a host or a model. */
   constructor(options: AgentOptions) {
+    requireParts(options);
     const { host, model, name: agent, searchAbove = SEARCH_ABOVE, maxResult = MAX_RESULT } = options;
     const { consent = new ConsentDesk(), input } = options;
     this.model = model;
@@ -95,6 +98,23 @@ export class Agent {
           // A program that fails to show an event must not lose what the turn does.
         }
       },
+    });
+  }
+}
+
+/** In JavaScript nothing else tells that one is missing, or that `await` is, before the first message. */
+function requireParts(options: { [part in "host" | "model"]?: unknown } | undefined): void {
+  const parts = [
+    { part: "host", method: "callTool", hint: "Pass the result of: await Host.open({ servers })" },
+    { part: "model", method: "stream", hint: `Pass the result of: await openModel("provider:model")` },
+  ] as const;
+  for (const { part, method, hint } of parts) {
+    const given = options?.[part];
+    if (isRecord(given) && typeof given[method] === "function") continue;
+    const what = given instanceof Promise ? "is a promise" : given === undefined ? "is missing" : "is not valid";
+    throw new NexusError("ARGUMENTS_INVALID", `The option "${part}" of new Agent() ${what}`, {
+      hint,
+      mayHaveReached: false,
     });
   }
 }
