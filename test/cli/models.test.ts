@@ -206,7 +206,9 @@ describe("nexus models", () => {
     const file = await nexus.write("mcp.json", local({}, { default: "lokal:fake-large" }));
     const configured = await models(["test", "--config", file]);
     expect(configured).toMatchObject({ code: 3, stdout: "" });
-    expect(configured.stderr).toContain(`"models.default" is "lokal:fake-large", but there is no model provider "lokal"`);
+    expect(configured.stderr).toContain(
+      `"models.default" is "lokal:fake-large", but there is no model provider "lokal"`,
+    );
     expect(configured.stderr).toMatch(/mcp\.json:\d+:\d+/);
     expect(configured.stderr).toContain(`Did you mean "local:fake-large"?`);
     const named = await models(["test", "lokal:fake-large", "--config", file]);

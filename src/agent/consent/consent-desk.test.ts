@@ -83,9 +83,35 @@ describe("R8: deny by default", () => {
     expect(answer).toEqual({ kind: "denied", reason: expect.stringContaining("--allow files.delete") as string });
   });
 
-  test.each([["no"], [""], ["yes"], [undefined]])("the reply %s denies the call", async (reply) => {
-    const ask = answering(reply as ConsentReply);
+  test("the reply no denies the call", async () => {
+    const ask = answering("no");
     expect(await new ConsentDesk({ ask }).decide(DELETE, never)).toMatchObject({ kind: "denied" });
+  });
+
+  test.each([
+    ["", `""`],
+    ["yes", `"yes"`],
+    ["y".repeat(100), `"${"y".repeat(40)}…"`],
+    [true, "true"],
+    [undefined, "undefined"],
+    [{ kind: "once", note: "private" }, `{ kind: "once", note }`],
+  ])("the reply %j allows nothing, and the error names the handler and its replies", async (reply, shown) => {
+    const ask = answering(reply as ConsentReply);
+    const desk = new ConsentDesk({ ask });
+    for (let each = 0; each < 2; each++) {
+      await expect(desk.decide(DELETE, never)).rejects.toMatchObject({
+        code: "ARGUMENTS_INVALID",
+        message:
+          `The handler "ask" of ConsentDesk returned ${shown}. ` +
+          `It has to return "once", "session", "always" or "no"`,
+      });
+    }
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  test("a handler that is not asynchronous can reply as well", async () => {
+    const ask = (() => "once") as unknown as ConsentAsker;
+    expect(await new ConsentDesk({ ask }).decide(DELETE, never)).toEqual({ kind: "allowed" });
   });
 
   test("a question that fails denies the call", async () => {

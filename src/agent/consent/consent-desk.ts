@@ -9,6 +9,7 @@ import type { DecisionSubject, RememberedDecisions } from "./remembered-decision
 import { entryIdentity, serverProvenance } from "./server-provenance.ts";
 import { shownJson } from "./shown-json.ts";
 import type { ConsentAnswer, ToolConsent, WantedCall } from "./tool-consent.ts";
+import { wrongReply } from "./wrong-reply.ts";
 
 export interface ConsentDeskOptions {
   /** Patterns of tools that run without a question: `github.search*`, `files`, `*`. */
@@ -24,6 +25,8 @@ export interface ConsentDeskOptions {
   /** Called if a decision could not be remembered, so that it counts for this session, or once if decisions cannot be read. */
   onProblem?: ((error: NexusError) => void) | undefined;
 }
+
+const REPLIES: readonly ConsentReply[] = ["once", "session", "always", "no"];
 
 const ALLOWED: ConsentAnswer = { kind: "allowed" };
 
@@ -46,7 +49,7 @@ export class ConsentDesk implements ToolConsent {
     this.#turns = options.turns ?? new Turns();
   }
 
-  /** Rejects with CANCELLED when the signal is aborted. */
+  /** Rejects with CANCELLED when the signal is aborted, and with ARGUMENTS_INVALID if `ask` returned no valid reply. */
   async decide(call: WantedCall, signal: AbortSignal): Promise<ConsentAnswer> {
     if (call.annotations.readOnlyHint === true || this.#isAllowed(call)) return ALLOWED;
     return unlessAborted(this.#decideWithPerson(call, signal), signal);
@@ -65,6 +68,7 @@ export class ConsentDesk implements ToolConsent {
   async #decideWithPerson(call: WantedCall, signal: AbortSignal): Promise<ConsentAnswer> {
     const definition = this.#options.definitionOf?.(call.server);
     const subject = subjectOf(call, definition);
+    let wrong: NexusError | undefined;
     try {
       if (await this.#isDecided(call, subject)) return ALLOWED;
       const { ask } = this.#options;
@@ -74,10 +78,12 @@ export class ConsentDesk implements ToolConsent {
         // A question before this one may have been about the same tool.
         if (await this.#isDecided(call, subject)) return ALLOWED;
         const question = questionOf(call, definition, { canRemember: this.#canRemember(subject) });
-        const reply = await unlessAborted(ask(question, signal), signal);
+        const reply = await unlessAborted(Promise.resolve(ask(question, signal)), signal);
+        if (!REPLIES.includes(reply)) throw (wrong = wrongReply(`"ask" of ConsentDesk`, reply, REPLIES.map(quoted)));
         return await this.#settle(reply, call, subject);
       });
     } catch (error) {
+      if (wrong) throw wrong;
       // Whatever went wrong, nobody has allowed the call.
       return denied(`The question about this call could not be answered: ${visible(messageOf(error))}`);
     }
@@ -97,7 +103,7 @@ export class ConsentDesk implements ToolConsent {
   async #settle(reply: ConsentReply, call: WantedCall, subject: DecisionSubject | undefined): Promise<ConsentAnswer> {
     if (reply === "session" || reply === "always") this.#session.add(sessionKey(call, subject));
     if (reply === "always") await this.#remember(subject);
-    if (reply === "once" || reply === "session" || reply === "always") return ALLOWED;
+    if (reply !== "no") return ALLOWED;
     return denied("The user does not allow this call. Do not repeat it unless the user asks for it.");
   }
 
@@ -166,4 +172,8 @@ function nobodyToAsk({ server, tool, calls = tool }: WantedCall): string {
 
 function denied(reason: string): ConsentAnswer {
   return { kind: "denied", reason };
+}
+
+function quoted(text: string): string {
+  return `"${text}"`;
 }

@@ -7,6 +7,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { CallToolResult } from "../../protocol/mcp.ts";
 import type { ConsentAnswer, ToolConsent, WantedCall } from "../consent/tool-consent.ts";
 import type { ToolCallPart, ToolResultPart } from "../model/model-message.ts";
+import { AgentInput } from "../questions/agent-input.ts";
 import type { KeptResults } from "../tools/kept-results.ts";
 import type { CallTarget, LiveTools } from "../tools/live-tools.ts";
 import { modelResult, type ModelResult } from "../tools/model-result.ts";
@@ -91,13 +92,16 @@ export class ToolRunner {
       return textEnd("error", `The ${nameOrigin(placeOf(target))} changed in the meantime. Nothing was sent.`);
     }
     running.start();
-    const result = await this.#options.host.callTool(now, args, {
-      signal: call.signal,
-      input: this.#options.input,
-      agent: this.#options.agent,
-      onProgress: ({ progress, total, message }) =>
-        call.onEvent({ type: "tool_progress", id: call.id, progress, total, message }),
-    });
+    const { host, input, agent } = this.#options;
+    const result = await this.#withReplies(server, () =>
+      host.callTool(now, args, {
+        signal: call.signal,
+        input,
+        agent,
+        onProgress: ({ progress, total, message }) =>
+          call.onEvent({ type: "tool_progress", id: call.id, progress, total, message }),
+      }),
+    );
     return this.#resultEnd(result, { server, tool: tool.name }, this.#options.results);
   }
 
@@ -119,8 +123,19 @@ export class ToolRunner {
       if (denied) return denied;
     }
     running.start();
-    const result = await tool.run(args, { signal, input: this.#options.input });
+    const result = await this.#withReplies(server, async () => tool.run(args, { signal, input: this.#options.input }));
     return this.#resultEnd(result, tool.originOf?.(args), tool.isBounded ? undefined : this.#options.results);
+  }
+
+  /** Fails if a handler of the program replied wrongly during the call, whatever the server made of it. */
+  async #withReplies(server: string | undefined, call: () => Promise<CallToolResult>): Promise<CallToolResult> {
+    const { input } = this.#options;
+    let wrong: NexusError | undefined;
+    const result = await call().finally(() => {
+      if (server !== undefined && input instanceof AgentInput) wrong = input.takeWrongReply(server);
+    });
+    if (wrong) throw wrong;
+    return result;
   }
 
   /** Undefined if the call is allowed. A desk that fails has not allowed it. */

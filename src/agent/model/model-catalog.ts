@@ -152,10 +152,7 @@ export class ModelCatalog implements AsyncDisposable {
     );
   }
 
-  #unknown(
-    full: string,
-    { name, model, isDefault }: { name: string; model: string; isDefault: boolean },
-  ): NexusError {
+  #unknown(full: string, { name, model, isDefault }: { name: string; model: string; isDefault: boolean }): NexusError {
     const names = this.providers.map((provider) => provider.name);
     const near = nearestName(name, names);
     const known = names.length === 0 ? "No provider is configured." : `Known: ${names.join(", ")}.`;

@@ -76,6 +76,34 @@ describe("forms", () => {
   });
 });
 
+describe("a handler that returns no valid reply accepts nothing, and the error names it", () => {
+  test.each([
+    ["an answer without its action", { name: "Ada" }, "{ name }"],
+    ["a text, which may be what a person typed", "Ada", "a text"],
+    ["an unknown action", { action: "ok", content: {} }, `{ action: "ok", content }`],
+    ["accept without content", { action: "accept" }, `{ action: "accept" }`],
+    ["nothing", undefined, "undefined"],
+  ])("fillForm returns %s", async (_what, reply, shown) => {
+    const { input } = filling(reply as unknown as FormReply);
+    await expect(input.handle(form({ name: { type: "string" } }), context)).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+      message:
+        `The handler "fillForm" of ElicitationDesk returned ${shown}. It has to return ` +
+        `{ action: "accept", content }, { action: "decline" } or { action: "cancel" }`,
+    });
+  });
+
+  test("visitPage returns an object", async () => {
+    const visitPage = (() => Promise.resolve({ action: "accept" })) as unknown as ElicitationHandler["visitPage"];
+    await expect(
+      inputOf({ ...(visitPage && { visitPage }) }).handle(page("https://a.example"), context),
+    ).rejects.toThrow(
+      `The handler "visitPage" of ElicitationDesk returned { action: "accept" }. ` +
+        `It has to return "accept", "decline" or "cancel"`,
+    );
+  });
+});
+
 describe("R4: a form that asks for a secret", () => {
   test.each([
     ["password", {}],

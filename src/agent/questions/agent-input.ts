@@ -15,6 +15,8 @@ export interface AgentInputOptions {
 export class AgentInput implements InputProvider {
   readonly capabilities: ClientCapabilities;
   readonly #options: AgentInputOptions;
+  /** By server. */
+  readonly #wrongReplies = new Map<string, NexusError>();
 
   constructor(options: AgentInputOptions) {
     const elicitation = options.elicitation?.capability;
@@ -26,7 +28,27 @@ export class AgentInput implements InputProvider {
     };
   }
 
-  handle(request: InputRequest, context: InputContext): Promise<InputResult> {
+  async handle(request: InputRequest, context: InputContext): Promise<InputResult> {
+    try {
+      return await this.#answer(request, context);
+    } catch (error) {
+      const isWrong = error instanceof NexusError && error.code === "ARGUMENTS_INVALID";
+      if (isWrong) this.#wrongReplies.set(context.server, error);
+      throw error;
+    }
+  }
+
+  /**
+   * The error of a handler that returned no valid reply to this server, once. A legacy server learns only that its question
+   * was not answered, so its result does not say why.
+   */
+  takeWrongReply(server: string): NexusError | undefined {
+    const error = this.#wrongReplies.get(server);
+    this.#wrongReplies.delete(server);
+    return error;
+  }
+
+  #answer(request: InputRequest, context: InputContext): Promise<InputResult> {
     const { sampling, elicitation } = this.#options;
     if (request.method === "elicitation/create" && elicitation) {
       return elicitation.answer(context.server, request, context.signal);

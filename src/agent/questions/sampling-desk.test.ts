@@ -5,7 +5,7 @@ import type { AssistantMessage } from "../model/model-message.ts";
 import type { ModelPrices, ModelProvider, ModelRequest, ModelStopReason } from "../model/model-provider.ts";
 import { chooseModel } from "./model-choice.ts";
 import { SamplingDesk, type SamplingDeskOptions } from "./sampling-desk.ts";
-import type { SamplingAsker, SamplingQuestion, SamplingReviewer } from "./sampling-question.ts";
+import type { SamplingAsker, SamplingQuestion, SamplingReply, SamplingReviewer } from "./sampling-question.ts";
 import { SafeNames } from "../model/provider-names.ts";
 
 /** Of the tool weather.now. */
@@ -108,17 +108,40 @@ describe("approval", () => {
     });
   });
 
-  test("declining, an unknown reply and a failing question do not run the model", async () => {
+  test("declining and a failing question do not run the model", async () => {
     const used = model();
-    for (const ask of [
-      () => Promise.resolve({ kind: "decline" }),
-      () => Promise.resolve({ kind: "yes" }),
-      () => Promise.reject(new Error("gone")),
-    ]) {
+    for (const ask of [() => Promise.resolve({ kind: "decline" }), () => Promise.reject(new Error("gone"))]) {
       const answering = desk({ model: used, allow: [], ask: ask as SamplingAsker }).answer(request(), context());
       await expect(answering).rejects.toMatchObject({ code: "DENIED" });
     }
     expect(used.requests).toEqual([]);
+  });
+
+  test.each([
+    [{ action: "allow" }, `{ action: "allow" }`],
+    [{ kind: "yes" }, `{ kind: "yes" }`],
+    ["once", `"once"`],
+    [undefined, "undefined"],
+  ])("the reply %j does not run the model, and the error names the handler and its replies", async (reply, shown) => {
+    const used = model();
+    const ask = vi.fn<SamplingAsker>().mockResolvedValue(reply as SamplingReply);
+    await expect(desk({ model: used, allow: [], ask }).answer(request(), context())).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+      message:
+        `The handler "ask" of SamplingDesk returned ${shown}. ` +
+        `It has to return { kind: "once" }, { kind: "session" } or { kind: "decline" }`,
+    });
+    expect(used.requests).toEqual([]);
+  });
+
+  test("a wrong reply of the review sends nothing, and the error names the handler and its replies", async () => {
+    const review = (() => Promise.resolve(true)) as unknown as SamplingReviewer;
+    await expect(desk({ review }).answer(request(), context())).rejects.toMatchObject({
+      code: "ARGUMENTS_INVALID",
+      message:
+        `The handler "review" of SamplingDesk returned true. ` +
+        `It has to return { kind: "send" } or { kind: "decline" }`,
+    });
   });
 
   test("session allows the further requests of this server, and of no other", async () => {

@@ -2,10 +2,11 @@ import { Turns } from "../../async/turns.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { InputContext } from "../../client/conversation/input.ts";
 import { serverId } from "../../config/read/server-id.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { CreateMessageRequest, CreateMessageResult } from "../../protocol/mcp.ts";
 import { visible, visibleLines } from "../../text/visible.ts";
+import { wrongReply } from "../consent/wrong-reply.ts";
 import { answerCalls, answerText } from "../model/answer-parts.ts";
 import type { ModelMessage } from "../model/model-message.ts";
 import type { ModelEvent, ModelProvider, ModelRequest, Usage } from "../model/model-provider.ts";
@@ -49,6 +50,8 @@ interface Prepared {
 }
 
 const DEFAULT_MAX_TOKENS = 4_096;
+/** Failures of a question that say what happened: it was declined, the edited request or the reply of the handler is wrong. */
+const REPORTED: readonly ErrorCode[] = ["DENIED", "INPUT_FAILED", "ARGUMENTS_INVALID"];
 
 /**
  * Answers servers that ask for the user's model: a person sees each request first, unless the server was allowed. What it
@@ -67,7 +70,10 @@ export class SamplingDesk {
     this.#allowed = new Set(options.allow?.map(serverId));
   }
 
-  /** Rejects with DENIED if it is declined or a limit is reached, INPUT_FAILED if it is invalid or the model fails. */
+  /**
+   * Rejects with DENIED if it is declined or a limit is reached, INPUT_FAILED if it is invalid or the model
+   * fails, ARGUMENTS_INVALID if a handler returned no valid reply.
+   */
   async answer(request: CreateMessageRequest, { server, call, signal }: InputContext): Promise<CreateMessageResult> {
     try {
       this.#budget.enter(server, call);
@@ -110,8 +116,9 @@ export class SamplingDesk {
       signal.throwIfAborted();
       // A question before this one may have allowed the server.
       if (this.#allowed.has(server)) return prepared;
-      const reply = await unlessAborted(ask(this.#questionFor(server, prepared), signal), signal);
-      if (reply.kind !== "once" && reply.kind !== "session") throw samplingDenied(server, "the user declined it");
+      const reply = await unlessAborted(Promise.resolve(ask(this.#questionFor(server, prepared), signal)), signal);
+      requireKind(`"ask" of SamplingDesk`, reply, ["once", "session", "decline"]);
+      if (reply.kind === "decline") throw samplingDenied(server, "the user declined it");
       if (reply.kind === "session") this.#allowed.add(server);
       return reply.edit ? this.#prepare(server, { ...prepared.params, ...defined(reply.edit) }) : prepared;
     });
@@ -177,8 +184,9 @@ export class SamplingDesk {
     const shown = { server: visible(server), model, text: visibleLines(text), toolCalls: calls, usage };
     const asking = this.#turns.run(async () => {
       signal.throwIfAborted();
-      const reply = await unlessAborted(review(shown, signal), signal);
-      if (reply.kind !== "send") throw samplingDenied(server, "the user did not send the answer of the model");
+      const reply = await unlessAborted(Promise.resolve(review(shown, signal)), signal);
+      requireKind(`"review" of SamplingDesk`, reply, ["send", "decline"]);
+      if (reply.kind === "decline") throw samplingDenied(server, "the user did not send the answer of the model");
       return reply.text === undefined ? answer : { ...answer, text: reply.text };
     });
     return unlessAborted(
@@ -201,9 +209,19 @@ function withoutData(key: string, value: unknown): unknown {
 
 /** A question that fails, or that the person leaves, allows nothing. */
 function asDenied(server: string, error: unknown): NexusError {
-  if (error instanceof NexusError && (error.code === "DENIED" || error.code === "INPUT_FAILED")) return error;
+  if (error instanceof NexusError && REPORTED.includes(error.code)) return error;
   const denied = samplingDenied(server, "the question about it was not answered");
   return denied.with({ cause: error });
+}
+
+function requireKind(handler: string, reply: unknown, kinds: readonly string[]): void {
+  const kind = isRecord(reply) ? reply["kind"] : undefined;
+  if (typeof kind === "string" && kinds.includes(kind)) return;
+  throw wrongReply(
+    handler,
+    reply,
+    kinds.map((each) => `{ kind: "${each}" }`),
+  );
 }
 
 function requireFewTools({ tools }: SamplingTools, { name, maxTools = Infinity }: ModelProvider): void {
