@@ -21,9 +21,14 @@ const shop = new ScriptedServer({
     },
   },
 });
+// What servers ask during a call. The host declares it to servers, and the agent answers with it.
+const input = new AgentInput({
+  elicitation: new ElicitationDesk({ fillForm: async () => ({ action: "accept", content: { colour: "green" } }) }),
+});
 const stateFolder = await mkdtemp(join(tmpdir(), "nexus-example-"));
 const host = await Host.open({
   servers: { shop: shop.transport, demo: { command: "node", args: ["dist/demo/main.js"] } },
+  input,
   stateFolder,
 });
 await host.ready();
@@ -49,10 +54,7 @@ const agent = new Agent({
       return reply;
     },
   }),
-  // What servers ask during a call.
-  input: new AgentInput({
-    elicitation: new ElicitationDesk({ fillForm: async () => ({ action: "accept", content: { colour: "green" } }) }),
-  }),
+  input,
   maxSteps: 10,
 });
 

@@ -9,6 +9,7 @@ import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { serverId } from "../config/read/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type {
+  ClientCapabilities,
   CallToolResult,
   GetPromptResult,
   Prompt,
@@ -164,6 +165,11 @@ export class Host implements AsyncDisposable {
   /** Decides who may see and use what: combines the host's settings and the servers' entries. */
   get policy(): Policy {
     return this.directory.policy;
+  }
+
+  /** What it declares to servers, which may list less to a client that cannot answer their questions. */
+  get capabilities(): ClientCapabilities {
+    return this.#options.input?.capabilities ?? {};
   }
 
   /** Resolves when every server with `auto_start` is connected or has failed. */

@@ -11,7 +11,10 @@ export interface AgentOptions {
   model: ModelProvider;
   /** Decides which calls may be made; default: those of tools that are annotated as read-only. */
   consent?: ToolConsent | undefined;
-  /** Answers the questions of servers during calls; default: questions are declined. */
+  /**
+   * Answers the questions of servers during calls; default: a call that needs an answer fails. Open the host with the same
+   * `input`: servers may list tools that ask only for clients that can answer.
+   */
   input?: InputProvider | undefined;
   /** The name of this agent: servers can be limited to some agents. */
   name?: string | undefined;

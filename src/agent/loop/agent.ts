@@ -1,5 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { ConsentDesk } from "../consent/consent-desk.ts";
 import type { ModelMessage, UserMessage } from "../model/model-message.ts";
 import type { ModelProvider, Usage } from "../model/model-provider.ts";
@@ -10,6 +11,7 @@ import { LiveTools } from "../tools/live-tools.ts";
 import type { AgentOptions, TurnOptions, TurnResult } from "./agent-options.ts";
 import { ConversationHistory } from "./conversation-history.ts";
 import { ToolRunner } from "./tool-runner.ts";
+import type { TurnEvent } from "./turn-event.ts";
 import { Turn } from "./turn.ts";
 
 const MAX_STEPS = 50;
@@ -26,6 +28,8 @@ export class Agent {
   readonly #runner: ToolRunner;
   #usage = NO_USAGE;
   #isBusy = false;
+  /** For the first turn. */
+  #notice: string | undefined;
 
   /** Throws ARGUMENTS_INVALID without a host or a model. */
   constructor(options: AgentOptions) {
@@ -39,6 +43,7 @@ export class Agent {
     const maxTools = () => this.model.maxTools ?? Infinity;
     this.#tools = new LiveTools({ host, agent, searchAbove, maxTools, results });
     this.#runner = new ToolRunner({ host, tools: this.#tools, results, consent, input, agent });
+    this.#notice = input && undeclared(input.capabilities, host.capabilities);
   }
 
   /** The conversation so far. At the end of a turn every provider accepts it. */
@@ -80,8 +85,17 @@ export class Agent {
     return this.#history.addUser([...parts, ...content]);
   }
 
-  #turn(signal: AbortSignal, onEvent: TurnOptions["onEvent"]): Turn {
+  #turn(signal: AbortSignal, given: TurnOptions["onEvent"]): Turn {
     const { system, maxSteps = MAX_STEPS, budget = Infinity } = this.#options;
+    const onEvent = (event: TurnEvent) => {
+      try {
+        given?.(event);
+      } catch {
+        // A program that fails to show an event must not lose what the turn does.
+      }
+    };
+    if (this.#notice !== undefined) onEvent({ type: "notice", text: this.#notice });
+    this.#notice = undefined;
     return new Turn({
       model: () => this.model,
       history: this.#history,
@@ -91,15 +105,19 @@ export class Agent {
       maxSteps,
       budget,
       signal,
-      onEvent: (event) => {
-        try {
-          onEvent?.(event);
-        } catch {
-          // A program that fails to show an event must not lose what the turn does.
-        }
-      },
+      onEvent,
     });
   }
+}
+
+/** The host reads the lists of tools, so what only the agent declares does not change them. Undefined if nothing is missing. */
+function undeclared(wanted: ClientCapabilities, declared: ClientCapabilities): string | undefined {
+  const missing = (["sampling", "elicitation"] as const).filter((name) => wanted[name] && !declared[name]);
+  if (missing.length === 0) return undefined;
+  return (
+    `The host was opened without ${missing.join(" and ")}, so servers may not list tools that need it. ` +
+    `Pass the same "input" to Host.open() and to new Agent().`
+  );
 }
 
 /** In JavaScript nothing else tells that one is missing, or that `await` is, before the first message. */
