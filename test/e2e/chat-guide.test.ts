@@ -33,14 +33,10 @@ const SCRIPT: FakeAnswer[] = [
   { text: "I added two numbers." },
 ];
 
-/** A home folder with the configuration of the guide. */
+/** A home folder with the configuration of the guide as it is; only the model is a fake. The guide's commands add the server. */
 async function openHome(provider: ProviderFake): Promise<NexusWorld> {
   const nexus = await NexusWorld.open();
-  const cwd = JSON.stringify(root);
-  await nexus.write(
-    "home/.nexus/mcp.json",
-    configuration.replace("http://127.0.0.1:11434", provider.url).replace(`"cwd": "."`, `"cwd": ${cwd}`),
-  );
+  await nexus.write("home/.nexus/mcp.json", configuration.replace("http://127.0.0.1:11434", provider.url));
   provider.key = undefined;
   provider.models = ["qwen3"];
   return nexus;
