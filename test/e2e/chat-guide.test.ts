@@ -56,6 +56,22 @@ test.runIf(process.platform !== "win32")("N14: the commands of the chat guide do
   }
 });
 
+test("N14: a server that --server names has exit code 4 if it does not start, and 7 if it does not connect in time", async () => {
+  await using provider = await openOpenAiFake();
+  await using nexus = await openHome(provider);
+  const file = await nexus.write("servers.json", {
+    ...(JSON.parse(configuration) as object),
+    mcpServers: {
+      gone: { command: process.execPath, args: ["-e", "process.exit(1)"] },
+      slow: { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"] },
+    },
+  });
+  const exitCode = async (server: string, timeout: string) =>
+    (await nexus.run(["chat", "-p", "Hi", "--server", server, "--timeout", timeout, "--config", file])).code;
+  expect(await exitCode("gone", "20s")).toBe(4);
+  expect(await exitCode("slow", "500ms")).toBe(7);
+});
+
 test.runIf(HAS_TERMINAL)("N14: the chat of the guide at a terminal shows what the guide shows", async () => {
   await using provider = await openOpenAiFake();
   await using nexus = await openHome(provider);
