@@ -2,7 +2,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import { untilAborted } from "../../async/unless-aborted.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { ErrorSource } from "../../errors/nexus-error.ts";
-import { concerns, isEverything, parsePattern } from "../../host/directory/access-pattern.ts";
 import { LazyLedger } from "../../host/definitions/lazy-ledger.ts";
 import type { HostOptions } from "../../host/host-options.ts";
 import { Host } from "../../host/host.ts";
@@ -13,6 +12,7 @@ import { ServerSet } from "../command/server-set.ts";
 import type { Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { TenantState } from "../store/tenant-state.ts";
+import { requireKnownServers, type ToolPatterns } from "./tool-patterns.ts";
 
 /** How long a chat waits for slow servers; their tools come when they are ready. */
 const STARTING_MS = 10_000;
@@ -74,7 +74,10 @@ export class ChatServers implements AsyncDisposable {
   }
 }
 
-type Wanted = Pick<HostOptions, "policy" | "input"> & { only?: readonly string[] | undefined };
+interface Wanted extends Pick<HostOptions, "policy" | "input"> {
+  only?: readonly string[] | undefined;
+  patterns: ToolPatterns;
+}
 
 /** The configured and published servers, as other commands see them. Those that do not start do not stop the chat. */
 export async function openChatServers(context: CommandContext<object>, wanted: Wanted): Promise<ChatServers> {
@@ -87,7 +90,7 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
     for (const { message, details } of servers.fileProblems) warn(out, message, details.source);
     for (const { message, source: place } of configuration.warnings) warn(out, message, place);
     const ids = configuration.servers.map(({ id }) => id);
-    for (const text of idlePatterns(wanted.policy?.deny, ids)) warn(out, `--deny ${text} is for no server`, undefined);
+    requireKnownServers(wanted.patterns, ids);
     const only = wanted.only?.map((name) => servers.get(name).id);
     const definitions = configuration.servers.filter(({ id }) => only?.includes(id) ?? true);
     const { tenant, stateFolder, secrets, trust: trustStore, eras: eraCache, openApi } = source;
@@ -123,14 +126,6 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
     await servers.close();
     throw error;
   }
-}
-
-/** A misspelt pattern would protect nothing. */
-function idlePatterns(patterns: readonly string[] = [], ids: readonly string[]): string[] {
-  return patterns.filter((text) => {
-    const pattern = parsePattern(text);
-    return !isEverything(pattern) && !ids.some((id) => concerns(pattern, id));
-  });
 }
 
 function warn(out: Output, message: string, source: ErrorSource | undefined): void {

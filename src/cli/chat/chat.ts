@@ -54,7 +54,7 @@ pressed twice it ends the program.`,
     const content = await chatContent(context);
     const resources = await findContextSetting({ cwd: process.cwd(), home, platform, variables }, flags.config);
     const { deny, "read-only": readOnly } = options;
-    const wanted = { only: options.server, policy: { deny, readOnly } };
+    const wanted = { only: options.server, policy: { deny, readOnly }, patterns: options };
     const openServers: ChatSetting["openServers"] = (input) => openChatServers(context, { ...wanted, input });
     return runChat({
       context,

@@ -5,19 +5,21 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import type { Output } from "../output/output.ts";
 import type { ChatState } from "./chat-state.ts";
-import { failedServers } from "./failed-servers.ts";
+import type { ServerProblem } from "./server-problems.ts";
 import { EMPTY_ANSWER, TurnDisplay } from "./turn-display.ts";
 
 export interface OneAnswerOptions {
   out: Output;
   signal: AbortSignal;
+  /** What programs are told about the servers. */
+  problems: () => readonly ServerProblem[];
 }
 
 /** `nexus chat -p`: one turn. A failure is thrown after what was done is printed. */
 export async function answerOnce(
   content: UserMessage["content"],
   state: ChatState,
-  { out, signal }: OneAnswerOptions,
+  { out, signal, problems }: OneAnswerOptions,
 ): Promise<void> {
   const { screen, conversation } = state;
   const { model } = conversation;
@@ -27,7 +29,7 @@ export async function answerOnce(
   if (!out.json) display.begin();
   const result = await conversation.send(content, { signal, onEvent: out.json ? undefined : display.onEvent });
   display.end();
-  if (out.json) out.value(forPrograms(result, state));
+  if (out.json) out.value(forPrograms(result, state, problems()));
   else {
     if (!showsText && result.text !== "") {
       screen.answer(result.text);
@@ -58,8 +60,12 @@ function tellDenied({ steps }: TurnResult, { screen }: ChatState): void {
   if (options.length > 0) screen.note(`To allow what was denied: ${options.join(" ")}`, "yellow");
 }
 
-function forPrograms({ text, steps, usage, stopReason }: TurnResult, { conversation, servers }: ChatState) {
-  const warnings = failedServers(servers.host).map(({ server, error: { code, message, hint } }) => ({
+function forPrograms(
+  { text, steps, usage, stopReason }: TurnResult,
+  { conversation }: ChatState,
+  problems: readonly ServerProblem[],
+) {
+  const warnings = problems.map(({ server, error: { code, message, hint } }) => ({
     server,
     error: { code, message, ...(hint === undefined ? {} : { hint }) },
   }));

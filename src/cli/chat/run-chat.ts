@@ -19,7 +19,7 @@ import { ChatPerson } from "./chat-person.ts";
 import type { ChatServers } from "./chat-servers.ts";
 import { CHAT_AGENT, type ChatModels, type ChatState } from "./chat-state.ts";
 import { serverIn } from "./mcp-commands.ts";
-import { requireOneOf } from "./failed-servers.ts";
+import { requireOneOf } from "./server-problems.ts";
 import { greet, InteractiveChat } from "./interactive-chat.ts";
 import { answerOnce } from "./one-answer.ts";
 import { serverQuestions, type ChatTerminal } from "./server-questions.ts";
@@ -80,10 +80,10 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   input?.start();
   if (input || context.options["allow-sampling"]) void openOthers(models, others);
   await servers.started(signal);
-  using _warnings = new ServerWarnings(servers.host, { screen, input });
+  using warnings = new ServerWarnings(servers.host, { screen, input, patterns: context.options });
   if (content) {
     requireOneOf(setting.named ?? [], servers.host);
-    await answerOnce(content, state, { out, signal });
+    await answerOnce(content, state, { out, signal, problems: () => warnings.problems });
     return 0;
   }
   if (!input) throw noTerminal();

@@ -1,17 +1,24 @@
 import { isConnected } from "../../host/servers/server-state.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import { stateWords } from "../command/state-words.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
 import { chatStateWords } from "./chat-state-words.ts";
 import { CHAT_AGENT } from "./chat-state.ts";
+import { failedServers, type ServerProblem } from "./server-problems.ts";
+import { missingTools, type ToolPatterns } from "./tool-patterns.ts";
 import type { ChatScreen } from "./terminal/chat-screen.ts";
 import type { TerminalInput } from "./terminal/terminal-input.ts";
 
 export interface ServerWarningsOptions {
   screen: ChatScreen;
   input: Pick<TerminalInput, "above"> | undefined;
+  patterns: ToolPatterns;
 }
 
-/** One line for each server that cannot be used, when it fails and when it is back. The chat goes on without it. */
+/**
+ * One line for each server that cannot be used, when it fails and when it is back, and for each option that names a tool
+ * which a connected server does not have. The chat goes on.
+ */
 export class ServerWarnings implements Disposable {
   readonly #host: Host;
   readonly #options: ServerWarningsOptions;
@@ -28,6 +35,12 @@ export class ServerWarnings implements Disposable {
     });
   }
 
+  /** The same for programs, as it is now. */
+  get problems(): ServerProblem[] {
+    const missing = [...this.#used].flatMap((id) => missingTools(this.#host, id, this.#options.patterns));
+    return [...failedServers(this.#host), ...missing];
+  }
+
   [Symbol.dispose](): void {
     this.#stop();
   }
@@ -42,6 +55,9 @@ export class ServerWarnings implements Disposable {
       return;
     }
     if (!isConnected(server.state)) return;
+    if (!this.#used.has(id)) {
+      for (const { error } of missingTools(this.#host, id, this.#options.patterns)) this.#tell(error);
+    }
     this.#used.add(id);
     if (this.#failed.delete(id)) this.#show((screen) => screen.labelled("green", `${id}:`, stateWords(server)));
   }
@@ -53,6 +69,11 @@ export class ServerWarnings implements Disposable {
       ? `server "${id}" went away and is started again: ${state.error.message}`
       : `server "${id}" is not used: ${this.#words(server)}`;
     this.#show((screen) => screen.labelled("yellow", "warning:", words));
+  }
+
+  #tell({ message, hint }: NexusError): void {
+    const text = hint === undefined ? message : `${message}. ${hint}`;
+    this.#show((screen) => screen.labelled("yellow", "warning:", text));
   }
 
   /** Without a terminal nobody can type a command of the chat. */

@@ -38,6 +38,16 @@ export function concerns({ server }: AccessPattern, id: string): boolean {
   return matches(server, id);
 }
 
+/** The id of the one server that the pattern is for; undefined if it has a wildcard. */
+export function serverNamedBy({ server }: AccessPattern): string | undefined {
+  return server.length === 1 ? server[0] : undefined;
+}
+
+/** The one tool that the pattern is for; undefined if it has a wildcard or is for more than a tool. */
+export function toolNamedBy({ part }: AccessPattern): string | undefined {
+  return part.kind === "tool" && part.name.length === 1 ? part.name[0] : undefined;
+}
+
 /** Whether the pattern is `*`, or `*.*`, which means the same. */
 export function isEverything({ server, part }: AccessPattern): boolean {
   return part.kind === "everything" && server.join("*") === "*";

@@ -102,10 +102,38 @@ describe.runIf(HAS_TERMINAL)("R8: at a terminal", () => {
   });
 });
 
-test("R8: a pattern of --deny that is for no server is reported, because it protects nothing", async () => {
-  const files = askingServer({ tools: [{ name: "write" }] });
+const files = askingServer({ tools: [{ name: "write_file" }] });
+
+test.each([
+  ["--deny", "fils.write_file"],
+  ["--deny", "fils"],
+  ["--allow", "fils.*"],
+  ["--allow", "fils/resources"],
+])("R8: %s %s for a server that is not configured ends the chat before anything runs", async (option, pattern) => {
   await using world = await ChatWorld.open({ servers: { files } });
-  const { code, stderr } = await world.chat(["-p", "go", "--deny", "fils.write", "--deny", "*.x", "--deny", "files.y"]);
-  expect(code).toBe(0);
-  expect(stderr.match(/warning: .*/g)).toEqual(["warning: --deny fils.write is for no server"]);
+  const { code, stderr } = await world.chat(["-p", "go", option, pattern]);
+  expect({ code, stderr }).toMatchObject({ code: 6, stderr: expect.stringContaining(`${option} ${pattern}: `) });
+  expect(stderr).toContain(`Did you mean "files"?`);
+  expect(world.provider.asked).toEqual([]);
+});
+
+test("R8: a pattern that names a tool which its server does not have is a warning, also with --json", async () => {
+  await using world = await ChatWorld.open({ servers: { files } });
+  const exact = ["--deny", "files.writ_file", "--allow", "files.xyz", "--allow", "files.write_file"];
+  const wild = ["--deny", "*.x", "--deny", "files.y*", "--deny", "fils*", "--allow", "*"];
+  const { code, stderr } = await world.chat(["-p", "go", ...exact, ...wild]);
+  expect({ code, warnings: stderr.match(/warning: .*/g) }).toEqual({
+    code: 0,
+    warnings: [
+      `warning: --deny files.writ_file: server "files" has no tool "writ_file". Did you mean "files.write_file"?`,
+      `warning: --allow files.xyz: server "files" has no tool "xyz"`,
+    ],
+  });
+  const { json } = await world.answer("go", ...exact, ...wild);
+  expect(json).toMatchObject({
+    warnings: [
+      { server: "files", error: { code: "NAME_UNKNOWN", hint: `Did you mean "files.write_file"?` } },
+      { server: "files", error: { code: "NAME_UNKNOWN" } },
+    ],
+  });
 });

@@ -6,6 +6,7 @@ import { CHAT_OPTIONS, requireSound } from "../../chat/chat-options.ts";
 import { chatContent } from "../../chat/chat-content.ts";
 import { openChatModels } from "../../chat/chat-models.ts";
 import { ChatServers } from "../../chat/chat-servers.ts";
+import { requireKnownServers } from "../../chat/tool-patterns.ts";
 import { runChat, type ChatSetting } from "../../chat/run-chat.ts";
 import { defineCommand } from "../../command/command.ts";
 import { verboseLogger } from "../../output/verbose-logger.ts";
@@ -30,6 +31,7 @@ that write ask before they run, as in "nexus chat". The fake forgets everything 
     requireSound(options);
     const { api, file, documents } = await loadSound(words[0] ?? "", out, surroundings.home);
     if (!file) return;
+    requireKnownServers(options, [file.api]);
     await using models = await openChatModels(context);
     const model = await models.resolve(options.model);
     const content = await chatContent(context);

@@ -2,13 +2,13 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import { CHAT_AGENT } from "./chat-state.ts";
 
-/** A server that the chat does without. */
-export interface FailedServer {
+/** What a chat has to say about a server: why it is not used, or that an option names a tool that it does not have. */
+export interface ServerProblem {
   server: string;
   error: NexusError;
 }
 
-export function failedServers(host: Host): FailedServer[] {
+export function failedServers(host: Host): ServerProblem[] {
   return host.directory.visibleTo(CHAT_AGENT).flatMap(({ id: server }) => {
     const state = host.find(server)?.state;
     if (state?.kind === "failed") return [{ server, error: state.error }];
