@@ -10,6 +10,7 @@ import { Turns } from "../../async/turns.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
+import { elapsedText } from "../../text/duration.ts";
 import type { CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ChatConversation } from "./chat-conversation.ts";
@@ -19,7 +20,7 @@ import { ChatPerson } from "./chat-person.ts";
 import type { ChatServers } from "./chat-servers.ts";
 import { CHAT_AGENT, type ChatModels, type ChatState } from "./chat-state.ts";
 import { serverIn } from "./mcp-commands.ts";
-import { requireOneOf } from "./server-problems.ts";
+import { requireOneOf, startingServers } from "./server-problems.ts";
 import { greet, InteractiveChat } from "./interactive-chat.ts";
 import { answerOnce } from "./one-answer.ts";
 import { serverQuestions, type ChatTerminal } from "./server-questions.ts";
@@ -27,6 +28,9 @@ import { ServerWarnings } from "./server-warnings.ts";
 import { ChatScreen } from "./terminal/chat-screen.ts";
 import { InputHistory } from "./terminal/input-history.ts";
 import { TerminalInput } from "./terminal/terminal-input.ts";
+
+/** How long servers may start before the line shows that they are waited for. */
+const PATIENCE_MS = 1_000;
 
 export interface ChatSetting {
   context: CommandContext<ChatValues>;
@@ -79,7 +83,7 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   const state: ChatState = { screen, servers, conversation, models, sessions, input: questions, attached: [] };
   input?.start();
   if (input || context.options["allow-sampling"]) void openOthers(models, others);
-  await servers.started(signal);
+  await waitForServers(servers, screen, signal);
   using warnings = new ServerWarnings(servers.host, { screen, input, patterns: context.options });
   if (content) {
     requireOneOf(setting.named ?? [], servers.host);
@@ -102,6 +106,19 @@ export async function runChat(setting: ChatSetting): Promise<number> {
 function answeredPart(saved: SavedSession | undefined): SavedSession | undefined {
   const isAnswered = saved?.messages.at(-1)?.role !== "user";
   return saved && !isAnswered ? { ...saved, messages: saved.messages.slice(0, -1) } : saved;
+}
+
+/** Shows which servers are waited for. Throws CANCELLED if the person does not want to wait. */
+async function waitForServers(servers: ChatServers, screen: ChatScreen, signal: AbortSignal): Promise<void> {
+  const since = performance.now();
+  screen.status(() => {
+    const waitedMs = performance.now() - since;
+    const names = waitedMs < PATIENCE_MS ? [] : startingServers(servers.host);
+    return names.length === 0 ? undefined : `starting: ${names.join(", ")} (${elapsedText(waitedMs)})`;
+  });
+  await servers.started(signal);
+  screen.status(undefined);
+  signal.throwIfAborted();
 }
 
 /** Models of the configuration that cannot be used are left out. */

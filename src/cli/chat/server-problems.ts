@@ -16,6 +16,19 @@ export function failedServers(host: Host): ServerProblem[] {
   });
 }
 
+/** The servers that are being started now. */
+export function startingServers(host: Host): string[] {
+  const ids = host.directory.visibleTo(CHAT_AGENT).map(({ id }) => id);
+  return ids.filter((id) => host.find(id)?.state.kind === "starting");
+}
+
+/** A server that the chat no longer waits for. */
+export function stillStarting(server: string): ServerProblem {
+  const message = `server "${server}" is still starting; its tools are added when it is ready`;
+  const hint = `To see what it does: nexus mcp doctor ${server}`;
+  return { server, error: new NexusError("TIMEOUT", message, { server, hint, mayHaveReached: false }) };
+}
+
 /** Throws why the first one failed if none of the servers that were named can be used: an answer without them is useless. */
 export function requireOneOf(names: readonly string[], host: Host): void {
   const failed = new Map(failedServers(host).map(({ server, error }) => [server, error]));

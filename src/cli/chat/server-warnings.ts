@@ -4,7 +4,7 @@ import { stateWords } from "../command/state-words.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { chatStateWords } from "./chat-state-words.ts";
 import { CHAT_AGENT } from "./chat-state.ts";
-import { failedServers, type ServerProblem } from "./server-problems.ts";
+import { failedServers, startingServers, stillStarting, type ServerProblem } from "./server-problems.ts";
 import { missingTools, type ToolPatterns } from "./tool-patterns.ts";
 import type { ChatScreen } from "./terminal/chat-screen.ts";
 import type { TerminalInput } from "./terminal/terminal-input.ts";
@@ -17,7 +17,7 @@ export interface ServerWarningsOptions {
 
 /**
  * One line for each server that cannot be used, when it fails and when it is back, and for each option that names a tool
- * which a connected server does not have. The chat goes on.
+ * which a connected server does not have. The chat goes on. Made when the chat no longer waits for servers that start.
  */
 export class ServerWarnings implements Disposable {
   readonly #host: Host;
@@ -25,10 +25,19 @@ export class ServerWarnings implements Disposable {
   readonly #stop: () => void;
   readonly #failed = new Set<string>();
   readonly #used = new Set<string>();
+  /** Those that were not ready when the chat began. */
+  readonly #late: readonly string[];
+  readonly #awaited: Set<string>;
 
   constructor(host: Host, options: ServerWarningsOptions) {
     this.#host = host;
     this.#options = options;
+    this.#late = startingServers(host);
+    this.#awaited = new Set(this.#late);
+    for (const id of this.#late) {
+      const { message } = stillStarting(id).error;
+      this.#show((screen) => screen.labelled("yellow", "warning:", message));
+    }
     for (const { id } of host.directory.visibleTo(CHAT_AGENT)) this.#look(id);
     this.#stop = host.on(({ kind, server }) => {
       if (kind === "state" && host.directory.visibleTo(CHAT_AGENT).some(({ id }) => id === server)) this.#look(server);
@@ -38,7 +47,9 @@ export class ServerWarnings implements Disposable {
   /** The same for programs, as it is now. */
   get problems(): ServerProblem[] {
     const missing = [...this.#used].flatMap((id) => missingTools(this.#host, id, this.#options.patterns));
-    return [...failedServers(this.#host), ...missing];
+    const failed = failedServers(this.#host);
+    const late = this.#late.filter((id) => !failed.some(({ server }) => server === id));
+    return [...failed, ...late.map(stillStarting), ...missing];
   }
 
   [Symbol.dispose](): void {
@@ -59,7 +70,9 @@ export class ServerWarnings implements Disposable {
       for (const { error } of missingTools(this.#host, id, this.#options.patterns)) this.#tell(error);
     }
     this.#used.add(id);
-    if (this.#failed.delete(id)) this.#show((screen) => screen.labelled("green", `${id}:`, stateWords(server)));
+    const isBack = this.#failed.delete(id);
+    const isLate = this.#awaited.delete(id);
+    if (isBack || isLate) this.#show((screen) => screen.labelled("green", `${id}:`, stateWords(server)));
   }
 
   #warn(server: ServerStatus): void {
