@@ -5,9 +5,10 @@ import { promptCommands, type PromptCommand } from "../../host/registry.ts";
 import { sizeText } from "../../text/byte-size.ts";
 import { agoText } from "../../text/duration.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
-import { MCP_COMMANDS, serverIds, serverIn, unlessKnown } from "./mcp-commands.ts";
+import { MCP_COMMANDS, unlessKnown } from "./mcp-commands.ts";
 import { promptParts, promptValues, resourceParts } from "./prompt-parts.ts";
-import type { SlashCommand } from "./slash-command.ts";
+import { requireUsedServer, serverIds, usedServerIn } from "./server-names.ts";
+import { findSlashCommand, type SlashCommand } from "./slash-command.ts";
 
 const MAX_LISTED = 20;
 
@@ -81,6 +82,16 @@ export function slashCommands(state: ChatState): SlashCommand[] {
   return [...OWN_COMMANDS, ...MCP_COMMANDS, ...promptsAsCommands(state)];
 }
 
+/** The command that a line names. Throws for a prompt of a server that is not used now, and for unknown commands. */
+export function findChatCommand(line: string, state: ChatState): ReturnType<typeof findSlashCommand> {
+  try {
+    return findSlashCommand(line, slashCommands(state));
+  } catch (error) {
+    requireUsedServer(state, line.slice(1));
+    throw error;
+  }
+}
+
 /** `/server:prompt` */
 function promptsAsCommands({ servers }: ChatState): SlashCommand[] {
   return promptCommands(servers.host, { agent: CHAT_AGENT }).map((prompt) => {
@@ -116,7 +127,7 @@ async function addResource(
   signal: AbortSignal,
 ): Promise<void> {
   const { servers, screen, input } = state;
-  const server = serverIn(state, name);
+  const server = usedServerIn(state, name);
   const read = servers.host.readResource(server, uri, { signal, input, agent: CHAT_AGENT });
   const { contents } = await read.catch((error: unknown) => {
     throw unlessKnown(asNexusError(error), uri, {

@@ -37,9 +37,14 @@ export class ChatServers implements AsyncDisposable {
     this.#close = close;
   }
 
+  /** The ids of all servers, in the order of the configuration. */
+  get ids(): readonly string[] {
+    return this.#definitions.map(({ id }) => id);
+  }
+
   /** The ids of servers that were disconnected by hand. */
   get disconnected(): readonly string[] {
-    return this.#definitions.map(({ id }) => id).filter((id) => this.#disconnected.has(id));
+    return this.ids.filter((id) => this.#disconnected.has(id));
   }
 
   /** Closes the connection of a server until it is connected again. */

@@ -4,9 +4,9 @@ import { unlessAborted } from "../../async/unless-aborted.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { pluralize } from "../output/amounts.ts";
 import type { Output } from "../output/output.ts";
-import { slashCommands } from "./chat-commands.ts";
+import { findChatCommand, slashCommands } from "./chat-commands.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
-import { completeSlash, findSlashCommand, isSlashCommand } from "./slash-command.ts";
+import { completeSlash, isSlashCommand } from "./slash-command.ts";
 import type { InputHistory } from "./terminal/input-history.ts";
 import type { Completions, Entered, TerminalInput } from "./terminal/terminal-input.ts";
 import { EMPTY_ANSWER, TurnDisplay } from "./turn-display.ts";
@@ -101,7 +101,7 @@ export class InteractiveChat {
     }
     try {
       const outcome = await this.#interruptible(async (signal) => {
-        const { command, words } = findSlashCommand(line, slashCommands(this.#state));
+        const { command, words } = findChatCommand(line, this.#state);
         return unlessAborted(Promise.resolve(command.run(words, this.#state, signal)), signal);
       });
       if (outcome?.kind === "exit") return "exit";

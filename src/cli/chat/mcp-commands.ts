@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { lastLines, timedLine } from "../../host/server-log-reader.ts";
 import { nearestName } from "../../text/nearest-name.ts";
-import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { pluralize } from "../output/amounts.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
 import { chatStateWords } from "./chat-state-words.ts";
 import { promptText } from "./prompt-parts.ts";
+import { connectedServerIn, requireUsedServer, serverIds, serverIn, usedServerIn } from "./server-names.ts";
 import type { SlashCommand } from "./slash-command.ts";
 
 const LOG_LINES = 20;
@@ -26,7 +27,7 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
     usage: "[server]",
     help: "list the tools",
     words: { min: 0, max: 1 },
-    run: ([server], state) => showTools(state, server && serverIn(state, server)),
+    run: ([server], state) => showTools(state, server && usedServerIn(state, server)),
     complete: (_words, state) => serverIds(state),
   },
   {
@@ -34,7 +35,7 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
     usage: "[server]",
     help: "list the resources and templates",
     words: { min: 0, max: 1 },
-    run: ([server], state) => showResources(state, server && serverIn(state, server)),
+    run: ([server], state) => showResources(state, server && usedServerIn(state, server)),
     complete: (_words, state) => serverIds(state),
   },
   {
@@ -42,7 +43,7 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
     usage: "[server]",
     help: "list the prompts",
     words: { min: 0, max: 1 },
-    run: ([server], state) => showPrompts(state, server && serverIn(state, server)),
+    run: ([server], state) => showPrompts(state, server && usedServerIn(state, server)),
     complete: (_words, state) => serverIds(state),
   },
   {
@@ -74,7 +75,7 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
     run: async ([server = ""], state) => {
       const id = serverIn(state, server);
       await state.servers.disconnect(id);
-      state.screen.note(`${id}: disconnected`);
+      showServer(state, id);
     },
     complete: (_words, state) => serverIds(state),
   },
@@ -83,7 +84,7 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
     usage: "<server>",
     help: "use the tools of a server again",
     words: ONE,
-    run: ([server = ""], state) => toggle(state, serverIn(state, server), true),
+    run: ([server = ""], state) => toggle(state, connectedServerIn(state, server), true),
     complete: (_words, state) => serverIds(state),
   },
   {
@@ -91,7 +92,7 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
     usage: "<server>",
     help: "hide the tools of a server from the model, for this chat",
     words: ONE,
-    run: ([server = ""], state) => toggle(state, serverIn(state, server), false),
+    run: ([server = ""], state) => toggle(state, connectedServerIn(state, server), false),
     complete: (_words, state) => serverIds(state),
   },
   {
@@ -100,7 +101,7 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
     help: "try a failed server again, or read the lists of a running one",
     words: ONE,
     run: async ([server = ""], state) => {
-      const id = serverIn(state, server);
+      const id = connectedServerIn(state, server);
       await state.servers.host.retry(id);
       showServer(state, id);
     },
@@ -115,24 +116,6 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
     complete: (_words, state) => serverIds(state),
   },
 ];
-
-/** All of them, also those that were disconnected by hand. */
-export function serverIds({ servers }: Pick<ChatState, "servers">): string[] {
-  const visible = servers.host.directory.visibleTo(CHAT_AGENT).map(({ id }) => id);
-  return [...visible, ...servers.disconnected];
-}
-
-/** The id of a server that this chat has; throws NAME_UNKNOWN. */
-export function serverIn(state: Pick<ChatState, "servers">, name: string): string {
-  const ids = serverIds(state);
-  const id = state.servers.host.directory.find(name)?.id ?? name;
-  if (ids.includes(id)) return id;
-  const near = nearestName(name, ids);
-  throw new NexusError("NAME_UNKNOWN", `This chat has no server "${name}"`, {
-    hint: near === undefined ? "/mcp lists them." : `Did you mean "${near}"? /mcp lists them.`,
-    mayHaveReached: false,
-  });
-}
 
 /** An unknown name gets the nearest one and the command that lists them all, whoever has noticed it. */
 export function unlessKnown(
@@ -157,7 +140,7 @@ function showServers(state: ChatState): void {
 function showServer({ screen, servers }: ChatState, id: string): void {
   const status = servers.host.find(id);
   const count = servers.host.tools(scope).filter(({ server }) => server === id).length;
-  const state = status ? chatStateWords(status) : "disconnected";
+  const state = status ? chatStateWords(status) : `disconnected; to connect it: /mcp connect ${id}`;
   const tools =
     status?.state.kind === "ready" || status?.state.kind === "degraded" ? `, ${pluralize(count, "tool")}` : "";
   screen.labelled("bold", `${id}:`, `${state}${tools}`);
@@ -205,9 +188,11 @@ function showPrompts({ screen, servers: { host } }: ChatState, only: string | un
 
 async function showPrompt(
   [name = "", ...pairs]: readonly string[],
-  { screen, servers, input }: ChatState,
+  state: ChatState,
   signal: AbortSignal,
 ): Promise<void> {
+  const { screen, servers, input } = state;
+  requireUsedServer(state, name);
   const args = Object.fromEntries(pairs.map((pair) => [pair.split("=")[0] ?? "", pair.slice(pair.indexOf("=") + 1)]));
   const { messages } = await servers.host.getPrompt(name, args, { signal, input, ...scope }).catch((error: unknown) => {
     const known = servers.host.prompts(scope).map(({ server, prompt }) => `${server}.${prompt.name}`);

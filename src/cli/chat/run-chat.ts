@@ -19,7 +19,7 @@ import { turnLimits } from "./chat-options.ts";
 import { ChatPerson } from "./chat-person.ts";
 import type { ChatServers } from "./chat-servers.ts";
 import { CHAT_AGENT, type ChatModels, type ChatState } from "./chat-state.ts";
-import { serverIn } from "./mcp-commands.ts";
+import { serverIn } from "./server-names.ts";
 import { requireOneOf, startingServers } from "./server-problems.ts";
 import { greet, InteractiveChat } from "./interactive-chat.ts";
 import { answerOnce } from "./one-answer.ts";

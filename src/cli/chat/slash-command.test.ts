@@ -8,7 +8,8 @@ const help: SlashCommand = { name: "/help", usage: "", help: "", words: { min: 0
 const commands = [help, ...MCP_COMMANDS];
 /** The servers that completion offers; nothing else of it is used here. */
 const directory = { visibleTo: () => [{ id: "files" }, { id: "github" }] };
-const state = { servers: { host: { directory }, disconnected: ["old"] } } as unknown as ChatState;
+const ids = ["files", "old", "github"];
+const state = { servers: { host: { directory }, ids, disconnected: ["old"] } } as unknown as ChatState;
 const complete = (before: string) => completeSlash(before, commands, state).words;
 
 test("a message is a command if its first word is one, and a path is not", () => {

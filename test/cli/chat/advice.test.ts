@@ -54,6 +54,35 @@ test("forgetting all decisions is no error without any, and an unknown one names
 });
 
 describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
+  test("says of a server that was disconnected or disabled how to use it again", async () => {
+    const servers = { ...everything, second: stdioFixture() };
+    await using world = await ChatWorld.open({ servers });
+    const talk = world.talk([], { columns: 200 });
+    await talk.say("/mcp disconnect everything");
+    await talk.shows("everything: disconnected; to connect it: /mcp connect everything");
+    for (const typed of [
+      ...["retry", "enable", "disable", "tools", "resources", "prompts"].map((verb) => `/mcp ${verb} everything`),
+      "/mcp prompt everything.test_simple_prompt",
+      "/resource everything test://x",
+      "/everything:test_simple_prompt",
+    ]) {
+      await talk.say(typed);
+      await talk.shows("everything is disconnected. To connect it: /mcp connect everything");
+    }
+    await talk.say("/mcp");
+    expect(await talk.shows("second: ready")).toContain("everything: disconnected; to connect it:");
+    await talk.say("/mcp connect everything");
+    await talk.shows("everything: ready");
+    await talk.say("/mcp disable everything");
+    for (const typed of ["/mcp tools everything", "/resource everything test://x", "/everything:test_simple_prompt"]) {
+      await talk.say(typed);
+      await talk.shows("everything is disabled. To enable it: /mcp enable everything");
+    }
+    await talk.shows("\n> ");
+    talk.type(KEYS.ctrlD);
+    expect(await talk.ended()).toBe(0);
+  });
+
   test("names the next step after a wrong command, name or state", async () => {
     const servers = { ...everything, broken: { command: "no-such-program-here" } };
     await using world = await ChatWorld.open({ servers });
