@@ -4,6 +4,7 @@ import { asNexusError } from "../../errors/nexus-error.ts";
 import { promptCommands, type PromptCommand } from "../../host/registry.ts";
 import { sizeText } from "../../text/byte-size.ts";
 import { agoText } from "../../text/duration.ts";
+import { resolveListed } from "./chat-models.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
 import { MCP_COMMANDS, unlessKnown } from "./mcp-commands.ts";
 import { promptParts, promptValues, resourceParts } from "./prompt-parts.ts";
@@ -23,11 +24,13 @@ const OWN_COMMANDS: readonly SlashCommand[] = [
   {
     name: "/model",
     usage: "[provider:model]",
-    help: "show or change the model",
+    help: "show the models, or change the model",
     words: { min: 0, max: 1 },
-    run: async ([name], { conversation, models, screen }) => {
-      if (name !== undefined) conversation.model = await models.resolve(name);
+    run: async ([name], state, signal) => {
+      const { conversation, models, screen } = state;
+      if (name !== undefined) conversation.model = await resolveListed(models, name, signal);
       screen.note(`The model is ${conversation.model.name}.`);
+      if (name === undefined) await showModels(state, signal);
     },
     complete: (_words, { models }) => models.names,
   },
@@ -149,6 +152,16 @@ function showHelp(state: ChatState): void {
   const { screen } = state;
   screen.described(slashCommands(state).map(({ name, usage, help }) => [`${name} ${usage}`.trim(), help]));
   screen.note("A backslash at the end of a line, or Alt-Enter, begins another line. Ctrl-C stops the answer.", "dim");
+}
+
+async function showModels({ models, screen, conversation }: ChatState, signal: AbortSignal): Promise<void> {
+  const listed = await models.list(undefined, signal);
+  const others = [...new Set([...models.names, ...listed])].filter((name) => name !== conversation.model.name);
+  if (others.length === 0) return;
+  screen.note("Others, for /model provider:model:");
+  for (const name of others.slice(0, MAX_LISTED)) screen.note(`  ${name}`);
+  const more = others.length - MAX_LISTED;
+  if (more > 0) screen.note(`and ${more} more: nexus models list --verbose`, "dim");
 }
 
 async function showSessions({ sessions, screen, conversation }: ChatState): Promise<void> {

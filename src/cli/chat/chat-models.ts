@@ -1,7 +1,12 @@
-import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import type { ModelProvider } from "../../agent/model/model-provider.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { nearestName } from "../../text/nearest-name.ts";
 import type { CommandContext } from "../command/command.ts";
 import { openModelCatalog } from "../models/open-catalog.ts";
 import type { ChatModels } from "./chat-state.ts";
+
+/** How long a person waits for a list that is only there to help. */
+const LIST_MS = 5_000;
 
 /** The models of the configuration and the environment, with the time limit of the command line. */
 export async function openChatModels(context: CommandContext<object>): Promise<ChatModels & AsyncDisposable> {
@@ -17,8 +22,35 @@ export async function openChatModels(context: CommandContext<object>): Promise<C
         throw context.out.json ? withExample(asNexusError(error)) : error;
       }
     },
+    list: async (provider, signal) => {
+      const asked = catalog.providers.filter(({ name }) => provider === undefined || name === provider);
+      const lists = asked.map(async (each) => {
+        const models = await catalog.list(each, LIST_MS, signal).catch(() => []);
+        return models.map((model) => `${each.name}:${model}`);
+      });
+      return (await Promise.all(lists)).flat();
+    },
     [Symbol.asyncDispose]: () => catalog.close(),
   };
+}
+
+/** A model by its name. Throws NAME_UNKNOWN if its provider lists others only; without a list, any name is accepted. */
+export async function resolveListed(models: ChatModels, name: string, signal: AbortSignal): Promise<ModelProvider> {
+  const model = await models.resolve(name);
+  if (models.names.includes(name)) return model;
+  const listed = await models.list(name.slice(0, name.indexOf(":")), signal);
+  if (listed.length === 0 || listed.some((each) => isMeant(name, each))) return model;
+  const near = nearestName(name, listed);
+  throw new NexusError("NAME_UNKNOWN", `There is no model "${name}"`, {
+    hint: `${near === undefined ? "" : `Did you mean "${near}"? `}/model lists them.`,
+    mayHaveReached: false,
+  });
+}
+
+/** Providers also accept short names: `qwen3` for `qwen3:latest`, `…-latest` and `…-0` for the newest one with a date. */
+function isMeant(name: string, listed: string): boolean {
+  const short = name.replace(/-(?:latest|0)$/, "");
+  return listed === name || listed.startsWith(`${short}:`) || listed.startsWith(`${short}-`);
 }
 
 /** Programs get no example beside the hint, so it is part of it. */

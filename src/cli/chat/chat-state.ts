@@ -15,6 +15,8 @@ export interface ChatModels {
   resolve(name: string | undefined): Promise<ModelProvider>;
   /** Names that can be suggested. */
   readonly names: readonly string[];
+  /** The models that a provider lists, or all of them. Lists that are not available are left out. */
+  list(provider: string | undefined, signal: AbortSignal): Promise<string[]>;
 }
 
 /** What the commands of a chat work on. */

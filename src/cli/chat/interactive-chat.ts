@@ -120,7 +120,7 @@ export class InteractiveChat {
       return conversation.send([...attached, ...content], { signal, onEvent: this.#display.onEvent });
     });
     this.#display.end();
-    if (result.error) this.#tell(result.error);
+    if (result.error) this.#tell(withModelHint(result.error));
     else if (result.stopReason === "cancelled") screen.note("stopped", "yellow");
     else if (result.stopReason === "end") {
       if (result.text === "") screen.note(EMPTY_ANSWER, "yellow");
@@ -158,6 +158,12 @@ export class InteractiveChat {
     if (error.code === "CANCELLED") this.#state.screen.note("stopped", "yellow");
     else this.#options.out.error(error);
   }
+}
+
+/** In a turn only the model can be unknown. */
+function withModelHint(error: NexusError): NexusError {
+  if (error.code !== "NAME_UNKNOWN") return error;
+  return error.amended({ hint: "/model lists the models, /model provider:model changes it." });
 }
 
 /** The first lines: model, servers, tools. */

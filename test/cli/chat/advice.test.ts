@@ -103,4 +103,36 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     talk.type(KEYS.ctrlD);
     expect(await talk.ended()).toBe(0);
   });
+
+  test("keeps the model if its provider does not list the one that /model names", async () => {
+    await using world = await ChatWorld.open();
+    const talk = world.talk([], { columns: 200 });
+    await talk.say("/model fake:fake-smal");
+    await talk.shows(`There is no model "fake:fake-smal"`);
+    await talk.shows(`Did you mean "fake:fake-small"? /model lists them.`);
+    await talk.say("/model");
+    await talk.shows("The model is fake:fake-large.");
+    await talk.shows("  fake:fake-small");
+    await talk.say("/model fake:fake-small");
+    await talk.shows("The model is fake:fake-small.");
+    await talk.shows("\n> ");
+    talk.type(KEYS.ctrlD);
+    expect(await talk.ended()).toBe(0);
+  });
+
+  test("accepts any model without a list, and names /model when it turns out to be unknown", async () => {
+    await using world = await ChatWorld.open();
+    world.provider.models = undefined;
+    const talk = world.talk([], { columns: 200 });
+    await talk.say("/model fake:other");
+    await talk.shows("The model is fake:other.");
+    await talk.shows("\n> ");
+    world.provider.models = ["fake-large"];
+    talk.type("Hi", KEYS.enter);
+    await talk.shows(`has no model "other"`);
+    await talk.shows("/model lists the models");
+    await talk.shows("\n> ");
+    talk.type(KEYS.ctrlD);
+    expect(await talk.ended()).toBe(0);
+  });
 });
