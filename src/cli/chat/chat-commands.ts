@@ -7,7 +7,7 @@ import { agoText } from "../../text/duration.ts";
 import { resolveListed } from "./chat-models.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
 import { MCP_COMMANDS, unlessKnown } from "./mcp-commands.ts";
-import { promptParts, promptValues, resourceParts } from "./prompt-parts.ts";
+import { expandPrompt, promptParts, promptUsage, resourceParts } from "./prompt-parts.ts";
 import { requireUsedServer, serverIds, usedServerIn } from "./server-names.ts";
 import { findSlashCommand, type SlashCommand } from "./slash-command.ts";
 
@@ -97,25 +97,17 @@ export function findChatCommand(line: string, state: ChatState): ReturnType<type
 
 /** `/server:prompt` */
 function promptsAsCommands({ servers }: ChatState): SlashCommand[] {
-  return promptCommands(servers.host, { agent: CHAT_AGENT }).map((prompt) => {
-    const usage = prompt.arguments.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(" ");
-    return asCommand(prompt, usage);
-  });
+  return promptCommands(servers.host, { agent: CHAT_AGENT }).map(asCommand);
 }
 
-function asCommand(prompt: PromptCommand, usage: string): SlashCommand {
+function asCommand(prompt: PromptCommand): SlashCommand {
   return {
     name: `/${prompt.name}`,
-    usage,
+    usage: promptUsage(prompt),
     help: prompt.description,
     words: { min: 0, max: Infinity },
     run: async (words, { input, screen }, signal) => {
-      const result = await prompt.expand(promptValues(words, prompt), { signal, input }).catch((error: unknown) => {
-        const failure = asNexusError(error);
-        throw failure.code === "ARGUMENTS_INVALID"
-          ? failure.amended({ hint: `Usage: /${prompt.name} ${usage}` })
-          : failure;
-      });
+      const result = await expandPrompt(prompt, words, { command: `/${prompt.name}`, signal, input });
       const parts = promptParts(result, prompt);
       screen.note(`sending ${pluralize(result.messages.length, "message")} of ${prompt.name}`, "dim");
       return { kind: "send", parts };

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { lastLines, timedLine } from "../../host/server-log-reader.ts";
+import { promptCommands, type PromptCommand } from "../../host/registry.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { pluralize } from "../output/amounts.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
 import { chatStateWords } from "./chat-state-words.ts";
-import { promptText } from "./prompt-parts.ts";
+import { expandPrompt, promptText } from "./prompt-parts.ts";
 import { connectedServerIn, requireUsedServer, serverIds, serverIn, usedServerIn } from "./server-names.ts";
 import type { SlashCommand } from "./slash-command.ts";
 
@@ -48,12 +49,12 @@ export const MCP_COMMANDS: readonly SlashCommand[] = [
   },
   {
     name: "/mcp prompt",
-    usage: "<server.prompt> [argument=value]…",
+    usage: "<server.prompt> [argument]…",
     help: "show the messages of a prompt without sending them",
     words: { min: 1, max: Infinity },
     run: showPrompt,
     complete: ([, ...more], { servers }) =>
-      more.length > 0 ? [] : servers.host.prompts(scope).map(({ server, name }) => `${server}.${name}`),
+      more.length > 0 ? [] : promptCommands(servers.host, scope).map(dottedName),
   },
   {
     name: "/mcp connect",
@@ -187,18 +188,28 @@ function showPrompts({ screen, servers: { host } }: ChatState, only: string | un
 }
 
 async function showPrompt(
-  [name = "", ...pairs]: readonly string[],
+  [name = "", ...words]: readonly string[],
   state: ChatState,
   signal: AbortSignal,
 ): Promise<void> {
   const { screen, servers, input } = state;
   requireUsedServer(state, name);
-  const args = Object.fromEntries(pairs.map((pair) => [pair.split("=")[0] ?? "", pair.slice(pair.indexOf("=") + 1)]));
-  const { messages } = await servers.host.getPrompt(name, args, { signal, input, ...scope }).catch((error: unknown) => {
-    const known = servers.host.prompts(scope).map(({ server, prompt }) => `${server}.${prompt.name}`);
-    throw unlessKnown(asNexusError(error), name, { known, list: "/mcp prompts" });
+  const prompts = promptCommands(servers.host, scope);
+  const full = servers.host.directory.withId(name);
+  const prompt = prompts.find((each) => each.name === name || dottedName(each) === full);
+  const expanding = prompt
+    ? expandPrompt(prompt, words, { command: `/mcp prompt ${name}`, signal, input })
+    : servers.host.getPrompt(name, {}, { signal, input, ...scope });
+  const { messages } = await expanding.catch((error: unknown) => {
+    if (prompt) throw error;
+    throw unlessKnown(asNexusError(error), name, { known: prompts.map(dottedName), list: "/mcp prompts" });
   });
   for (const message of messages) screen.labelled("bold", `${message.role}:`, promptText(message));
+}
+
+/** `server.prompt` */
+function dottedName({ name, server }: PromptCommand): string {
+  return `${server}.${name.slice(server.length + 1)}`;
 }
 
 async function toggle(state: ChatState, id: string, isEnabled: boolean): Promise<void> {

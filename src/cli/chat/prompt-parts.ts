@@ -1,7 +1,8 @@
 import type { UserMessage } from "../../agent/model/model-message.ts";
 import { modelResult, type ModelResult } from "../../agent/tools/model-result.ts";
 import { promptLine } from "../../agent/tools/origin.ts";
-import type { PromptCommand } from "../../host/registry.ts";
+import { asNexusError } from "../../errors/nexus-error.ts";
+import type { ExecuteOptions, PromptCommand } from "../../host/registry.ts";
 import { resultParts } from "../../host/result-parts.ts";
 import type { GetPromptResult, ResourceContents } from "../../protocol/mcp.ts";
 
@@ -31,6 +32,25 @@ export function promptParts(
 export function resourceParts(server: string, uri: string, contents: readonly ResourceContents[]): ModelResult {
   const content = contents.map((resource) => ({ type: "resource", resource }));
   return modelResult({ content }, { server, resource: uri }, undefined);
+}
+
+/** The arguments of a prompt, for people: `<place> [style]`. */
+export function promptUsage({ arguments: parameters }: Pick<PromptCommand, "arguments">): string {
+  return parameters.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(" ");
+}
+
+/** Gets a prompt with the values of a typed command, whose usage is part of the error about its arguments. */
+export function expandPrompt(
+  prompt: PromptCommand,
+  words: readonly string[],
+  { command, ...options }: ExecuteOptions & { command: string },
+): Promise<GetPromptResult> {
+  return prompt.expand(promptValues(words, prompt), options).catch((error: unknown) => {
+    const failure = asNexusError(error);
+    throw failure.code === "ARGUMENTS_INVALID"
+      ? failure.amended({ hint: `Usage: ${command} ${promptUsage(prompt)}`.trimEnd() })
+      : failure;
+  });
 }
 
 /** The values of a typed command: by name if all of them are `name=value` of arguments, otherwise in their order. */

@@ -91,6 +91,11 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     for (const [typed, answer] of [
       ["/mcp foo", "After /mcp comes tools, resources"],
       ["/mcp prompt everything.nope", "/mcp prompts lists them"],
+      ["/mcp prompt everything.test_prompt_with_arguments Rome two words", "arg1='Rome', arg2='two words'"],
+      [
+        "/mcp prompt everything.test_prompt_with_arguments Rome",
+        "Usage: /mcp prompt everything.test_prompt_with_arguments <arg1> <arg2>",
+      ],
       ["/resource everything test://nope", "/mcp resources everything lists them"],
       ["/everything:test_prompt_with_arguments", "Usage: /everything:test_prompt_with_arguments <"],
       ["/mcp disable everything", "disabled for this chat"],
