@@ -76,7 +76,7 @@ export async function runChat(setting: ChatSetting): Promise<number> {
     onUsage: (usage, model) => later.conversation?.count(usage, model),
   });
   await using servers = await setting.openServers(questions);
-  for (const name of context.options["allow-sampling"] ?? []) serverIn({ servers }, name);
+  for (const name of context.options["allow-sampling"] ?? []) serverIn({ servers }, name, `"nexus mcp servers"`);
   const resumed = content === undefined ? answeredPart(setting.resumed) : setting.resumed;
   const conversation = openConversation({ ...setting, resumed }, servers.host, { ...terminal, questions });
   later.conversation = conversation;

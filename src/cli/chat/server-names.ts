@@ -12,14 +12,14 @@ export function serverIds({ servers }: OfServers): string[] {
   return servers.ids.filter((id) => known.has(id));
 }
 
-/** The id of a server that this chat has; throws NAME_UNKNOWN. */
-export function serverIn(state: OfServers, name: string): string {
+/** The id of a server that this chat has; throws NAME_UNKNOWN, with the command that lists the servers. */
+export function serverIn(state: OfServers, name: string, list = "/mcp"): string {
   const ids = serverIds(state);
   const id = ids.includes(name) ? name : serverId(name);
   if (ids.includes(id)) return id;
   const near = nearestName(name, ids);
   throw new NexusError("NAME_UNKNOWN", `This chat has no server "${name}"`, {
-    hint: near === undefined ? "/mcp lists them." : `Did you mean "${near}"? /mcp lists them.`,
+    hint: `${near === undefined ? "" : `Did you mean "${near}"? `}${list} lists them.`,
     mayHaveReached: false,
   });
 }

@@ -11,7 +11,11 @@ test.each([
   { flags: ["--budget", "many"], code: 2, says: "--budget 20000" },
   { flags: ["--list"], code: 2, says: "without -p" },
   { flags: ["--server", "everythin"], code: 6, says: "everything" },
-  { flags: ["--allow-sampling", "everythin"], code: 6, says: "everything" },
+  {
+    flags: ["--allow-sampling", "everythin"],
+    code: 6,
+    says: `Did you mean "everything"? "nexus mcp servers" lists them.`,
+  },
   { flags: ["--model", "fke:fake-large"], code: 6, says: "fake:fake-large" },
 ])("chat -p with $flags exits with $code and says what to write", async ({ flags, code, says }) => {
   await using world = await ChatWorld.open({ servers: everything });
