@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { withLock } from "../../files/file-lock.ts";
 import { readOwnerOnly, unreadable, writeOwnerOnly } from "../../files/owner-only-file.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -18,6 +18,9 @@ export interface ChatSessionsOptions {
   /** Characters of the messages of one session. Default: 16 million. */
   maxLength?: number | undefined;
 }
+
+/** Called for each saved conversation that cannot be read, with the reason. */
+type OnUnreadable = (error: NexusError) => void;
 
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 const ID = /^[a-z0-9]{4,16}$/;
@@ -64,24 +67,36 @@ export class ChatSessions {
     });
   }
 
-  /** The one that was used last. */
-  async getNewest(): Promise<SavedSession> {
-    const [newest] = await this.#ids();
-    if (newest) return this.get(newest.id);
+  /** The one that was used last and can be read; if none can, throws why the newest cannot. */
+  async getNewest(onUnreadable?: OnUnreadable): Promise<SavedSession> {
+    const unreadable: NexusError[] = [];
+    for await (const session of this.#readable((error) => unreadable.push(error))) {
+      for (const error of unreadable) onUnreadable?.(error);
+      return session;
+    }
+    if (unreadable[0]) throw unreadable[0];
     throw new NexusError("NAME_UNKNOWN", "There is no saved chat", {
       hint: `Start one: nexus chat`,
       mayHaveReached: false,
     });
   }
 
-  /** The newest first. Files that cannot be read are left out. */
-  async list(): Promise<SavedSession[]> {
+  /** The newest first, without those that cannot be read. */
+  async list(onUnreadable?: OnUnreadable): Promise<SavedSession[]> {
     const sessions: SavedSession[] = [];
-    for (const { id } of await this.#ids()) {
-      const session = await this.get(id).catch(() => undefined);
-      if (session) sessions.push(session);
-    }
+    for await (const session of this.#readable(onUnreadable)) sessions.push(session);
     return sessions;
+  }
+
+  async *#readable(onUnreadable: OnUnreadable | undefined): AsyncGenerator<SavedSession> {
+    for (const { id } of await this.#ids()) {
+      const session = await this.get(id).catch((error: unknown) => {
+        const failure = asNexusError(error);
+        // Another chat may have removed it since.
+        if (failure.code !== "NAME_UNKNOWN") onUnreadable?.(failure);
+      });
+      if (session) yield session;
+    }
   }
 
   #read(id: string, data: Buffer): SavedSession {

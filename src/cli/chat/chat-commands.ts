@@ -1,6 +1,6 @@
 import { pluralize } from "../output/amounts.ts";
 import { totalTokens } from "../../agent/model/usage.ts";
-import { asNexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { promptCommands, type PromptCommand } from "../../host/registry.ts";
 import { sizeText } from "../../text/byte-size.ts";
 import { agoText } from "../../text/duration.ts";
@@ -158,7 +158,7 @@ async function showModels({ models, screen, conversation }: ChatState, signal: A
 
 async function showSessions({ sessions, screen, conversation }: ChatState): Promise<void> {
   if (!sessions) return screen.note("This chat is not saved.");
-  const saved = await sessions.list();
+  const saved = await sessions.list((error) => screen.labelled("yellow", "warning:", unreadableText(error)));
   if (saved.length === 0) return screen.note("There are no saved chats.");
   const rows = saved.slice(0, MAX_LISTED).map(({ id, title, updatedAt, model }) => {
     const isThis = id === conversation.id ? " (this chat)" : "";
@@ -166,6 +166,11 @@ async function showSessions({ sessions, screen, conversation }: ChatState): Prom
   });
   screen.rows(rows);
   screen.note(`To continue one: nexus chat --resume ID`, "dim");
+}
+
+/** A saved chat that is left out, with its file. */
+export function unreadableText({ message, details: { source } }: NexusError): string {
+  return `${message}${source ? ` (${source.file})` : ""}`;
 }
 
 /** In US dollars; small amounts with more digits. */

@@ -2,14 +2,16 @@ import { join } from "node:path";
 import { ChatSessions } from "../../agent/sessions/chat-sessions.ts";
 import type { SavedSession } from "../../agent/sessions/saved-session.ts";
 import { findContextSetting } from "../../config/context-setting.ts";
-import { asNexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { agoText, isoTime } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
+import { failuresForPrograms } from "../command/ask-servers.ts";
 import { defineCommand } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
 import { tableLines } from "../output/table.ts";
 import { chatContent } from "./chat-content.ts";
+import { unreadableText } from "./chat-commands.ts";
 import { openChatModels } from "./chat-models.ts";
 import { CONFIGURED_CHAT_OPTIONS, requireSound } from "./chat-options.ts";
 import { openChatServers } from "./chat-servers.ts";
@@ -48,7 +50,7 @@ pressed twice it ends the program.`,
     const { home, platform, variables } = surroundings;
     const sessions = new ChatSessions({ folder: join(stateFolder, "chats"), platform });
     if (options.list) return showChats(sessions, out);
-    const resumed = options.resume === undefined ? undefined : await findChat(sessions, options.resume);
+    const resumed = options.resume === undefined ? undefined : await findChat(sessions, options.resume, out);
     await using models = await openChatModels(context);
     const model = await chosenModel(models, options.model, resumed);
     const content = await chatContent(context);
@@ -70,8 +72,16 @@ pressed twice it ends the program.`,
   },
 });
 
-function findChat(sessions: ChatSessions, id: string): Promise<SavedSession> {
-  return id === "" ? sessions.getNewest() : sessions.get(id);
+async function findChat(sessions: ChatSessions, id: string, out: Output): Promise<SavedSession> {
+  if (id !== "") return sessions.get(id);
+  const unreadable: NexusError[] = [];
+  const newest = await sessions.getNewest((error) => unreadable.push(error));
+  for (const error of unreadable) warn(out, `${unreadableText(error)}. Chat "${newest.id}" is continued instead.`);
+  return newest;
+}
+
+function warn(out: Output, text: string): void {
+  out.note(`${out.onStderr("yellow", "warning:")} ${visible(text)}`);
 }
 
 /** In the list, for chats of older versions that no model answered. */
@@ -89,7 +99,8 @@ function chosenModel(models: ChatModels, given: string | undefined, resumed: Sav
 }
 
 async function showChats(sessions: ChatSessions, out: Output): Promise<void> {
-  const saved = await sessions.list();
+  const unreadable: NexusError[] = [];
+  const saved = await sessions.list((error) => unreadable.push(error));
   if (out.json) {
     const items = saved.map(({ id, title, model, createdAt, updatedAt, usage, messages }) => ({
       id,
@@ -100,8 +111,9 @@ async function showChats(sessions: ChatSessions, out: Output): Promise<void> {
       usage,
       messages: messages.length,
     }));
-    return out.value({ items, errors: [] });
+    return out.value({ items, errors: failuresForPrograms(unreadable) });
   }
+  for (const error of unreadable) warn(out, unreadableText(error));
   if (saved.length === 0) return out.note("There are no saved chats. Start one: nexus chat");
   const rows = saved.map(({ id, title, model, updatedAt }) =>
     [id, agoText(updatedAt), visible(model || NO_MODEL), visible(title)].map((text) => ({ text })),
