@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { asNexusError } from "../../errors/nexus-error.ts";
 import type { ChatState } from "./chat-state.ts";
 import { MCP_COMMANDS } from "./mcp-commands.ts";
 import { promptValues } from "./prompt-parts.ts";
@@ -28,6 +29,19 @@ test("wrong commands and wrong numbers of words say what to do", () => {
   expect(() => findSlashCommand("/mcp conect files", commands)).toThrow("There is no command /mcp conect");
   expect(() => findSlashCommand("/mcp connect", commands)).toThrow("Usage: /mcp connect <server>");
   expect(() => findSlashCommand(`/mcp logs "x`, commands)).toThrow("unclosed");
+});
+
+test("a wrong command is suggested only one that has a similar name", () => {
+  const hintOf = (typed: string) => {
+    try {
+      return findSlashCommand(typed, commands).command.name;
+    } catch (error) {
+      return asNexusError(error).hint;
+    }
+  };
+  expect(hintOf("/mcp foo")).toMatch(/^After/);
+  expect(hintOf("/mcp tols")).toMatch(/^Did you mean \/mcp tools\? /);
+  expect(hintOf("/hepl")).toMatch(/^Did you mean \/help\? /);
 });
 
 test("Tab offers commands, their second words, and servers", () => {

@@ -52,10 +52,17 @@ function isPrefix(name: readonly string[], words: readonly string[]): boolean {
 function unknownCommand(words: readonly string[], commands: readonly SlashCommand[]): NexusError {
   const [first = "", second] = words;
   const names = commands.map(({ name }) => name);
-  const given = first === "/mcp" && second !== undefined ? `${first} ${second}` : first;
-  const near = nearestName(given, names);
-  const parts = given === first ? [] : names.filter((name) => name.startsWith("/mcp ")).map((name) => name.slice(5));
-  const all = parts.length === 0 ? "/help lists them all." : `After /mcp comes ${parts.join(", ")}.`;
+  if (first !== "/mcp" || second === undefined) {
+    const near = nearestName(first, names);
+    return noCommand(first, near, "/help lists them all.");
+  }
+  const parts = names.filter((name) => name.startsWith("/mcp ")).map((name) => name.slice(5));
+  // Without "/mcp", which would make any two short words similar.
+  const near = nearestName(second, parts);
+  return noCommand(`/mcp ${second}`, near && `/mcp ${near}`, `After /mcp comes ${parts.join(", ")}.`);
+}
+
+function noCommand(given: string, near: string | undefined, all: string): NexusError {
   return wrongUsage(`There is no command ${given}`, near === undefined ? all : `Did you mean ${near}? ${all}`);
 }
 
