@@ -109,8 +109,7 @@ export class SamplingDesk {
   #ask(server: string, prepared: Prepared, signal: AbortSignal): Promise<Prepared> {
     const { ask } = this.#options;
     if (!ask) {
-      const hint = `Allow it with --allow-sampling ${server}.`;
-      throw samplingDenied(server, "there is no person to ask for permission", hint);
+      throw samplingDenied(server, "there is no person to ask", `To allow it: --allow-sampling ${server}`);
     }
     const asking = this.#turns.run(async () => {
       signal.throwIfAborted();
@@ -118,7 +117,7 @@ export class SamplingDesk {
       if (this.#allowed.has(server)) return prepared;
       const reply = await unlessAborted(Promise.resolve(ask(this.#questionFor(server, prepared), signal)), signal);
       requireKind(`"ask" of SamplingDesk`, reply, ["once", "session", "decline"]);
-      if (reply.kind === "decline") throw samplingDenied(server, "the user declined it");
+      if (reply.kind === "decline") throw samplingDenied(server, "the user did not allow it");
       if (reply.kind === "session") this.#allowed.add(server);
       return reply.edit ? this.#prepare(server, { ...prepared.params, ...defined(reply.edit) }) : prepared;
     });

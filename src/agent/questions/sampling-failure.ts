@@ -7,7 +7,7 @@ export function invalidSampling(problem: string): NexusError {
 
 /** A person, or the lack of one, has not allowed the request. Servers get the error of a user's rejection. */
 export function samplingDenied(server: string, reason: string, hint?: string): NexusError {
-  const message = `Server "${server}" asked for an answer of the model: ${reason}`;
+  const message = `The request of server "${server}" to use the model was declined: ${reason}`;
   return new NexusError("DENIED", message, { server, hint });
 }
 

@@ -52,7 +52,8 @@ export function serverQuestions(
     onUsage: (used) => onUsage(used.usage, used.model),
     onRefused: (server, { message, hint }) => {
       const next = hint === undefined ? "" : `. ${hint}`;
-      screen.labelled("yellow", `${server}:`, `${message}${next}`);
+      const label = message.includes(`"${server}"`) ? "warning:" : `${server}:`;
+      screen.labelled("yellow", label, `${message}${next}`);
     },
   });
   return new AgentInput({ sampling, elicitation });

@@ -39,7 +39,7 @@ test("a wrong command is suggested only one that has a similar name", () => {
       return asNexusError(error).hint;
     }
   };
-  expect(hintOf("/mcp foo")).toMatch(/^After/);
+  expect(hintOf("/mcp foo")).toMatch(/^Commands of \/mcp: tools, /);
   expect(hintOf("/mcp tols")).toMatch(/^Did you mean \/mcp tools\? /);
   expect(hintOf("/hepl")).toMatch(/^Did you mean \/help\? /);
 });

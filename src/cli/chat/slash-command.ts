@@ -59,7 +59,7 @@ function unknownCommand(words: readonly string[], commands: readonly SlashComman
   const parts = names.filter((name) => name.startsWith("/mcp ")).map((name) => name.slice(5));
   // Without "/mcp", which would make any two short words similar.
   const near = nearestName(second, parts);
-  return noCommand(`/mcp ${second}`, near && `/mcp ${near}`, `After /mcp comes ${parts.join(", ")}.`);
+  return noCommand(`/mcp ${second}`, near && `/mcp ${near}`, `Commands of /mcp: ${parts.join(", ")}.`);
 }
 
 function noCommand(given: string, near: string | undefined, all: string): NexusError {

@@ -93,7 +93,7 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     const talk = world.talk([], { columns: 200 });
     await talk.shows("/mcp retry broken, /mcp logs broken, or nexus mcp doctor broken");
     for (const [typed, answer] of [
-      ["/mcp foo", "After /mcp comes tools, resources"],
+      ["/mcp foo", "Commands of /mcp: tools, resources"],
       ["/mcp prompt everything.nope", "/mcp prompts lists them"],
       ["/mcp prompt everything.test_prompt_with_arguments Rome two words", "arg1='Rome', arg2='two words'"],
       [

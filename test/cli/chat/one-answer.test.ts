@@ -310,7 +310,9 @@ test("N8: a server's sampling is answered by the model only where it is allowed"
 
   world.provider.script({ calls }, { text: "No." });
   const people = await world.chat(["-p", "Sample", "--yes"]);
-  expect(people.stderr).toContain("--allow-sampling everything");
+  expect(people.stderr).toContain(
+    `warning: The request of server "everything" to use the model was declined: there is no person to ask. To allow it: --allow-sampling everything`,
+  );
   const form = [{ name: "mcp__everything__test_elicitation", arguments: { message: "Your name?" } }];
   world.provider.script({ calls: form }, { text: "No." });
   const declined = await world.chat(["-p", "Ask", "--yes"]);

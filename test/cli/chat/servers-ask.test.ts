@@ -41,7 +41,7 @@ describe.runIf(HAS_TERMINAL)("the public server-everything asks during a chat at
     await talk.say("Again");
     await talk.shows("Allow?");
     talk.type("n", KEYS.enter);
-    await talk.shows("the user declined it");
+    await talk.shows("was declined");
     await talk.shows("As you like.");
     talk.type(KEYS.ctrlD);
     await talk.ended();
