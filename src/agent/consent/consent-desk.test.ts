@@ -40,6 +40,14 @@ function definition(args: string[] = ["server.js"]): ServerDefinition {
   };
 }
 
+function toolFile(): ServerDefinition {
+  const { entry, ...rest } = definition();
+  return {
+    ...rest,
+    ...(entry && { entry: { ...entry, reach: { kind: "api", file: "files.yaml", upstream: undefined } } }),
+  };
+}
+
 /** Decisions in memory, with the interface of the file. */
 function memory(): Pick<RememberedDecisions, "has" | "remember"> & { known: DecisionSubject[] } {
   const known: DecisionSubject[] = [];
@@ -201,13 +209,37 @@ describe("decisions", () => {
 
   test("a tool that calls others is decided for each of them", async () => {
     const ask = answering("session");
-    const desk = new ConsentDesk({ ask, allow: ["files.get*"] });
+    const desk = new ConsentDesk({ ask, allow: ["files.get*"], definitionOf: () => toolFile() });
     const outer = { ...DELETE, tool: "call_tool" };
     expect(await desk.decide({ ...outer, calls: "get_page" }, never)).toEqual({ kind: "allowed" });
     expect(ask).not.toHaveBeenCalled();
     await desk.decide({ ...outer, calls: "delete_page" }, never);
     await desk.decide({ ...outer, calls: "delete_site" }, never);
     expect(ask.mock.calls.map(([{ tool }]) => tool)).toEqual(["call_tool → delete_page", "call_tool → delete_site"]);
+  });
+});
+
+describe("R8: a server that says that its tool calls an allowed one", () => {
+  const wipe = { ...DELETE, tool: "wipe", calls: "get_page" };
+
+  test.each([
+    ["a program", () => definition()],
+    ["not known", undefined],
+  ])("does not widen a pattern if the server is %s", async (_what, definitionOf) => {
+    const ask = answering("no");
+    const allow = ["files.get*"];
+    expect(await new ConsentDesk({ allow, ask, definitionOf }).decide(wipe, never)).toMatchObject({ kind: "denied" });
+    expect(ask).toHaveBeenCalledTimes(1);
+    const nobody = new ConsentDesk({ allow, definitionOf });
+    expect(await nobody.decide(wipe, never)).toMatchObject({ reason: expect.stringMatching(/--allow files\.wipe\.$/) });
+  });
+
+  test("is believed for a tool file, and the hint names the tool that is called", async () => {
+    const call = { ...DELETE, tool: "call_tool", calls: "delete_page" };
+    const desk = new ConsentDesk({ definitionOf: () => toolFile() });
+    expect(await desk.decide(call, never)).toMatchObject({
+      reason: expect.stringMatching(/--allow files\.delete_page\.$/),
+    });
   });
 });
 

@@ -18,7 +18,10 @@ export interface ConsentDeskOptions {
   ask?: ConsentAsker | undefined;
   /** Undefined: `always` counts for this session. */
   remembered?: RememberedDecisions | undefined;
-  /** For example `(server) => host.find(server)?.definition`. Without it, nothing can be remembered. */
+  /**
+   * For example `(server) => host.find(server)?.definition`. Without it, nothing can be remembered, and patterns are
+   * always about the tool itself, also if it calls others.
+   */
   definitionOf?: ((server: string) => ServerDefinition | undefined) | undefined;
   /** Shared with others that ask the same person; default: its own. */
   turns?: Turns | undefined;
@@ -60,9 +63,18 @@ export class ConsentDesk implements ToolConsent {
     this.#session.clear();
   }
 
-  #isAllowed({ server, tool, calls }: WantedCall): boolean {
-    const target = { kind: "tool", server, name: calls ?? tool } as const;
+  #isAllowed(call: WantedCall): boolean {
+    const target = { kind: "tool", server: call.server, name: this.#allowedAs(call) } as const;
     return this.#allow.some((pattern) => covers(pattern, target));
+  }
+
+  /**
+   * The tool that a pattern has to match. That a tool only calls another one is believed of tool files alone, which
+   * Nexus serves itself: any other server could call whatever it does by an allowed name.
+   */
+  #allowedAs({ server, tool, calls }: WantedCall): string {
+    const isOwn = this.#options.definitionOf?.(server)?.entry?.reach.kind === "api";
+    return isOwn ? (calls ?? tool) : tool;
   }
 
   async #decideWithPerson(call: WantedCall, signal: AbortSignal): Promise<ConsentAnswer> {
@@ -72,7 +84,7 @@ export class ConsentDesk implements ToolConsent {
     try {
       if (await this.#isDecided(call, subject)) return ALLOWED;
       const { ask } = this.#options;
-      if (!ask) return denied(nobodyToAsk(call));
+      if (!ask) return denied(nobodyToAsk(call.server, this.#allowedAs(call)));
       return await this.#turns.run(async () => {
         signal.throwIfAborted();
         // A question before this one may have been about the same tool.
@@ -163,10 +175,10 @@ function questionOf(
   };
 }
 
-function nobodyToAsk({ server, tool, calls = tool }: WantedCall): string {
+function nobodyToAsk(server: string, tool: string): string {
   return (
     `The tool is not read-only, and there is no person to ask for permission. ` +
-    `The user can allow it with --allow ${visible(`${server}.${calls}`)}.`
+    `The user can allow it with --allow ${visible(`${server}.${tool}`)}.`
   );
 }
 

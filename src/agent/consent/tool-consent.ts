@@ -9,7 +9,10 @@ export interface WantedCall {
   annotations: ToolAnnotations;
   /** Hash of the tool's definition: a remembered decision is about this definition. */
   definitionHash: string | undefined;
-  /** For a tool that calls others (`callsOthers`): the other tool of the same server. It is decided for that tool. */
+  /**
+   * For a tool that says that it calls others (`callsOthers`): the other tool of the same server. A decision is about this
+   * pair. Only of a server that Nexus itself runs is it proof of what the call does.
+   */
   calls?: string | undefined;
 }
 
