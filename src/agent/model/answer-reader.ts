@@ -17,6 +17,8 @@ export class AnswerReader {
   readonly #open = new Map<string, TextPart | ReasoningPart>();
   /** Calls whose arguments are not JSON: the model may have been cut off in them. */
   readonly #unclear: ToolCallPart[] = [];
+  /** The last call if it has no arguments: the model may have been cut off before them. */
+  #bare: ToolCallPart | undefined;
   #finish: FinishPart | undefined;
 
   /** `ids`: of calls that the conversation already has. */
@@ -47,8 +49,9 @@ export class AnswerReader {
     if (this.#finish?.finishReason.raw === undefined) return undefined;
     const { finishReason, usage } = this.#finish;
     const isCut = finishReason.unified === "length";
-    const kept = isCut ? [] : this.#unclear;
-    const dropped = new Set<unknown>(isCut ? this.#unclear : []);
+    const doubtful = [...this.#unclear, ...(this.#bare ? [this.#bare] : [])];
+    const kept = isCut ? [] : doubtful;
+    const dropped = new Set<unknown>(isCut ? doubtful : []);
     const content = this.#content.filter((part) => !dropped.has(part) && !isEmpty(part));
     const message: AssistantMessage = { role: "assistant", content };
     const hasCalls = content.some((part) => part.type === "tool_call");
@@ -91,9 +94,12 @@ export class AnswerReader {
       ...(part.providerMetadata && { metadata: part.providerMetadata }),
     };
     this.#content.push(call);
-    if (parsed.isJson) return [{ type: "tool_call", call }];
-    this.#unclear.push(call);
-    return [];
+    const before = this.#bare;
+    const isBare = isRecord(parsed.value) && Object.keys(parsed.value).length === 0;
+    this.#bare = isBare ? call : undefined;
+    if (!parsed.isJson) this.#unclear.push(call);
+    const ready = [...(before ? [before] : []), ...(isBare || !parsed.isJson ? [] : [call])];
+    return ready.map((each): ModelEvent => ({ type: "tool_call", call: each }));
   }
 }
 

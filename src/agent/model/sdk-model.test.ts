@@ -1,40 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { ANTHROPIC_FAILURES } from "../../../test/fixtures/providers/anthropic-fake.ts";
 import { OPENAI_FAILURES } from "../../../test/fixtures/providers/openai-fake.ts";
-import { openFakeModel } from "../../../test/fixtures/providers/fake-model.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
-import type { ModelEvent, ModelRequest } from "./model-provider.ts";
+import { all, failureOf, HELLO, openFakeModel } from "../../../test/fixtures/providers/fake-model.ts";
+import type { ModelRequest } from "./model-provider.ts";
 import type { ProviderType } from "./provider-endpoint.ts";
-import type { SdkModel } from "./sdk-model.ts";
 
 const TYPES: ProviderType[] = ["anthropic", "openai", "openai-compatible"];
 
-const HELLO: ModelRequest = { messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }] };
 const TOOL = {
   name: "add",
   description: "Adds",
   inputSchema: { type: "object", properties: { a: { type: "number" } } },
 };
-
-async function all(model: SdkModel, request: ModelRequest = HELLO, signal?: AbortSignal): Promise<ModelEvent[]> {
-  const events: ModelEvent[] = [];
-  for await (const event of model.stream(request, { signal })) events.push(event);
-  return events;
-}
-
-async function failureOf(
-  model: SdkModel,
-  request?: ModelRequest,
-): Promise<{ error: NexusError; events: ModelEvent[] }> {
-  const events: ModelEvent[] = [];
-  try {
-    for await (const event of model.stream(request ?? HELLO)) events.push(event);
-  } catch (error) {
-    if (error instanceof NexusError) return { error, events };
-    throw error;
-  }
-  throw new Error("It did not fail");
-}
 
 describe.each(TYPES)("%s", (type) => {
   test(`${type}: an answer comes as text in pieces, with usage and a message at its end`, async () => {
@@ -281,17 +258,6 @@ test("reasoning of a compatible server is reported and returned", async () => {
 describe.each(TYPES)("%s in special cases", (type) => {
   const failures = type === "anthropic" ? ANTHROPIC_FAILURES : OPENAI_FAILURES;
 
-  test(`${type}: arguments that are not JSON stay a string, unless the answer was cut off in them`, async () => {
-    await using world = await openFakeModel(type);
-    const calls = [{ id: "c1", name: "add", arguments: `{"a": 1` }];
-    world.fake.script({ calls }, { calls, stop: type === "anthropic" ? "max_tokens" : "length" });
-    expect(await all(world.model)).toMatchObject([
-      { type: "tool_call", call: { id: "c1", arguments: `{"a": 1` } },
-      { type: "end", stopReason: "tool_calls" },
-    ]);
-    expect(await all(world.model)).toMatchObject([{ type: "end", stopReason: "length", message: { content: [] } }]);
-  });
-
   test(`${type}: missing usage counts as 0, and refused content is a reason to stop`, async () => {
     await using world = await openFakeModel(type);
     world.fake.script({ text: "No.", usage: null, stop: type === "anthropic" ? "refusal" : "content_filter" });
@@ -340,15 +306,6 @@ describe.each(TYPES)("%s in special cases", (type) => {
     expect(error).toMatchObject({ code: "HTTP_STATUS", details: { status: 500 } });
     expect(error.message).toContain(world.fake.url);
     expect(world.fake.asked).toHaveLength(6);
-  });
-
-  test(`${type}: an error inside the stream is explained like one of HTTP`, async () => {
-    await using world = await openFakeModel(type);
-    const busy = { type: "overloaded_error", message: "Overloaded" };
-    world.fake.script({ text: "x", errorAt: { at: 0, ...busy } }, { text: "Now." });
-    expect((await all(world.model)).map((event) => event.type)).toEqual(["wait", "text", "end"]);
-    world.fake.script({ text: ["One", "Two", "Three"], errorAt: { at: 4, ...busy } });
-    expect((await failureOf(world.model)).error).toMatchObject({ code: "HTTP_STATUS", details: { status: 529 } });
   });
 
   test(`${type}: context and content that the provider refuses are not tried again`, async () => {
