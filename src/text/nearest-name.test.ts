@@ -18,3 +18,10 @@ test.each([
 ])("%s is nowhere near %s: what both begin with does not count", (given, other) => {
   expect(nearestName(given, [other])).toBeUndefined();
 });
+
+test("a name of more than 200 characters is not compared with others", () => {
+  const name = (length: number, end: string) => "a".repeat(length - 1) + end;
+  expect(nearestName(name(200, "b"), [name(200, "c")])).toBe(name(200, "c"));
+  expect(nearestName(name(201, "b"), [name(200, "c")])).toBeUndefined();
+  expect(nearestName(name(200, "b"), [name(201, "c")])).toBeUndefined();
+});

@@ -1,3 +1,6 @@
+/** Longer names are not typing errors, and comparing them takes long. */
+const MAX_LENGTH = 200;
+
 /** The name among `known` that was probably meant by `given`. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   return nearNames(given, known, 1)[0];
@@ -6,11 +9,17 @@ export function nearestName(given: string, known: readonly string[]): string | u
 /** The names among `known` that may have been meant by `given`, nearest first. */
 export function nearNames(given: string, known: readonly string[], max: number): string[] {
   return known
+    .filter((name) => isComparable(given.length, name.length))
     .map((name) => ({ name, ...distanceOf(given, name) }))
     .filter(({ distance, limit }) => distance < limit)
     .sort((a, b) => a.distance - b.distance)
     .slice(0, max)
     .map(({ name }) => name);
+}
+
+/** Names of which one is more than twice as long as the other are never similar. */
+function isComparable(a: number, b: number): boolean {
+  return Math.max(a, b) <= Math.min(MAX_LENGTH, 2 * Math.min(a, b));
 }
 
 function distanceOf(given: string, name: string): { distance: number; limit: number } {

@@ -197,6 +197,16 @@ test("an unknown tool is an error for the model, with the nearest name", async (
   expect(resultText(resultsIn(world.agent.messages)[0])).toContain("Did you mean mcp__kit__echo");
 });
 
+test("a very long name of a tool that does not exist is shortened in the step and in the result", async () => {
+  const name = "x".repeat(100_000);
+  await using world = await openWorld({ servers: kit, script: [[call(name)], "done"] });
+  const { steps } = await world.agent.send("go");
+  expect(steps).toMatchObject([{ tool: `${"x".repeat(200)}…`, outcome: "error" }]);
+  expect(resultText(resultsIn(world.agent.messages)[0])).toBe(
+    `There is no tool "${"x".repeat(200)}…". Use only tools that are offered.`,
+  );
+});
+
 test("a model that calls tools forever stops at the step limit, and the conversation goes on (R8)", async () => {
   await using world = await openWorld({
     servers: kit,

@@ -4,6 +4,7 @@ import { READ_RESOURCE, resourceTools, type AgentTool } from "../../host/registr
 import type { ForAgent, HostTool } from "../../host/visible-lists.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { nearNames } from "../../text/nearest-name.ts";
+import { shorten } from "../../text/shorten.ts";
 import { visibleLines } from "../../text/visible.ts";
 import type { ModelTool } from "../model/model-provider.ts";
 import type { KeptResults } from "./kept-results.ts";
@@ -31,6 +32,8 @@ export interface LiveToolsOptions extends ForAgent {
 const MAX_OWN_TOOLS = 3;
 /** How long a request to the model waits for lists that are being read. */
 const SETTLE_MS = 1_000;
+/** Of a name that a model made up. */
+const MAX_NAME = 200;
 
 /** The tools of a host for a model, as they are at this moment. */
 export class LiveTools {
@@ -81,7 +84,7 @@ export class LiveTools {
   #resolveServer(name: string, args: unknown): CallTarget {
     const found = this.find(name);
     if (found) return { kind: "server", found, arguments: args };
-    const { server, tool } = this.#offered.get(name) ?? { server: "", tool: name };
+    const { server, tool } = this.#offered.get(name) ?? { server: "", tool: shorten(name, MAX_NAME) };
     return { kind: "missing", server, tool, arguments: args, message: this.#whyMissing(name) };
   }
 
@@ -94,7 +97,7 @@ export class LiveTools {
         3,
       );
       const hint = near.length === 0 ? "Use only tools that are offered." : `Did you mean ${near.join(", ")}?`;
-      return `There is no tool ${JSON.stringify(name)}. ${hint}`;
+      return `There is no tool ${JSON.stringify(shorten(name, MAX_NAME))}. ${hint}`;
     }
     const state = this.#options.host.find(before.server)?.state.kind;
     const why = state === "ready" || state === undefined ? "" : ` Its server is ${state}.`;
