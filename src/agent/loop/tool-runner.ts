@@ -77,6 +77,16 @@ export class ToolRunner {
     };
   }
 
+  /** The result of a call that is not even tried. */
+  refuse({ id, name, arguments: args }: ToolCallPart, why: string): EndedCall {
+    const place = this.#options.tools.placeOf(name);
+    const text = `${why} This one was not sent.`;
+    return {
+      step: { ...place, arguments: args, outcome: "error", durationMs: 0, message: text },
+      result: { type: "tool_result", id, name, isError: true, content: [{ type: "text", text }] },
+    };
+  }
+
   async #end(target: CallTarget, running: RunningCall, call: RunCallOptions & { id: string }): Promise<CallEnd> {
     if (target.kind === "missing") return textEnd("error", target.message);
     if (target.kind === "own") return this.#runOwn(target, running, call);

@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from "node:timers/promises";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { answerCalls, answerText } from "../model/answer-parts.ts";
@@ -8,7 +9,7 @@ import type { LiveTools } from "../tools/live-tools.ts";
 import type { TurnResult } from "./agent-options.ts";
 import type { ConversationHistory } from "./conversation-history.ts";
 import { readAnswer, type ModelAnswer } from "./model-answer.ts";
-import type { ToolRunner } from "./tool-runner.ts";
+import type { EndedCall, ToolRunner } from "./tool-runner.ts";
 import type { StopReason, TurnEvent, TurnStep } from "./turn-event.ts";
 
 export interface TurnContext {
@@ -22,6 +23,9 @@ export interface TurnContext {
   signal: AbortSignal;
   onEvent: (event: TurnEvent) => void;
 }
+
+/** Calls of one answer that run. */
+const MAX_CALLS = 100;
 
 /** From a message of the user to the end of the model's work for it. */
 export class Turn {
@@ -94,8 +98,19 @@ export class Turn {
   async #runCalls(message: AssistantMessage, calls: readonly ToolCallPart[]): Promise<void> {
     const { history, runner, signal, onEvent } = this.#context;
     this.#rounds++;
-    const finished = await Promise.all(calls.map((call) => runner.run(call, { signal, onEvent })));
-    this.#steps.push(...finished.map(({ step }) => step));
+    const running: Promise<EndedCall>[] = [];
+    for (const call of calls.slice(0, MAX_CALLS)) {
+      // They run at the same time, but preparing many of them must not block everything else.
+      if (running.length > 0) await nextRound();
+      running.push(runner.run(call, { signal, onEvent }));
+    }
+    const rest = calls.slice(MAX_CALLS);
+    if (rest.length > 0) onEvent({ type: "notice", text: tooManyCalls(calls.length) });
+    const finished = [
+      ...(await Promise.all(running)),
+      ...rest.map((call) => runner.refuse(call, tooManyCalls(calls.length))),
+    ];
+    for (const { step } of finished) this.#steps.push(step);
     history.addCalls(
       message,
       finished.map(({ result }) => result),
@@ -106,4 +121,8 @@ export class Turn {
     const result = { text: this.#text, steps: this.#steps, usage: this.#usage, stopReason };
     return error ? { ...result, error } : result;
   }
+}
+
+function tooManyCalls(count: number): string {
+  return `The answer has ${count} tool calls. Only the first ${MAX_CALLS} were made.`;
 }

@@ -35,11 +35,22 @@ const SETTLE_MS = 1_000;
 /** Of a name that a model made up. */
 const MAX_NAME = 200;
 
+/** What the servers offer, until one of them changes. */
+interface Offer {
+  /** The definitions and lists that it was made of; all of them are replaced when they change. */
+  madeOf: readonly unknown[];
+  /** A name stands for one tool; the first keeps it. */
+  tools: ReadonlyMap<string, HostTool>;
+  /** The agent's own tools for resources. */
+  resourceTools: readonly OwnTool[];
+}
+
 /** The tools of a host for a model, as they are at this moment. */
 export class LiveTools {
   readonly #options: LiveToolsOptions;
   /** What was offered before, to explain why it is missing. */
   readonly #offered = new Map<string, { server: string; tool: string }>();
+  #offer: Offer | undefined;
 
   constructor(options: LiveToolsOptions) {
     this.#options = options;
@@ -54,10 +65,12 @@ export class LiveTools {
 
   /** The definitions for the next request. */
   definitions(): ModelTool[] {
+    // What was accepted or is held since the last request does not change the lists.
+    this.#offer = undefined;
     const tools = this.#tools();
     for (const { name, server, tool } of tools) this.#offered.set(name, { server, tool: tool.name });
     const own = this.#ownTools().map(({ definition }) => definition);
-    return this.#isSearched(tools) ? [...own, CALL_TOOL_DEFINITION] : [...tools.map(definitionOf), ...own];
+    return this.#isSearched ? [...own, CALL_TOOL_DEFINITION] : [...tools.map(definitionOf), ...own];
   }
 
   /** The tool that a model calls by this name. */
@@ -69,9 +82,16 @@ export class LiveTools {
     return this.#resolveServer(name, args);
   }
 
+  /** Server and tool of a name for people, whether there is such a tool or not. */
+  placeOf(name: string): { server: string; tool: string } {
+    const { server, tool } = this.find(name) ?? {};
+    if (server !== undefined && tool !== undefined) return { server, tool: tool.name };
+    return this.#offered.get(name) ?? { server: "", tool: shorten(name, MAX_NAME) };
+  }
+
   /** The same tool as it is listed now; undefined if it is no longer listed. */
   find(name: string): HostTool | undefined {
-    return this.#tools().find((found) => found.name === name);
+    return this.#current().tools.get(name);
   }
 
   #resolveInner(args: unknown): CallTarget {
@@ -84,8 +104,7 @@ export class LiveTools {
   #resolveServer(name: string, args: unknown): CallTarget {
     const found = this.find(name);
     if (found) return { kind: "server", found, arguments: args };
-    const { server, tool } = this.#offered.get(name) ?? { server: "", tool: shorten(name, MAX_NAME) };
-    return { kind: "missing", server, tool, arguments: args, message: this.#whyMissing(name) };
+    return { kind: "missing", ...this.placeOf(name), arguments: args, message: this.#whyMissing(name) };
   }
 
   #whyMissing(name: string): string {
@@ -105,28 +124,39 @@ export class LiveTools {
   }
 
   #tools(): HostTool[] {
-    const { host, agent } = this.#options;
-    const byName = new Map<string, HostTool>();
-    // A name stands for one tool; the first keeps it.
-    for (const found of host.tools({ agent })) if (!byName.has(found.name)) byName.set(found.name, found);
-    return [...byName.values()];
+    return [...this.#current().tools.values()];
   }
 
-  #isSearched(tools: readonly HostTool[]): boolean {
+  /** Made once for many calls: there may be thousands of tools, and each is decided by the policy. */
+  #current(): Offer {
+    const { host, agent } = this.#options;
+    const madeOf = host.servers().flatMap(({ id, definition }) => {
+      const { tools, resources, templates } = host.offered(id);
+      return [definition, tools, resources, templates];
+    });
+    const last = this.#offer;
+    if (last?.madeOf.length === madeOf.length && madeOf.every((part, at) => part === last.madeOf[at])) return last;
+    const tools = new Map<string, HostTool>();
+    for (const found of host.tools({ agent })) if (!tools.has(found.name)) tools.set(found.name, found);
+    const offer: Offer = { madeOf, tools, resourceTools: resourceTools(host, { agent }).map(resourceTool) };
+    this.#offer = offer;
+    return offer;
+  }
+
+  get #isSearched(): boolean {
     const { searchAbove, maxTools } = this.#options;
-    return tools.length > Math.min(searchAbove, maxTools() - MAX_OWN_TOOLS);
+    return this.#current().tools.size > Math.min(searchAbove, maxTools() - MAX_OWN_TOOLS);
   }
 
   #ownTools(): OwnTool[] {
-    const { host, agent, results } = this.#options;
-    const search = this.#isSearched(this.#tools())
+    const { results } = this.#options;
+    const search = this.#isSearched
       ? searchMode(
           () => this.#tools(),
           (name) => this.#whyMissing(name),
         )
       : [];
-    const resources = resourceTools(host, { agent }).map(resourceTool);
-    return [...search, ...resources, ...(results.isEmpty ? [] : [results.tool])];
+    return [...search, ...this.#current().resourceTools, ...(results.isEmpty ? [] : [results.tool])];
   }
 }
 
