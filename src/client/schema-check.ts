@@ -5,10 +5,14 @@ import type { SchemaCheck, SchemaValidator } from "../schema/validator.ts";
 
 const VALID: SchemaCheck = { kind: "valid" };
 const MAX_VALUE_LENGTH = 10 * 1024 * 1024;
+/** Before each call, so that little time is enough for small arguments; more for each character of larger ones. */
+const ARGUMENTS_TIME = { shortestMs: 250, msPerCharacter: 0.002, longestMs: 3_000 };
 
 /** Checks arguments against the tool's `inputSchema`. Never throws; external schemas are not loaded. */
 export async function checkArguments(tool: Tool, args: unknown = {}): Promise<SchemaCheck> {
-  return checkValue(tool.inputSchema, args);
+  const { shortestMs, msPerCharacter, longestMs } = ARGUMENTS_TIME;
+  const timeFor = (length: number) => Math.min(longestMs, Math.round(shortestMs + length * msPerCharacter));
+  return checkValue(tool.inputSchema, args, timeFor);
 }
 
 /** Checks `structuredContent` against the tool's `outputSchema`. A result with `isError` is always valid. */
@@ -19,7 +23,11 @@ export async function checkResult(tool: Tool, result: CallToolResult): Promise<S
   return invalid("structuredContent is missing, but the tool has an output schema");
 }
 
-async function checkValue(schema: unknown, value: unknown): Promise<SchemaCheck> {
+async function checkValue(
+  schema: unknown,
+  value: unknown,
+  timeFor: (length: number) => number | undefined = () => undefined,
+): Promise<SchemaCheck> {
   const json = jsonOf(value);
   if (json === undefined) return invalid("the value cannot be written as JSON");
   if (json.length > MAX_VALUE_LENGTH) return tooMuch(`larger than ${MAX_VALUE_LENGTH} characters`);
@@ -27,7 +35,7 @@ async function checkValue(schema: unknown, value: unknown): Promise<SchemaCheck>
   const plain: unknown = JSON.parse(json);
   if (isNestedDeeper(plain)) return tooMuch(`nested deeper than ${MAX_NESTING} levels`);
   const validator = await validatorFor(schema);
-  return validator(plain);
+  return validator(plain, timeFor(json.length));
 }
 
 /**

@@ -59,9 +59,18 @@ export interface CheckedTool extends Pick<Tool, "name" | "inputSchema"> {
   server?: string | undefined;
 }
 
-/** Checks the arguments from a model before they are sent. If the schema is unusable, the server decides. */
+/**
+ * Checks the arguments from a model before they are sent. If the schema is unusable, the server decides; but one that
+ * takes too long would be a way around the check.
+ */
 export async function requireFitting({ name, server, inputSchema }: CheckedTool, args: unknown): Promise<void> {
   const check = await checkArguments({ name, inputSchema }, args);
+  if (check.kind === "unusable" && check.isSlow) {
+    throw new NexusError("ARGUMENTS_INVALID", `The arguments for ${name} could not be checked: ${check.reason}`, {
+      ...(server === undefined ? {} : { server }),
+      mayHaveReached: false,
+    });
+  }
   if (check.kind !== "invalid") return;
   const problems = check.problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   throw new NexusError("ARGUMENTS_INVALID", `Invalid arguments for ${name}: ${problems.join("; ")}`, {

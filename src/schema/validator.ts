@@ -10,9 +10,10 @@ export type SchemaCheck =
   /** The first fifty problems. */
   | { kind: "invalid"; problems: SchemaProblem[] }
   /** Nothing was checked: the dialect is unknown, the schema refers to an external schema, something is too large, … */
-  | { kind: "unusable"; reason: string };
+  | { kind: "unusable"; reason: string; /** Checking takes too long, so that it is not tried again. */ isSlow?: true };
 
-export type SchemaValidator = (value: unknown) => SchemaCheck;
+/** `maxMs`: how long it may take; default: 3 seconds. */
+export type SchemaValidator = (value: unknown, maxMs?: number) => SchemaCheck;
 
 const MAX_PROBLEMS = 50;
 /** Maximum number of validator errors that are read to find them. */
@@ -22,22 +23,30 @@ const MAX_MS = 3_000;
 /** On a busy machine, time passes without CPU time. That is not the schema's fault, so it is tried once more. */
 const BUSY = { share: 0.5, patience: 3 };
 
-/** The validator is loaded with the first value. Neither compiling nor validating throws. */
+/** The validator is loaded with the first value. After one check that took too long, it checks nothing more. Neither compiling nor validating throws. */
 export function compileSchema(schema: object): SchemaValidator {
   try {
     const { root, draft, references } = prepareSchema(schema);
     const lookup = dereference(root) as Record<string, CleanSchema>;
     requireLocal(references, lookup);
-    return (value) => {
+    let slow: SchemaCheck | undefined;
+    return (value, maxMs = MAX_MS) => {
+      if (slow) return slow;
       const run = (stopEarly: boolean): SchemaProblem[] | undefined => {
         const { valid, errors } = validate(value, root, draft, lookup, stopEarly);
         return valid ? undefined : problemsIn(errors.slice(0, MAX_ERRORS), { root, lookup, value });
       };
       try {
-        const problems = runBounded(run);
+        const problems = runBounded(run, maxMs);
         return problems ? { kind: "invalid", problems: problems.slice(0, MAX_PROBLEMS) } : { kind: "valid" };
       } catch (error) {
-        return unusable(error);
+        if (!isTimeout(error)) return unusable(error);
+        slow = {
+          kind: "unusable",
+          reason: `the schema cannot be used: checking took longer than ${maxMs} ms`,
+          isSlow: true,
+        };
+        return slow;
       }
     };
   } catch (error) {
@@ -58,7 +67,7 @@ function requireLocal(references: readonly CleanSchema[], lookup: Record<string,
 const script = new Script("run()");
 
 /** The timeout of a script is the only way to stop a synchronous computation such as a regular expression. */
-function runBounded<T>(run: (stopEarly: boolean) => T): T {
+function runBounded<T>(run: (stopEarly: boolean) => T, maxMs: number): T {
   const context = createContext({});
   const runFor = (task: () => T, timeout: number) => {
     context["run"] = task;
@@ -71,11 +80,11 @@ function runBounded<T>(run: (stopEarly: boolean) => T): T {
   const within = (task: () => T) => {
     const before = process.cpuUsage();
     try {
-      return runFor(task, MAX_MS);
+      return runFor(task, maxMs);
     } catch (error) {
       const { user, system } = process.cpuUsage(before);
-      if (!isTimeout(error) || (user + system) / 1000 > MAX_MS * BUSY.share) throw error;
-      return runFor(task, MAX_MS * BUSY.patience);
+      if (!isTimeout(error) || (user + system) / 1000 > maxMs * BUSY.share) throw error;
+      return runFor(task, maxMs * BUSY.patience);
     }
   };
   try {
@@ -93,7 +102,6 @@ function unusable(error: unknown): SchemaCheck {
 
 function reasonOf(error: unknown): string {
   if (error instanceof RangeError) return "it refers to itself in an endless loop";
-  if (isTimeout(error)) return `checking took longer than ${MAX_MS} ms`;
   return String((error as { message?: unknown }).message);
 }
 

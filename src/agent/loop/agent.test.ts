@@ -163,6 +163,21 @@ test("arguments that are not an object are not sent, even if the schema cannot b
   expect(asked).toEqual([]);
 });
 
+test("arguments that take too long to check are not sent", async () => {
+  const inputSchema = { type: "object" as const, properties: { a: { pattern: "^(a+)+$" } } };
+  const server = new ScriptedServer({ tools: { act: { inputSchema, run: () => "done" } } });
+  await using world = await openWorld({
+    servers: { s: server.transport },
+    script: [[call("mcp__s__act", { a: `${"a".repeat(50)}!` })], [call("mcp__s__act", { a: "a" })], "done"],
+  });
+  const { steps } = await world.agent.send("go");
+  expect(steps.map(({ outcome }) => outcome)).toEqual(["error", "error"]);
+  expect(resultText(resultsIn(world.agent.messages)[0])).toMatch(
+    /could not be checked: .* took longer .* Nothing was sent\.$/,
+  );
+  expect(server.methods).not.toContain("tools/call");
+});
+
 test("an answer that was cut off at the token limit is a notice", async () => {
   await using world = await openWorld({ servers: {}, script: [[{ text: "Once upon" }, { stop: "length" }]] });
   expect(await world.agent.send("go", { onEvent: world.note })).toMatchObject({ stopReason: "end", text: "Once upon" });
