@@ -38,6 +38,47 @@ describe.each(PROVIDER_TYPES)("%s: answers that are not complete", (type) => {
     world.fake.script({ text: "x", errorAt: { at: 0, ...busy } }, { text: "Now." });
     expect((await all(world.model)).map((event) => event.type)).toEqual(["wait", "text", "end"]);
     world.fake.script({ text: ["One", "Two", "Three"], errorAt: { at: 4, ...busy } });
-    expect((await failureOf(world.model)).error).toMatchObject({ code: "HTTP_STATUS", details: { status: 529 } });
+    expect((await failureOf(world.model)).error).toMatchObject({
+      code: "HTTP_STATUS",
+      message: expect.stringMatching(/^The provider "fake" failed at .*: Overloaded$/) as string,
+      details: { status: undefined },
+    });
+  });
+});
+
+const INVALID = "invalid_request_error";
+/** An error inside a stream, and the code and a part of the message that users get. */
+type StreamError = [type: string, name: string | undefined, message: string, code: string, text: string];
+const OF_OPENAI: StreamError[] = [
+  [INVALID, "context_length_exceeded", "Too much", "SERVER_ERROR", "too long for fake:fake-large: Too much"],
+  [INVALID, "model_not_found", "Gone", "NAME_UNKNOWN", `has no model "fake-large"`],
+  [INVALID, "content_filter", "Not this", "SERVER_ERROR", "refused the content: Not this"],
+  ["insufficient_quota", "insufficient_quota", "Pay", "FORBIDDEN", "refused the request: Pay"],
+  [INVALID, "invalid_api_key", "Wrong", "AUTH_REQUIRED", "refused the API key: Wrong"],
+];
+const OF_ANTHROPIC: StreamError[] = [
+  ["authentication_error", undefined, "Wrong", "AUTH_REQUIRED", "refused the API key: Wrong"],
+  ["not_found_error", undefined, "model: fake-large", "NAME_UNKNOWN", `has no model "fake-large"`],
+  ["not_found_error", undefined, "Gone", "SERVER_ERROR", "refused the request: Gone"],
+  ["permission_error", undefined, "No", "FORBIDDEN", "does not allow this request: No"],
+  ["request_too_large", undefined, "Big", "SERVER_ERROR", "too long for fake:fake-large: Big"],
+  [INVALID, undefined, "prompt is too long: 9 > 8", "SERVER_ERROR", "too long for fake:fake-large"],
+  ["billing_error", undefined, "Pay", "FORBIDDEN", "refused the request: Pay"],
+];
+
+describe.each([
+  ["openai", OF_OPENAI],
+  ["openai-compatible", OF_OPENAI],
+  ["anthropic", OF_ANTHROPIC],
+] as const)("%s: errors inside a stream", (provider, errors) => {
+  test.each(errors)("%s %s (%s) is %s, is not repeated and has no status", async (type, name, message, code, text) => {
+    await using world = await openFakeModel(provider);
+    world.fake.script({ text: "x", errorAt: { at: 0, type, message, ...(name === undefined ? {} : { code: name }) } });
+    const { error, events } = await failureOf(world.model);
+    expect(error).toMatchObject({ code, details: { status: undefined } });
+    expect(error.message).toContain(text);
+    expect(error.message).not.toContain("HTTP");
+    expect(events).toEqual([]);
+    expect(world.fake.asked).toHaveLength(1);
   });
 });

@@ -7,15 +7,22 @@ import { visible } from "../../text/visible.ts";
 import type { ProviderEndpoint } from "./provider-endpoint.ts";
 import { explainRefusal } from "./provider-refusal.ts";
 
-/** Errors inside a stream, as statuses of HTTP. */
+/** Codes and types of errors inside a stream: the statuses of HTTP with which they come otherwise. */
 const STATUSES: Readonly<Record<string, number>> = {
   overloaded_error: 529,
   rate_limit_error: 429,
   rate_limit_exceeded: 429,
-  authentication_error: 401,
-  permission_error: 403,
-  not_found_error: 404,
+  insufficient_quota: 429,
   request_too_large: 413,
+  not_found_error: 404,
+  model_not_found: 404,
+  permission_error: 403,
+  billing_error: 402,
+  authentication_error: 401,
+  invalid_api_key: 401,
+  context_length_exceeded: 400,
+  content_filter: 400,
+  content_policy_violation: 400,
   invalid_request_error: 400,
 };
 
@@ -34,7 +41,8 @@ export function providerFailure(thrown: unknown, endpoint: ProviderEndpoint, mod
   const reported = reportedError(thrown);
   if (reported) {
     const body = JSON.stringify({ error: reported });
-    return explainRefusal({ status: statusOf(reported), headers: {}, body, url: endpoint.baseUrl }, endpoint, model);
+    const refused = { status: statusOf(reported), isInStream: true, headers: {}, body, url: endpoint.baseUrl };
+    return explainRefusal(refused, endpoint, model);
   }
   return new NexusError(
     "PROTOCOL_VIOLATION",
@@ -68,8 +76,9 @@ export function pauseAfter({ code, details }: NexusError, failures: number): num
   return Math.max(SHORTEST_PAUSE_MS, details.retryAfterMs ?? withJitter(growingPause(failures - 1, PAUSES)));
 }
 
+/** A fault that is reported inside a stream has no status. */
 function isServerFault(status: number | undefined): boolean {
-  return status !== undefined && (status >= 500 || status === 408);
+  return status === undefined || status >= 500 || status === 408;
 }
 
 function isUnreachable(code: NexusError["code"]): boolean {
@@ -117,6 +126,7 @@ function isReported(value: unknown): value is ReportedError {
 
 function statusOf({ type, code }: ReportedError): number {
   if (typeof code === "number" && code >= 400 && code < 600) return code;
-  for (const name of [type, code]) if (typeof name === "string" && STATUSES[name] !== undefined) return STATUSES[name];
-  return 500;
+  // A code says more than its type, which is often only invalid_request_error.
+  const names = [code, type].filter((name) => typeof name === "string" && Object.hasOwn(STATUSES, name));
+  return STATUSES[String(names[0])] ?? 500;
 }

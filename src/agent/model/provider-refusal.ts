@@ -8,7 +8,9 @@ import type { ProviderEndpoint } from "./provider-endpoint.ts";
 
 /** An error of a provider, as an HTTP response or inside a stream. */
 export interface RefusedRequest {
+  /** Of an error inside a stream: the status that means the same. It was not sent, so it is not shown. */
   status: number;
+  isInStream?: boolean;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: string;
   /** The address that was asked. */
@@ -23,7 +25,7 @@ interface Complaint {
 }
 
 const CONTEXT =
-  /prompt is too long|context (?:length|window|size)|maximum context|too many (?:input )?tokens|input is too long/i;
+  /prompt is too long|context[ _](?:length|window|size)|maximum context|too many (?:input )?tokens|input is too long/i;
 const CONTENT = /content[ _-](?:filter|policy|management)|safety system|blocked by|flagged/i;
 const MODEL = /model/i;
 const UNKNOWN = /not[ _]found|does(?: not|n't) exist|unknown|invalid model|no such|not exist|not available|^model: /i;
@@ -34,17 +36,24 @@ const SHOWN = 500;
 
 /** Explains why a provider refused a request, and what to do. */
 export function explainRefusal(request: RefusedRequest, endpoint: ProviderEndpoint, model: string): NexusError {
-  const { status } = request;
+  const { status, isInStream = false } = request;
   const complaint = complaintIn(request.body);
   const said = complaint.message === "" ? "" : `: ${complaint.message}`;
+  const answered = isInStream ? said : ` (HTTP ${status}${said})`;
   const { provider } = endpoint;
   const refused = (code: ErrorCode, message: string, details: ErrorDetails = {}) =>
-    new NexusError(code, message, { phase: "request", status, url: request.url, mayHaveReached: true, ...details });
+    new NexusError(code, message, {
+      phase: "request",
+      status: isInStream ? undefined : status,
+      url: request.url,
+      mayHaveReached: true,
+      ...details,
+    });
   const about = (pattern: RegExp) => [complaint.message, ...complaint.names].some((text) => pattern.test(text));
 
   if (status === 401) {
     const what = endpoint.apiKey === undefined ? "needs an API key" : "refused the API key";
-    return refused("AUTH_REQUIRED", `The provider "${provider}" ${what} (HTTP 401${said})`, { hint: endpoint.keyHint });
+    return refused("AUTH_REQUIRED", `The provider "${provider}" ${what}${answered}`, { hint: endpoint.keyHint });
   }
   if (status === 402 || (status < 500 && about(NO_CREDIT))) {
     return refused("FORBIDDEN", `The provider "${provider}" refused the request${said}`, {
@@ -52,7 +61,7 @@ export function explainRefusal(request: RefusedRequest, endpoint: ProviderEndpoi
     });
   }
   if (status === 403) {
-    return refused("FORBIDDEN", `The provider "${provider}" does not allow this request (HTTP 403${said})`, {
+    return refused("FORBIDDEN", `The provider "${provider}" does not allow this request${answered}`, {
       hint: `Check which models and regions your key may use. ${endpoint.keyHint}`,
     });
   }
@@ -67,8 +76,8 @@ export function explainRefusal(request: RefusedRequest, endpoint: ProviderEndpoi
       hint: `"nexus models list" shows the models of each provider.`,
     });
   }
-  if (status === 404 || status === 405) {
-    return refused("HTTP_STATUS", `Nothing answers at ${request.url} (HTTP ${status}${said})`, {
+  if ((status === 404 || status === 405) && !isInStream) {
+    return refused("HTTP_STATUS", `Nothing answers at ${request.url}${answered}`, {
       hint: `Check the base URL of the provider "${provider}": ${endpoint.baseUrl}`,
       url: undefined,
     });
@@ -89,12 +98,12 @@ export function explainRefusal(request: RefusedRequest, endpoint: ProviderEndpoi
     });
   }
   if (status >= 500 || status === 408) {
-    return refused("HTTP_STATUS", `The provider "${provider}" failed at ${endpoint.baseUrl} (HTTP ${status}${said})`, {
+    return refused("HTTP_STATUS", `The provider "${provider}" failed at ${endpoint.baseUrl}${answered}`, {
       retryAfterMs: pauseAsked(request.headers),
       hint: "Try again later, or use another model.",
     });
   }
-  return refused("SERVER_ERROR", `The provider "${provider}" refused the request (HTTP ${status}${said})`, {
+  return refused("SERVER_ERROR", `The provider "${provider}" refused the request${answered}`, {
     hint: hintFor(about, model),
   });
 }
