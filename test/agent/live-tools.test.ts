@@ -253,6 +253,23 @@ describe("results", () => {
     expect(namesIn(world.model.requests[1])).toContain("read_result");
   });
 
+  test("a result that a continued conversation names is no longer kept, and the model is told so", async () => {
+    const server = new ScriptedServer({ tools: { long: () => "long text" } });
+    const servers = { s: server.transport };
+    await using first = await openWorld({ servers, maxResult: 4, script: [[call("mcp__s__long")], "done"] });
+    await first.agent.send("go");
+    await using world = await openWorld({
+      servers: {},
+      messages: first.agent.messages,
+      script: [[call("read_result", { id: "result-1", offset: 4 })], "done"],
+    });
+    await world.agent.send("go on");
+    expect(namesIn(world.model.requests[0])).toEqual(["read_result"]);
+    expect(resultText(resultsIn(world.agent.messages)[1])).toContain(
+      `"result-1" is no longer kept. Call the tool again.`,
+    );
+  });
+
   test("images are media, other files are named, resources are texts and links", async () => {
     const file = (mimeType: string, text: string) => ({
       type: "resource",

@@ -24,11 +24,13 @@ export class KeptResults {
   /** `messages`: a conversation that is continued. Its ids are not used again, because they mean other results. */
   constructor(maxResult: number, messages: readonly ModelMessage[] = []) {
     this.#maxResult = maxResult;
-    this.#count = Math.max(0, ...messages.flatMap(numbersIn));
+    // Not as parameters of Math.max: a saved chat may name more results than a function takes.
+    this.#count = messages.flatMap(numbersIn).reduce((most, number) => Math.max(most, number), 0);
   }
 
-  get isEmpty(): boolean {
-    return this.#results.size === 0;
+  /** Whether the conversation names a result, so that the model may want to read it. */
+  get isNamed(): boolean {
+    return this.#count > 0;
   }
 
   /** The beginning of a text that is too long, with how to read on; undefined if it is not too long. */

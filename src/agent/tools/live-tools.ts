@@ -156,7 +156,7 @@ export class LiveTools {
           (name) => this.#whyMissing(name),
         )
       : [];
-    return [...search, ...this.#current().resourceTools, ...(results.isEmpty ? [] : [results.tool])];
+    return [...search, ...this.#current().resourceTools, ...(results.isNamed ? [results.tool] : [])];
   }
 }
 
