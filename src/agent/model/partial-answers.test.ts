@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { all, failureOf, openFakeModel } from "../../../test/fixtures/providers/fake-model.ts";
+import { describe, expect, test, vi } from "vitest";
+import { all, failureOf, HELLO, openFakeModel } from "../../../test/fixtures/providers/fake-model.ts";
 import { PROVIDER_TYPES } from "./provider-endpoint.ts";
 
 describe.each(PROVIDER_TYPES)("%s: answers that are not complete", (type) => {
@@ -81,4 +81,22 @@ describe.each([
     expect(events).toEqual([]);
     expect(world.fake.asked).toHaveLength(1);
   });
+});
+
+test("the names of models are looked up in the time that is left, and not after the caller has stopped", async () => {
+  await using world = await openFakeModel("openai", { model: "fake-lagre", timeoutMs: 4_900 });
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+  const abort = new AbortController();
+  try {
+    expect((await failureOf(world.model)).error.hint).toContain("Did you mean");
+    expect(Math.max(...timeout.mock.calls.map(([ms]) => ms))).toBeLessThanOrEqual(4_900);
+    world.fake.listing = () => {
+      abort.abort();
+      return undefined;
+    };
+    const { error } = await failureOf(world.model, HELLO, abort.signal);
+    expect(error).toMatchObject({ code: "NAME_UNKNOWN", hint: expect.not.stringContaining("Did you mean") as string });
+  } finally {
+    timeout.mockRestore();
+  }
 });

@@ -81,7 +81,7 @@ export class SdkModel implements ModelProvider {
             continue;
           }
           const pause = hasOutput || clock.signal.aborted ? undefined : pauseAfter(error, failures);
-          if (pause === undefined) throw hidden.inError(await this.#withNearestName(error));
+          if (pause === undefined) throw hidden.inError(await this.#withNearestName(error, clock));
           if (pause > clock.leftMs)
             throw hidden.inError(noTimeLeft(error, { pause, tries: failures, waitedMs, timeoutMs }));
           waitedMs += pause;
@@ -129,12 +129,13 @@ export class SdkModel implements ModelProvider {
   }
 
   /** For an unknown model: which one was probably meant, if the provider lists its models. */
-  async #withNearestName(error: NexusError): Promise<NexusError> {
+  async #withNearestName(error: NexusError, { signal, leftMs }: AnswerClock): Promise<NexusError> {
     if (error.code !== "NAME_UNKNOWN") return error;
     const { endpoint, model, network } = this.#options;
     let listed: readonly string[] = [];
     try {
-      listed = await listProviderModels({ endpoint, network, timeoutMs: LOOK_UP_MS });
+      const timeoutMs = Math.ceil(Math.min(LOOK_UP_MS, leftMs));
+      listed = await listProviderModels({ endpoint, network, timeoutMs, signal });
     } catch {
       // The error itself says enough.
     }
