@@ -49,7 +49,8 @@ export async function readAnswer(
   }
 }
 
+/** A provider that fails now has nothing to add: the answer is complete or broken already. */
 async function end(events: AsyncIterator<ModelEvent>): Promise<void> {
-  const ended = Promise.resolve(events.return?.()).catch(() => undefined);
+  const ended = (async () => events.return?.())().catch(() => undefined);
   await within(ended, END_MS);
 }

@@ -150,12 +150,12 @@ export class ToolRunner {
 
   /** Undefined if the call is allowed. A desk that fails has not allowed it. */
   async #decide(wanted: WantedCall, signal: AbortSignal): Promise<CallEnd | undefined> {
-    const answer = await unlessAborted(this.#options.consent.decide(wanted, signal), signal).catch(
-      (error: unknown): ConsentAnswer => {
-        if (signal.aborted) throw error;
-        return { kind: "denied", reason: messageOf(error) };
-      },
-    );
+    // Also a desk that throws before it returns a promise.
+    const deciding = (async () => this.#options.consent.decide(wanted, signal))();
+    const answer = await unlessAborted(deciding, signal).catch((error: unknown): ConsentAnswer => {
+      if (signal.aborted) throw error;
+      return { kind: "denied", reason: messageOf(error) };
+    });
     if (answer.kind === "allowed") return undefined;
     return textEnd("denied", `The call was denied, and the tool did not run. ${answer.reason}`);
   }
