@@ -162,6 +162,18 @@ describe("decisions", () => {
     expect(ask).toHaveBeenCalledTimes(5);
   });
 
+  test("session counts only as long as the entry of the server is the same", async () => {
+    const ask = answering("session");
+    let now = definition();
+    const desk = new ConsentDesk({ ask, definitionOf: () => now });
+    await desk.decide(DELETE, never);
+    await desk.decide(DELETE, never);
+    expect(ask).toHaveBeenCalledTimes(1);
+    now = definition(["other.js"]);
+    await desk.decide(DELETE, never);
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
   test("always is remembered for server, entry, tool and definition; a change of any asks again", async () => {
     const remembered = memory();
     let now = definition();

@@ -237,6 +237,24 @@ test("a model that calls tools forever stops at the step limit, and the conversa
   expect(historyProblems(world.agent.messages)).toEqual([]);
 });
 
+test("without options, a turn has 50 steps and a result 32,000 characters", async () => {
+  const server = new ScriptedServer({
+    tools: { fits: () => "x".repeat(32_000), long: () => "x".repeat(32_001) },
+  });
+  await using world = await openWorld({
+    servers: { s: server.transport },
+    script: (_request: ModelRequest, index: number) =>
+      index === 0 ? [call("mcp__s__fits"), call("mcp__s__long")] : [call("missing")],
+  });
+  const { stopReason } = await world.agent.send("go", { onEvent: world.note });
+  expect(stopReason).toBe("steps");
+  expect(world.model.requests).toHaveLength(50);
+  const ends = world.events.filter((event) => event.type === "tool_end").slice(0, 2);
+  const shortened = Object.fromEntries(ends.map(({ step, isShortened }) => [step.tool, isShortened]));
+  expect(shortened).toEqual({ fits: false, long: true });
+  expect(resultText(resultsIn(world.agent.messages)[1])).toContain("characters 0 to 32000 of 32001");
+});
+
 test("a turn stops before the request that would exceed its token budget", async () => {
   await using world = await openWorld({
     servers: kit,

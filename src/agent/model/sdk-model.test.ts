@@ -116,6 +116,16 @@ describe.each(TYPES)("%s", (type) => {
   });
 });
 
+test("a provider that is away for a time that it names is asked again after that time", async () => {
+  await using world = await openFakeModel("openai");
+  world.fake.script({ status: 503, headers: { "retry-after": "7" }, body: "<html>" });
+  for await (const event of world.model.stream(HELLO)) {
+    expect(event).toMatchObject({ type: "wait", ms: 7_000 });
+    break;
+  }
+  expect(world.fake.asked).toHaveLength(1);
+});
+
 test("a limit without a time says what was tried, not that the provider asked for a wait", async () => {
   // Long enough for requests on a busy machine, and short enough for the pauses that grow.
   await using world = await openFakeModel("anthropic", { timeoutMs: 6_000 });
