@@ -22,6 +22,7 @@ export type {
   SamplingQuestion,
   SamplingReply,
   SamplingReviewer,
+  ShownRequest,
 } from "./questions/sampling-question.ts";
 export type {
   AssistantMessage,

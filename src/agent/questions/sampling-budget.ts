@@ -15,6 +15,16 @@ export interface SamplingLimits {
 
 const DEFAULT_LIMITS: SamplingLimits = { requests: 50, tokens: 200_000, requestsPerCall: 20 };
 
+/** Tokens that no other request can use until it is settled. */
+export interface SamplingReservation {
+  /** For the request, about. */
+  input: number;
+  /** For its answer. */
+  maxTokens: number;
+  /** Ends it with what was used; only the first call counts. */
+  settle: (usage: Usage) => void;
+}
+
 interface Used {
   requests: number;
   tokens: number;
@@ -52,20 +62,20 @@ export class SamplingBudget {
     this.#usedBy(server).requests++;
   }
 
-  /**
-   * Reserves tokens for a request of about `input` tokens and its answer: at most `wanted`, and what is left. Call what it
-   * returns with what was used.
-   */
-  reserve(server: string, wanted: number, input = 0): { maxTokens: number; settle: (usage: Usage) => void } {
+  /** Reserves tokens for a request of about `input` tokens and its answer: at most `wanted`, and what is left. */
+  reserve(server: string, wanted: number, input = 0): SamplingReservation {
     const used = this.#usedBy(server);
     const maxTokens = Math.min(wanted, this.left(server).tokens - input);
     if (maxTokens <= 0) throw limitReached(server, `${this.#limits.tokens} tokens in this session`);
-    used.reserved += maxTokens + input;
+    let reserved = maxTokens + input;
+    used.reserved += reserved;
     const settle = (usage: Usage) => {
-      used.reserved -= maxTokens + input;
+      if (reserved === 0) return;
+      used.reserved -= reserved;
       used.tokens += totalTokens(usage);
+      reserved = 0;
     };
-    return { maxTokens, settle };
+    return { input, maxTokens, settle };
   }
 
   #usedBy(server: string): Used {

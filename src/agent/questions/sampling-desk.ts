@@ -12,13 +12,20 @@ import type { ModelMessage } from "../model/model-message.ts";
 import type { ModelEvent, ModelProvider, ModelRequest, Usage } from "../model/model-provider.ts";
 import { NO_USAGE } from "../model/usage.ts";
 import { chooseModel } from "./model-choice.ts";
-import { SamplingBudget, type SamplingLimits } from "./sampling-budget.ts";
+import { SamplingBudget, type SamplingLimits, type SamplingReservation } from "./sampling-budget.ts";
 import { invalidSampling, samplingDenied, samplingFailed } from "./sampling-failure.ts";
 import { samplingMessages } from "./sampling-messages.ts";
-import type { SamplingAsker, SamplingParams, SamplingQuestion, SamplingReviewer } from "./sampling-question.ts";
+import type {
+  SamplingAsker,
+  SamplingParams,
+  SamplingQuestion,
+  SamplingReply,
+  SamplingReviewer,
+} from "./sampling-question.ts";
 import { samplingResult, type SampledAnswer } from "./sampling-result.ts";
+import { estimatedTokens } from "./sampling-size.ts";
 import { SamplingTools } from "./sampling-tools.ts";
-import { jsonText, shownSampling } from "./shown-sampling.ts";
+import { jsonText, shownSampling, stopsOf } from "./shown-sampling.ts";
 
 export interface SamplingDeskOptions {
   /** The models that servers may use; the first is the default. Read for every request. */
@@ -46,8 +53,11 @@ interface Prepared {
   tools: SamplingTools;
   messages: ModelMessage[];
   model: ModelProvider;
-  maxTokens: number;
+  /** What the request and its answer may use. */
+  reserved: SamplingReservation;
 }
+
+type AllowingReply = Exclude<SamplingReply, { kind: "decline" }>;
 
 const DEFAULT_MAX_TOKENS = 4_096;
 /** Failures of a question that say what happened: it was declined, the edited request or the reply of the handler is wrong. */
@@ -77,8 +87,7 @@ export class SamplingDesk {
   async answer(request: CreateMessageRequest, { server, call, signal }: InputContext): Promise<CreateMessageResult> {
     try {
       this.#budget.enter(server, call);
-      const prepared = this.#prepare(server, request.params);
-      const allowed = this.#allowed.has(server) ? prepared : await this.#ask(server, prepared, signal);
+      const allowed = await this.#permitted(server, this.#prepare(server, request.params), signal);
       const { answer, usage } = await this.#run(server, allowed, signal);
       const sent = await this.#review({ server, answer, usage, tools: allowed.tools }, signal);
       return samplingResult(sent, allowed.tools);
@@ -88,6 +97,7 @@ export class SamplingDesk {
     }
   }
 
+  /** Checks a request and reserves what it needs: a person is not asked about one that is too large. */
   #prepare(server: string, params: unknown): Prepared {
     if (!isRecord(params)) throw invalidSampling("it has no parameters");
     const { maxTokens, modelPreferences, systemPrompt } = params;
@@ -102,11 +112,27 @@ export class SamplingDesk {
     const most = Math.min(this.#options.maxTokens ?? DEFAULT_MAX_TOKENS, this.#budget.left(server).tokens);
     // Servers in other languages send 1000.0, and some send nothing.
     const wanted = typeof maxTokens === "number" && maxTokens >= 1 ? Math.floor(maxTokens) : most;
-    return { params: params as SamplingParams, tools, messages, model, maxTokens: Math.min(wanted, most) };
+    const input = estimatedTokens({ system: systemPrompt, messages, tools: tools.tools });
+    const reserved = this.#budget.reserve(server, Math.min(wanted, most), input);
+    return { params: params as SamplingParams, tools, messages, model, reserved };
   }
 
   /** The request as the person allowed it. */
-  #ask(server: string, prepared: Prepared, signal: AbortSignal): Promise<Prepared> {
+  async #permitted(server: string, prepared: Prepared, signal: AbortSignal): Promise<Prepared> {
+    let reply: AllowingReply | undefined;
+    try {
+      reply = this.#allowed.has(server) ? undefined : await this.#ask(server, prepared, signal);
+    } catch (error) {
+      prepared.reserved.settle(NO_USAGE);
+      throw error;
+    }
+    if (!reply?.edit) return prepared;
+    prepared.reserved.settle(NO_USAGE);
+    return this.#prepare(server, { ...prepared.params, ...defined(reply.edit) });
+  }
+
+  /** Undefined if an earlier answer allows it already. */
+  async #ask(server: string, prepared: Prepared, signal: AbortSignal): Promise<AllowingReply | undefined> {
     const { ask } = this.#options;
     if (!ask) {
       throw samplingDenied(server, "there is no person to ask", `To allow it: --allow-sampling ${server}`);
@@ -114,12 +140,12 @@ export class SamplingDesk {
     const asking = this.#turns.run(async () => {
       signal.throwIfAborted();
       // A question before this one may have allowed the server.
-      if (this.#allowed.has(server)) return prepared;
+      if (this.#allowed.has(server)) return undefined;
       const reply = await unlessAborted(Promise.resolve(ask(this.#questionFor(server, prepared), signal)), signal);
       requireKind(`"ask" of SamplingDesk`, reply, ["once", "session", "decline"]);
       if (reply.kind === "decline") throw samplingDenied(server, "the user did not allow it");
       if (reply.kind === "session") this.#allowed.add(server);
-      return reply.edit ? this.#prepare(server, { ...prepared.params, ...defined(reply.edit) }) : prepared;
+      return reply;
     });
     return unlessAborted(
       asking.catch((error: unknown) => Promise.reject(asDenied(server, error))),
@@ -127,8 +153,10 @@ export class SamplingDesk {
     );
   }
 
-  #questionFor(server: string, { params, model, maxTokens }: Prepared): SamplingQuestion {
-    const left = this.#budget.left(server);
+  #questionFor(server: string, { params, model, reserved }: Prepared): SamplingQuestion {
+    const { requests, tokens } = this.#budget.left(server);
+    const left = { requests, tokens: tokens + reserved.maxTokens + reserved.input };
+    const { maxTokens } = reserved;
     return { server: visible(server), model: model.name, ...shownSampling(params), maxTokens, left, params };
   }
 
@@ -138,8 +166,7 @@ export class SamplingDesk {
     signal: AbortSignal,
   ): Promise<{ answer: SampledAnswer; usage: Usage }> {
     const { model, params, messages, tools } = prepared;
-    const input = estimatedTokens(prepared);
-    const { maxTokens, settle } = this.#budget.reserve(server, prepared.maxTokens, input);
+    const { input, maxTokens, settle } = prepared.reserved;
     let usage: Usage = NO_USAGE;
     try {
       const request: ModelRequest = {
@@ -195,17 +222,6 @@ export class SamplingDesk {
   }
 }
 
-/** About how many tokens a request has, in hundreds: enough to stop one that is too large before it is paid for. */
-function estimatedTokens({ params, messages, tools }: Prepared): number {
-  const texts = [params.systemPrompt ?? "", JSON.stringify(tools.tools), JSON.stringify(messages, withoutData)];
-  return Math.floor(texts.reduce((sum, { length }) => sum + length, 0) / 400) * 100;
-}
-
-/** Images cost far less than their characters. */
-function withoutData(key: string, value: unknown): unknown {
-  return key === "data" ? undefined : value;
-}
-
 /** A question that fails, or that the person leaves, allows nothing. */
 function asDenied(server: string, error: unknown): NexusError {
   if (error instanceof NexusError && REPORTED.includes(error.code)) return error;
@@ -232,10 +248,6 @@ function requireFewTools({ tools }: SamplingTools, { name, maxTools = Infinity }
 /** Members that are undefined leave the request as it is. */
 function defined(edit: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
-}
-
-function stopsOf({ stopSequences }: SamplingParams): string[] {
-  return Array.isArray(stopSequences) ? stopSequences.filter((text) => typeof text === "string" && text !== "") : [];
 }
 
 function choiceOf(toolChoice: unknown): NonNullable<ModelRequest["toolChoice"]> {

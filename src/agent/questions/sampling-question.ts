@@ -4,6 +4,15 @@ import type { Usage } from "../model/model-provider.ts";
 /** The parameters of a sampling request after they were checked. */
 export type SamplingParams = CreateMessageRequest["params"];
 
+/** A request as text for people: invisible characters are escaped. */
+export interface ShownRequest {
+  /** Long parts are shortened in the middle, with the number of omitted characters. */
+  text: string;
+  isShortened: boolean;
+  /** Everything, for people who want to read it. */
+  whole: string;
+}
+
 /** A question to a person: may this server use the model for this? Texts of the server are safe to show. */
 export interface SamplingQuestion {
   server: string;
@@ -17,6 +26,8 @@ export interface SamplingQuestion {
   maxTokens: number;
   temperature: number | undefined;
   stopSequences: readonly string[];
+  /** All texts that the model gets, with the definitions of the tools. */
+  request: ShownRequest;
   /** What is left for this server in this session, before this request. */
   left: { requests: number; tokens: number };
   /** As the server sent it, for editing. */

@@ -12,7 +12,7 @@ import type { ChatScreen } from "./terminal/chat-screen.ts";
 import type { TerminalInput } from "./terminal/terminal-input.ts";
 
 export interface ChatPersonOptions {
-  screen: ChatScreen;
+  screen: Pick<ChatScreen, "aside" | "labelled" | "note" | "quoted">;
   input: Pick<TerminalInput, "ask">;
 }
 
@@ -51,15 +51,17 @@ export class ChatPerson {
   readonly sampling: SamplingAsker = (question, signal) =>
     this.#options.screen.aside(async () => {
       this.#showSampling(question);
-      const prompt = "Allow? [y]es once, [s]ession, [r]eview the answer before it is sent, [e]dit, [n]o: ";
+      const whole = question.request.isShortened ? ", [v]iew all" : "";
+      const prompt = `Allow? [y]es once, [s]ession, [r]eview the answer before it is sent, [e]dit, [n]o${whole}: `;
       let edit: SamplingEdit | undefined;
       for (;;) {
         const letter = await this.#letter(prompt, signal);
+        if (letter === "v") this.#options.screen.quoted(question.request.whole);
         if (letter === "e") edit = await this.#edit(question, signal);
         if (letter === "r") this.#reviewed.add(question.server);
         const reply = samplingReply(letter, edit);
         if (reply) return reply;
-        if (letter !== "e") this.#notAnAnswer("y, s, r, e or n");
+        if (letter !== "e" && letter !== "v") this.#notAnAnswer("y, s, r, e or n");
       }
     });
 
@@ -95,19 +97,12 @@ export class ChatPerson {
     if (screen.quoted(args.text) > MAX_ROWS) head();
   }
 
-  #showSampling(question: SamplingQuestion): void {
-    const { server, model, system, messages, tools, maxTokens, left } = question;
+  #showSampling({ server, model, request, maxTokens, left }: SamplingQuestion): void {
     const { screen } = this.#options;
     const head = () =>
       screen.labelled("bold", server, `wants to use ${model} (at most ${pluralize(maxTokens, "token")}):`);
     head();
-    const texts = [
-      ...(system === undefined ? [] : [`system: ${system}`]),
-      ...messages.map(({ role, text }) => `${role}: ${text}`),
-      ...(tools.length > 0 ? [`with its tools: ${tools.join(", ")}`] : []),
-    ];
-    const rows = texts.reduce((sum, text) => sum + screen.quoted(text), 0);
-    if (rows > MAX_ROWS) head();
+    if (screen.quoted(request.text) > MAX_ROWS) head();
     screen.note(
       `  left for this server: ${pluralize(left.requests, "request")}, ${pluralize(left.tokens, "token")}`,
       "dim",

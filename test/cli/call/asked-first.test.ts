@@ -7,8 +7,12 @@ const SAMPLING = {
   method: "sampling/createMessage",
   params: {
     systemPrompt: "Be brief\u001b[2J",
-    messages: [{ role: "user", content: { type: "text", text: "Capital of France?" } }],
+    messages: [
+      { role: "user", content: { type: "text", text: "Capital of France?" } },
+      { role: "user", content: { type: "image", mimeType: "text/plain", data: btoa("Text in an image") } },
+    ],
     maxTokens: 50,
+    tools: [{ name: "map", description: "Shows a map", inputSchema: { type: "object", title: "x".repeat(500) } }],
   },
 };
 const PASSWORD = {
@@ -99,17 +103,27 @@ test("R8: without a terminal a destructive tool runs: the caller is a script tha
 
 describe.each(["modern", "legacy"])("R3: sampling of a %s server", (server) => {
   test.runIf(HAS_TERMINAL)("is shown before --sample-with runs, and y allows it", async () => {
-    const { code, screen } = await converse([`${server}.think`, "--sample-with", model], [["Allow it? y/N: ", "y\n"]]);
+    const asked = "Allow it? y/N, v to view all: ";
+    const { code, screen } = await converse(
+      [`${server}.think`, "--sample-with", model],
+      [
+        [asked, "v\n"],
+        [asked, "y\n"],
+      ],
+    );
     expect(code).toBe(0);
     expect(screen).toContain(`${server} asks for an answer of the model:`);
     expect(screen).toContain(String.raw`Be brief\x1b[2J`);
     expect(screen).toContain("Capital of France?");
+    expect(screen).toContain("Text in an image");
+    expect(screen).toContain("tool map: Shows a map");
+    expect(screen.match(/characters omitted/g)).toHaveLength(1);
     expect(screen).toContain("at most 50");
     expect(screen).toContain("Paris");
   });
 
   test.runIf(HAS_TERMINAL)("is declined by Enter, and the program does not run", async () => {
-    const { code, screen } = await converse([`${server}.think`, "--sample-with", model], [["Allow it? y/N: ", "\n"]]);
+    const { code, screen } = await converse([`${server}.think`, "--sample-with", model], [["Allow it? y/N", "\n"]]);
     expect(code).toBe(server === "modern" ? 8 : 0);
     expect(screen).toContain("You did not allow server");
     expect(screen).not.toContain("Paris");

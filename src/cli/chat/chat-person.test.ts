@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { SamplingQuestion } from "../../agent/questions/sampling-question.ts";
+import { shownSampling } from "../../agent/questions/shown-sampling.ts";
+import type { CreateMessageRequest } from "../../protocol/mcp.ts";
+import { ChatPerson } from "./chat-person.ts";
+
+type Params = CreateMessageRequest["params"];
+
+/** A person who types these answers; `prompts` has what was asked, and `shown` what was on the screen. */
+function typing(...answers: string[]) {
+  const shown: string[] = [];
+  const prompts: string[] = [];
+  const person = new ChatPerson({
+    screen: {
+      aside: (run) => run(),
+      labelled: (_style, ...texts) => void shown.push(texts.join(" ")),
+      note: (text) => void shown.push(text),
+      quoted: (text) => shown.push(text),
+    },
+    input: {
+      ask: (prompt, _signal, initial = "") => {
+        prompts.push(`${prompt}${initial}`);
+        const answer = answers.shift();
+        return answer === undefined ? Promise.reject(new Error("not answered")) : Promise.resolve(answer);
+      },
+    },
+  });
+  return { person, shown, prompts };
+}
+
+function question(params: Partial<Params> = {}): SamplingQuestion {
+  const messages: Params["messages"] = [{ role: "user", content: { type: "text", text: "Hi" } }];
+  const all = { messages, maxTokens: 5, ...params };
+  const left = { requests: 1, tokens: 100 };
+  return { server: "geo", model: "fake:small", maxTokens: 5, left, params: all, ...shownSampling(all) };
+}
+
+const { signal } = new AbortController();
+
+test("R3: everything that the model gets is on the screen, and v shows what was shortened", async () => {
+  const tools = [{ name: "t", description: `a ${"x".repeat(20_000)} hidden`, inputSchema: { type: "object" } }];
+  const { person, shown, prompts } = typing("v", "n");
+  const asked = question({ tools, stopSequences: ["END"], temperature: 0.2 });
+  expect(await person.sampling(asked, signal)).toEqual({ kind: "decline" });
+  expect(shown).toContain(asked.request.text);
+  expect(shown.at(-1)).toBe(asked.request.whole);
+  expect(prompts[0]).toMatch(/\[n\]o, \[v\]iew all: $/);
+});
