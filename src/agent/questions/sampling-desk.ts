@@ -34,8 +34,10 @@ export interface SamplingDeskOptions {
   ask?: SamplingAsker | undefined;
   /** Servers whose requests are answered without a question. Allowing a tool does not allow this. */
   allow?: readonly string[] | undefined;
-  /** Shows every answer before it is sent to the server; undefined: answers are sent at once. */
+  /** Shows answers before they are sent to the server; undefined: answers are sent at once. */
   review?: SamplingReviewer | undefined;
+  /** Which answers are shown; `requested`: those whose reply has `review`. Default: `all`. */
+  reviewed?: "all" | "requested" | undefined;
   /** Maximum number of tokens of one answer; default: 4,096. */
   maxTokens?: number | undefined;
   limits?: Partial<SamplingLimits> | undefined;
@@ -55,6 +57,8 @@ interface Prepared {
   model: ModelProvider;
   /** What the request and its answer may use. */
   reserved: SamplingReservation;
+  /** Whether the person wants to see the answer before it is sent. */
+  isReviewed: boolean;
 }
 
 type AllowingReply = Exclude<SamplingReply, { kind: "decline" }>;
@@ -89,7 +93,9 @@ export class SamplingDesk {
       this.#budget.enter(server, call);
       const allowed = await this.#permitted(server, this.#prepare(server, request.params), signal);
       const { answer, usage } = await this.#run(server, allowed, signal);
-      const sent = await this.#review({ server, answer, usage, tools: allowed.tools }, signal);
+      const sent = allowed.isReviewed
+        ? await this.#review({ server, answer, usage, tools: allowed.tools }, signal)
+        : answer;
       return samplingResult(sent, allowed.tools);
     } catch (error) {
       if (error instanceof NexusError && error.code !== "CANCELLED") this.#options.onRefused?.(server, error);
@@ -114,7 +120,8 @@ export class SamplingDesk {
     const wanted = typeof maxTokens === "number" && maxTokens >= 1 ? Math.floor(maxTokens) : most;
     const input = estimatedTokens({ system: systemPrompt, messages, tools: tools.tools });
     const reserved = this.#budget.reserve(server, Math.min(wanted, most), input);
-    return { params: params as SamplingParams, tools, messages, model, reserved };
+    const isReviewed = this.#options.review !== undefined && this.#options.reviewed !== "requested";
+    return { params: params as SamplingParams, tools, messages, model, reserved, isReviewed };
   }
 
   /** The request as the person allowed it. */
@@ -126,9 +133,10 @@ export class SamplingDesk {
       prepared.reserved.settle(NO_USAGE);
       throw error;
     }
-    if (!reply?.edit) return prepared;
+    const isReviewed = prepared.isReviewed || reply?.review === true;
+    if (!reply?.edit) return { ...prepared, isReviewed };
     prepared.reserved.settle(NO_USAGE);
-    return this.#prepare(server, { ...prepared.params, ...defined(reply.edit) });
+    return { ...this.#prepare(server, { ...prepared.params, ...defined(reply.edit) }), isReviewed };
   }
 
   /** Undefined if an earlier answer allows it already. */
@@ -202,7 +210,7 @@ export class SamplingDesk {
     signal: AbortSignal,
   ): Promise<SampledAnswer> {
     const { review } = this.#options;
-    if (!review) return answer;
+    if (!review) throw samplingDenied(server, "its answer cannot be shown before it is sent");
     const { model, text, toolCalls } = answer;
     const calls = toolCalls.map(({ name, arguments: given }) => {
       return { name: visible(tools.ownName(name)), arguments: jsonText(given) };

@@ -41,8 +41,13 @@ export interface SamplingEdit {
   maxTokens?: number | undefined;
 }
 
-/** `session`: also the further requests of this server, until the program ends. */
-export type SamplingReply = { kind: "once" | "session"; edit?: SamplingEdit | undefined } | { kind: "decline" };
+/**
+ * `session`: also the further requests of this server, until the program ends. `review`: the answer to this request is
+ * shown before it is sent.
+ */
+export type SamplingReply =
+  | { kind: "once" | "session"; edit?: SamplingEdit | undefined; review?: boolean | undefined }
+  | { kind: "decline" };
 
 /** Asks a person. Aborting the signal ends the question; throwing declines the request. */
 export type SamplingAsker = (question: SamplingQuestion, signal: AbortSignal) => Promise<SamplingReply>;

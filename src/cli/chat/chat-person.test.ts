@@ -1,7 +1,10 @@
+import { once } from "node:events";
 import { expect, test } from "vitest";
+import { SamplingDesk } from "../../agent/questions/sampling-desk.ts";
 import type { SamplingQuestion } from "../../agent/questions/sampling-question.ts";
 import { shownSampling } from "../../agent/questions/shown-sampling.ts";
 import type { CreateMessageRequest } from "../../protocol/mcp.ts";
+import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { ChatPerson } from "./chat-person.ts";
 
 type Params = CreateMessageRequest["params"];
@@ -45,4 +48,31 @@ test("R3: everything that the model gets is on the screen, and v shows what was 
   expect(shown).toContain(asked.request.text);
   expect(shown.at(-1)).toBe(asked.request.whole);
   expect(prompts[0]).toMatch(/\[n\]o, \[v\]iew all: $/);
+});
+
+test("R3: of two requests of one server, the answer to the one that was allowed with r is reviewed", async () => {
+  const { person, shown } = typing("r", "y", "n");
+  const released = new AbortController();
+  const sampled = new ScriptedModel([[{ hook: () => once(released.signal, "abort") }, { text: "slow" }], "fast"]);
+  const desk = new SamplingDesk({
+    models: () => [sampled],
+    ask: person.sampling,
+    review: person.review,
+    reviewed: "requested",
+  });
+  const { params } = question();
+  const answer = () => desk.answer({ method: "sampling/createMessage", params }, { server: "geo", key: 1, signal });
+  const answers = [answer(), answer()];
+  expect(await answers[1]).toMatchObject({ content: { text: "fast" } });
+  released.abort();
+  await expect(answers[0]).rejects.toMatchObject({ code: "DENIED" });
+  expect(shown.slice(-2)).toEqual(["geo will get this answer of scripted:model:", "slow"]);
+});
+
+test("R3: an answer that was to be reviewed is not sent where nothing can show it", async () => {
+  const { person } = typing("r");
+  const desk = new SamplingDesk({ models: () => [new ScriptedModel(["an answer"])], ask: person.sampling });
+  const { params } = question();
+  const answering = desk.answer({ method: "sampling/createMessage", params }, { server: "geo", key: 1, signal });
+  await expect(answering).rejects.toMatchObject({ code: "DENIED" });
 });

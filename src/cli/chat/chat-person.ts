@@ -25,8 +25,6 @@ const WORDS: Readonly<Record<string, string>> = { yes: "y", no: "n", session: "s
 /** The person at the terminal, who decides about calls and about servers that want to use the model. */
 export class ChatPerson {
   readonly #options: ChatPersonOptions;
-  /** Servers whose next answer is shown before it is sent. */
-  readonly #reviewed = new Set<string>();
 
   constructor(options: ChatPersonOptions) {
     this.#options = options;
@@ -58,16 +56,14 @@ export class ChatPerson {
         const letter = await this.#letter(prompt, signal);
         if (letter === "v") this.#options.screen.quoted(question.request.whole);
         if (letter === "e") edit = await this.#edit(question, signal);
-        if (letter === "r") this.#reviewed.add(question.server);
         const reply = samplingReply(letter, edit);
         if (reply) return reply;
         if (letter !== "e" && letter !== "v") this.#notAnAnswer("y, s, r, e or n");
       }
     });
 
-  readonly review: SamplingReviewer = async (answer, signal) => {
-    if (!this.#reviewed.delete(answer.server)) return { kind: "send" };
-    return this.#options.screen.aside(async () => {
+  readonly review: SamplingReviewer = (answer, signal) =>
+    this.#options.screen.aside(async () => {
       this.#options.screen.labelled("bold", answer.server, `will get this answer of ${answer.model}:`);
       this.#options.screen.quoted(answer.text);
       for (const { name, arguments: args } of answer.toolCalls) this.#options.screen.quoted(`calls ${name} ${args}`);
@@ -82,7 +78,6 @@ export class ChatPerson {
         this.#notAnAnswer("y, e or n");
       }
     });
-  };
 
   #showCall({ server, tool, arguments: args, annotations, provenance }: ConsentQuestion): void {
     const { screen } = this.#options;
@@ -154,8 +149,9 @@ function nameIn(tool: string): string {
 function samplingReply(letter: string, edit: SamplingEdit | undefined): SamplingReply | undefined {
   switch (letter) {
     case "y":
-    case "r":
       return { kind: "once", edit };
+    case "r":
+      return { kind: "once", edit, review: true };
     case "s":
       return { kind: "session", edit };
     case "n":

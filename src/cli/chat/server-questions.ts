@@ -47,6 +47,7 @@ export function serverQuestions(
     models: () => [model(), ...others().filter(({ name }) => name !== model().name)],
     ask: person && input?.asked(person.sampling),
     review: person && input?.asked(person.review),
+    reviewed: "requested",
     allow,
     turns,
     onUsage: (used) => onUsage(used.usage, used.model),
