@@ -76,3 +76,26 @@ test("R3: an answer that was to be reviewed is not sent where nothing can show i
   const answering = desk.answer({ method: "sampling/createMessage", params }, { server: "geo", key: 1, signal });
   await expect(answering).rejects.toMatchObject({ code: "DENIED" });
 });
+
+test("R3: an edited request keeps its images, and can be edited again", async () => {
+  const image = { type: "image", mimeType: "image/png", data: "AAAA" };
+  const messages: Params["messages"] = [
+    { role: "user", content: [image, { type: "text", text: "Hi", annotations: {} }, image] },
+  ];
+  const { person, prompts } = typing("e", "Be brief", "Hello", "e", "Be kind", "Hello you", "y");
+  expect(await person.sampling(question({ systemPrompt: "Be long", messages }), signal)).toEqual({
+    kind: "once",
+    edit: {
+      systemPrompt: "Be kind",
+      messages: [{ role: "user", content: [image, { type: "text", text: "Hello you", annotations: {} }, image] }],
+    },
+  });
+  const edited = prompts.filter((prompt) => !prompt.startsWith("Allow?"));
+  expect(edited).toEqual(["system: Be long", "user: Hi", "system: Be brief", "user: Hello"]);
+});
+
+test("R3: one block of content that is edited stays one block", async () => {
+  const { person } = typing("e", "Hello", "y");
+  const reply = await person.sampling(question(), signal);
+  expect(reply).toMatchObject({ edit: { messages: [{ role: "user", content: { type: "text", text: "Hello" } }] } });
+});

@@ -3,6 +3,7 @@ import { cutMiddle } from "../../agent/consent/shown-json.ts";
 import type {
   SamplingAsker,
   SamplingEdit,
+  SamplingParams,
   SamplingQuestion,
   SamplingReply,
   SamplingReviewer,
@@ -21,6 +22,9 @@ const MAX_ROWS = 10;
 const MAX_NAME = 200;
 const REPLIES: Readonly<Record<string, ConsentReply>> = { y: "once", s: "session", a: "always", n: "no" };
 const WORDS: Readonly<Record<string, string>> = { yes: "y", no: "n", session: "s", always: "a" };
+
+/** The parts of a request that are edited here. */
+type Editable = Pick<SamplingParams, "systemPrompt" | "messages">;
 
 /** The person at the terminal, who decides about calls and about servers that want to use the model. */
 export class ChatPerson {
@@ -51,11 +55,11 @@ export class ChatPerson {
       this.#showSampling(question);
       const whole = question.request.isShortened ? ", [v]iew all" : "";
       const prompt = `Allow? [y]es once, [s]ession, [r]eview the answer before it is sent, [e]dit, [n]o${whole}: `;
-      let edit: SamplingEdit | undefined;
+      let edit: Editable | undefined;
       for (;;) {
         const letter = await this.#letter(prompt, signal);
         if (letter === "v") this.#options.screen.quoted(question.request.whole);
-        if (letter === "e") edit = await this.#edit(question, signal);
+        if (letter === "e") edit = await this.#edit({ ...question.params, ...edit }, signal);
         const reply = samplingReply(letter, edit);
         if (reply) return reply;
         if (letter !== "e" && letter !== "v") this.#notAnAnswer("y, s, r, e or n");
@@ -104,18 +108,19 @@ export class ChatPerson {
     );
   }
 
-  /** Changes the text of the last message of the user, and the instructions if there are any. */
-  async #edit({ params }: SamplingQuestion, signal: AbortSignal): Promise<SamplingEdit> {
+  /** Changes the first text of the last message of the user, and the instructions if there are any. */
+  async #edit({ systemPrompt: system, messages }: Editable, signal: AbortSignal): Promise<Editable> {
     const { input } = this.#options;
-    const system = params.systemPrompt;
-    const systemPrompt = system === undefined ? undefined : await input.ask("system: ", signal, system);
-    const at = params.messages.findLastIndex(({ role }) => role === "user");
-    const message = params.messages[at];
-    const block = message && [message.content].flat().find(({ type }) => type === "text");
-    if (!message || typeof block?.text !== "string") return { systemPrompt };
-    const text = await input.ask("user: ", signal, block.text);
-    const content = { type: "text", text };
-    return { systemPrompt, messages: params.messages.with(at, { ...message, content }) };
+    const systemPrompt = system === undefined ? {} : { systemPrompt: await input.ask("system: ", signal, system) };
+    const at = messages.findLastIndex(({ role }) => role === "user");
+    const message = messages[at];
+    const blocks = message ? [message.content].flat() : [];
+    const textAt = blocks.findIndex(({ type, text }) => type === "text" && typeof text === "string");
+    const block = blocks[textAt];
+    if (!message || !block) return { ...systemPrompt, messages };
+    const edited = { ...block, text: await input.ask("user: ", signal, String(block.text)) };
+    const content = Array.isArray(message.content) ? blocks.with(textAt, edited) : edited;
+    return { ...systemPrompt, messages: messages.with(at, { ...message, content }) };
   }
 
   #notAnAnswer(letters: string): void {
