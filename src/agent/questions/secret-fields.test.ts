@@ -16,10 +16,15 @@ test.each([
   [{ code: { type: "string", description: "Never share it: enter your password" } }, ["code: password"]],
   [{ code: { type: "string", description: "Do not give us a name but your password" } }, ["code: password"]],
   [{ code: { type: "string", format: "password" } }, ["code: password"]],
-  [{ integer: { type: "integer", title: "Integer", description: INTEGER } }, []],
-  [{ note: { type: "string", description: "Don't enter a password here." } }, []],
+  [
+    { code: { type: "string", description: "Never use an old one and fill in your password here" } },
+    ["code: password"],
+  ],
+  // Nothing shows whether a description means what it says.
+  [{ integer: { type: "integer", title: "Integer", description: INTEGER } }, ["integer: pin"]],
+  [{ note: { type: "string", description: "The name of a town." } }, []],
   [{ secret: { type: "boolean" } }, []],
-])("names and titles count, descriptions where they ask for it, with the word: %j (R8)", (properties, found) => {
+])("names, titles and descriptions of fields count, with the word: %j (R8)", (properties, found) => {
   expect(asked("Please fill this in", properties)).toEqual(found);
 });
 
@@ -27,4 +32,23 @@ test("a message that asks for a secret makes all typed fields suspicious, one th
   const fields = { a: { type: "string" }, b: { type: "boolean" } };
   expect(asked("We need your password", fields)).toEqual(["a: password"]);
   expect(asked("Do not enter your password.", fields)).toEqual([]);
+  expect(asked("Never use an old one and fill in your password here", fields)).toEqual(["a: password"]);
+  expect(asked("Do not use an old one, the new password is better", fields)).toEqual(["a: password"]);
+});
+
+test.each([
+  ["Cyrillic letters", "P\u0430ssw\u043erd"],
+  ["Greek letters", "Passw\u03bfrd"],
+  ["full-width letters", "\uff30\uff41\uff53\uff53\uff57\uff4f\uff52\uff44"],
+  ["a zero-width space", "Pass\u200bword"],
+  ["a soft hyphen", "Pas\u00adsword"],
+  ["an invisible letter of Hangul", "Pass\u3164word"],
+  ["mathematical letters", "\u{1d40f}assword"],
+  ["accents", "P\u00e1s\u0323sword"],
+])("a secret that is written with %s is found in names, titles, descriptions and messages (R8)", (_what, word) => {
+  const text = { type: "string" };
+  expect(asked("Hi", { [word]: text })).toEqual([`${word}: Password`]);
+  expect(asked("Hi", { a: { ...text, title: word } })).toEqual(["a: Password"]);
+  expect(asked("Hi", { a: { ...text, description: `Your ${word}` } })).toEqual(["a: Password"]);
+  expect(asked(`We need your ${word}`, { a: text })).toEqual(["a: Password"]);
 });
