@@ -2,10 +2,18 @@ import { expect, test } from "vitest";
 import { agoText, durationText } from "../../text/duration.ts";
 import { pluralize } from "./amounts.ts";
 import { tableLines } from "./table.ts";
-import { cellsOf, cut, hanging, wrapped } from "./text-width.ts";
+import { broken, cellsOf, cut, hanging, wrapped } from "./text-width.ts";
 
 test("a text is as wide as the cells it takes", () => {
-  expect(["abc", "日本", "e\u0301", "📦x"].map(cellsOf)).toEqual([3, 4, 1, 3]);
+  expect(["abc", "日本", "e\u0301", "📦x", "🇫🇷", "\u26a0", "\u26a0\ufe0f"].map(cellsOf)).toEqual([3, 4, 1, 3, 2, 1, 2]);
+});
+
+test.each([
+  0x231a, 0x23e9, 0x25fd, 0x2614, 0x26a1, 0x2705, 0x274c, 0x27bf, 0x2b50, 0xa960, 0xfe10, 0x16fe0, 0x17000, 0x18800,
+  0x1aff0, 0x1b000, 0x1d300, 0x1f004, 0x1f0cf, 0x1f18e, 0x1f191, 0x1f200, 0x1f6d5, 0x1f7e0, 0x1fa70, 0x20000,
+])("the wide character with the code %i takes two cells", (code) => {
+  const rows = broken(String.fromCodePoint(code).repeat(35), 40);
+  expect(rows.map(cellsOf)).toEqual([40, 30]);
 });
 
 test("text that does not fit is cut with a mark", () => {

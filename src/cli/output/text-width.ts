@@ -1,7 +1,10 @@
 // oxlint-disable-next-line no-misleading-character-class -- joiners and selectors are listed, not matched as one letter
 const NO_CELL = /^[\p{Mn}\p{Me}\u200b-\u200d\ufe00-\ufe0f]$/u;
+/** East Asian wide and full-width characters, and emoji. A flag is two letters of one cell each. */
 const TWO_CELLS =
-  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]$/u;
+  /^(?:[\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]|(?![\u{1f1e6}-\u{1f1ff}])\p{Emoji_Presentation})$/u;
+/** One character, with the selector after it that makes a wide emoji of a sign. */
+const UNITS = /.\ufe0f?/gsu;
 // oxlint-disable-next-line no-control-regex -- most text is plain, and as wide as it is long
 const PLAIN = /^[\u0000-\u02ff]*$/;
 
@@ -9,7 +12,7 @@ const PLAIN = /^[\u0000-\u02ff]*$/;
 export function cellsOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let cells = 0;
-  for (const character of text) cells += cellsOfCharacter(character);
+  for (const [unit] of text.matchAll(UNITS)) cells += cellsOfUnit(unit);
   return cells;
 }
 
@@ -18,10 +21,10 @@ export function cut(text: string, width: number | undefined): string {
   if (width === undefined || cellsOf(text) <= width) return text;
   let kept = "";
   let left = width - 1;
-  for (const character of text) {
-    left -= cellsOfCharacter(character);
+  for (const [unit] of text.matchAll(UNITS)) {
+    left -= cellsOfUnit(unit);
     if (left < 0) break;
-    kept += character;
+    kept += unit;
   }
   return width < 1 ? "" : `${kept.trimEnd()}…`;
 }
@@ -69,20 +72,20 @@ export function broken(text: string, width: number | undefined): string[] {
   const rows: string[] = [];
   let row = "";
   let left = width;
-  for (const character of text) {
-    const cells = cellsOfCharacter(character);
+  for (const [unit] of text.matchAll(UNITS)) {
+    const cells = cellsOfUnit(unit);
     if (cells > left) {
       rows.push(row);
       row = "";
       left = width;
     }
-    row += character;
+    row += unit;
     left -= cells;
   }
   return [...rows, row];
 }
 
-function cellsOfCharacter(character: string): number {
-  if (NO_CELL.test(character)) return 0;
-  return TWO_CELLS.test(character) ? 2 : 1;
+function cellsOfUnit(unit: string): number {
+  if (NO_CELL.test(unit)) return 0;
+  return TWO_CELLS.test(unit) || unit.endsWith("\ufe0f") ? 2 : 1;
 }
