@@ -148,7 +148,7 @@ function annotationWords(annotations: ConsentQuestion["annotations"]): string {
 /** A name that could be read as more than a name is quoted. */
 function nameIn(tool: string): string {
   const short = cutMiddle(tool, MAX_NAME);
-  return /^[^\s"]*(?: → [^\s"]*)?$/.test(short) ? short : JSON.stringify(short);
+  return /^[^\s\p{Zs}\u2800"]*(?: → [^\s\p{Zs}\u2800"]*)?$/u.test(short) ? short : JSON.stringify(short);
 }
 
 function samplingReply(letter: string, edit: SamplingEdit | undefined): SamplingReply | undefined {

@@ -1,6 +1,6 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { renderForPeople } from "../../errors/render.ts";
-import { hanging, wrapped } from "./text-width.ts";
+import { broken, fitted, hanging } from "./text-width.ts";
 
 const LABEL = "nexus: ";
 const INDENT = "  ";
@@ -12,13 +12,17 @@ export function errorLines(error: NexusError, columns: number | undefined): stri
   const [message = "", ...rows] = renderForPeople(error).split("\n");
   // Without the indent, a line of a server's message could look like one of this program.
   const width = columns && columns - INDENT.length;
-  const [first = "", ...others] = wrapped(LABEL + message, width);
+  const [first = "", ...others] = fitted(LABEL + message, width);
   return [
     first,
     ...others.map((line) => INDENT + line),
     ...rows.flatMap((row) => {
       const [lead] = SENTENCE.exec(row) ?? [];
-      return lead === undefined ? [row] : hanging(lead, row.slice(lead.length), columns);
+      if (lead === undefined) return [row];
+      return hanging(lead, row.slice(lead.length), width).flatMap((line) => {
+        const [begin = "", ...more] = broken(line, width);
+        return [begin, ...more.map((rest) => INDENT + rest)];
+      });
     }),
   ];
 }

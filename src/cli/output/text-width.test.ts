@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { agoText, durationText } from "../../text/duration.ts";
 import { pluralize } from "./amounts.ts";
 import { tableLines } from "./table.ts";
-import { broken, cellsOf, cut, hanging, wrapped } from "./text-width.ts";
+import { broken, cellsOf, cut, fitted, hanging, wrapped } from "./text-width.ts";
 
 test("a text is as wide as the cells it takes", () => {
   expect(["abc", "日本", "e\u0301", "📦x", "🇫🇷", "\u26a0", "\u26a0\ufe0f"].map(cellsOf)).toEqual([3, 4, 1, 3, 2, 1, 2]);
@@ -26,6 +26,14 @@ test("text that does not fit is cut with a mark", () => {
 test("lines are broken between words, and long words stay whole", () => {
   expect(wrapped("one two three\nfour", 8)).toEqual(["one two", "three", "four"]);
   expect(wrapped("https://example.com/a/b", 8)).toEqual(["https://example.com/a/b"]);
+});
+
+test("rows that must fit are broken inside of words that are wider", () => {
+  expect(fitted("one two three", 8)).toEqual(["one two", "three"]);
+  expect(fitted("see https://example.com/a/b", 8)).toEqual(["see http", "s://exam", "ple.com/", "a/b"]);
+  expect(fitted("one\u00a0two\u3000three", 8)).toEqual(["one\u00a0two", "\u3000three"]);
+  expect(fitted(`  ${"x".repeat(8)} y\n\n z `, 8)).toEqual(["  xxxxxx", "xx y", "", " z "]);
+  expect(fitted("https://example.com/a/b", undefined)).toEqual(["https://example.com/a/b"]);
 });
 
 test("a table is cut to the terminal at its widest columns, and never in a file", () => {

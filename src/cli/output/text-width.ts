@@ -39,6 +39,29 @@ export function wrapped(text: string, width: number | undefined): string[] {
   return text.split(/\r?\n/).flatMap((line) => filled(line.split(" "), " ", width));
 }
 
+/** Rows of at most this width, broken between words, and inside of a word only where it is wider than a row. */
+export function fitted(text: string, width: number | undefined): string[] {
+  const lines = text.split(/\r?\n/);
+  return width === undefined ? lines : lines.flatMap((line) => rowsOf(line, width));
+}
+
+function rowsOf(line: string, width: number): string[] {
+  const rows: string[] = [];
+  let row = "";
+  for (const [spaced, word = ""] of line.matchAll(/ *([^ ]+)| +$/g)) {
+    if (cellsOf(row + spaced) <= width) row += spaced;
+    else if (row.trim() !== "" && cellsOf(word) <= width) {
+      rows.push(row.trimEnd());
+      row = word;
+    } else {
+      const pieces = broken(row + spaced, width);
+      row = pieces.pop() ?? "";
+      rows.push(...pieces);
+    }
+  }
+  return [...rows, row];
+}
+
 /** One line, broken between words; the lines that continue it begin with spaces: below the text after `lead`. */
 export function hanging(lead: string, text: string, width: number | undefined): string[] {
   if (width === undefined || cellsOf(lead) + cellsOf(text) <= width) return [lead + text];

@@ -2,7 +2,7 @@ import { visible, visibleLines } from "../../../text/visible.ts";
 import type { Output, Style } from "../../output/output.ts";
 import { questionColumns, quotedLines } from "../../output/quoted-lines.ts";
 import { tableLines } from "../../output/table.ts";
-import { cellsOf, cut, padded, wrapped } from "../../output/text-width.ts";
+import { cellsOf, cut, fitted, padded, wrapped } from "../../output/text-width.ts";
 import { MarkdownStream } from "./markdown-stream.ts";
 
 const REDRAW_MS = 200;
@@ -64,7 +64,7 @@ export class ChatScreen implements Disposable {
     const shown = visible(label);
     const width = this.columns && this.columns - INDENT.length;
     const [first = "", ...others] = texts.flatMap((text, at) =>
-      wrapped(at === 0 ? `${shown} ${visible(text)}` : visible(text), width),
+      fitted(at === 0 ? `${shown} ${visible(text)}` : visible(text), width),
     );
     // A long name may itself be broken.
     const styled = first.startsWith(shown) ? this.#out.onStderr(style, shown) + first.slice(shown.length) : first;
