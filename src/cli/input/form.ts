@@ -1,12 +1,13 @@
 import { cutMiddle } from "../../agent/consent/shown-json.ts";
-import { shorten } from "../../text/shorten.ts";
+import { joinFirst, shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import type { FormQuestion } from "../../agent/questions/elicitation-handler.ts";
 import { defaultOf, fieldFacts, readField, shownDefault, type FormField } from "../../agent/questions/form-field.ts";
 import { secretWord } from "../../agent/questions/secret-fields.ts";
-import type { Output } from "../output/output.ts";
+import type { Output, Style } from "../output/output.ts";
 import { questionColumns, quotedLines } from "../output/quoted-lines.ts";
 import { askFor } from "../output/terminal-questions.ts";
+import { cellsOf, cut } from "../output/text-width.ts";
 
 export interface FormOptions {
   out: Output;
@@ -24,6 +25,9 @@ const MANY_FIELDS = 10;
 const MAX_CHOICES = 100;
 const MAX_NAME = 60;
 const MAX_TEXT = 4_000;
+const MAX_ADDRESS = 300;
+/** Cells of a name and of a default in a prompt, which must not be broken by the terminal. */
+const MAX_PROMPT = 30;
 
 /** Asks the user to fill in fields; undefined if it is declined. Secrets are asked for only after a warning. */
 export async function fillForm(
@@ -53,12 +57,16 @@ async function isWarned(
   const named = fields.filter(({ name }) => secrets.includes(name));
   const shown = named.map((field) => {
     const word = secretWord(message, field);
-    return word === undefined ? field.name : `${shorten(field.name, MAX_NAME)} ("${word}")`;
+    const name = shorten(field.name, MAX_NAME);
+    return word === undefined ? name : `${name} ("${word}")`;
   });
-  out.note(
-    `${out.onStderr("yellow", "warning:")} this form seems to ask for a secret: ${visible(shown.join(", "))}.\n` +
-      `  MCP forbids servers to ask for passwords, keys and similar data in forms. What you type is sent to ${visible(server)}.`,
+  const [first = "", ...more] = quotedLines(
+    `warning: this form seems to ask for a secret: ${visible(joinFirst(shown, MANY_FIELDS))}.\n` +
+      `MCP forbids servers to ask for passwords, keys and similar data in forms. What you type is sent to ${visible(server)}.`,
+    questionColumns(),
   );
+  const warning = first.trimStart().replace("warning:", out.onStderr("yellow", "warning:"));
+  out.note([warning, ...more].join("\n"));
   const typed = await askFor(out, { text: `Type "yes" to fill it in, anything else declines`, signal });
   return typed.trim().toLowerCase() === "yes";
 }
@@ -74,7 +82,9 @@ export async function visitPage(message: string, url: string, { out, server, sig
     return false;
   }
   // As the browser will read it, which reveals a host that only looks like another one.
-  out.note(`  address: ${visible(page.href)}\n  host:    ${out.onStderr("bold", visible(page.host))}`);
+  quote(`address: ${cutMiddle(page.href, MAX_ADDRESS)}`, out);
+  const [first = "", ...more] = quotedLines(`host:    ${page.host}`, questionColumns());
+  out.note([first.replace(page.host, () => out.onStderr("bold", page.host)), ...more].join("\n"));
   if (page.protocol === "http:")
     out.note(`  ${out.onStderr("yellow", "The connection to this page is not encrypted.")}`);
   out.note(
@@ -84,6 +94,8 @@ export async function visitPage(message: string, url: string, { out, server, sig
     ),
   );
   if (!(await confirm("Will you open it", { out, server, signal }))) return false;
+  // On one line, to be copied: an address has no spaces, and its letters are encoded.
+  if (cellsOf(page.href) > MAX_PROMPT) out.note(`  ${visible(page.href)}`);
   const done = await askFor(out, { text: "Open it in a browser, then press Enter", signal });
   return done !== DECLINE;
 }
@@ -95,14 +107,18 @@ async function askField(
   { out, signal, hidden }: Pick<FormOptions, "out" | "signal"> & { hidden: boolean },
 ): Promise<FieldAnswer> {
   describe(field, out);
-  const fallback = defaultOf(field);
+  const value = defaultOf(field);
+  const fallback = value === undefined ? undefined : shownDefault(value);
+  const isLong = fallback !== undefined && cellsOf(visible(fallback)) > MAX_PROMPT;
+  if (isLong) quote(`default: ${visible(fallback)}`, out);
   for (;;) {
-    const typed = await askFor(out, {
+    const answer = await askFor(out, {
       text: promptOf(field),
       hidden,
-      fallback: fallback === undefined ? undefined : shownDefault(fallback),
+      fallback: isLong ? undefined : fallback,
       signal,
     });
+    const typed = answer === "" && isLong ? fallback : answer;
     if (typed === DECLINE) return { kind: "declined" };
     if (typed === "" && !field.required) return { kind: "empty" };
     if (typed === "" && field.kind !== "text") {
@@ -111,15 +127,17 @@ async function askField(
     }
     const reading = await readField(field, [typed], { numbered: true });
     if ("value" in reading) return { kind: "answered", value: reading.value };
-    out.note(out.onStderr("yellow", `  ${visible(reading.problem)}`));
+    quote(visible(reading.problem), out, "yellow");
   }
 }
 
 function describe(field: FormField, out: Output): void {
   const { title, description, kind, choices, required } = field;
   const facts = kind === "choice" || kind === "choices" ? (required ? "" : "optional") : fieldFacts(field);
-  const about = facts === "" ? "" : out.onStderr("dim", ` (${visible(shorten(facts, MAX_NAME))})`);
-  out.note(`\n  ${out.onStderr("bold", visible(shorten(title, MAX_NAME)))}${about}`);
+  const about = facts === "" ? "" : ` (${visible(shorten(facts, MAX_NAME))})`;
+  const head = visible(shorten(title, MAX_NAME));
+  const [first = "", ...more] = quotedLines(head + about, questionColumns());
+  out.note(`\n${[first.replace(head, () => out.onStderr("bold", head)), ...more].join("\n")}`);
   if (description !== undefined) quote(visible(description), out);
   const width = String(choices.length).length;
   for (const [index, { value, title: shown }] of choices.slice(0, MAX_CHOICES).entries()) {
@@ -130,13 +148,15 @@ function describe(field: FormField, out: Output): void {
 }
 
 /** Words of the server: not too many, and never at the beginning of a row. */
-function quote(text: string, out: Output): void {
-  if (text !== "") out.note(quotedLines(cutMiddle(text, MAX_TEXT), questionColumns()).join("\n"));
+function quote(text: string, out: Output, style?: Style): void {
+  if (text === "") return;
+  const rows = quotedLines(cutMiddle(text, MAX_TEXT), questionColumns()).join("\n");
+  out.note(style === undefined ? rows : out.onStderr(style, rows));
 }
 
 function promptOf({ name: whole, kind, choices }: FormField): string {
   // With the indent of everything that the server says.
-  const name = `  ${shorten(whole, MAX_NAME)}`;
+  const name = `  ${cut(visible(whole), MAX_PROMPT)}`;
   if (kind === "choice") return `${name}, 1-${choices.length}`;
   if (kind === "choices") return `${name}, one or more (1,2)`;
   return kind === "boolean" ? `${name}, y/n` : name;
