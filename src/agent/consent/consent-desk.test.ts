@@ -91,6 +91,14 @@ describe("R8: deny by default", () => {
     expect(answer).toEqual({ kind: "denied", reason: expect.stringContaining("--allow files.delete") as string });
   });
 
+  test.each(["*", "read*", "x\ny", "save\u2800ok"])(
+    "no pattern is recommended for a tool that is called %j",
+    async (tool) => {
+      const answer = await new ConsentDesk().decide({ ...DELETE, tool }, never);
+      expect(answer).toMatchObject({ kind: "denied", reason: expect.not.stringContaining("--allow") as string });
+    },
+  );
+
   test("the reply no denies the call", async () => {
     const ask = answering("no");
     expect(await new ConsentDesk({ ask }).decide(DELETE, never)).toMatchObject({ kind: "denied" });

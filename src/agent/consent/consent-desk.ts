@@ -2,7 +2,8 @@ import { Turns } from "../../async/turns.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, messageOf, type NexusError } from "../../errors/nexus-error.ts";
-import { covers, parsePattern, type AccessPattern } from "../../host/directory/access-pattern.ts";
+import { covers, isSafePattern, parsePattern, type AccessPattern } from "../../host/directory/access-pattern.ts";
+import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import type { ConsentAsker, ConsentQuestion, ConsentReply } from "./consent-question.ts";
 import type { DecisionSubject, RememberedDecisions } from "./remembered-decisions.ts";
@@ -176,10 +177,10 @@ function questionOf(
 }
 
 function nobodyToAsk(server: string, tool: string): string {
-  return (
-    `The tool is not read-only, and there is no person to ask for permission. ` +
-    `The user can allow it with --allow ${visible(`${server}.${tool}`)}.`
-  );
+  const name = `${server}.${tool}`;
+  // A name that a server chose must not become a pattern for more.
+  const how = isSafePattern(name) ? `with --allow ${quoteWord(name)}` : "at a terminal";
+  return `The tool is not read-only, and there is no person to ask for permission. The user can allow it ${how}.`;
 }
 
 function denied(reason: string): ConsentAnswer {

@@ -21,8 +21,8 @@ function typing(...answers: string[]) {
       quoted: (text) => shown.push(text),
     },
     input: {
-      ask: (prompt, _signal, initial = "") => {
-        prompts.push(`${prompt}${initial}`);
+      ask: (prompt, _signal, initial?: string) => {
+        prompts.push(`${prompt}${initial ?? ""}`);
         const answer = answers.shift();
         return answer === undefined ? Promise.reject(new Error("not answered")) : Promise.resolve(answer);
       },

@@ -2,6 +2,7 @@ import type { TurnResult } from "../../agent/loop/agent-options.ts";
 import type { UserMessage } from "../../agent/model/model-message.ts";
 import { costOf } from "../../agent/model/usage.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isSafePattern } from "../../host/directory/access-pattern.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import { joinFirst, shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
@@ -61,20 +62,15 @@ function endNote({ stopReason, text, steps, error, isTakenBack }: TurnResult): s
 function tellDenied({ steps }: TurnResult, { screen }: ChatState): void {
   const denied = steps.filter(({ outcome }) => outcome === "denied").map(({ server, tool }) => `${server}.${tool}`);
   const names = [...new Set(denied)];
-  const options = names.filter(isPattern).map((name) => `--allow ${quoteWord(name)}`);
+  const options = names.filter(isSafePattern).map((name) => `--allow ${quoteWord(name)}`);
   if (options.length > 0) screen.note(`To allow what was denied: ${options.join(" ")}`, "yellow");
   // A name that a server chose must not become a pattern for more, or a line of its own.
   const others = names
-    .filter((name) => !isPattern(name))
+    .filter((name) => !isSafePattern(name))
     .map((name) => JSON.stringify(shorten(visible(name), MAX_NAME)));
   if (others.length === 0) return;
   const text = `${joinFirst(others)} cannot be allowed with a pattern, because of the signs in the name. Run nexus chat at a terminal.`;
   screen.labelled("yellow", "Denied:", text);
-}
-
-/** Whether --allow with this name means this tool and no other, and the name is what it looks like. */
-function isPattern(name: string): boolean {
-  return !name.includes("*") && visible(name) === name && !/[^\S ]|\u2800/.test(name);
 }
 
 function forPrograms(

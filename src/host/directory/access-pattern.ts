@@ -1,3 +1,4 @@
+import { visible } from "../../text/visible.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { AccessTarget } from "./access-target.ts";
 
@@ -85,4 +86,9 @@ function invalidPattern(text: string): NexusError {
     hint: `A pattern starts with a server id, or with "*" for every server: "github", "github.search*", "*.delete*", "github/resources", "github/prompts", "github/methods", "*".`,
     mayHaveReached: false,
   });
+}
+
+/** Whether a pattern with this name means this tool and no other, and the name is what it looks like. */
+export function isSafePattern(name: string): boolean {
+  return !name.includes("*") && visible(name) === name && !/[^\S ]|\u2800/.test(name);
 }
