@@ -84,7 +84,11 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   input?.start();
   if (input || context.options["allow-sampling"]) void openOthers(models, others);
   await waitForServers(servers, screen, signal);
-  using warnings = new ServerWarnings(servers.host, { screen, input, patterns: context.options });
+  using warnings = new ServerWarnings(servers.host, {
+    screen,
+    hasPrompt: input !== undefined,
+    patterns: context.options,
+  });
   if (content) {
     requireOneOf(setting.named ?? [], servers.host);
     await answerOnce(content, state, { out, signal, problems: () => warnings.problems });

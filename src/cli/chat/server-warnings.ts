@@ -7,11 +7,11 @@ import { CHAT_AGENT } from "./chat-state.ts";
 import { failedServers, startingServers, stillStarting, type ServerProblem } from "./server-problems.ts";
 import { missingTools, type ToolPatterns } from "./tool-patterns.ts";
 import type { ChatScreen } from "./terminal/chat-screen.ts";
-import type { TerminalInput } from "./terminal/terminal-input.ts";
 
 export interface ServerWarningsOptions {
   screen: ChatScreen;
-  input: Pick<TerminalInput, "above"> | undefined;
+  /** Whether a person can type commands of the chat. */
+  hasPrompt: boolean;
   patterns: ToolPatterns;
 }
 
@@ -35,8 +35,7 @@ export class ServerWarnings implements Disposable {
     this.#late = startingServers(host);
     this.#awaited = new Set(this.#late);
     for (const id of this.#late) {
-      const { message } = stillStarting(id).error;
-      this.#show((screen) => screen.labelled("yellow", "warning:", message));
+      options.screen.labelled("yellow", "warning:", stillStarting(id).error.message);
     }
     for (const { id } of host.directory.visibleTo(CHAT_AGENT)) this.#look(id);
     this.#stop = host.on(({ kind, server }) => {
@@ -72,7 +71,7 @@ export class ServerWarnings implements Disposable {
     this.#used.add(id);
     const isBack = this.#failed.delete(id);
     const isLate = this.#awaited.delete(id);
-    if (isBack || isLate) this.#show((screen) => screen.labelled("green", `${id}:`, stateWords(server)));
+    if (isBack || isLate) this.#options.screen.labelled("green", `${id}:`, stateWords(server));
   }
 
   #warn(server: ServerStatus): void {
@@ -81,24 +80,16 @@ export class ServerWarnings implements Disposable {
     const words = isBack
       ? `server "${id}" went away and is started again: ${state.error.message}`
       : `server "${id}" is not used: ${this.#words(server)}`;
-    this.#show((screen) => screen.labelled("yellow", "warning:", words));
+    this.#options.screen.labelled("yellow", "warning:", words);
   }
 
   #tell({ message, hint }: NexusError): void {
-    const text = hint === undefined ? message : `${message}. ${hint}`;
-    this.#show((screen) => screen.labelled("yellow", "warning:", text));
+    this.#options.screen.labelled("yellow", "warning:", hint === undefined ? message : `${message}. ${hint}`);
   }
 
-  /** Without a terminal nobody can type a command of the chat. */
   #words(server: ServerStatus): string {
-    if (this.#options.input) return chatStateWords(server);
+    if (this.#options.hasPrompt) return chatStateWords(server);
     const next = server.state.kind === "failed" ? `. Next: nexus mcp doctor ${server.id}` : "";
     return `${stateWords(server)}${next}`;
-  }
-
-  #show(write: (screen: ChatScreen) => void): void {
-    const { screen, input } = this.#options;
-    if (input) input.above(() => write(screen));
-    else write(screen);
   }
 }

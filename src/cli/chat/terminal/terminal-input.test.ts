@@ -229,6 +229,25 @@ describe("R8: a server that asks while a person is at the prompt", () => {
     expect(await read).toEqual({ kind: "line", text: "hello" });
   });
 
+  test("keeps its question when the prompt comes meanwhile, which waits for the answer", async () => {
+    using input = openInput();
+    const asked = question(input);
+    await settle();
+    expect(shown).toContain("Allow?");
+    const read = input.read("> ", acceptsMessages);
+    type(`n${ENTER}`);
+    expect(await asked).toBe("n");
+    await settle();
+    type(`hello${ENTER}`);
+    expect(await read).toEqual({ kind: "line", text: "hello" });
+  });
+
+  test("Ctrl-D that was typed ahead ends the chat at the prompt", async () => {
+    using input = openInput();
+    type("\u0004");
+    expect(await input.read("> ", acceptsMessages)).toEqual({ kind: "end" });
+  });
+
   test("gets no key that was typed before its form, and a warning meanwhile is shown after it", async () => {
     using input = openInput();
     type("ye");

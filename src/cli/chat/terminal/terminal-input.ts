@@ -51,6 +51,10 @@ const WITHDRAWN = "(withdrawn)";
 export class TerminalInput implements Disposable {
   readonly #options: TerminalInputOptions;
   #reading: Reading | undefined;
+  /** A question is open. */
+  #isAside = false;
+  /** What is read when the question is answered. */
+  #message: Reading | undefined;
   readonly #ahead = new TypedAhead();
   readonly #typing = new TypingPause();
   readonly #drawn: DrawnRows;
@@ -75,10 +79,17 @@ export class TerminalInput implements Disposable {
   /** Reads the next message. */
   read(prompt: string, accepts: Accepts): Promise<Entered> {
     const { editor, isEnd } = this.#ahead.take();
+    if (isEnd) {
+      this.#options.out.draw("\n");
+      return Promise.resolve({ kind: "end" });
+    }
     const walk = new HistoryWalk(this.#options.history.entries);
-    const entered = new Promise<Entered>((settle) => this.#begin({ prompt, editor, walk, settle, accepts }));
-    if (isEnd) this.#settle({ kind: "end" });
-    return entered;
+    return new Promise((settle) => {
+      const message = { prompt, editor, walk, settle, accepts };
+      // A question outside the turn that has just ended may be open.
+      if (this.#isAside) this.#message = message;
+      else this.#begin(message);
+    });
   }
 
   /**
@@ -91,13 +102,16 @@ export class TerminalInput implements Disposable {
     }
     await this.#pause(signal);
     if (signal.aborted) throw unanswered();
-    const message = this.#reading;
-    if (message) this.#drawn.erase();
+    if (this.#reading) this.#drawn.erase();
+    this.#message = this.#reading;
     this.#reading = undefined;
+    this.#isAside = true;
     try {
       return await run();
     } finally {
-      if (message && !this.#isOver) this.#begin(message);
+      this.#isAside = false;
+      if (this.#message && !this.#isOver) this.#begin(this.#message);
+      this.#message = undefined;
     }
   }
 
