@@ -80,9 +80,9 @@ export default defineConfig({
     pool: "forks",
     // A process runs many files: to start one and load everything takes longer than most files.
     isolate: false,
-    // Most tests wait for processes of theirs; more of them at a time than there are cores keep the cores busy. Each worker
-    // loads everything for itself, so that seven take longer than four.
-    maxWorkers: 4,
+    // Most tests wait for processes of theirs; more of them at a time than there are cores keep the cores busy. In a full run,
+    // where each command line is a process of its own, fewer of them do.
+    maxWorkers: isFull ? 4 : 6,
     // More threads than cores that collect garbage take processor time from each other.
     execArgv: ["--single-threaded-gc"],
     // A run of many minutes is not lost for one test that was disturbed; its report shows which one was repeated.
