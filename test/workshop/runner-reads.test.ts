@@ -111,8 +111,9 @@ test("Retry-After is respected as long as the time of the call allows it (X11)",
 test("a shop that is not there is told as such", async () => {
   await using gone = await openShop();
   const url = gone.url;
-  await gone[Symbol.asyncDispose]();
+  // Opened before the other one is closed, whose port it could get.
   await using shop = await openShop({ upstream: url });
+  await gone[Symbol.asyncDispose]();
   const result = await shop.runner.call("find_items", { text: "tea" });
   expect(textOf(result)).toBe("Corner shop could not be reached; the request was not sent.\nTry again later.");
   expect(shop.pauses).toHaveLength(2);

@@ -154,10 +154,11 @@ describe("a write", () => {
   test("that surely did not arrive may be made again", async () => {
     const file = newLedgerFile();
     const unasked = (text: string) => text.replace(/ {4}confirm:\n(?: {6}.*\n)+/, "");
+    // Opened before the other one is closed, whose port it could get.
+    await using shop = await openShop({}, unasked);
     await using closed = await openShop();
     const upstream = closed.url;
     await closed[Symbol.asyncDispose]();
-    await using shop = await openShop({}, unasked);
     const ledger = ledgerIn(file);
     for (const runner of [shop.open({ upstream, ledger }), shop.open({ upstream, ledger: ledgerIn(file) })]) {
       const result = await runner.call("order_item", ORDER);
