@@ -52,7 +52,7 @@ export function unreadable(path: string, cause: unknown): NexusError {
   return new NexusError("PERMISSION_DENIED", `${path} cannot be read (${code})`, {
     phase: "config",
     source: { file: path },
-    hint: "Check that the file and its folders belong to you, and that each folder is one.",
+    hint: "Check that the file and its folders belong to you, and that none of these folders is a file.",
     cause,
     mayHaveReached: false,
   });
