@@ -1,5 +1,6 @@
 // npm run bench -- <subject> [options]
 import { parseArgs } from "node:util";
+import { measureBounds } from "./bounds/compare.mjs";
 import { measureCommands } from "./cli/start.mjs";
 import { compareAuthorized } from "./client/authorized.mjs";
 import { compareClients } from "./client/compare.mjs";
@@ -23,6 +24,7 @@ const SUBJECTS = {
     many: connectMany,
     memory: weighConnections,
   },
+  bounds: { requests: measureBounds, answers: measureBounds, files: measureBounds, documents: measureBounds },
   cli: { start: measureCommands },
   host: { calls: measureOverhead, many: hostMany },
   gateway: { calls: compareGateways, policy: comparePolicies },
@@ -46,6 +48,8 @@ const { values: options, positionals } = parseArgs({
     only: { type: "string" },
     policy: { type: "boolean", default: false },
     against: { type: "string" },
+    seed: { type: "string" },
+    match: { type: "string" },
   },
 });
 const parts = SUBJECTS[positionals[0]];
@@ -54,7 +58,7 @@ const chosen = part === undefined ? [...new Set(Object.values(parts ?? {}))] : [
 if (!parts || chosen.includes(undefined)) {
   const only = Object.keys(parts ?? SUBJECTS.client).join("|");
   console.error(
-    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--only ${only}] [--policy] [--quick] [--profile] [--transport stdio|http] [--era legacy|modern] [--against FOLDER]`,
+    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--only ${only}] [--policy] [--quick] [--profile] [--transport stdio|http] [--era legacy|modern] [--against FOLDER] [--seed N] [--match WORDS]`,
   );
   process.exit(2);
 }

@@ -5,13 +5,13 @@ const NAME = /^[\w.-]{1,128}$/;
 /** `<server>.<name>` is a secret of that server. */
 const OF_SERVER = /^([a-z][a-z0-9-]{0,31})\.(.+)$/;
 
-export function isSecretName(name: string): boolean {
+export function isValidSecretName(name: string): boolean {
   return NAME.test(name);
 }
 
 /** Throws if the name is invalid. */
 export function checkSecretName(name: string): void {
-  if (isSecretName(name)) return;
+  if (isValidSecretName(name)) return;
   throw new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} is not a valid name for a secret`, {
     phase: "config",
     hint: "Use 1 to 128 letters, digits, dots, dashes and underscores.",

@@ -6,7 +6,7 @@ import { isRecord } from "../json/is-record.ts";
 import { withLock, type HeldLock } from "../files/file-lock.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../files/owner-only-file.ts";
 import { seal, unseal } from "./seal.ts";
-import { checkSecretName, fullName, isSecretName, ownedName, type OwnedName } from "./secret-name.ts";
+import { checkSecretName, fullName, isValidSecretName, ownedName, type OwnedName } from "./secret-name.ts";
 import { SECRET_ENDING, SecretsKey, type SecretsKeyOptions } from "./secrets-key.ts";
 import { instanceKey } from "./server-instance.ts";
 
@@ -60,7 +60,7 @@ export class FileSecretStore implements SecretStore {
   }
 
   async get(name: string): Promise<StoredSecret | undefined> {
-    if (!isSecretName(name)) return undefined;
+    if (!isValidSecretName(name)) return undefined;
     return this.#find(name, throwDamaged);
   }
 

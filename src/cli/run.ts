@@ -13,6 +13,7 @@ import { commandWords, parseOptions, requireEarlyOptions, type ParsedOptions } f
 import { exitCodeOf } from "./output/exit-codes.ts";
 import { commandFacts, commandHelp } from "./command/help.ts";
 import { Output } from "./output/output.ts";
+import { ownTypedName } from "./output/typed-name.ts";
 import { overview } from "./overview.ts";
 import { ServerSet } from "./command/server-set.ts";
 import { TenantState } from "./store/tenant-state.ts";
@@ -33,7 +34,12 @@ export async function run(args: readonly string[]): Promise<number> {
   const surroundings = readEnvironment();
   const { variables } = surroundings;
   const isPlain = args.includes("--no-color") || (variables["NO_COLOR"] ?? "") !== "" || variables["TERM"] === "dumb";
-  const out = new Output({ json: isAsked(args, "--json"), colours: !isPlain, isDumb: variables["TERM"] === "dumb" });
+  const out = new Output({
+    json: isAsked(args, "--json"),
+    colours: !isPlain,
+    isDumb: variables["TERM"] === "dumb",
+    name: ownTypedName(surroundings),
+  });
   try {
     return await dispatch(args, out);
   } catch (error) {
@@ -215,6 +221,6 @@ function tell(out: Output, value: unknown): number {
 }
 
 function say(out: Output, text: string): number {
-  out.line(text);
+  out.advice(text);
   return 0;
 }

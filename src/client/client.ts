@@ -173,6 +173,11 @@ export class Client implements AsyncDisposable {
     return this.#live.lists.receivedFor(list);
   }
 
+  /** The tools that a list which was read here does not show, and that searching finds: of an API in this process. */
+  searchedIn(list: readonly Tool[]): readonly Tool[] {
+    return this.#live.lists.searchedFor(list);
+  }
+
   /**
    * An error of the tool is a result with `isError`, not an exception. With `task`, waits for the task if the server
    * creates one.

@@ -149,7 +149,9 @@ export class LiveConversation {
       agreement.sessionId !== undefined &&
       end.kind === "refused" &&
       isSessionForgotten({ status: end.status, rpc: end.rpc, text: end.body });
-    if (isForgotten) this.conversation.renew(agreement).catch((error: unknown) => logger.warn(messageOf(error)));
+    const onNotRenewed = (error: unknown) =>
+      logger.warn(`"${server}" forgot its session, and a new one could not be opened: ${messageOf(error)}`);
+    if (isForgotten) this.conversation.renew(agreement).catch(onNotRenewed);
     else logger.debug(`"${server}" has no stream of its own`);
   }
 
@@ -166,7 +168,9 @@ export class LiveConversation {
     const setLevel = level && this.requester.request({ method: "logging/setLevel", params: { level } });
     for (const done of await Promise.allSettled([setLevel, this.subscriptions.renewed()])) {
       if (done.status === "rejected")
-        this.settings.logger.warn(`the renewed session could not be restored completely: ${messageOf(done.reason)}`);
+        this.settings.logger.warn(
+          `the renewed session of "${this.settings.server}" could not be restored completely: ${messageOf(done.reason)}`,
+        );
     }
   }
 }

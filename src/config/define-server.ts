@@ -1,17 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import { toAbsolutePath } from "../files/paths.ts";
 import { notAllowed } from "../auth/secret-origins.ts";
-import type { StoredSecret } from "../auth/secrets.ts";
+import { AuthorizationSecrets } from "../auth/secret-guard.ts";
+import { publicOnlyWith } from "../net/public-only.ts";
 import { maskUrl, maskWords } from "../text/mask-secrets.ts";
 import { nearestName } from "../text/nearest-name.ts";
+import { splitCommandLine } from "../text/shell-words.ts";
+import { writeForFile } from "../text/entry-notation.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
-import { OAUTH_FILES, OAUTH_WITHOUT_EFFECT } from "../transport/entry-oauth.ts";
-import { resolveEntry, WAYS } from "../transport/server-entry.ts";
+import { isOAuthKey, OAUTH_FILES, OAUTH_WITHOUT_EFFECT } from "../transport/entry-oauth.ts";
+import { findWrongLists, resolveEntry, WAYS } from "../transport/server-entry.ts";
 import { LOCAL_KEYS, OWN_KEYS } from "./read/entry-keys.ts";
 import { understand, type Understood } from "./read/dialect.ts";
 import { loadEnvFile } from "./read/env-file.ts";
+import { formatOf } from "./read/read-source.ts";
 import type { ConfigWarning, Fault } from "./read/problem.ts";
 import type { FoundServer, Section } from "./read/find-servers.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
@@ -91,11 +95,14 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   if (fault) server.problem = problemOf(fault, report);
   else {
     resolveInto(server, node, { report, place: found.place, below: variables.env });
-    limitSecrets(server, filler.stored, { report, place: found.place });
-    if (context.isRemote && server.entry) server.entry.network = { publicOnly: true };
+    limitSecrets(server, filler, { report, place: found.place });
+    if (context.isRemote && server.entry) server.entry.network = { publicOnly: publicOnlyWith(ADDED_REMOTELY) };
   }
   return { server, warnings: file === undefined ? [] : warningsOf(understood, { id, file }) };
 }
+
+const ADDED_REMOTELY =
+  "The server was added over the network, so it reaches public addresses only. The operator of the gateway can add it on its machine: nexus mcp add";
 
 /** Uses the section's connection timeout if the entry has none. */
 function withSectionTimeout(understood: Understood, { connectionTimeout }: Section): Understood {
@@ -126,7 +133,8 @@ interface Report {
 
 function problemOf({ what, hint, place, code }: Fault, report: Report): NexusError {
   const message = `Server "${report.id}": ${what}`;
-  return new NexusError(code ?? "CONFIG_INVALID", message, { hint, phase: "config", ...detailsAt(place, report) });
+  const details = { hint: writeForFile(hint, report.context.file), phase: "config" as const };
+  return new NexusError(code ?? "CONFIG_INVALID", message, { ...details, ...detailsAt(place, report) });
 }
 
 function detailsAt(place: Place, { id, context, written }: Report): ErrorDetails {
@@ -150,8 +158,8 @@ function placeOf(node: SourceNode, path: readonly string[]): Place | undefined {
 
 /** Adds the place of the entry; a place in the error itself is more exact and wins. */
 function located(error: NexusError, details: ErrorDetails): NexusError {
-  const { source = details.source } = error.details;
-  return error.amended({ ...details, source });
+  const { source = details.source, hint } = error.details;
+  return error.amended({ ...details, source, ...(hint !== undefined && { hint: writeForFile(hint, source?.file) }) });
 }
 
 function faultOf({ name, node, place, section }: FoundServer): Fault | undefined {
@@ -215,7 +223,7 @@ function resolveInto(
   else if (below && isRecord(value["env"])) value["env"] = { ...below, ...value["env"] };
   try {
     // An entry from a file can be anything; resolveEntry checks all of it.
-    const given = { ...withPaths(withWrittenType(value, report), report.context), id: server.id };
+    const given = { ...withPaths(withWrittenMistakes(value, report), report.context), id: server.id };
     server.entry = resolveEntry(given, (path) => sourceAt(placeOf(node, path) ?? place, report.context));
   } catch (error) {
     const needsVariables = !report.context.trusted && JSON.stringify(value).includes("${");
@@ -224,18 +232,24 @@ function resolveInto(
 }
 
 /**
- * A stored secret is sent only to its allowed addresses, no matter what a file says. The environment of a command is
- * not limited: a program of this user can do what the user can.
+ * A stored secret is sent only to its allowed addresses, no matter what a file says. One for an authorization server is
+ * checked when it is sent. The environment of a command is not limited: a program of this user can do what the user can.
  */
 function limitSecrets(
   server: ServerDefinition,
-  stored: ReadonlyMap<string, StoredSecret>,
+  { stored, uses }: Pick<VariableFiller, "stored" | "uses">,
   { report, place }: { report: Report; place: Place },
 ): void {
   const { entry } = server;
   if (stored.size === 0 || entry === undefined || !("url" in entry.reach) || !URL.canParse(entry.reach.url)) return;
   const { origin } = new URL(entry.reach.url);
-  const names = [...stored.keys()];
+  // The address of the server is sent to the authorization server as well.
+  server.authorizationSecrets = new AuthorizationSecrets(
+    uses
+      .filter(({ path }) => path[0] !== "headers")
+      .map(({ name, value, path }) => ({ name, value, isKey: isOAuthKey(path.at(-1) ?? "") })),
+  );
+  const names = [...new Set(uses.filter((use) => !isOfOAuth(use)).map(({ name }) => name))];
   const refused = names.filter((name) => stored.get(name)?.origins?.includes(origin) === false);
   if (refused.length > 0) {
     server.problem = notAllowed(refused, origin).amended(detailsAt(place, report));
@@ -246,14 +260,20 @@ function limitSecrets(
   if (open.length > 0) server.secretsToBind = { names: open, origin };
 }
 
+/** It goes to an authorization server, whose address is not known yet. */
+function isOfOAuth({ path }: VariableFiller["uses"][number]): boolean {
+  return path[0] === "oauth";
+}
+
 const TYPES: ReadonlySet<unknown> = new Set(["stdio", "http", "sse"]);
 
-/** Restores the type as written: an error message would show it, and a resolved value may be secret. */
-function withWrittenType(value: Record<string, unknown>, { written }: Report): Record<string, unknown> {
+/** Restores wrong values as written: an error message would show them, and a resolved value may be secret. */
+function withWrittenMistakes(value: Record<string, unknown>, { written }: Report): Record<string, unknown> {
   const shown = { ...value };
-  for (const key of ["type", "transport"]) {
+  const types = ["type", "transport"].filter((key) => !TYPES.has(value[key]));
+  for (const key of [...types, ...findWrongLists(value)]) {
     const given = findMember(written, key);
-    if (given && !TYPES.has(value[key])) shown[key] = plainValue(given.node);
+    if (given) shown[key] = plainValue(given.node);
   }
   return shown;
 }
@@ -330,8 +350,9 @@ function warningsOf({ unknown, node }: Understood, { id, file }: { id: string; f
   const words = command?.node.kind === "scalar" ? shellWords(command.node.value) : undefined;
   if (!command || !words) return warnings;
   const [program, ...args] = words;
-  const better = `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(maskWords(args))}`;
-  warn(`"command" contains arguments, but it is not split by a shell; write ${better}`, command.place);
+  const better = [`"command": ${JSON.stringify(program)}`, `"args": ${JSON.stringify(maskWords(args))}`];
+  const advice = writeForFile(better.join(formatOf(file) === "json" ? ", " : " and "), file);
+  warn(`"command" contains arguments, but it is not split by a shell; write ${advice}`, command.place);
   return warnings;
 }
 
@@ -355,5 +376,5 @@ const SHORT_MS = { timeout: 1_000, connection_timeout: 1_000, http_retry_backoff
 /** The words of a command line in one string; a path with spaces is not a command line. */
 function shellWords(command: unknown): string[] | undefined {
   if (typeof command !== "string" || !/^[\w.@+-]+\s+\S/.test(command)) return undefined;
-  return command.trim().split(/\s+/);
+  return splitCommandLine(command);
 }

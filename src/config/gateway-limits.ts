@@ -22,7 +22,19 @@ const TIME: LimitKind = {
   hint: `Use "30s", "2m" or a number of milliseconds.`,
 };
 
-const LIMITS: Readonly<Record<string, readonly [keyof ProcessLimits, LimitKind]>> = {
+/** Limits of a gateway that its configuration may have. */
+export interface GatewayLimits extends ProcessLimits {
+  /** How long a list waits for a server that was never seen, for clients that cannot be told later. */
+  firstListMs?: number;
+}
+
+const WAIT: LimitKind = {
+  read: readWait,
+  problem: "is not a duration up to 10 minutes",
+  hint: `Use "10s", "0s" or a number of milliseconds.`,
+};
+
+const LIMITS: Readonly<Record<string, readonly [keyof GatewayLimits, LimitKind]>> = {
   processes: ["processes", COUNT],
   processesPerTenant: ["processesPerTenant", COUNT],
   processesPerServer: ["processesPerServer", COUNT],
@@ -30,11 +42,12 @@ const LIMITS: Readonly<Record<string, readonly [keyof ProcessLimits, LimitKind]>
   memoryPerTenant: ["memoryBytesPerTenant", BYTES],
   memoryPerServer: ["memoryBytesPerServer", BYTES],
   processWait: ["processWaitMs", TIME],
+  firstListWait: ["firstListMs", WAIT],
 };
 
 /** The limits in "gateway": { "limits": … }. Throws where one of them is not valid. */
-export function gatewayLimits(gateway: SettingsSection): ProcessLimits {
-  const limits: ProcessLimits = {};
+export function gatewayLimits(gateway: SettingsSection): GatewayLimits {
+  const limits: GatewayLimits = {};
   for (const setting of gateway.membersOf("limits", Object.keys(LIMITS))) {
     const limit = LIMITS[setting.key.slice("limits.".length)];
     if (!limit) continue;
@@ -44,6 +57,12 @@ export function gatewayLimits(gateway: SettingsSection): ProcessLimits {
     limits[name] = value;
   }
   return limits;
+}
+
+/** A time that a client may have to wait for a list; undefined for anything else. */
+export function readWait(value: unknown): number | undefined {
+  const ms = parseDuration(value);
+  return ms === undefined || ms > 600_000 ? undefined : ms;
 }
 
 /** A whole number from 1; undefined for anything else. */

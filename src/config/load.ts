@@ -117,7 +117,7 @@ export async function defineServers(servers: unknown, options: DefineOptions): P
 /** Of what `${…}` may name, only secrets are left: the store decides whose. */
 function forRemote(context: FileContext): FileContext {
   const { platform, secrets, secretOptions } = context.sources;
-  const sources = { platform, secrets, secretOptions, variables: {}, folders: {}, inputs: [] };
+  const sources = { platform, secrets, secretOptions, variables: {}, folders: {}, inputs: [], onlySecrets: true };
   return { ...context, sources, isRemote: true, read: () => Promise.resolve(undefined) };
 }
 

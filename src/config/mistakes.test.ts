@@ -128,6 +128,13 @@ node
 Write "enabled": true, without quotes around true.`,
   ],
   [
+    `{ "command": "node", "disabled": "no" }`,
+    `Server "a": "disabled" is not true or false
+a.json:3:27 (explicit)
+node
+Write "disabled": false, without quotes around false.`,
+  ],
+  [
     `{ "command": "node", "env": { "PORT": 80 } }`,
     `Server "a": "env.PORT" is a number, not text
 a.json:3:36 (explicit)
@@ -245,6 +252,45 @@ test.for([
   expect(servers[0]?.problem?.message).toBe(`Server "a": ${what}`);
   expect(servers[0]?.problem?.details.source?.line).toBe(line);
 });
+
+const WRONG_ARGS = `server.js --name 'a b'`;
+
+test.for([
+  ["a.json", JSON.stringify({ mcpServers: { a: { command: "node", args: WRONG_ARGS } } }), /"args": ?"[^"]*"/],
+  ["a.yaml", `mcp:\n  servers:\n    - id: a\n      command: node\n      args: "${WRONG_ARGS}"\n`, /args: "[^"]*"/],
+  ["a.toml", `[mcp_servers.a]\ncommand = "node"\nargs = "${WRONG_ARGS}"\n`, /args = "[^"]*"/],
+] as const)("P1.9: the corrected arguments in the error fit into %s", async ([file, text, wrong]) => {
+  await using world = await ConfigWorld.open();
+  const { problem } = (await world.loadText(file, text)).servers[0] ?? {};
+  const corrected = problem?.hint?.replace(/^Write it as a list: (.*)\.$/, "$1") ?? "";
+
+  const { servers } = await world.loadText(file, text.replace(wrong, corrected));
+
+  expect(servers[0]?.entry?.reach).toMatchObject({ command: "node", args: ["server.js", "--name", "a b"] });
+});
+
+test("P1.9: a hint about arguments in one text shows variables as they were written", async () => {
+  await using world = await ConfigWorld.open();
+  const entry = { command: "${NODE}", args: "server.js ${S}", ca: "${S}" };
+  const { servers } = await world.loadText(
+    "a.json",
+    { servers: { a: entry } },
+    { variables: { S: "SECRET", NODE: "x" } },
+  );
+  expect(servers[0]?.problem?.hint).toBe('Write it as a list: "args": ["server.js", "${S}"].');
+});
+
+test.for([
+  ["a.json", `{"mcpServers":{"a":{"command":"node 'my server.js'"}}}`, `"command": "node", "args": ["my server.js"]`],
+  ["a.toml", `[mcp_servers.a]\ncommand = "node 'my server.js'"`, `command = "node" and args = ["my server.js"]`],
+] as const)(
+  "P1.9: the warning about arguments in a command splits them as a shell does, in %s",
+  async ([file, text, right]) => {
+    await using world = await ConfigWorld.open();
+    const { warnings } = await world.loadText(file, text);
+    expect(warnings[0]?.message).toContain(`write ${right}`);
+  },
+);
 
 test.for([
   ["comand", "command"],

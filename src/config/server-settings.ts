@@ -45,7 +45,8 @@ export class SettingsReader {
   #flag(key: string): boolean | undefined {
     const value = this.#value(key);
     if (value === undefined || value === null || typeof value === "boolean") return value ?? undefined;
-    this.#wrong(key, "is not true or false", `Write "${key}": true, without quotes around true.`);
+    const meant = /^(?:false|no|off|0)$/i.test(JSON.stringify(value).replaceAll('"', "")) ? "false" : "true";
+    this.#wrong(key, "is not true or false", `Write "${key}": ${meant}, without quotes around ${meant}.`);
     return undefined;
   }
 

@@ -80,3 +80,18 @@ test("P1.9: the values are masked in all parts of an error, and cannot be read b
   ).not.toContain("s3cret-token");
   expect(JSON.stringify({ hidden })).toBe("{}");
 });
+
+const KEY = "Tk-5f0c/2b7e+91d34";
+
+test.each([
+  ["large letters", KEY.toUpperCase()],
+  ["hexadecimal digits", Buffer.from(KEY).toString("hex").toUpperCase()],
+  ["letters with joiners of no width", Array.from(KEY).join("\u200b")],
+  ["a longer text in Base64", Buffer.from(`u:${KEY}, more`).toString("base64")],
+])("a value that is repeated in %s is masked, also in pieces (X9)", (_, form) => {
+  const hidden = new HiddenValues([KEY]);
+  expect(hidden.in(`before ${form} after`)).toMatch(/^before \S*•••\S* after$/u);
+  const pieces = hidden.pieces();
+  const shown = Array.from(`before ${form} after`, (letter) => pieces.next(letter)).join("") + pieces.rest();
+  expect(shown).toMatch(/^before \S*•••\S* after$/u);
+});

@@ -1,11 +1,10 @@
+import { partsInBase64 } from "../text/base64-parts.ts";
 import { decodeText, decodeWithPositions, withoutHalfEncoded } from "../text/decoded-text.ts";
 import { MASK, SHORT_SECRET } from "../text/mask-secrets.ts";
 import { NexusError } from "./nexus-error.ts";
 
 /** Shorter values are not secrets; masking them would hide the cause of errors. */
 const MIN_LENGTH = 3;
-/** The shortest part of Base64 text that is recognised. */
-const MIN_IN_BASE64 = 8;
 /** A line that ends with this many characters of a value may have been broken there. */
 const MIN_BROKEN_OFF = 6;
 /** How many values that were added later are kept: a connection that lives for months has had many tokens. */
@@ -42,11 +41,12 @@ export class HiddenValues {
   }
 
   /**
-   * The text with the values masked: plain, and as encoded in URLs, forms, JSON and Base64, also across line breaks.
+   * The text with the values masked: plain, and as encoded in URLs, forms, JSON, Base64 and hexadecimal digits, in any case,
+   * also across line breaks and with characters in between that cannot be seen.
    */
   in(text: string): string {
     if (this.#values.size === 0) return text;
-    const plain = decodeText(text);
+    const plain = inOneCase(decodeText(text));
     const found = this.#forms.filter((form) => plain.includes(form));
     return found.length === 0 ? text : without(text, found);
   }
@@ -98,7 +98,8 @@ export class HiddenValues {
     if (this.#values.size === 0) return text.length;
     // An encoded form is at most this many times as long.
     const from = Math.max(0, text.length - 6 * (this.#forms[0]?.length ?? 0));
-    const { text: plain, startOf } = decodeWithPositions(withoutHalfEncoded(text.slice(from)));
+    const { text: decoded, startOf } = decodeWithPositions(withoutHalfEncoded(text.slice(from)));
+    const plain = inOneCase(decoded);
     let earliest = text.length;
     for (const form of this.#forms) {
       const first = form[0] ?? "";
@@ -139,7 +140,8 @@ function wholeAndLines(values: Iterable<string>): string[] {
 }
 
 function without(text: string, forms: readonly string[]): string {
-  const { text: plain, startOf, endOf } = decodeWithPositions(text);
+  const { text: decoded, startOf, endOf } = decodeWithPositions(text);
+  const plain = inOneCase(decoded);
   const spans: { start: number; end: number }[] = [];
   for (const form of forms) {
     for (let at = plain.indexOf(form); at !== -1; at = plain.indexOf(form, at + form.length)) {
@@ -164,7 +166,9 @@ function standsAlone(text: string, start: number, end: number): boolean {
 /** The forms of a value in decoded text. Nested JSON has a form of its own for values that look encoded. */
 function formsOf(value: string): string[] {
   const asText = [value, inJson(value), inJson(inJson(value)), inAddress(value)].map(decodeText);
-  return [...asText, ...insideBase64(value)].filter(({ length }) => length >= MIN_LENGTH);
+  const encoded = value.length < SHORT_SECRET ? [] : [Buffer.from(value).toString("hex")];
+  const inBase64 = partsInBase64(value).map(decodeText);
+  return [...asText, ...encoded, ...inBase64].filter(({ length }) => length >= MIN_LENGTH).map(inOneCase);
 }
 
 function inJson(value: string): string {
@@ -180,16 +184,7 @@ function inAddress(value: string): string {
   }
 }
 
-/**
- * The part of the Base64 text that is the same at each position: the value may be part of a longer text, as in
- * `user:password`.
- */
-function insideBase64(value: string): string[] {
-  const bytes = Buffer.from(value);
-  return [0, 1, 2].flatMap((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64url");
-    const own = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
-    if (own.length < MIN_IN_BASE64) return [];
-    return [own, own.replaceAll("-", "+").replaceAll("_", "/")].map(decodeText);
-  });
+/** Without the difference between large and small letters; every character stays at its place. */
+function inOneCase(text: string): string {
+  return text.replaceAll("\u0130", "i").toLowerCase().replaceAll("\u03c2", "\u03c3");
 }

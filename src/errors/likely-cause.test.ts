@@ -22,6 +22,10 @@ test.each([
   ["/bin/sh: 1: uvx: not found", `The command "uvx", which the server runs, was not found.`],
   ["bash: line 1: uvx: command not found", `The command "uvx", which the server runs, was not found.`],
   ["npm error code E404", "npm did not find the package."],
+  [
+    "npm error code ETARGET\nnpm error notarget No matching version found for mcp-notes@99.0.0.",
+    'There is no version "mcp-notes@99.0.0" of this npm package.',
+  ],
   ["npm error could not determine executable to run", "The npm package has no executable."],
   ["GITHUB_TOKEN is not set", "The variable GITHUB_TOKEN is not set for the server."],
   ["Please set the OPENAI_API_KEY variable", "The variable OPENAI_API_KEY is not set for the server."],

@@ -42,6 +42,13 @@ const PATTERNS: readonly Pattern[] = [
     }),
   },
   {
+    words: /npm (?:ERR!|error) notarget No matching version found for (\S{1,300}?)\.?$/m,
+    diagnosis: ([name]) => ({
+      likelyCause: `There is no version "${name}" of this npm package.`,
+      hint: `Correct the version in "args", or leave it out.`,
+    }),
+  },
+  {
     words: /npm (?:ERR!|error) could not determine executable to run/,
     diagnosis: () => ({
       likelyCause: "The npm package has no executable.",

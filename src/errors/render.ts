@@ -1,3 +1,4 @@
+import { writeMembersForFile } from "../text/entry-notation.ts";
 import { maskCommand, maskUrl } from "../text/mask-secrets.ts";
 import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
 import { thingsToTry } from "./things-to-try.ts";
@@ -64,9 +65,14 @@ function rowsOf(error: NexusError, platform: NodeJS.Platform): Row[] {
     ["stderr", stderr.slice(-MAX_STDERR_LINES)],
     ["note", mayHaveActed(error) ? ["The server may have executed the call."] : []],
     ["fix", asLines(details.hint)],
-    ["example", asLines(details.snippet)],
+    ["example", asLines(exampleOf(details))],
     ["try", thingsToTry(error, platform)],
   ];
+}
+
+/** The snippet, as it is written in the file of the entry. */
+export function exampleOf({ snippet, source }: ErrorDetails): string | undefined {
+  return snippet === undefined ? undefined : writeMembersForFile(snippet, source?.file);
 }
 
 /** The command and the URL of an error with secrets masked: people write passwords into both. */

@@ -81,7 +81,7 @@ export class Assembly {
     this.budget = budget;
     this.logger = logger;
     this.failures = failures;
-    this.gate = new CallGate(limits);
+    this.gate = new CallGate({ ...limits, areTenantsSeparate: openTenant !== undefined });
     this.tenants = new ServedTenants({
       first,
       firstReports: { logger, failures },
@@ -95,6 +95,16 @@ export class Assembly {
       audit: trailOf(audit),
       tracing,
     });
+  }
+
+  /** Refuses new calls from now on; resolves when no call runs. */
+  async quiet(): Promise<void> {
+    const { gate, tenants } = this;
+    // The answer to a question of one call comes as another one.
+    do {
+      await gate.close();
+      await tenants.settled();
+    } while (gate.running > 0 || tenants.unfinished > 0);
   }
 
   /** Ends what is kept for callers, then stops the servers. */
@@ -117,10 +127,11 @@ function setsOf(tenant: string, { sets }: AssemblyOptions): TenantSets | undefin
   return sets && { source: sets, tenant };
 }
 
-function partsOf({ limits, decide, door, audit, sealKey, logger: given = SILENT }: GatewaySettings): Parts {
+function partsOf(options: AssemblyOptions): Parts {
+  const { limits, decide, door, audit, sealKey, openTenant, logger: given = SILENT } = options;
   const logger = safeLogger(given);
   const allLimits = { ...DEFAULT_LIMITS, ...limits };
-  const budget = new ByteBudget(allLimits);
+  const budget = new ByteBudget({ ...allLimits, areTenantsSeparate: openTenant !== undefined });
   return {
     seal: new Seal(sealKey),
     budget,

@@ -16,7 +16,7 @@ import type { CallRunner, UpstreamCall } from "./upstream/call-runner.ts";
 import { tellWaiting } from "./upstream/upstream-reports.ts";
 import { Catalogs } from "./lists/catalogs.ts";
 import { Cursors } from "./lists/cursors.ts";
-import type { ListKind } from "../protocol/list-kinds.ts";
+import { changeOf, type ListKind } from "../protocol/list-kinds.ts";
 import { isOneHop, listRequestedBy } from "../protocol/methods.ts";
 import { versionIn } from "./lists/known-list.ts";
 import { ListedThings } from "./lists/listed-things.ts";
@@ -24,11 +24,12 @@ import { SeenVersions } from "./calls/seen-versions.ts";
 import { ServersListening } from "./changes/listening.ts";
 import { fullName, type Own } from "./names/names.ts";
 import { listedTarget, nameOf } from "./access/narrowed.ts";
-import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfSet } from "./lists/offer.ts";
+import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfResources, offerOfSet } from "./lists/offer.ts";
 import { outwardResult } from "./names/outward.ts";
 import { OwnerChanges } from "./changes/owner-changes.ts";
 import { PassedLists } from "./lists/passed-lists.ts";
 import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
+import { SearchingTools } from "./searching-tools.ts";
 import { Selection } from "./selection.ts";
 import { SetSelections, type TenantSets } from "./set-selections.ts";
 import type { Seal } from "../server/core/seal.ts";
@@ -45,6 +46,8 @@ export interface GatewayCoreOptions extends AccessRules {
   failures?: FailureLog | undefined;
   /** How long a list of all servers waits for one of them: 2 seconds. */
   waitMs?: number | undefined;
+  /** The same for a server that was never seen, if the caller is not told later: as long as for the others. */
+  firstWaitMs?: number | undefined;
   /** Items on a page of such a list: 500. */
   pageSize?: number | undefined;
   /** The sets of the tenant whose host it is. */
@@ -67,6 +70,7 @@ export class GatewayCore implements Views {
   readonly #one: PassedLists;
   readonly #owners: OwnerChanges;
   readonly #listed: ListedThings;
+  readonly #searching: SearchingTools;
   readonly #resources: GatewayResources | undefined;
   readonly #seen = new SeenVersions();
   readonly #listenings = new Set<ServersListening>();
@@ -74,6 +78,7 @@ export class GatewayCore implements Views {
 
   constructor(options: GatewayCoreOptions) {
     const { host, calls, logger = SILENT, waitMs = 2_000, pageSize = 500 } = options;
+    const firstWaitMs = Math.max(waitMs, options.firstWaitMs ?? 0);
     this.#host = host;
     this.#calls = calls;
     this.#logger = logger;
@@ -94,9 +99,12 @@ export class GatewayCore implements Views {
     const failures = options.failures ?? new FailureLog(logger);
     const run = this.#passing;
     const listed = (this.#listed = new ListedThings({ catalogs, run, ownList, pins: host.pins }));
+    this.#searching = new SearchingTools(catalogs, listed);
     this.#one = new PassedLists({ catalogs, run, access, pins: host.pins, listed, cursors, logger });
     const onShown = this.#seen.note.bind(this.#seen);
-    const shared = { host, catalogs, onShown, cursors, ownList, failures, waitMs, pageSize, listed, calls, logger };
+    const isTold: AggregateOptions["isTold"] = (exchange, list) => this.#isTold(exchange, list);
+    const waiting = { waitMs, firstWaitMs, isTold };
+    const shared = { host, catalogs, onShown, cursors, ownList, failures, ...waiting, pageSize, listed, calls, logger };
     this.#everything = new Selection(access, shared);
     this.#sets = new SetSelections({ ...shared, everything: access, rules: options, sets: options.sets });
   }
@@ -122,14 +130,16 @@ export class GatewayCore implements Views {
   listsTool(server: string, tool: string): boolean {
     const known = this.#catalogs.of(server).known("tools");
     if (known.some(({ hashes }) => hashes.has(tool))) return true;
-    return this.#host.offered(server).tools.some(({ name }) => name === tool);
+    const { tools, searched } = this.#host.offered(server);
+    return [...tools, ...searched].some(({ name }) => name === tool);
   }
 
   async offer(view: View, principal: Principal): Promise<Offer> {
     const selection = this.#selectionOf(view, principal);
     if (view.kind === "one") {
       const status = selection.get(view.server, principal);
-      return offerOfOne(status, await this.#catalogs.of(view.server).introduction());
+      const offer = offerOfOne(status, await this.#catalogs.of(view.server).introduction());
+      return this.#ownResources(principal) ? offerOfResources(offer) : offer;
     }
     const shown = selection.lists.shownTo(principal);
     // No server is started for this: what it adds can be reported when it is connected.
@@ -161,7 +171,7 @@ export class GatewayCore implements Views {
     const own = this.#readOwn(exchange);
     if (own) return own;
     const thing = targetOf(method, params, view, selection.namesFor(exchange));
-    if (thing) return this.#use(selection.set ? selection.set.prepare(thing, method) : thing, exchange, selection);
+    if (thing) return this.#useNamed(thing, exchange, selection);
     if (view.kind !== "one") throw unknownMethod(method);
     // A method that the gateway does not know may be an extension of the server.
     const { id: server } = selection.get(view.server, exchange.principal);
@@ -214,6 +224,13 @@ export class GatewayCore implements Views {
     await Promise.all([...this.#listenings].map((listening) => listening.close()));
   }
 
+  /** Whether the caller hears of changes after it was shown a list. What is sent on a pipe may not be read by anybody. */
+  #isTold(exchange: GatewayExchange, list: ListKind): boolean {
+    const { era, hearsChanges } = exchange.caller;
+    if (era === "legacy") return hearsChanges?.() ?? false;
+    return [...this.#listenings].some((listening) => listening.tells(exchange, changeOf(list)));
+  }
+
   /** An unknown set, or one that the principal may not use, has none. */
   #findSelection(view: View, principal: Principal): Selection | undefined {
     return view.kind === "set" ? this.#sets.find(view.name, principal) : this.#everything;
@@ -234,7 +251,12 @@ export class GatewayCore implements Views {
   }
 
   async #pageOfOne(list: ListKind, server: string, exchange: GatewayExchange, selection: Selection): Promise<Result> {
-    const page = await this.#one.page(list, selection.get(server, exchange.principal), exchange);
+    const status = selection.get(server, exchange.principal);
+    const isOfResources = changeOf(list) === "resources";
+    const own = isOfResources ? this.#ownResources(exchange.principal) : undefined;
+    if (own && !(await this.#one.isOffered(list, server, exchange.signal))) return onlyOwn(list, own);
+    const page = await this.#one.page(list, status, exchange);
+    if (own && list === "resources") return withOwn(page, own);
     const version = list === "tools" && this.#isApi(server) ? versionIn(page) : undefined;
     if (version !== undefined) this.#seen.note(exchange, server, version);
     return page;
@@ -242,7 +264,7 @@ export class GatewayCore implements Views {
 
   /** Whether the server is made of an API in this process: its tools may change while callers have seen earlier ones. */
   #isApi(server: string): boolean {
-    return this.#host.directory.find(server)?.entry?.reach.kind === "api";
+    return this.#catalogs.isApi(server);
   }
 
   /** The resources of the gateway itself follow those of the servers. */
@@ -251,38 +273,51 @@ export class GatewayCore implements Views {
     { endpoint: view, principal }: GatewayExchange,
     page: Promise<Result>,
   ): Promise<Result> {
-    const result = await page;
-    if (list !== "resources" || view.kind !== "all" || result["nextCursor"] !== undefined) return result;
-    const own = this.#resources?.list(principal) ?? [];
-    if (own.length === 0) return result;
-    return { ...result, resources: [...(result["resources"] as Params[]), ...own] };
+    const own = list === "resources" && view.kind === "all" ? this.#ownResources(principal) : undefined;
+    return own ? withOwn(await page, own) : page;
   }
 
+  /** Undefined where the principal has none. */
+  #ownResources(principal: Principal): readonly Params[] | undefined {
+    const own = this.#resources?.list(principal) ?? [];
+    return own.length > 0 ? own : undefined;
+  }
+
+  /** A set is only what somebody chose for it. */
   #readOwn({ endpoint: view, principal, method, params }: GatewayExchange): Promise<Result> | undefined {
-    const uri = view.kind === "all" ? findGatewayUri(method, params) : undefined;
+    const uri = view.kind === "set" ? undefined : findGatewayUri(method, params);
     return uri === undefined ? undefined : this.#resources?.read(principal, uri);
   }
 
+  #useNamed(named: NamedThing, exchange: GatewayExchange, selection: Selection): Promise<Result> {
+    const thing = selection.set?.prepare(named, exchange.method) ?? named;
+    if (!this.#searching.concerns(thing)) return this.#use(thing, exchange, selection);
+    // Who may not see the server learns nothing of its tools.
+    selection.get(thing.server, exchange.principal);
+    return this.#searching
+      .resolve(thing, exchange, selection)
+      .then((resolved) => this.#use(resolved, exchange, selection));
+  }
+
   async #use(thing: NamedThing, exchange: GatewayExchange, selection: Selection): Promise<Result> {
-    const { kind, params } = thing;
+    const { kind, params, shown } = thing;
     const { method, endpoint: view, principal } = exchange;
     const { id: server } = selection.get(thing.server, principal);
     const isOpen = selection.access.isOpen(kind, server);
-    if (isOpen && exchange.receipt) exchange.receipt.definition = this.#findHash(thing);
     const result = await (isOpen
-      ? this.#pass({ server, method, params, exchange })
+      ? this.#pass({ server, method, params, exchange, shown })
       : selection.permits.use(thing, exchange, this.#passing));
     const own = selection.access.isSameForAll ? result : asPrivate(result);
     return view.kind === "one" ? own : outwardResult(server, method, own);
   }
 
-  /** The hash of a definition, as far as it is known. */
-  #findHash({ kind, server, name }: NamedThing): string | undefined {
-    if (kind === "resource") return undefined;
-    return this.#catalogs
-      .of(server)
-      .common.find(kind === "tool" ? "tools" : "prompts")
-      ?.hashes.get(name);
+  /** The hash of what is used, as the list for all has it: at the endpoint of one server, the gateway may not have read it. */
+  #findHash({ server, method, params: { name } }: UpstreamCall): string | undefined {
+    const kind = method === "tools/call" ? "tools" : method === "prompts/get" ? "prompts" : undefined;
+    if (kind === undefined || typeof name !== "string") return undefined;
+    return (
+      this.#catalogs.of(server).common.find(kind)?.hashes.get(name) ?? this.#host.definitionHash(server, kind, name)
+    );
   }
 
   /** No headers are compared for a tool that the principal may not see, because comparing would show that it exists. */
@@ -304,6 +339,8 @@ export class GatewayCore implements Views {
   async #pass(given: UpstreamCall): Promise<Result> {
     const isSeen = given.method === "tools/call" && this.#isApi(given.server);
     const call = isSeen ? seenCall(given, this.#seen.find(given.exchange, given.server)) : given;
+    const { receipt } = call.exchange;
+    if (receipt && receipt.definition === undefined) receipt.definition = this.#findHash(call);
     const { principal, caller, signal } = call.exchange;
     const key = ownerKey(principal, caller.owner);
     if (!this.#owners.isListening(key)) return this.#calls.run(call);
@@ -327,12 +364,24 @@ export class GatewayCore implements Views {
   }
 }
 
+/** The gateway's own resources follow those of the servers. One server may be a gateway with resources of the same URIs. */
+function withOwn(page: Result, own: readonly Params[]): Result {
+  const uris = new Set(own.map(({ uri }) => uri));
+  const theirs = (page["resources"] as Params[]).filter(({ uri }) => !uris.has(uri));
+  return { ...page, cacheScope: "private", resources: page["nextCursor"] === undefined ? [...theirs, ...own] : theirs };
+}
+
+/** For a server without resources. */
+function onlyOwn(list: ListKind, own: readonly Params[]): Result {
+  return { resultType: "complete", [list]: list === "resources" ? own : [], ttlMs: 0, cacheScope: "private" };
+}
+
 /** Other principals may not be allowed to read the result. */
 function asPrivate(result: Result): Result {
   return result["cacheScope"] === "public" ? { ...result, cacheScope: "private" } : result;
 }
 
 /** A literal, because a copy of all members costs several times as much. */
-function seenCall({ server, method, params, exchange, isConsented }: UpstreamCall, seen: string): UpstreamCall {
-  return { server, method, params, exchange, isConsented, seen };
+function seenCall({ server, method, params, exchange, isConsented, shown }: UpstreamCall, seen: string): UpstreamCall {
+  return { server, method, params, exchange, isConsented, seen, shown };
 }

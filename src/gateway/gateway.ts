@@ -10,6 +10,7 @@ import { trailOf, type AuditTrail } from "./operation/audit.ts";
 import type { CallSummary, Gauges } from "./operation/metrics.ts";
 import type { SetSource } from "./sets/set-source.ts";
 import type { ServedTenant } from "./tenants/served-tenant.ts";
+import type { ServedTenants } from "./tenants/served-tenants.ts";
 import type { OpenTenant } from "./tenants/tenant-host.ts";
 import { EXPELLED } from "../server/http/http-refusal.ts";
 import type { LegacyHttp } from "../server/http/legacy-http.ts";
@@ -135,9 +136,10 @@ export class Gateway implements AsyncDisposable {
     return tenants.areSeparate || tenant === tenants.first.name ? tenants.of({ id: "", tenant }) : undefined;
   }
 
-  /** The number of calls that run now; `close` waits for them. */
+  /** The number of calls that run now, or wait for answers from their callers; `close` waits for them. */
   get runningCalls(): number {
-    return this.#assembly.gate.running;
+    const { gate, tenants } = this.#assembly;
+    return Math.max(gate.running, tenants.unfinished);
   }
 
   /** Resolves when every server with `auto_start` is connected or has failed. */
@@ -167,7 +169,10 @@ export class Gateway implements AsyncDisposable {
     await this.#legacy.endSessions(principal, EXPELLED.error.message);
   }
 
-  /** Rejects new calls, waits for running calls up to a limit, cancels the rest and stops the servers. */
+  /**
+   * Rejects new calls, waits for running calls up to a limit, cancels the rest and stops the servers. What belongs to
+   * running calls is accepted until they have ended: cancellations, answers, the ends of sessions.
+   */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -191,11 +196,13 @@ export class Gateway implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const { gate, limits, tenants } = this.#assembly;
+    const { limits, tenants } = this.#assembly;
     for (const stop of this.#stops) stop();
     this.#edge.drain();
     tenants.drain();
-    await within(gate.close(), limits.drainMs);
+    // A call has ended when its answer is recorded and on its way.
+    const quiet = this.#assembly.quiet().then(() => this.#edge.quiet());
+    await within(quiet, limits.drainMs);
     await this.#edge.close();
     await this.#assembly.close();
   }
@@ -221,9 +228,10 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
   const { budget, limits, logger, failures, host, tenants } = assembly;
   const { door, allowance } = options;
   const trail = trailOf(options.audit);
+  const { areSeparate: areTenantsSeparate } = tenants;
   let isReady = false;
   void host.ready().then(() => (isReady = true));
-  const parts = endpointParts({ self: "gateway", limits, budget, ids, logger });
+  const parts = endpointParts({ self: "gateway", limits, budget, ids, logger, areTenantsSeparate });
   const { legacy, streams } = parts;
   const edge: HttpEdge = new HttpEdge({
     ...parts,
@@ -237,6 +245,7 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],
     readiness: () => (!isReady ? "starting" : door?.isOpen !== false && canRecord(trail) ? "ready" : "unavailable"),
+    starting: (principal) => startingIn(tenants, principal),
     seesMetrics: (principal) => door?.seesMetrics(principal) ?? true,
     metrics: (principal) => {
       const tenant = tenants.of(principal);
@@ -252,6 +261,15 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
     processes: tenant.processes,
   });
   return { edge, legacy, stateOf };
+}
+
+/** The servers of the first tenant that are starting; other tenants start theirs on use. */
+function startingIn(tenants: ServedTenants, principal: Principal | undefined): string[] {
+  const { first } = tenants;
+  const isHidden = principal && tenants.of(principal) !== first;
+  const sees = (id: string) => !principal || first.endpoints.sees(principal, id);
+  const states = isHidden ? [] : first.states();
+  return states.flatMap(({ id, state }) => (state === "starting" && sees(id) ? [id] : []));
 }
 
 /** False where calls are refused, because they cannot be recorded. */

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { Assembly, type GatewayOptions } from "./assembly.ts";
+import { within } from "../async/within.ts";
 import { EVERYTHING, type View } from "./names/view.ts";
 import { Gateway, type ServeOptions } from "./gateway.ts";
 
@@ -29,21 +30,44 @@ export function serve(options: ServeOptions): Promise<Gateway> {
 export type StdioServeOptions = GatewayOptions & {
   input: Readable;
   output: Writable;
+  /** Ends it at once. */
   signal: AbortSignal;
+  /**
+   * Rejects new calls from then on, and ends it when running calls have ended, or after `limits.drainMs`. What belongs to
+   * them is accepted meanwhile.
+   */
+  drain?: AbortSignal | undefined;
   /** Serve only this server, with its original names. */
   server?: string | undefined;
 };
 
-/** Serves a host to one client over stdio, until the client disconnects or the signal is aborted. */
+/** Serves a host to one client over stdio, until the client disconnects or a signal is aborted. */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
-  const { input, output, signal, server } = options;
+  const { input, output, signal, drain, server } = options;
   const view: View = server === undefined ? EVERYTHING : { kind: "one", server };
   const { serveStdio: serveOnPipes } = await import("../server/stdio/serve-stdio.ts");
   const assembly = await Assembly.open(options);
   const { tenants, limits, budget, logger } = assembly;
+  const { drainMs } = limits;
+  const [quiet, late] = [new AbortController(), new AbortController()];
+  const beginDrain = async () => {
+    // A client that has nothing more to say, and then wants an end, does not wait for answers.
+    if (input.readableEnded) return late.abort();
+    const isQuiet = await within(
+      assembly.quiet().then(() => true),
+      drainMs,
+    );
+    (isQuiet ? quiet : late).abort();
+  };
+  const onDrain = () => void beginDrain();
+  if (drain?.aborted) onDrain();
+  else drain?.addEventListener("abort", onDrain, { once: true });
+  const signals = { signal: AbortSignal.any([signal, late.signal]), drain: quiet.signal };
   try {
-    await serveOnPipes({ core: tenants.first.endpoints.of(view) }, { input, output, signal, limits, budget, logger });
+    const core = tenants.first.endpoints.of(view);
+    await serveOnPipes({ core }, { input, output, ...signals, limits, drainMs, budget, logger });
   } finally {
+    drain?.removeEventListener("abort", onDrain);
     await assembly.close();
   }
 }

@@ -9,9 +9,9 @@ import type { PrincipalAccess } from "./access/principal-access.ts";
 import { Permits } from "./calls/permits.ts";
 import { AggregateLists, type AggregateOptions } from "./lists/aggregate-lists.ts";
 import type { ListedThings } from "./lists/listed-things.ts";
-import { resolveFullName, resolveFullUri, type Own } from "./names/names.ts";
+import { fullName, resolveFullName, resolveFullUri, type Own } from "./names/names.ts";
 import type { KnownNames, ThingKind } from "./names/target.ts";
-import { EVERYTHING, type GatewayExchange } from "./names/view.ts";
+import { EVERYTHING, type GatewayExchange, type View } from "./names/view.ts";
 import type { CompiledSet } from "./sets/compiled-set.ts";
 import type { CallRunner } from "./upstream/call-runner.ts";
 
@@ -37,6 +37,8 @@ export class Selection {
   /** The joined lists of its servers. */
   readonly lists: AggregateLists;
   readonly permits: Permits;
+  /** Whether the server has earlier versions, with tools that it does not list any more. */
+  readonly hasEarlierTools: (server: string) => boolean;
   /** Undefined: things have their full names, and are shown as they are. */
   readonly set: CompiledSet | undefined;
   readonly #host: Host;
@@ -51,10 +53,10 @@ export class Selection {
     const shape = set && { show: set.show.bind(set), maxTtlMs: SET_TTL_MS };
     this.lists = new AggregateLists({ ...parts, access, ...shape });
     const candidates = (kind: ThingKind, exchange: GatewayExchange) => this.candidates(kind, exchange);
-    const hasEarlierTools = (server: string) => {
+    const hasEarlierTools = (this.hasEarlierTools = (server: string) => {
       const reach = host.directory.find(server)?.entry?.reach;
       return reach?.kind === "api" && reach.published !== undefined;
-    };
+    });
     this.permits = new Permits({ access, listed, calls, candidates, hasEarlierTools, logger });
     this.#openNames = new SelectionNames(this, host, undefined);
   }
@@ -78,6 +80,12 @@ export class Selection {
   /** The names that a caller may use. */
   namesFor(by: Caller): KnownNames {
     return this.access.showsAllServers ? this.#openNames : new SelectionNames(this, this.#host, by);
+  }
+
+  /** The name of a tool at an endpoint of this selection. */
+  nameOf(view: View, server: string, own: string): string {
+    if (view.kind === "one") return own;
+    return this.set?.findItem(server, own)?.name ?? fullName(this.#host.find(server)?.definition.prefix ?? server, own);
   }
 
   /** What has this name, whether or not the caller may know of it. */

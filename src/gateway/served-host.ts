@@ -7,6 +7,7 @@ import type { AccessRules } from "./access/principal-access.ts";
 import { Calls, type CallLimits } from "./calls/calls.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import type { GatewayResources } from "./operation/gateway-resources.ts";
+import type { Limits } from "./operation/limits.ts";
 import type { TenantSets } from "./set-selections.ts";
 import type { TenantHost } from "./tenants/tenant-host.ts";
 import type { TenantReports } from "./tenants/served-tenants.ts";
@@ -15,6 +16,7 @@ export interface ServedHostOptions extends TenantReports {
   seal: Seal;
   budget: ByteBudget;
   limits: Partial<CallLimits> | undefined;
+  allLimits: Pick<Limits, "firstListMs">;
   rules: AccessRules;
   sets: TenantSets | undefined;
   resources: GatewayResources | undefined;
@@ -35,7 +37,7 @@ export class ServedHost implements TenantHost {
   }
 
   private constructor(host: Host, options: ServedHostOptions) {
-    const { seal, budget, limits, rules, sets, resources, logger, failures } = options;
+    const { seal, budget, limits, allLimits, rules, sets, resources, logger, failures } = options;
     const calls = new Calls({ host, seal, limits, budget, logger });
     this.host = host;
     this.#calls = calls;
@@ -47,6 +49,7 @@ export class ServedHost implements TenantHost {
       logger,
       sets,
       resources,
+      firstWaitMs: allLimits.firstListMs,
       decidesAlike: rules.decidesAlike,
       get decide() {
         return rules.decide;
@@ -60,6 +63,14 @@ export class ServedHost implements TenantHost {
 
   get isAwaited(): boolean {
     return this.#calls.isAwaited;
+  }
+
+  get unfinished(): number {
+    return this.#calls.unfinished;
+  }
+
+  settled(): Promise<void> {
+    return this.#calls.settled();
   }
 
   /** Ends what is kept for callers, then the servers. */

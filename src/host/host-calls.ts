@@ -3,7 +3,10 @@ import type { CallToolOptions } from "../client/client.ts";
 import type { CallOptions } from "../client/conversation/call-scope.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../protocol/mcp.ts";
-import { calledWith, callsOthers, serverTarget, type AccessTarget } from "./directory/access-target.ts";
+import { CALL_TOOL, SEARCHING_TOOLS, SHOWN_META } from "../protocol/meta.ts";
+import { isSearched, isSearching, type ShownTools } from "../protocol/shown-tools.ts";
+import { calledTool, type ToolUse } from "./directory/called-tool.ts";
+import { calledWith, serverTarget, toolTarget, type AccessTarget } from "./directory/access-target.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
 import type { Pins } from "./definitions/pins.ts";
@@ -61,9 +64,58 @@ export class HostCalls {
     args: object | undefined,
     options: CallToolOptions & ForAgent,
   ): Promise<CallToolResult<T>> {
-    const { server, tool: wanted } = typeof target === "string" ? await this.getTool(target, options) : target;
+    const found = typeof target === "string" ? await this.getTool(target, options) : target;
+    const supervisor = this.getSupervisor(found.server);
+    if (isApi(supervisor.definition) && SEARCHING_TOOLS.includes(found.tool.name))
+      return this.#callSearching(supervisor, found.tool.name, args, options);
+    return this.#callOne(supervisor, found.tool.name, args, options);
+  }
+
+  /** The call of a tool of an API; one that names another tool of the API is the call of that one. */
+  calledTool({ server, tool }: HostTool, args: unknown, { agent }: ForAgent): ToolUse {
     const supervisor = this.getSupervisor(server);
-    const { name } = wanted;
+    if (!isApi(supervisor.definition)) return { tool, arguments: args };
+    const callable = this.#lists.callable(agent, supervisor);
+    return calledTool(tool, args, {
+      // One that is denied or held is refused as such when it is called.
+      find: (name) => callable.get(name) ?? supervisor.lists.findTool(name),
+      names: () => [...callable.keys()],
+    });
+  }
+
+  async #callSearching<T>(
+    supervisor: ServerSupervisor,
+    name: string,
+    args: object | undefined,
+    options: CallToolOptions & ForAgent,
+  ): Promise<CallToolResult<T>> {
+    if (!isKnown(supervisor.state)) await supervisor.wake(options.signal);
+    await unlessAborted(supervisor.lists.settled ?? Promise.resolve(), options.signal);
+    const { definition, lists } = supervisor;
+    const listed = lists.findTool(name);
+    // An API may have a tool of its own with such a name.
+    if (!listed || !isSearching(listed)) return this.#callOne<T>(supervisor, name, args, options);
+    const { tool, arguments: given } = this.calledTool({ name, server: definition.id, tool: listed }, args, options);
+    if (tool !== listed) return this.#callOne<T>(supervisor, tool.name, given as object, options);
+    const isOpen = definition.pin === undefined && this.#directory.policy.isOpen("tool", definition.id);
+    const meta = isOpen ? options.meta : { ...options.meta, [SHOWN_META]: this.#shown(supervisor, options) };
+    return this.#callOne<T>(supervisor, name, args, meta ? { ...options, meta } : options);
+  }
+
+  /** What a tool that finds or describes others may show. */
+  #shown(supervisor: ServerSupervisor, { agent }: ForAgent): ShownTools {
+    const callable = [...this.#lists.callable(agent, supervisor).values()];
+    return Object.fromEntries(
+      callable.map((tool) => [tool.name, { name: tool.name, call: isSearched(tool) ? CALL_TOOL : tool.name }]),
+    );
+  }
+
+  async #callOne<T>(
+    supervisor: ServerSupervisor,
+    name: string,
+    args: object | undefined,
+    options: CallToolOptions & ForAgent,
+  ): Promise<CallToolResult<T>> {
     // Rules use the ids of servers; callers may use the name in the configuration file.
     const isOpen = this.#directory.policy.isOpen("tool", supervisor.definition.id);
     if (!isOpen) await this.#permitTool(supervisor, name, args, options);
@@ -131,13 +183,8 @@ export class HostCalls {
     await policy.permit({ agent, target: serverTarget(id), signal });
     if (!lists.findTool(name) && !isKnown(state)) await supervisor.wake(signal);
     const tool = lists.findTool(name);
-    const listed: AccessTarget = {
-      kind: "tool",
-      server: id,
-      name,
-      annotations: tool?.annotations,
-      ...callsOthers(tool),
-    };
+    const searched = isApi(definition) ? lists.searched : undefined;
+    const listed: AccessTarget = tool ? toolTarget(id, tool, searched) : { kind: "tool", server: id, name };
     await policy.permit({ agent, target: calledWith(listed, args), arguments: args, signal });
   }
 
@@ -152,6 +199,10 @@ export class HostCalls {
       if (supervisor && !isKnown(supervisor.state)) await supervisor.wake(signal);
     }
   }
+}
+
+function isApi({ entry }: ServerDefinition): boolean {
+  return entry?.reach.kind === "api";
 }
 
 async function runOn<T>(

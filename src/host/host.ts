@@ -34,9 +34,12 @@ import type { OpenOptions } from "./servers/connection-pool.ts";
 import { loadOptions } from "./servers/load-options.ts";
 import { GatewayChain } from "./servers/gateway-chain.ts";
 import type { DefinitionLedger } from "./definitions/definition-ledger.ts";
+import { LastLists } from "./definitions/last-lists.ts";
+import type { ListKind } from "../protocol/list-kinds.ts";
 import { MemoryLedger } from "./definitions/memory-ledger.ts";
 import { Pins } from "./definitions/pins.ts";
 import type { Policy } from "./directory/policy.ts";
+import { modelName } from "./directory/names.ts";
 import { ServerDirectory } from "./directory/server-directory.ts";
 import { ServerConnector } from "./servers/server-connector.ts";
 import type { ServerState } from "./servers/server-state.ts";
@@ -67,6 +70,8 @@ export class Host implements AsyncDisposable {
   readonly tenant: string;
   /** Which definitions are held: those of pinned servers that were not accepted. */
   readonly pins: Pins;
+  /** What servers listed the last time, also for an earlier host with the same state folder. */
+  readonly lastLists: LastLists;
   readonly #ledger: DefinitionLedger;
   readonly #stopLedger: () => void;
   readonly #options: HostOptions;
@@ -135,12 +140,15 @@ export class Host implements AsyncDisposable {
       },
       onCompared: (server) => this.#tell({ kind: "accepted", server }),
     });
+    const { capabilities, tenant } = this;
+    this.lastLists = new LastLists({ folder: join(stateFolder, "lists"), tenant, capabilities, logger });
     this.#stopLedger = this.#ledger.onAccepted((server) => {
       this.#tell({ kind: "accepted", server });
       this.#supervisors.find(server)?.readListsAgain();
     });
     this.#supervisors = new ServerSupervisors({
       pins: this.pins,
+      lastLists: this.lastLists,
       connect: (definition, settings) => {
         this.#starts.count(definition.id);
         return this.#connect(definition, { ...patience, ...settings });
@@ -218,6 +226,11 @@ export class Host implements AsyncDisposable {
     return this.#lists.offered(server);
   }
 
+  /** The hash of a definition as its server listed it last; undefined if it was not listed or not hashed. */
+  definitionHash(server: string, kind: ListKind, name: string): string | undefined {
+    return this.#supervisors.find(server)?.lists.hashOf(kind, name);
+  }
+
   /** Resolves when no list of the server is being read, for example after it reported a change; undefined if none is. */
   listsSettled(server: string): Promise<void> | undefined {
     return this.#supervisors.find(server)?.lists.settled;
@@ -235,6 +248,17 @@ export class Host implements AsyncDisposable {
     options: CallToolOptions & ForAgent = {},
   ): Promise<CallToolResult<T>> {
     return this.#calls.callTool<T>(target, args, options);
+  }
+
+  /**
+   * What a call of a tool is: the tool with its arguments or, for one that calls others of its API, the tool that it names.
+   * Throws if there is no such tool.
+   */
+  calledTool(found: HostTool, args: unknown, scope: ForAgent = {}): { found: HostTool; arguments: unknown } {
+    const { tool, arguments: given } = this.#calls.calledTool(found, args, scope);
+    if (tool === found.tool) return { found, arguments: given };
+    const { id, prefix = id } = this.#calls.getSupervisor(found.server).definition;
+    return { found: { name: modelName(prefix, tool.name), server: found.server, tool }, arguments: given };
   }
 
   readResource(server: string, uri: string, options: CallOptions & ForAgent = {}): Promise<ReadResourceResult> {
@@ -335,7 +359,7 @@ export class Host implements AsyncDisposable {
     this.#files?.close();
     this.#stopLedger();
     this.pins.close();
-    await this.#supervisors.close();
+    await Promise.all([this.#supervisors.close(), this.lastLists.flush()]);
   }
 
   async #apply(servers: HostServers | readonly ServerDefinition[]): Promise<void> {

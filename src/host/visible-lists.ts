@@ -1,4 +1,6 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../protocol/mcp.ts";
+import { isSearching } from "../protocol/shown-tools.ts";
+import { toolTarget, type AccessTarget } from "./directory/access-target.ts";
 import { modelName } from "./directory/names.ts";
 import type { ServerDirectory } from "./directory/server-directory.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
@@ -23,12 +25,19 @@ export interface ForAgent {
 /** The lists of one server. */
 export interface OfferedThings {
   readonly tools: readonly Tool[];
+  /** Of an API: its tools that are found by searching, in short. */
+  readonly searched: readonly Tool[];
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
   readonly prompts: readonly Prompt[];
 }
 
-const NOTHING: OfferedThings = { tools: [], resources: [], templates: [], prompts: [] };
+/** What another server says of its tools is not looked into: it only narrows. */
+function listedTarget(server: string, { name, annotations }: Tool): AccessTarget {
+  return { kind: "tool", server, name, annotations };
+}
+
+const NOTHING: OfferedThings = { tools: [], searched: [], resources: [], templates: [], prompts: [] };
 
 /** The lists of a host's servers that an agent may see, in the order of the configuration. */
 export class VisibleLists {
@@ -50,14 +59,27 @@ export class VisibleLists {
 
   tools(agent: string | undefined): HostTool[] {
     const { policy } = this.#directory;
-    return this.#running(agent).flatMap(({ definition: { id: server, prefix = server }, lists }) =>
-      lists.tools
-        .filter(
-          ({ name, annotations }) =>
-            policy.allows(agent, { kind: "tool", server, name, annotations }) && !this.#isHeld("tools", name, lists),
-        )
-        .map((tool) => ({ name: modelName(prefix, tool.name), server, tool })),
+    return this.#running(agent).flatMap(({ definition: { id: server, prefix = server, entry }, lists }) => {
+      const searched = entry?.reach.kind === "api" ? lists.searched : undefined;
+      return lists.tools
+        .filter((tool) => {
+          const target = searched ? toolTarget(server, tool, searched) : listedTarget(server, tool);
+          return policy.allows(agent, target) && !this.#isHeld("tools", tool.name, lists);
+        })
+        .map((tool) => ({ name: modelName(prefix, tool.name), server, tool }));
+    });
+  }
+
+  /** The tools of an API that an agent may use, by their names: listed ones, and those that are found by searching. */
+  callable(agent: string | undefined, { definition: { id: server }, lists }: ServerSupervisor): Map<string, Tool> {
+    const { policy } = this.#directory;
+    const callable = [...lists.tools, ...lists.searched].filter(
+      (tool) =>
+        !isSearching(tool) &&
+        policy.allows(agent, toolTarget(server, tool, [])) &&
+        !this.#isHeld("tools", tool.name, lists),
     );
+    return new Map(callable.map((tool) => [tool.name, tool]));
   }
 
   resources(agent: string | undefined): { server: string; resource: Resource }[] {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { withoutNestedItems } from "../protocol/nested-items.ts";
-import { isDeeperThan, isNestedDeeper, MAX_NESTING } from "./nesting.ts";
+import { exceededLimit, isDeeperThan, isNestedDeeper, MAX_NESTING } from "./nesting.ts";
 
 function nested(levels: number): unknown {
   let value: unknown = 1;
@@ -54,4 +54,43 @@ test("the depth of JSON text agrees with that of the parsed value", () => {
 function depthOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+test("the number of values in JSON text agrees with that of the parsed value", () => {
+  const written = fc.tuple(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(undefined, 1, "\t"));
+  fc.assert(
+    fc.property(written, fc.integer({ min: 1, max: 20 }), ([value, blanks], limit) => {
+      const json = JSON.stringify(value, undefined, blanks);
+      const exceeded = exceededLimit(json, { depth: 100, values: limit, members: Infinity });
+      expect(exceeded).toBe(valuesIn(value) > limit ? "values" : undefined);
+    }),
+  );
+});
+
+test("commas, quotes and brackets in texts are not values", () => {
+  const json = JSON.stringify({ text: String.raw`a,b\",[{,"`, more: ["\\", '"', ","] });
+  expect(exceededLimit(json, { depth: 100, values: 6, members: Infinity })).toBeUndefined();
+  expect(exceededLimit(json, { depth: 100, values: 5, members: Infinity })).toBe("values");
+});
+
+test("the number of members of one object in JSON text agrees with that of the parsed value", () => {
+  const written = fc.tuple(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(undefined, 1, "\t"));
+  fc.assert(
+    fc.property(written, fc.integer({ min: 1, max: 5 }), ([value, blanks], limit) => {
+      const json = JSON.stringify(value, undefined, blanks);
+      const exceeded = exceededLimit(json, { depth: 100, values: Infinity, members: limit });
+      expect(exceeded).toBe(mostMembersIn(value) > limit ? "members" : undefined);
+    }),
+  );
+});
+
+function mostMembersIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Math.max(own, ...Object.values(value).map(mostMembersIn));
+}
+
+function valuesIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Object.values(value).reduce((sum: number, each) => sum + valuesIn(each), 1);
 }

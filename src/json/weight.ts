@@ -13,3 +13,16 @@ export function weightOf(value: unknown, levels = MAX_DEPTH): number {
   else for (const name in value) bytes += name.length + weightOf((value as Record<string, unknown>)[name], levels - 1);
   return bytes;
 }
+
+/** Whether a JSON value consists of more values than this, each object, list, text, number … counted. Stops there. */
+export function hasMoreValues(value: unknown, most: number): boolean {
+  let left = most;
+  const count = (each: unknown): boolean => {
+    if (--left < 0) return true;
+    if (typeof each !== "object" || each === null) return false;
+    if (Array.isArray(each)) return each.length > left || each.some(count);
+    for (const name in each) if (count((each as Record<string, unknown>)[name])) return true;
+    return false;
+  };
+  return count(value);
+}

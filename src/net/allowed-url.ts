@@ -22,7 +22,7 @@ export function allowedUrl(text: string, allow: readonly string[]): URL {
   if (/^[^/]*\/\/[^/]*@/.test(beforeQuery)) throw refused("contains a user name or a password", url.origin);
   if (text.includes("#")) throw refused("has a fragment", shown);
   if (!allow.some((prefix) => beginsWith(url, prefix))) {
-    throw refused("is not in the list of allowed addresses", shown);
+    throw refused("is not in the list of allowed addresses", shown, HOW_TO_LIST);
   }
   return url;
 }
@@ -92,6 +92,8 @@ function parsed(text: string): URL | undefined {
   }
 }
 
-function refused(problem: string, shown: string): NexusError {
-  return new NexusError("ADDRESS_REFUSED", `${shown} ${problem}`, { phase: "connect", mayHaveReached: false });
+const HOW_TO_LIST = `If it is intended, add its beginning to "allow" below "upstream" in the tool file, and approve the file again.`;
+
+function refused(problem: string, shown: string, hint?: string): NexusError {
+  return new NexusError("ADDRESS_REFUSED", `${shown} ${problem}`, { phase: "connect", hint, mayHaveReached: false });
 }

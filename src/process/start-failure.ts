@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { isFolder } from "../files/paths.ts";
 import { maskCommand, maskWords } from "../text/mask-secrets.ts";
 import { nearNames } from "../text/nearest-name.ts";
+import { splitCommandLine } from "../text/shell-words.ts";
 import { messageOf, NexusError, type ErrorCode, type ErrorDetails } from "../errors/nexus-error.ts";
 import { howToInstall, otherNames } from "./known-programs.ts";
 import { programsOnPath } from "./programs-on-path.ts";
@@ -55,7 +56,7 @@ export function startFailure(error: unknown, start: Start): NexusError {
 function notFound(start: Start): ErrorDetails {
   const { command, args, platform } = start;
   if (/\s/.test(command)) {
-    const [program = "", ...rest] = command.trim().split(/\s+/);
+    const [program = "", ...rest] = splitCommandLine(command, platform);
     return {
       likelyCause: `"command" also contains the arguments.`,
       hint: `Move the arguments to "args".`,

@@ -1,3 +1,4 @@
+import { isRecord } from "../json/is-record.ts";
 import type { Result } from "./json-rpc.ts";
 import { atLeast } from "./revisions.ts";
 
@@ -14,6 +15,10 @@ export function legacyHeaders(version: string, sessionId: string | undefined): R
 export function withContent(result: Result): Result {
   const { toolResult, content } = result;
   if (content !== undefined || toolResult === undefined) return result;
+  // Some servers put the whole result in there.
+  const inner = isRecord(toolResult) ? toolResult : {};
+  const failure = result["isError"] === undefined && inner["isError"] === true ? { isError: true } : {};
+  if (Array.isArray(inner["content"])) return { ...result, ...failure, content: inner["content"] };
   const text = typeof toolResult === "string" ? toolResult : JSON.stringify(toolResult, undefined, 2);
-  return { ...result, content: [{ type: "text", text }] };
+  return { ...result, ...failure, content: [{ type: "text", text }] };
 }

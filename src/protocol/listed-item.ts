@@ -24,6 +24,8 @@ export function itemName(value: unknown): string | undefined {
 }
 
 const text: Rule = (value) => (typeof value === "string" ? value : undefined);
+/** By which something is used: nothing can be asked for by an empty one. */
+const key: Rule = (value) => (value === "" ? undefined : text(value, () => {}));
 const flag: Rule = (value) => (typeof value === "boolean" ? value : undefined);
 const number: Rule = (value) => (Number.isFinite(value) ? value : undefined);
 const share: Rule = (value) => (typeof value === "number" && value >= 0 && value <= 1 ? value : undefined);
@@ -125,7 +127,7 @@ const hints = object({
 });
 const execution = object({ taskSupport: oneOf("required", "optional", "forbidden") });
 const describedTool = object(
-  { ...described, inputSchema, outputSchema: schema, annotations: hints, execution },
+  { ...described, name: key, inputSchema, outputSchema: schema, annotations: hints, execution },
   "name",
 );
 
@@ -139,12 +141,12 @@ function filled(rule: Rule, member: string, fill: (item: Params) => unknown): Ru
   };
 }
 
-const resource = object({ ...described, uri: text, mimeType: text, size: number, annotations }, "uri");
-const template = object({ ...described, uriTemplate: text, mimeType: text, annotations }, "uriTemplate");
+const resource = object({ ...described, uri: key, mimeType: text, size: number, annotations }, "uri");
+const template = object({ ...described, uriTemplate: key, mimeType: text, annotations }, "uriTemplate");
 
 const ITEMS: Record<ListKind, Rule> = {
   tools: filled(describedTool, "inputSchema", () => ({ type: "object" })),
-  prompts: object({ ...described, arguments: listOf(argument) }, "name"),
+  prompts: object({ ...described, name: key, arguments: listOf(argument) }, "name"),
   resources: filled(resource, "name", ({ uri }) => uri),
   resourceTemplates: filled(template, "name", ({ uriTemplate }) => uriTemplate),
 };

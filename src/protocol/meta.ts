@@ -27,8 +27,17 @@ export const CALLS_META = "dev.nexus/calls";
 /** In the definition of a tool that finds others: the member of its structured content that lists them. */
 export const FINDS_META = "dev.nexus/finds";
 
+/** In a request for the tools of a server in the same process: also those that are found by searching, with this in each. */
+export const SEARCHED_META = "dev.nexus/searched";
+
+/** In a call of a tool that finds or describes others, of a server in the same process: what its caller may know of. */
+export const SHOWN_META = "dev.nexus/shown";
+
 /** Tools of a server in the same process that find, describe and call its others. */
-export const SEARCHING_TOOLS: readonly string[] = ["search_tools", "describe_tool", "call_tool"];
+export const SEARCH_TOOLS = "search_tools";
+export const DESCRIBE_TOOL = "describe_tool";
+export const CALL_TOOL = "call_tool";
+export const SEARCHING_TOOLS: readonly string[] = [SEARCH_TOOLS, DESCRIBE_TOOL, CALL_TOOL];
 
 /** Extensions that this code knows. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";

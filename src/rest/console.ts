@@ -38,7 +38,7 @@ export class Console {
 
   /** The link works once, so a request that only looks (HEAD) does not use it. */
   #useLink(req: IncomingMessage, res: ServerResponse, code: string | null): void {
-    if (code === null) return sendPage(req, res, 200, FORM_PAGE);
+    if (code === null) return sendPage(req, res, 200, formPage());
     if (!this.#options.codes.redeem(code)) return sendPage(req, res, 403, EXPIRED_PAGE);
     const { id } = this.#options.sessions.open();
     redirect(req, res, id);
@@ -47,12 +47,13 @@ export class Console {
   async #useKey(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const isForm = req.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() === FORM;
     if (!isForm || !isFromOwnPage("POST", req.headers)) return sendPage(req, res, 403, FOREIGN_PAGE);
+    let key = "";
     try {
-      const key = new URLSearchParams(await readBody(req, "stranger")).get("key")?.trim() ?? "";
+      key = new URLSearchParams(await readBody(req, "stranger")).get("key")?.trim() ?? "";
       const { principal } = await this.#options.identification.byKey(`Bearer ${key}`);
       redirect(req, res, this.#options.sessions.open(principal).id);
     } catch (thrown) {
-      sendRefusal(req, res, thrown);
+      sendRefusal(req, res, thrown, key === "" ? NO_KEY : WRONG_KEY);
     }
   }
 
@@ -72,18 +73,24 @@ export class Console {
   }
 }
 
-/** Without credentials there is the form; other failures are told. */
-function sendRefusal(req: IncomingMessage, res: ServerResponse, thrown: unknown): void {
+/** Without valid credentials there is the form, with what was wrong about them; other failures are told. */
+function sendRefusal(req: IncomingMessage, res: ServerResponse, thrown: unknown, problem?: string): void {
   const error = asNexusError(thrown);
-  if (error.code === "AUTH_REQUIRED") return sendPage(req, res, 401, FORM_PAGE);
+  if (error.code === "AUTH_REQUIRED") return sendPage(req, res, 401, formPage(problem));
   if (!(thrown instanceof NexusError) || error.code === "INTERNAL") throw thrown;
   const body = `<h1>Nexus gateway</h1><p>${escapeHtml(error.message)}.</p>`;
   sendPage(req, res, error.code === "FORBIDDEN" ? 403 : error.code === "MESSAGE_TOO_LARGE" ? 413 : 503, body);
 }
 
-const FORM_PAGE = `<h1>Nexus gateway</h1>
+const NO_KEY = "Enter an API key.";
+const WRONG_KEY =
+  "This API key is not valid: it may be mistyped, expired, replaced or revoked. <code>nexus keys list</code> shows all keys.";
+
+function formPage(problem?: string): string {
+  return `<h1>Nexus gateway</h1>${problem === undefined ? "" : `\n<p role="alert"><strong>${problem}</strong></p>`}
 <p>Open the link that <code>nexus serve</code> prints when it starts, or sign in with an API key.</p>
 <form method="post" action="${LOGIN}"><label>API key <input type="password" name="key" autocomplete="off" required></label> <button>Sign in</button></form>`;
+}
 
 const EXPIRED_PAGE = `<h1>Nexus gateway</h1>
 <p>This link was used, or it is older than five minutes. Restart the gateway for a new one, or <a href="${LOGIN}">sign in with a key</a>.</p>`;

@@ -4,6 +4,7 @@ import { FailureLog } from "../gateway/operation/failure-log.ts";
 import { KeyDoor } from "../team/key-door.ts";
 import { KeyOperations } from "../team/operate/key-operations.ts";
 import { TenantOperations } from "../team/operate/tenant-operations.ts";
+import { PublicationCompiler } from "../workshop/publish/publication-compiler.ts";
 import { Identification } from "./access/identification.ts";
 import type { LoginCodes } from "./access/login-codes.ts";
 import { Sessions } from "./access/sessions.ts";
@@ -41,9 +42,9 @@ export class OpenedOperations implements Disposable {
     const failures = new FailureLog(logger);
     const secretsOf = (tenant: string) => (tenant === DEFAULT_TENANT && ownSecrets) || store.secrets(tenant);
     const [keys, tenants] = [new KeyOperations(store), new TenantOperations(store)];
-    const toolFiles = new LoadedToolFiles();
+    const [toolFiles, compiler] = [new LoadedToolFiles(), new PublicationCompiler()];
     const shared = { store, door, sessions, identification, keys, tenants, gateway, events, audit, allowance };
-    this.#api = new RestApi({ ...shared, toolFiles, secretsOf, stateFolder, logger }, (error, operation) =>
+    this.#api = new RestApi({ ...shared, toolFiles, compiler, secretsOf, stateFolder, logger }, (error, operation) =>
       failures.report(error, { method: operation }),
     );
     this.#console = new Console({ codes, sessions, identification });

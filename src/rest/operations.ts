@@ -8,6 +8,7 @@ import type { KeyDoor } from "../team/key-door.ts";
 import type { StoredAudit } from "../team/stored-audit.ts";
 import type { Logger } from "../text/logger.ts";
 import type { Host } from "../host/host.ts";
+import { busyError, shuttingDown } from "../server/core/busy-error.ts";
 import { LoginCodes } from "./access/login-codes.ts";
 import { EventHub } from "./events/event-hub.ts";
 import type { OpenedOperations } from "./opened-operations.ts";
@@ -37,6 +38,7 @@ export class Operations implements OperationsHandler, AsyncDisposable {
   #attach: (gateway: OperatedGateway) => void = () => {};
   readonly #events: EventHub;
   #opening: Promise<OpenedOperations> | undefined;
+  #isDraining = false;
 
   constructor(options: OperationsOptions) {
     this.#options = options;
@@ -62,11 +64,14 @@ export class Operations implements OperationsHandler, AsyncDisposable {
   }
 
   async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (this.#isDraining) return refuseAtEnd(req, res);
     this.#opening ??= this.#open();
     await (await this.#opening).serve(req, res);
   }
 
+  /** Ends event streams, and refuses what comes from now on. */
   drain(): void {
+    this.#isDraining = true;
     this.#events.drain();
   }
 
@@ -88,4 +93,11 @@ export class Operations implements OperationsHandler, AsyncDisposable {
       throw error;
     }
   }
+}
+
+async function refuseAtEnd(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const { problemOf, problemResponse } = await import("./http/problem.ts");
+  const { writeResponse } = await import("./http/node-exchange.ts");
+  req.resume();
+  await writeResponse(res, problemResponse(problemOf(busyError(shuttingDown("gateway")))), req.method !== "HEAD");
 }

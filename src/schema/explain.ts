@@ -1,3 +1,4 @@
+import { beginJson } from "../json/begin-json.ts";
 import { isRecord } from "../json/is-record.ts";
 import { nearestName } from "../text/nearest-name.ts";
 import type { SchemaLocation } from "./location.ts";
@@ -6,6 +7,8 @@ import { escapePart, nameOf } from "./pointer.ts";
 const MOST_NAMES = 20;
 const MOST_CHOICES = 10;
 const LONGEST_VALUE = 60;
+/** So many unknown members of an object are compared with a missing name: comparing takes long. */
+const MOST_COMPARED = 100;
 
 /** One problem of a value. */
 export interface SchemaProblem {
@@ -130,7 +133,7 @@ export function explainMissing(location: SchemaLocation, names: readonly string[
   const { path, segments, schema, value } = location;
   if (!isRecord(value)) return [];
   const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
-  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name));
+  const unknown = unknownNames(value, properties);
   return names
     .filter((name) => !Object.hasOwn(value, name))
     .map((missing) => {
@@ -144,6 +147,15 @@ export function explainMissing(location: SchemaLocation, names: readonly string[
       const name = nameOf([...segments, missing]);
       return { path: `${path}/${escapePart(missing)}`, name, message: `missing property ${name}${type}${why}${hint}` };
     });
+}
+
+function unknownNames(value: object, properties: object): string[] {
+  const unknown: string[] = [];
+  for (const name in value) {
+    if (unknown.length === MOST_COMPARED) break;
+    if (Object.hasOwn(value, name) && !Object.hasOwn(properties, name)) unknown.push(name);
+  }
+  return unknown;
 }
 
 /** A value where the schema is `false`: usually an unknown property. */
@@ -176,14 +188,24 @@ function typeOf(value: unknown): string {
 
 /** A value in a message: its JSON, shortened. */
 function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? "nothing";
+  const json = beginJson(value, LONGEST_VALUE + 1) ?? "nothing";
   return json.length > LONGEST_VALUE ? `${json.slice(0, LONGEST_VALUE)}…` : json;
 }
 
 /** With the text itself if it is short. */
 function lengthOf(value: unknown): string {
-  const length = Array.from(value as string).length;
+  const length = countCharacters(value as string);
   return length > LONGEST_VALUE ? String(length) : `${length} (${shown(value)})`;
+}
+
+/** Pairs of surrogates are one character; an array of all characters would take ten times the memory of the text. */
+function countCharacters(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    if ((text.codePointAt(at) ?? 0) > 0xffff) at++;
+    count++;
+  }
+  return count;
 }
 
 function sizeOf(value: unknown): string {

@@ -40,14 +40,45 @@ export function isTooDeep(node: SourceNode, left = MAX_SOURCE_DEPTH): boolean {
 
 /** The member of that name; the last one if there are several. */
 export function findMember(node: SourceNode | undefined, key: string): Member | undefined {
-  return node?.kind === "object" ? node.members.findLast((member) => member.key === key) : undefined;
+  if (node?.kind !== "object") return undefined;
+  const { members } = node;
+  return isWide(members) ? keysOf(members).last.get(key) : members.findLast((member) => member.key === key);
 }
 
 /** The value of a key or the item with that index, with the place of its key. */
 export function memberAt(node: SourceNode, step: string | number): { node: SourceNode; place: Place } | undefined {
-  if (node.kind === "object") return node.members.find(({ key }) => key === step);
+  if (node.kind === "object") {
+    const { members } = node;
+    return isWide(members) ? keysOf(members).first.get(step) : members.find(({ key }) => key === step);
+  }
   const item = node.kind === "list" && typeof step === "number" ? node.items[step] : undefined;
   return item && { node: item, place: item.place };
+}
+
+/** Searching a longer list of members again and again would take quadratic time. */
+const FEW_MEMBERS = 16;
+
+function isWide(members: readonly Member[]): boolean {
+  return members.length > FEW_MEMBERS;
+}
+
+interface MemberKeys {
+  first: ReadonlyMap<string | number, Member>;
+  last: ReadonlyMap<string, Member>;
+}
+
+/** By the members, which never change once they are in a node. */
+const KEYS = new WeakMap<readonly Member[], MemberKeys>();
+
+function keysOf(members: readonly Member[]): MemberKeys {
+  let keys = KEYS.get(members);
+  if (!keys) {
+    const last = new Map(members.map((member) => [member.key, member]));
+    const first = last.size === members.length ? last : new Map(members.toReversed().map((each) => [each.key, each]));
+    keys = { first, last };
+    KEYS.set(members, keys);
+  }
+  return keys;
 }
 
 const NOWHERE: Place = { line: 1, column: 1 };

@@ -1,6 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { NexusError } from "../errors/nexus-error.ts";
+import type { Kysely } from "kysely";
 import type { Logger } from "../text/logger.ts";
+import { AuditLog } from "./audit/audit-log.ts";
+import { KnownLosses, type KnownLoss } from "./audit/known-losses.ts";
+import { SeenAudit } from "./audit/seen-audit.ts";
 import { damaged, readBackup, writeBackup, type BackupRow, type ReadBackup } from "./backup-file.ts";
 import type { DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
@@ -18,7 +22,8 @@ import {
 } from "./keep/kept-rows.ts";
 import { requireKey } from "./key-of-store.ts";
 import type { MasterKey, MasterKeyPlace } from "./master-key.ts";
-import type { Store } from "./store.ts";
+import { witnessOf, type Store } from "./store.ts";
+import type { StoreTables } from "./tables/tables.ts";
 import { LATEST_VERSION, migrate, migrateIn, newerThanThis, type StoreEngine } from "./tables/migrate.ts";
 
 /** Rows per insert statement. */
@@ -56,25 +61,38 @@ export interface Restored {
 export async function restore({ file, address, masterKey, logger, replace }: RestoreOptions): Promise<Restored> {
   // The whole backup is verified before the database is opened.
   const read = await readBackup(file, async () => {});
-  await verify(file, read, masterKey);
+  const key = await verify(file, read, masterKey);
   const engine: StoreEngine = await openEngine(address, logger);
   try {
     await migrate(engine);
+    // Only now the file of the database is certainly there: what was seen of it is found by its real path.
+    const witness = witnessOf(address, key, masterKey);
+    const seen = new SeenAudit({ witness, logger, now: Date.now });
     if (!replace && !(await isEmptyStore(engine.db))) throw notEmpty(engine.shown);
-    return { rows: await replaceAll(engine, file, { read, replace }), at: read.header.at };
+    // What was seen here before is replaced on purpose, and is not reported as missing from now on.
+    const replaced = await seen.forget(new AuditLog(engine, { key: key.derive("audit"), now: Date.now }));
+    const losses = new KnownLosses(key.derive("audit"));
+    const { rows, loss } = await replaceAll(engine, file, { read, replace, losses, replaced });
+    if (loss) await seen.startAgain(loss);
+    return { rows, at: read.header.at };
   } finally {
     await engine.close();
   }
 }
 
 /** Throws if this program cannot use the backup, or if another master key or nobody signed it. */
-async function verify(file: string, { header, digest, signature }: ReadBackup, place: MasterKeyPlace): Promise<void> {
+async function verify(
+  file: string,
+  { header, digest, signature }: ReadBackup,
+  place: MasterKeyPlace,
+): Promise<MasterKey> {
   const what = `The backup ${file}`;
   if (header.schema > LATEST_VERSION) throw newerThanThis(what, header.schema);
   const key = requireKey(header.check, await place.find(), { what, place });
   const [given, expected] = [signature, sign(digest, key)].map((text) => Buffer.from(text)) as [Buffer, Buffer];
   const isSigned = given.length === expected.length && timingSafeEqual(given, expected);
   if (!isSigned) throw damaged(file, "its signature does not match: it was changed by somebody else");
+  return key;
 }
 
 /** Without the master key nobody can add rows to a backup, for example an API key. */
@@ -85,12 +103,13 @@ function sign(digest: string, masterKey: MasterKey): string {
 async function replaceAll(
   engine: StoreEngine,
   file: string,
-  { read: { header, digest }, replace }: { read: ReadBackup; replace: boolean },
-): Promise<number> {
+  { read: { header, digest }, replace, losses, replaced }: Replacing,
+): Promise<{ rows: number; loss: KnownLoss | undefined }> {
   return engine.db.transaction().execute(async (transaction) => {
     await engine.lockForMigration(transaction);
     // Another process may have written since the first check.
     if (!replace && !(await isEmptyStore(transaction))) throw notEmpty(engine.shown);
+    const audited = await findAudited(transaction, losses, replaced);
     const before = await dropTables(transaction);
     await migrateIn(transaction, engine.shown, header.schema);
     await removeTenants(transaction);
@@ -102,8 +121,26 @@ async function replaceAll(
     await migrateIn(transaction, engine.shown);
     await recordKeyCheck(transaction, header.check);
     await announceAll(transaction, before);
-    return again.rows;
+    // An earlier loss is recorded in the database, which is replaced.
+    const isLost = Object.keys(audited.until).length > 0 || audited.known > 0 || audited.before !== undefined;
+    const lost = { at: Date.now(), why: "restored", until: audited.until } as const;
+    return { rows: again.rows, loss: isLost ? await losses.record(transaction, lost, audited) : undefined };
   });
+}
+
+interface Replacing {
+  read: ReadBackup;
+  replace: boolean;
+  losses: KnownLosses;
+  replaced: { until: Record<string, number>; known: number };
+}
+
+/** The newest records of what is replaced, and of what this machine has seen there. */
+async function findAudited(transaction: Kysely<StoreTables>, losses: KnownLosses, seen: Replacing["replaced"]) {
+  const until = { ...seen.until };
+  const heads = await transaction.selectFrom("nexus_audit_heads").select(["tenant", "seq"]).execute();
+  for (const { tenant, seq } of heads) until[tenant] = Math.max(seq, until[tenant] ?? 0);
+  return { until, known: seen.known, before: await losses.find(transaction) };
 }
 
 /** Collects rows of one table for one insert. */

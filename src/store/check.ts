@@ -1,10 +1,12 @@
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { findAuditDamage } from "./audit/audit-check.ts";
-import type { Logger } from "../text/logger.ts";
+import { SILENT, type Logger } from "../text/logger.ts";
 import { isMissingFile, type DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { isDamage } from "./engine/store-failure.ts";
 import { AuditLog } from "./audit/audit-log.ts";
+import { SeenAudit } from "./audit/seen-audit.ts";
+import { witnessOf } from "./store.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
 import { findKeyCheck } from "./keep/key-check.ts";
 import { countRows, findInconsistencies, type KeptTable } from "./keep/kept-rows.ts";
@@ -36,7 +38,7 @@ export async function checkStore({ address, masterKey, logger }: CheckOptions): 
   let engine: StoreEngine | undefined;
   try {
     engine = await openEngine(address, logger, { onlyReads: true });
-    return await check(engine, masterKey);
+    return await check(engine, address, masterKey);
   } catch (error) {
     if (!(error instanceof NexusError) || !isDamage(error)) throw error;
     return { kind: "unreadable", damage: [messageOf(error.cause)] };
@@ -45,7 +47,7 @@ export async function checkStore({ address, masterKey, logger }: CheckOptions): 
   }
 }
 
-async function check(engine: StoreEngine, masterKey: MasterKeyPlace): Promise<StoreCheck> {
+async function check(engine: StoreEngine, address: DatabaseAddress, masterKey: MasterKeyPlace): Promise<StoreCheck> {
   const damage = await engine.findDamage();
   if (damage.length > 0) return { kind: "unreadable", damage };
   const version = await loadVersion(engine);
@@ -56,7 +58,10 @@ async function check(engine: StoreEngine, masterKey: MasterKeyPlace): Promise<St
   if (checkValue !== undefined) {
     const key = requireKey(checkValue, await masterKey.find(), { what, place: masterKey });
     damage.push(...(await findUnreadable(engine, key)));
-    const audit = new AuditLog(engine, { key: key.derive("audit"), now: Date.now });
+    const now = Date.now;
+    const witness = witnessOf(address, key, masterKey);
+    const seen = new SeenAudit({ witness, logger: SILENT, now, onlyReads: true });
+    const audit = new AuditLog(engine, { key: key.derive("audit"), now, seen });
     damage.push(...(await findAuditDamage(audit)));
   }
   damage.push(...(await findInconsistencies(engine.db)));

@@ -17,6 +17,7 @@ export type KeyPurpose =
   | "backup"
   | "audit"
   | "audit-values"
+  | "audit-seen"
   | "check";
 
 /** The key from which all other keys of a store are derived. It is never in the store. */
@@ -43,18 +44,18 @@ export class MasterKey {
 /** The place of the master key: the variable NEXUS_MASTER_KEY, or an owner-only file. */
 export class MasterKeyPlace {
   readonly file: string;
-  readonly #platform: NodeJS.Platform;
+  readonly platform: NodeJS.Platform;
   readonly #variable: string | undefined;
 
   constructor({ stateFolder, platform, variables }: MasterKeyPlaceOptions) {
     this.file = join(stateFolder, "master.key");
-    this.#platform = platform;
+    this.platform = platform;
     this.#variable = variables[VARIABLE];
   }
 
   async find(): Promise<MasterKey | undefined> {
     if (this.#variable !== undefined && this.#variable !== "") return keyIn(this.#variable, VARIABLE);
-    const kept = await readOwnerOnly(this.file, this.#platform);
+    const kept = await readOwnerOnly(this.file, this.platform);
     return kept && keyIn(kept.toString("utf8"), this.file);
   }
 

@@ -7,6 +7,8 @@ import { isMissingFile, type DatabaseAddress } from "./engine/database-address.t
 import { openEngine } from "./engine/engine.ts";
 import { ApiKeys } from "./keep/api-keys.ts";
 import { AuditLog } from "./audit/audit-log.ts";
+import { AuditWitness } from "./audit/audit-witness.ts";
+import { SeenAudit } from "./audit/seen-audit.ts";
 import { DatabaseCache } from "./keep/database-cache.ts";
 import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
@@ -34,6 +36,7 @@ export interface StoreOptions {
 
 interface StoreParts {
   masterKey: MasterKey;
+  witness: AuditWitness;
   migrated: Migrated;
   logger: Logger;
   now: () => number;
@@ -54,15 +57,16 @@ export class Store implements AsyncDisposable {
   readonly migrated: Migrated;
   readonly #now: () => number;
 
-  private constructor(engine: StoreEngine, { masterKey, migrated, logger, now }: StoreParts) {
+  private constructor(engine: StoreEngine, { masterKey, witness, migrated, logger, now }: StoreParts) {
     const { db } = engine;
+    const seen = new SeenAudit({ witness, logger, now });
     this.engine = engine;
     this.masterKey = masterKey;
     this.migrated = migrated;
     this.tenants = new Tenants(db, now);
     this.keys = new ApiKeys(db, now);
     this.sets = new Sets(db, now);
-    this.audit = new AuditLog(engine, { key: masterKey.derive("audit"), now });
+    this.audit = new AuditLog(engine, { key: masterKey.derive("audit"), now, seen });
     this.rates = new Rates(engine, now);
     this.trust = new DatabaseTrust(db);
     this.changes = new ChangeNotices(db, logger);
@@ -77,7 +81,8 @@ export class Store implements AsyncDisposable {
     try {
       if (!create && (await loadVersion(engine)) === 0) throw noStore(address);
       const migrated = await migrate(engine);
-      return new Store(engine, { masterKey: await openKey(engine, masterKey), migrated, logger, now });
+      const key = await openKey(engine, masterKey);
+      return new Store(engine, { masterKey: key, witness: witnessOf(address, key, masterKey), migrated, logger, now });
     } catch (error) {
       await engine.close();
       throw error;
@@ -132,12 +137,18 @@ export class Store implements AsyncDisposable {
 
   async close(): Promise<void> {
     this.changes.close();
+    await this.audit.close();
     await this.engine.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** What this machine has seen of the audit. */
+export function witnessOf(address: DatabaseAddress, key: MasterKey, { file, platform }: MasterKeyPlace): AuditWitness {
+  return new AuditWitness(address, { key: key.derive("audit-seen"), keyFile: file, platform });
 }
 
 function noStore({ shown }: DatabaseAddress): NexusError {

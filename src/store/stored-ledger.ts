@@ -53,6 +53,10 @@ export class StoredLedger implements DefinitionLedger {
     });
   }
 
+  load(server: string): Promise<void> {
+    return this.#turns.run(() => this.#load(server));
+  }
+
   standingOf(definition: NamedDefinition): Standing {
     return this.#servers.get(definition.server)?.standingOf(definition) ?? "unknown";
   }

@@ -78,3 +78,20 @@ test("a size that is not a number, and what is added to a record, leave it JSON 
   });
   expect(written).toMatch(/^[\x20-\x7e]*$/);
 });
+
+test("with secrets masked, the ids of the request are still in its arguments and its result (R8)", () => {
+  const text = new AuditText(Buffer.alloc(32), { arguments: "redacted", results: "redacted" });
+  const [correlationId, traceId, other] = [
+    "0af7651916cd43dd8448eb211c80319c",
+    "4bf92f3577b34da6a3ce929d0e0e4736",
+    "9ac7651916cd43dd8448eb211c80319c",
+  ];
+  const note = `failed (${correlationId}), key ${other}`;
+  const params = { arguments: { traceparent: `00-${traceId}-b7ad6b7169203331-01`, note } };
+  const result = { resultType: "complete", _meta: { correlationId } };
+  const { text: written } = text.entryOf({ ...RECORD, correlationId, traceId }, { params, result });
+  expect(JSON.parse(written)).toMatchObject({
+    arguments: { ...params.arguments, note: `failed (${correlationId}), key •••` },
+    result,
+  });
+});

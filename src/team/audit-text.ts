@@ -6,7 +6,8 @@ import { isRecord } from "../json/is-record.ts";
 import type { Correlation } from "../server/core/correlation.ts";
 import { ANYBODY } from "../server/core/principal.ts";
 import type { AuditEntry } from "../store/audit/audit-chain.ts";
-import { isSecretName, MASK, maskProse } from "../text/mask-secrets.ts";
+import { MASK, maskProse } from "../text/mask-secrets.ts";
+import { isSecretName } from "../text/secret-names.ts";
 import { visibleJson } from "../text/visible.ts";
 
 /** Callers choose how long the names are that they use. */
@@ -72,21 +73,25 @@ export class AuditText {
   }
 
   /** What most records do not have. */
-  #more({ set }: AuditRecord, { params, result }: AuditContent): string {
+  #more(record: AuditRecord, { params, result }: AuditContent): string {
+    const { set, through } = record;
     const { arguments: ofArguments, results: ofResults } = this.#settings;
-    if (set === undefined && ofArguments === "none" && ofResults === "none") return "";
+    if (set === undefined && through === undefined && ofArguments === "none" && ofResults === "none") return "";
     const more: Record<string, unknown> = {};
     if (set !== undefined) more["set"] = set;
-    if (ofArguments !== "none") more["arguments"] = this.#shown(argumentsIn(params), ofArguments);
-    if (ofResults !== "none") more["result"] = result === undefined ? null : this.#shown(result, ofResults);
+    if (through !== undefined) more["through"] = through;
+    if (ofArguments !== "none") more["arguments"] = this.#shown(argumentsIn(params), ofArguments, record);
+    if (ofResults !== "none") more["result"] = result === undefined ? null : this.#shown(result, ofResults, record);
     return `,${membersOf(more)}`;
   }
 
-  #shown(value: unknown, detail: Exclude<AuditDetail, "none">): unknown {
+  #shown(value: unknown, detail: Exclude<AuditDetail, "none">, { correlationId, traceId }: AuditRecord): unknown {
     if (detail === "hashed") {
       return `hmac-sha256:${createHmac("sha256", this.#key).update(canonicalJson(value)).digest("hex")}`;
     }
-    const shown = detail === "full" ? value : withoutSecrets(value, MAX_DEPTH);
+    // The record has them beside this; masked, a result could not be found by them.
+    const isIdOf = (word: string) => word === correlationId || word === traceId || word.startsWith(`00-${traceId}-`);
+    const shown = detail === "full" ? value : withoutSecrets(value, MAX_DEPTH, isIdOf);
     const { length } = JSON.stringify(shown);
     return length > MAX_CONTENT ? { truncated: true, length } : shown;
   }
@@ -243,12 +248,15 @@ function argumentsIn(params: AuditContent["params"]): unknown {
 }
 
 /** With what looks like a secret masked, by its name or by its form. */
-function withoutSecrets(value: unknown, depth: number): unknown {
-  if (typeof value === "string") return maskProse(value);
+function withoutSecrets(value: unknown, depth: number, isKnown: (word: string) => boolean): unknown {
+  if (typeof value === "string") return maskProse(value, isKnown);
   if (depth === 0) return MASK;
-  if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, depth - 1));
+  if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, depth - 1, isKnown));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, isSecretName(name) ? MASK : withoutSecrets(each, depth - 1)]),
+    Object.entries(value).map(([name, each]) => [
+      name,
+      isSecretName(name) ? MASK : withoutSecrets(each, depth - 1, isKnown),
+    ]),
   );
 }

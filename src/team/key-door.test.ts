@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { failure } from "../../test/fixtures/failure.ts";
 import { onBothEngines } from "../../test/fixtures/store-world.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import { ANYBODY, type Principal } from "../server/core/principal.ts";
 import type { NewApiKey } from "../store/keep/api-keys.ts";
 import type { Store } from "../store/store.ts";
@@ -251,5 +252,18 @@ onBothEngines("the door of a gateway", (world) => {
       known.about.id,
       unknown.about.id,
     ]);
+  });
+
+  test("whoever comes with a key while the database fails is not told where the database is (R8)", async () => {
+    const { key } = await store.keys.create(ADA);
+    const findByText = async () => {
+      throw new NexusError("STORE_UNAVAILABLE", "The database postgres://nexus@db.internal/nexus is not available");
+    };
+    const failing = { keys: { findByText } as unknown as Store["keys"], changes: store.changes };
+    const error = await failure(authenticate(await open({ store: failing }), bearer(key)));
+    expect(error).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: "API keys cannot be verified: the database of the gateway is away",
+    });
   });
 });

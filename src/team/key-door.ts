@@ -167,7 +167,9 @@ export class KeyDoor implements Door, Disposable {
   async #verify(text: string, hash: string): Promise<VerifiedKey> {
     if (this.#options.store.changes.silentSince !== undefined) throw databaseAway();
     const before = this.#notices;
-    const found = await this.#keys.findByText(text);
+    const found = await this.#keys.findByText(text).catch((cause: unknown) => {
+      throw isAway(cause) ? databaseAway(cause) : cause;
+    });
     // What was read before a change may be what the change ended.
     if (this.#notices !== before) return this.#verify(text, hash);
     const known = this.#known.get(hash);
@@ -288,8 +290,14 @@ function refused(message: string): NexusError {
   });
 }
 
-function databaseAway(): NexusError {
+function isAway(cause: unknown): boolean {
+  return cause instanceof NexusError && cause.code === "STORE_UNAVAILABLE";
+}
+
+/** Whoever reads it is not known yet: it names neither the database nor its user. */
+function databaseAway(cause?: unknown): NexusError {
   return new NexusError("STORE_UNAVAILABLE", "API keys cannot be verified: the database of the gateway is away", {
+    cause,
     mayHaveReached: false,
   });
 }

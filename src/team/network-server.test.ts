@@ -49,7 +49,10 @@ onBothEngines("servers that are added over the network", (world) => {
     ];
     for (const address of addresses) {
       const entry = { url: `http://${address}/mcp`, public_only: { allow: [address] } };
-      expect(await failure(add(entry)), address).toMatchObject({ code: "ADDRESS_REFUSED" });
+      expect(await failure(add(entry)), address).toMatchObject({
+        code: "ADDRESS_REFUSED",
+        hint: expect.stringContaining("The operator of the gateway can add it") as string,
+      });
     }
     expect((await store.servers("shop").list()).servers).toEqual([]);
   });
@@ -70,7 +73,7 @@ onBothEngines("servers that are added over the network", (world) => {
     await store.secrets("shop").set("token", "for-the-test");
     const [server] = await define();
     expect(server?.entry?.reach).toMatchObject({ url, headers: { authorization: "Bearer for-the-test" } });
-    expect(server?.entry?.network).toMatchObject({ publicOnly: true });
+    expect(server?.entry?.network).toMatchObject({ publicOnly: { allow: [] } });
   });
 
   test("while the database does not give a secret, nothing is said about the servers that need it", async () => {
@@ -90,7 +93,7 @@ onBothEngines("servers that are added over the network", (world) => {
     const [inside, reader, shell] = defined;
     expect(shell).toMatchObject({ id: "shell", problem: { code: "DENIED" } });
     expect(shell?.entry).toBeUndefined();
-    expect(inside?.entry?.network).toMatchObject({ publicOnly: true });
+    expect(inside?.entry?.network).toMatchObject({ publicOnly: { allow: [] } });
     expect(reader?.entry).toBeUndefined();
     expect(JSON.stringify(defined)).not.toContain("hidden value");
   });

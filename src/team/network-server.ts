@@ -33,7 +33,7 @@ export async function checkNetworkServer({ name, entry }: NetworkServer): Promis
   if (!reach || !("url" in reach)) return;
   if (!URL.canParse(reach.url)) throw notAnAddress(serverId(name));
   const url = new URL(reach.url);
-  new AddressGuard().check(url);
+  new AddressGuard({ advice: onTheMachine(serverId(name)) }).check(url);
   if (isLoopback(url.hostname)) throw internalAddress(serverId(name), url.hostname);
 }
 
@@ -52,9 +52,13 @@ function notAnAddress(server: string): NexusError {
 function internalAddress(server: string, hostname: string): NexusError {
   return new NexusError("ADDRESS_REFUSED", `Server "${server}": ${hostname} is not a public address`, {
     server,
-    hint: `Add the server on the machine itself: nexus mcp add ${server} --url URL --tenant TENANT`,
+    hint: onTheMachine(server),
     mayHaveReached: false,
   });
+}
+
+function onTheMachine(server: string): string {
+  return `What is added over the network reaches public addresses only. The operator of the gateway can add it on its machine: nexus mcp add ${server} --url URL --tenant TENANT`;
 }
 
 function ofConfiguration(server: string): NexusError {

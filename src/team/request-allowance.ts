@@ -6,9 +6,10 @@ import type { RequestLimits } from "../store/keep/request-limits.ts";
 import { rateKeyOfTenant } from "../store/keep/tenants.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
+import { GrowingPart } from "./growing-part.ts";
 import { LimitedHolder, type HolderOptions } from "./limited-holder.ts";
-import { WindowCounter, type RequestCounter } from "./request-counter.ts";
-import { StoredCounter } from "./stored-counter.ts";
+import type { RequestCounter } from "./request-counter.ts";
+import { StoredCounter, type WindowUse } from "./stored-counter.ts";
 import { TenantLimits } from "./tenant-limits.ts";
 
 export interface RequestAllowanceOptions {
@@ -21,12 +22,15 @@ export interface RequestAllowanceOptions {
 /** Above this number, those of principals without limits are forgotten. */
 const MANY_PRINCIPALS = 10_000;
 /**
- * So much of a limit is counted ahead, because a write for each request would be slow. What one process has counted ahead is missing for the
- * others: where several share the counts it is less, and a limit of under 2,000 is exact to the last request.
+ * So much of a limit is counted ahead on PostgreSQL, because a query for each request would be slow. What one process has counted ahead is
+ * missing for the others, so a limit of under 2,000 is exact to the last request.
  */
-const AHEAD = { alone: 0.01, shared: 0.001, most: 10_000 };
+const AHEAD = { part: 0.001, most: 10_000 };
 
+/** SQLite is a file on this machine: what takes long there is a busy machine, and no reason to count without it. */
 const SQLITE_PATIENCE_MS = 30_000;
+/** Processes on one SQLite file count larger parts ahead than those on PostgreSQL, and give back what they do not need. */
+const SQLITE_IDLE_MS = 1_000;
 
 /** Counts the requests of keys and tenants against their limits. */
 export class RequestAllowance implements Allowance, AsyncDisposable {
@@ -108,19 +112,19 @@ export class RequestAllowance implements Allowance, AsyncDisposable {
     return new LimitedHolder({ key, prefix, newCounter: (counted, limit) => this.#counter(counted, limit) });
   }
 
-  /** Several processes share PostgreSQL, and count there. On SQLite only what has to survive a restart is in the database. */
+  /** All processes on a database count there, with parts that are counted before they are used. */
   #counter(key: string, limit: ExceededLimit): RequestCounter {
     const { store, logger } = this.#options;
     const { rates, changes } = store;
-    const isOfDay = limit.name.endsWith("per-day");
-    if (!rates.areShared && !isOfDay) return new WindowCounter(limit);
     if (!this.#isTidy) this.#tidy();
-    const part = rates.areShared ? AHEAD.shared : AHEAD.alone;
-    const block = (max: number) => Math.max(1, Math.min(AHEAD.most, Math.floor(max * part)));
-    // SQLite is a file on this machine: what takes long there is a busy machine, and no reason to count without it.
-    const patience = rates.areShared ? {} : { patienceMs: SQLITE_PATIENCE_MS };
-    const isAway = () => rates.areShared && changes.silentSince !== undefined;
-    return new StoredCounter(limit, { key, rates, block, isAway, logger, ...patience });
+    const shared = { key, rates, logger };
+    if (rates.areShared) {
+      const block = ({ max }: WindowUse) => Math.max(1, Math.min(AHEAD.most, Math.floor(max * AHEAD.part)));
+      return new StoredCounter(limit, { ...shared, block, isAway: () => changes.silentSince !== undefined });
+    }
+    const part = new GrowingPart();
+    const times = { patienceMs: SQLITE_PATIENCE_MS, idleMs: SQLITE_IDLE_MS };
+    return new StoredCounter(limit, { ...shared, block: (use) => part.next(use), isAway: () => false, ...times });
   }
 
   #tidy(): void {

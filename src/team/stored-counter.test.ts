@@ -1,9 +1,12 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { onBothEngines } from "../../test/fixtures/store-world.ts";
+import { isFull } from "../../test/fixtures/depth.ts";
+import { onBothEngines, StoreWorld } from "../../test/fixtures/store-world.ts";
 import type { ExceededLimit } from "../gateway/operation/allowance.ts";
 import type { Rates } from "../store/keep/rates.ts";
 import { SILENT } from "../text/logger.ts";
-import { StoredCounter, type StoredCounterOptions } from "./stored-counter.ts";
+import { GrowingPart } from "./growing-part.ts";
+import { StoredCounter, type StoredCounterOptions, type WindowUse } from "./stored-counter.ts";
 
 const HOUR = 3_600_000;
 const limit = (max: number, windowMs = HOUR): ExceededLimit => ({ name: "rate", max, windowMs });
@@ -62,20 +65,100 @@ onBothEngines("a counter in the database", (world) => {
   });
 });
 
+test("X10: several processes on one file never let more through, whatever they count ahead, lose or give back", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const step = fc.record({
+    process: fc.nat({ max: 2 }),
+    act: fc.constantFrom("take", "take", "take", "burst", "wait", "end", "crash", "back"),
+    amount: fc.integer({ min: 1, max: 40 }),
+  });
+  const max = fc.constantFrom(1, 5, 60, 1_000);
+  let now = Date.parse("2026-01-01");
+  const { rates } = await world.openStore({ now: () => now });
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(max, fc.array(step, { maxLength: 40 }), async (most, steps) => {
+      now += 10 * HOUR;
+      const key = `key:${runs++}`;
+      const passed = new Map<number, number>();
+      const open = () => {
+        const part = new GrowingPart();
+        const options = { key, rates, block: (use: WindowUse) => part.next(use), isAway: () => false, logger: SILENT };
+        return new StoredCounter(limit(most, 60_000), { ...options, now: () => now });
+      };
+      const processes = [open(), open(), open()];
+      for (const { process, act, amount } of steps) {
+        const one = processes[process] ?? open();
+        if (act === "wait") now += amount * 1_000;
+        // A clock that is set back lets nobody wait for longer than a window.
+        if (act === "back") now -= amount * 1_000;
+        if (act === "end") await one.close();
+        if (act === "end" || act === "crash") processes[process] = open();
+        const takes = act === "burst" ? amount : act === "take" ? 1 : 0;
+        for (let count = 0; count < takes; count++) {
+          const taken = await one.take(count === 0 ? amount : 1);
+          expect(one.retryAfterMs).toBeLessThanOrEqual(60_000);
+          if (taken > 0) passed.set(one.window, (passed.get(one.window) ?? 0) + taken);
+        }
+      }
+      for (const count of passed.values()) expect(count).toBeLessThanOrEqual(most);
+    }),
+    { numRuns: isFull ? 200 : 40 },
+  );
+});
+
+test("X10: what a process counted ahead and does not use is there for others after a second", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const { rates } = await world.openStore();
+  const idle = counter(rates, 10, { block: () => 8, idleMs: 20 });
+  expect(await idle.take(1)).toBe(1);
+  const other = () => counter(rates, 10).take(9);
+  const taken = await other();
+  expect(taken).toBeLessThanOrEqual(9);
+  let sum = taken;
+  await expect.poll(async () => (sum += await counter(rates, 10).take(9 - sum))).toBe(9);
+  expect(await counter(rates, 10).take(1)).toBe(0);
+});
+
+test("X10: what another counter refuses is there for other processes after a second", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const { rates } = await world.openStore();
+  const idle = counter(rates, 1, { idleMs: 20 });
+  expect(await idle.take(1)).toBe(1);
+  idle.giveBack(1, idle.window);
+  await expect.poll(() => counter(rates, 1).take(1)).toBe(1);
+  expect(await idle.take(1)).toBe(0);
+});
+
+test("a limit costs few writes while one process uses much of it, and the last requests are counted one by one", () => {
+  const part = new GrowingPart();
+  let [free, writes, now] = [1_000_000, 0, 0];
+  const sizes: number[] = [];
+  while (free > 0) {
+    const size = part.next({ max: 1_000_000, free, isShared: false, now: now++ });
+    [free, writes] = [free - Math.min(free, size), writes + 1];
+    sizes.push(size);
+  }
+  expect(writes).toBeLessThan(130);
+  expect(sizes.slice(-7)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  // Slow callers are counted one by one.
+  expect(part.next({ max: 1_000, free: 1_000, isShared: false, now: now + 5_000 })).toBe(1);
+});
+
 describe("a counter whose database is away", () => {
   /** Counts as the database does, while it is there. */
   class TestRates implements Pick<Rates, "take" | "giveBack"> {
     isAway = false;
     used = 0;
     asked = 0;
-    endsAt = Date.now() + HOUR;
+    window = Date.now() + HOUR;
 
     async take(_key: string, requests: number, { max }: { max: number }) {
       this.asked++;
       if (this.isAway) throw new Error("The database is away");
       const granted = Math.max(0, Math.min(requests, max - this.used));
       this.used += granted;
-      return { granted, used: this.used, endsAt: this.endsAt };
+      return { granted, used: this.used, window: this.window, leftMs: this.window - Date.now() };
     }
 
     async giveBack(_key: string, requests: number) {

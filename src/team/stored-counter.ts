@@ -1,7 +1,7 @@
 import { within } from "../async/within.ts";
 import { messageOf } from "../errors/nexus-error.ts";
 import type { ExceededLimit } from "../gateway/operation/allowance.ts";
-import { SAME_WINDOW_MS, type CountedRate, type Rates } from "../store/keep/rates.ts";
+import type { CountedRate, Rates } from "../store/keep/rates.ts";
 import type { Logger } from "../text/logger.ts";
 import type { RequestCounter } from "./request-counter.ts";
 
@@ -9,14 +9,26 @@ export interface StoredCounterOptions {
   /** Names it in the store. */
   key: string;
   rates: Pick<Rates, "take" | "giveBack">;
-  /** How many requests of the limit are counted ahead, so that not each one waits for the database. */
-  block: (max: number) => number;
+  /** How many requests are counted ahead at least, so that not each one waits for the database. */
+  block: (window: WindowUse) => number;
+  /** What was counted ahead and is not used for so long goes back to the database; undefined: when the counter is closed. */
+  idleMs?: number | undefined;
   /** Whether it is known that the database does not answer. */
   isAway: () => boolean;
   logger: Logger;
   now?: () => number;
   /** How long requests wait for the database. */
   patienceMs?: number;
+}
+
+/** What is known of a window before the database is asked. */
+export interface WindowUse {
+  max: number;
+  /** How many requests of it were not counted yet, as far as this process knows. */
+  free: number;
+  /** Whether other processes have used some of it. */
+  isShared: boolean;
+  now: number;
 }
 
 interface Waiting {
@@ -41,11 +53,17 @@ export class StoredCounter implements RequestCounter {
   #asking: Promise<void> | undefined;
   /** Counted in the database, and not used yet. */
   #reserved = 0;
+  /** As the database names it; undefined where this process counts alone. */
+  #window: number | undefined;
   #endsAt = -Infinity;
   /** Until then the database has nothing more. */
   #usedUntil = -Infinity;
   /** How many requests the database had counted in this window, as far as this process knows. */
   #known = 0;
+  /** How many of them this process had counted. */
+  #own = 0;
+  #usedAt = -Infinity;
+  #idle: NodeJS.Timeout | undefined;
   /** An answer of the database that nobody waits for any more. */
   #isLate = false;
   /** Counted in this process alone, and not yet in the database. */
@@ -59,8 +77,8 @@ export class StoredCounter implements RequestCounter {
   }
 
   take(requests: number): number | Promise<number> {
-    const now = this.#now();
-    if (!this.#asking && now < this.#endsAt) {
+    const now = (this.#usedAt = this.#now());
+    if (!this.#asking && this.#isOpen(now)) {
       if (this.#reserved >= requests || now < this.#usedUntil) return this.#use(requests);
     }
     if (!this.#asking && this.#isAway) return this.#takeAlone(requests);
@@ -75,11 +93,13 @@ export class StoredCounter implements RequestCounter {
   }
 
   giveBack(requests: number, window: number): void {
-    if (window === this.#endsAt) this.#reserved += requests;
+    if (window !== this.#endsAt) return;
+    this.#reserved += requests;
+    this.#returnWhenIdle();
   }
 
   get retryAfterMs(): number {
-    return Math.max(1, Math.ceil(this.#endsAt - this.#now()));
+    return Math.max(1, Math.min(this.limit.windowMs, Math.ceil(this.#endsAt - this.#now())));
   }
 
   setMax(max: number): void {
@@ -90,16 +110,40 @@ export class StoredCounter implements RequestCounter {
   /** What was counted ahead and is not used goes back to the database. */
   async close(): Promise<void> {
     await this.#asking;
+    clearTimeout(this.#idle);
+    await this.#returnUnused();
+  }
+
+  async #returnUnused(): Promise<void> {
     const { key, rates } = this.#options;
-    const [unused, endsAt] = [this.#reserved, this.#endsAt];
+    const [unused, window] = [this.#reserved, this.#window];
     this.#reserved = 0;
-    if (unused === 0 || this.#now() >= endsAt) return;
+    if (unused === 0 || window === undefined || !this.#isOpen(this.#now())) return;
+    this.#own -= unused;
+    this.#known -= unused;
     // Without it, only unused requests are lost.
-    await rates.giveBack(key, unused, endsAt).catch(() => {});
+    await rates.giveBack(key, unused, window).catch(() => {});
+  }
+
+  /** So that other processes can use it. */
+  #returnWhenIdle(): void {
+    const { idleMs } = this.#options;
+    if (idleMs === undefined || this.#idle || this.#reserved === 0) return;
+    const onTime = () => {
+      this.#idle = undefined;
+      if (this.#asking || this.#now() - this.#usedAt < idleMs) return this.#returnWhenIdle();
+      void this.#returnUnused();
+    };
+    this.#idle = setTimeout(onTime, idleMs).unref();
   }
 
   get #isAway(): boolean {
     return this.#isLate || this.#options.isAway();
+  }
+
+  /** The clock may be set back: then what is known of the window is not true any more. */
+  #isOpen(now: number): boolean {
+    return now < this.#endsAt && this.#endsAt - now <= this.limit.windowMs;
   }
 
   #use(requests: number): number {
@@ -123,11 +167,13 @@ export class StoredCounter implements RequestCounter {
   async #count(waiting: readonly Waiting[]): Promise<boolean> {
     const { key, rates, block, patienceMs = PATIENCE_MS, logger } = this.#options;
     const { max, windowMs } = this.limit;
-    const isOpen = this.#now() < this.#endsAt;
-    if (!isOpen) this.#reserved = 0;
+    const now = this.#now();
+    const isOpen = this.#isOpen(now);
+    if (!isOpen) [this.#reserved, this.#known, this.#own] = [0, 0, 0];
     const wanted = waiting.reduce((sum, { requests }) => sum + requests, -this.#reserved);
     if (wanted <= 0) return true;
-    const asked = Math.max(wanted, block(max));
+    const isShared = this.#known > this.#own;
+    const asked = Math.max(wanted, block({ max, free: Math.max(0, max - this.#known), isShared, now }));
     // What was counted alone in a window that is over is forgotten with it.
     const owed = isOpen ? this.#owed : 0;
     const counting = rates.take(key, asked + owed, { max, windowMs });
@@ -147,11 +193,16 @@ export class StoredCounter implements RequestCounter {
     }
   }
 
-  #note({ granted, used, endsAt }: CountedRate, { asked, owed }: { asked: number; owed: number }): void {
-    if (Math.abs(endsAt - this.#endsAt) > SAME_WINDOW_MS) [this.#endsAt, this.#reserved] = [endsAt, 0];
+  #note({ granted, used, window, leftMs }: CountedRate, { asked, owed }: { asked: number; owed: number }): void {
+    const now = this.#now();
+    const endsAt = now + Math.min(leftMs, this.limit.windowMs);
+    if (window === this.#window) this.#endsAt = Math.min(this.#endsAt, endsAt);
+    else [this.#window, this.#endsAt, this.#reserved, this.#own] = [window, endsAt, 0, 0];
     this.#reserved += Math.max(0, granted - owed);
     this.#known = used;
-    if (granted < asked + owed) this.#usedUntil = Math.min(this.#endsAt, this.#now() + ASK_AGAIN_MS);
+    this.#own += granted;
+    this.#returnWhenIdle();
+    if (granted < asked + owed) this.#usedUntil = Math.min(this.#endsAt, now + ASK_AGAIN_MS);
     if (this.#isAlone) this.#options.logger.info("requests are counted in the database again");
     this.#isAlone = false;
   }
@@ -168,9 +219,9 @@ export class StoredCounter implements RequestCounter {
 
   #takeAlone(requests: number): number {
     const now = this.#now();
-    if (now >= this.#endsAt) {
-      this.#endsAt = now + this.limit.windowMs;
-      [this.#known, this.#owed, this.#reserved] = [0, 0, 0];
+    if (!this.#isOpen(now)) {
+      [this.#window, this.#endsAt] = [undefined, now + this.limit.windowMs];
+      [this.#known, this.#own, this.#owed, this.#reserved] = [0, 0, 0, 0];
     }
     const ahead = this.#use(requests);
     const free = Math.max(0, this.limit.max - this.#known - this.#owed);

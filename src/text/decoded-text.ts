@@ -1,5 +1,9 @@
+import { hasInvisible, INVISIBLE } from "./invisible.ts";
+
 /** A byte in a URL, also encoded twice; an escape of JSON; other backslashes; a line break; spaces, also as forms write them. */
 const ENCODED = /%(?:25)*([0-9a-f]{2})|\\+u([0-9a-f]{4})|\\+([nrt])|\\+|\r?\n[ \t]*|[\t+][ \t+]*| [ \t+]+/gi;
+/** The same, and what cannot be seen: few texts have it, and the search takes longer. */
+const ENCODED_OR_INVISIBLE = new RegExp(`${ENCODED.source}|${INVISIBLE}`, ENCODED.flags);
 const HALF_ENCODED = /(?:%(?:25)*[0-9a-f]?|\\+(?:u[0-9a-f]{0,3})?)$/i;
 
 /** A text after decoding, and where each of its characters was written. */
@@ -9,9 +13,9 @@ export interface DecodedText {
   endOf: (index: number) => number;
 }
 
-/** Decodes URLs, forms and JSON, removes line breaks and backslashes, and makes one space of several. */
+/** Decodes URLs, forms and JSON, removes line breaks, backslashes and what cannot be seen, and makes one space of several. */
 export function decodeText(written: string): string {
-  return written.replace(ENCODED, (found, byte?: string, unit?: string, sign?: string) => {
+  return written.replace(encodedIn(written), (found, byte?: string, unit?: string, sign?: string) => {
     return meaningOf(found, byte ?? unit, sign);
   });
 }
@@ -20,7 +24,7 @@ export function decodeText(written: string): string {
 export function decodeWithPositions(written: string): DecodedText {
   const pieces: Piece[] = [];
   let saved = 0;
-  const text = written.replace(ENCODED, (found: string, ...more: unknown[]) => {
+  const text = written.replace(encodedIn(written), (found: string, ...more: unknown[]) => {
     const [byte, unit, sign, at] = more as [string | undefined, string | undefined, string | undefined, number];
     const meaning = meaningOf(found, byte ?? unit, sign);
     pieces.push({ index: at - saved, start: at, end: at + found.length, length: meaning.length });
@@ -28,6 +32,10 @@ export function decodeWithPositions(written: string): DecodedText {
     return meaning;
   });
   return { text, startOf: (index) => placeOf(index, pieces).start, endOf: (index) => placeOf(index, pieces).end };
+}
+
+function encodedIn(text: string): RegExp {
+  return hasInvisible(text) ? ENCODED_OR_INVISIBLE : ENCODED;
 }
 
 /** An encoded part of the text. */

@@ -1,18 +1,13 @@
+import { isSecretName, mayBeSecretName } from "./secret-names.ts";
+
 /** What is shown instead of a secret. */
 export const MASK = "•••";
 /** Shorter secrets may be part of other words by chance: they are hidden only where they are whole words. */
 export const SHORT_SECRET = 6;
 /** These patterns run on untrusted files: no two parts of one may match the same characters. */
-const NAMES = "token|secret|passw|api-?_?key|access-?_?key|private-?_?key|credential";
-const SECRET = new RegExp(`${NAMES}|auth`, "i");
 const OPTION = /^--?[\w-]+$/;
 const PAIR = /^([\w.-]*)(\s*[=:]\s*)([^]+)$/;
-const HEADER = /^["']?[\w.-]+:$/;
-
-/** Whether a name announces a secret: of an option, a variable or a member. */
-export function isSecretName(name: string): boolean {
-  return SECRET.test(name);
-}
+const HEADER = /^(?:--?[\w-]+=)?["']?[\w.-]+:$/;
 
 /** Masks the words of a command that look secret; names of variables stay. */
 export function maskWords(words: readonly string[]): string[] {
@@ -54,28 +49,55 @@ export function maskCommand(line: string): string {
   return masked + line.slice(at);
 }
 
-/** Without user, password and query values, which often contain keys. */
+const WEB = /^(?:https?|wss?):\/\//i;
+const ADDRESS = /^[a-z][\w+.-]*:\/\//i;
+
+/** Without user, password and query values, which often contain keys. A user without a password is shown, as in ssh://git@. */
 export function maskUrl(text: string): string {
-  if (!/^(?:https?|wss?):\/\//i.test(text)) return text;
+  if (!ADDRESS.test(text)) return text;
+  const user = WEB.test(text) ? /^([\w+.-]+:\/\/)[^/?#]*@/ : /^([\w+.-]+:\/\/)[^/?#\s:@]*:[^/?#\s]*@/;
   return withoutDefaults(text)
-    .replace(/^(\w+:\/\/)[^/?#]*@/, `$1${MASK}@`)
+    .replace(user, `$1${MASK}@`)
     .replaceAll(/([?&][^=&#?]*=)([^&#]+)/g, (_all, name: string, value: string) => `${name}${maskValue(value)}`);
 }
 
 /** Credentials by their form: with digits, after a word that announces them, or long with mixed letters and digits. */
 const CREDENTIAL =
   /\b(?:Bearer|Basic)\s+(?=[\w.~+/=-]{0,200}\d)[\w.~+/=-]{6,}|(?<![\w-])(?=[\w.-]{0,200}\d)(?=[\w.-]{0,200}[A-Za-z])[\w-]{24,}(?:\.[\w-]+)*/gi;
-const NAMED = new RegExp(
-  String.raw`([\w.-]*(?:${NAMES})[\w.-]*["']?\s*[=:]\s*["']?)(?=[^\s"',;}]{0,200}\d)[^\s"',;}]{6,}`,
-  "gi",
-);
+const NAME = /(?<![\w.-])([\w.-]{1,200})["']?\s*[=:]\s*["']?/g;
+const NAMED_VALUE = /(?=[^\s"',;}]{0,200}\d)[^\s"',;}]{6,}/y;
 
-/** Masks what looks like a credential in a text from outside. */
-export function maskProse(text: string): string {
-  return text
-    .replaceAll(/\bhttps?:\/\/[^\s"'<>]+/gi, maskUrl)
-    .replaceAll(NAMED, (_all, name: string) => `${name}${MASK}`)
-    .replaceAll(CREDENTIAL, (found) => found.replace(/^(Bearer\s+|Basic\s+)?[^]*$/i, `$1${MASK}`));
+/** Masks what looks like a credential in a text from outside. `isKnown`: words of that form that are no credentials. */
+export function maskProse(text: string, isKnown: (word: string) => boolean = () => false): string {
+  return replaceNamed(text.replaceAll(/\bhttps?:\/\/[^\s"'<>]+/gi, maskUrl), {
+    name: NAME,
+    value: NAMED_VALUE,
+    replacement: MASK,
+  }).replaceAll(CREDENTIAL, (found) =>
+    isKnown(found) ? found : found.replace(/^(Bearer\s+|Basic\s+)?[^]*$/i, `$1${MASK}`),
+  );
+}
+
+/**
+ * Replaces values after names of secrets. `name` is global, with the name in its first group; `value` is sticky. A value is
+ * read only where the name is secret, because it may have the next name in it.
+ */
+export function replaceNamed(
+  text: string,
+  { name, value, replacement }: { name: RegExp; value: RegExp; replacement: string },
+): string {
+  const names = new RegExp(name);
+  const values = new RegExp(value);
+  let shown = "";
+  let done = 0;
+  for (let found = names.exec(text); found; found = names.exec(text)) {
+    if (!isSecretName(found[1] ?? "")) continue;
+    values.lastIndex = names.lastIndex;
+    if (!values.test(text)) continue;
+    shown += text.slice(done, names.lastIndex) + replacement;
+    done = names.lastIndex = values.lastIndex;
+  }
+  return shown + text.slice(done);
 }
 
 /** Keeps names of variables and masks the rest. */
@@ -94,13 +116,41 @@ export function withoutDefaults(text: string): string {
 
 function maskPair(word: string): string {
   const [, name = "", sign = "", value = ""] = PAIR.exec(word) ?? [];
-  if (SECRET.test(name)) return `${name}${sign}${maskValue(value)}`;
+  if (!ADDRESS.test(word) && mayBeSecretName(name)) return `${name}${sign}${maskValue(value)}`;
+  if (!/\s/.test(word) && ADDRESS.test(value)) return `${name}${sign}${withoutDefaults(maskUrl(value))}`;
+  // A pair in an option: --env=API_KEY=abc, "--header=Authorization: Bearer abc".
+  const inner = unquote(value);
+  if (OPTION.test(name) && isSecretPair(inner)) return name + sign + value.replace(inner, () => maskPair(inner));
+  const pair = listIn(word);
+  if (pair) return withoutDefaults(maskList(word, pair));
   // A command may contain another one: sh -c "server --token abc".
   return /\s/.test(word) ? maskCommand(word) : withoutDefaults(maskUrl(word));
 }
 
+function isSecretPair(text: string): boolean {
+  const [, name = ""] = PAIR.exec(text) ?? [];
+  return !ADDRESS.test(text) && mayBeSecretName(name);
+}
+
+/** Pairs as drivers of databases read them: `Server=db;Password=abc`; and as options have them: `user=ada,token=abc`. */
+const SEMICOLONS = /(?<=^|;)([^;=]+)(=)([^;]*)/g;
+const COMMAS = /(?<=^|,)([^,=]+)(=)([^,]*)/g;
+
+/** How a list of pairs is read; undefined for a word that is none. */
+function listIn(word: string): RegExp | undefined {
+  const [, afterName] = word.split(/=(.*)/s);
+  if (afterName?.includes(";")) return SEMICOLONS;
+  return afterName?.includes(",") && !/\s/.test(word) && !ADDRESS.test(word) ? COMMAS : undefined;
+}
+
+function maskList(text: string, pair: RegExp): string {
+  return text.replaceAll(pair, (all, name: string, sign: string, value: string) =>
+    mayBeSecretName(name) && value !== "" ? `${name}${sign}${maskValue(value)}` : all,
+  );
+}
+
 function isSecret(form: RegExp, word: string): boolean {
-  return form.test(word) && SECRET.test(word);
+  return form.test(word) && mayBeSecretName(word);
 }
 
 interface WordPlace {

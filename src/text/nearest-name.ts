@@ -1,5 +1,7 @@
 /** Longer names are not typing errors, and comparing them takes long. */
 const MAX_LENGTH = 200;
+/** Of more names, only those with the same first letter are compared, and not all: a file may have 100,000 of them. */
+const MOST_COMPARED = 1_000;
 
 /** The name among `known` that was probably meant by `given`. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
@@ -8,13 +10,18 @@ export function nearestName(given: string, known: readonly string[]): string | u
 
 /** The names among `known` that may have been meant by `given`, nearest first. */
 export function nearNames(given: string, known: readonly string[], max: number): string[] {
-  return known
-    .filter((name) => isComparable(given.length, name.length))
+  return comparedNames(given, known)
     .map((name) => ({ name, ...distanceOf(given, name) }))
     .filter(({ distance, limit }) => distance < limit)
     .sort((a, b) => a.distance - b.distance)
     .slice(0, max)
     .map(({ name }) => name);
+}
+
+function comparedNames(given: string, known: readonly string[]): readonly string[] {
+  const similar = known.filter((name) => isComparable(given.length, name.length));
+  if (similar.length <= MOST_COMPARED) return similar;
+  return similar.filter((name) => name.startsWith(given.slice(0, 1))).slice(0, MOST_COMPARED);
 }
 
 /** Names of which one is more than twice as long as the other are never similar. */

@@ -29,6 +29,12 @@ export function splitShellWords(text: string, platform: NodeJS.Platform): ShellW
   return { words: word === undefined ? words : [...words, word], open };
 }
 
+/** The words of a command line in a file. Where a quote is not closed, the quotes are part of the words. */
+export function splitCommandLine(text: string, platform: NodeJS.Platform = process.platform): string[] {
+  const { words, open } = splitShellWords(text, platform);
+  return open === undefined ? words : text.split(/\s+/).filter((word) => word !== "");
+}
+
 /** One word as it has to be typed into a shell: quoted where that is necessary. */
 export function quoteWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;

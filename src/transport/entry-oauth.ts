@@ -79,6 +79,10 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   id_token_file: "idTokenFile",
 };
 
+function ownKey(key: string): string {
+  return (Object.hasOwn(SYNONYMS, key) ? SYNONYMS[key] : undefined) ?? key;
+}
+
 /** Keys of other programs for what Nexus finds out by itself, or does not need. */
 export const OAUTH_WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   "authorizationUrl",
@@ -114,6 +118,21 @@ export const OAUTH_KEYS: readonly string[] = [
 /** Keys, also nested ones, that name a file of this machine. */
 export const OAUTH_FILES: ReadonlySet<string> = new Set(OAUTH_KEYS.filter((key) => /file$/i.test(key)));
 
+const CREDENTIALS = new Set(["clientSecret", "privateKey", "assertion"]);
+const PROVIDER_CREDENTIALS = new Set(["clientSecret", "idToken"]);
+
+/** Whether these keys below `oauth` lead to a value that is secret. An id of a client is not: it is shown where logins are. */
+export function isOAuthCredential(path: readonly string[]): boolean {
+  const [key = "", inner = "", ...more] = path.map(ownKey);
+  if (path.length === 1) return CREDENTIALS.has(key);
+  return key === "identityProvider" && PROVIDER_CREDENTIALS.has(inner) && more.length === 0;
+}
+
+/** Whether this key has a key that signs and is never sent. */
+export function isOAuthKey(key: string): boolean {
+  return ownKey(key) === "privateKey";
+}
+
 /** Makes the error for a problem at a key below `oauth`. */
 export type OAuthFault = (problem: string, hint: string | undefined, path: readonly string[]) => NexusError;
 
@@ -122,7 +141,11 @@ export function readOAuth(value: unknown, fault: OAuthFault): EntryOAuth | false
   if (value === undefined || value === false) return value;
   if (value === true) return {};
   if (!isRecord(value)) {
-    throw fault(`"oauth" is not true, false or an object`, `Write { "clientId": "…" }, or leave "oauth" out.`, []);
+    throw fault(
+      `"oauth" is not true, false or an object`,
+      `Write "oauth": { "clientId": "…" }, or leave "oauth" out.`,
+      [],
+    );
   }
   const { enabled, ...rest } = value;
   if (enabled === false) return false;
@@ -141,7 +164,7 @@ class OAuthReader {
     this.#path = path;
     for (const [key, member] of Object.entries(value)) {
       if (member === null || member === undefined) continue;
-      const own = (Object.hasOwn(SYNONYMS, key) ? SYNONYMS[key] : undefined) ?? key;
+      const own = ownKey(key);
       const other = this.#written.get(own);
       if (other !== undefined) throw this.#invalid(own, `and "${other}" are synonyms`, "Delete one of them.", key);
       this.#written.set(own, key);

@@ -36,7 +36,7 @@ test.each([
   [{ command: null }, "neither"],
   [{ command: "a", url: "b" }, "both"],
   [{ command: "" }, "empty"],
-  [{ command: 5 }, `"command" is a number, not a list`],
+  [{ command: 5 }, `"command" is a number, not the name of a program`],
   [{ command: "node", args: "server.js" }, `"args" is a string, not a list`],
   [{ command: "node", args: { a: 1 } }, `"args" is an object, not a list`],
   [{ command: "node", args: [8080] }, `"args" has an item`],
@@ -60,3 +60,50 @@ test.each([
   expect(refused).toThrow(problem);
   expect(refused).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
 });
+
+test.each([
+  ["command", 42, ["node"]],
+  ["command", ["node", 42], ["node", "42"]],
+  ["args", "server.js --name 'a b'", ["server.js", "--name", "a b"]],
+  ["args", 'say "it is open', ["say", '"it', "is", "open"]],
+  ["args", "", []],
+  ["args", 8080, ["8080"]],
+  ["args", ["--port", 8080, true], ["--port", "8080", "true"]],
+  ["args", [{ port: 8080 }], ["--port", "8080"]],
+  ["env_passthrough", "HOME LANG", ["HOME", "LANG"]],
+])("P1.9: the hint about a wrong %s (%j) is JSON that can be pasted", (key, value, words) => {
+  const refused = failureOf({ command: "node", [key]: value });
+  const entry = JSON.parse(`{${/"\w+": .*(?=\.$)/.exec(refused.hint ?? "")?.[0] ?? ""}}`) as ServerEntry;
+  const { reach } = resolveEntry({ command: "node", ...entry });
+
+  expect([entry[key as "args"]].flat()).toEqual(words);
+  expect(reach.kind).toBe("stdio");
+});
+
+test.each([
+  [{ env: "A=b" }, `Write it as an object: "env": { "LOG_LEVEL": "debug" }.`],
+  [{ env: { A: null } }, `Write a text in quotes, or remove "A".`],
+  [{ env: { A: 5 } }, "Put its value in quotes."],
+  [{ cwd: ["/srv"] }, "Write one text in quotes, without brackets."],
+  [{ roots: "/srv/docs" }, `Write it as a list: "roots": ["/srv/docs"].`],
+  [{ roots: [5] }, `Write paths: "roots": ["."].`],
+  [{ http_max_retries: "2" }, `Write it without quotes: "http_max_retries": 2.`],
+  [{ http_max_retries: -1 }, `Write "http_max_retries": 2, or 0 for no retries.`],
+])("P1.9: the hint about the wrong value in %j says what to write", (wrong, hint) => {
+  expect(failureOf({ command: "node", ...wrong }).hint).toBe(hint);
+});
+
+test("a hint about arguments in one text masks what looks secret in them", () => {
+  const { hint } = failureOf({ command: "node", args: "server.js --token not-a-real-token" });
+
+  expect(hint).toBe('Write it as a list: "args": ["server.js", "--token", "•••"].');
+});
+
+function failureOf(entry: unknown): NexusError {
+  try {
+    resolveEntry(entry as ServerEntry);
+  } catch (error) {
+    if (error instanceof NexusError) return error;
+  }
+  throw new Error("The entry was accepted.");
+}

@@ -5,6 +5,8 @@ import { isRecord } from "../json/is-record.ts";
 import type { PublicOnly } from "../net/public-only.ts";
 import type { Root } from "../protocol/mcp.ts";
 import { parseDuration } from "../text/duration.ts";
+import { maskWords } from "../text/mask-secrets.ts";
+import { splitCommandLine } from "../text/shell-words.ts";
 import { readOAuth, type EntryOAuth, type WrittenOAuth } from "./entry-oauth.ts";
 
 /** One server as users write it: the same object in a configuration file, the library and the gateway. */
@@ -36,7 +38,9 @@ export interface ServerEntry {
   /** Timeout of a call: "30s" or milliseconds. */
   timeout?: string | number | undefined;
   connection_timeout?: string | number | undefined;
+  /** With `url`: repetitions of a request that failed and may be repeated; default: 2. */
   http_max_retries?: number | undefined;
+  /** With `url`: the pause before the first repetition, "250ms" or milliseconds; it doubles each time. Default: 250 ms. */
   http_retry_backoff?: string | number | undefined;
   /** Roots of the server: paths or `file:` URIs. */
   roots?: readonly (string | Root)[] | undefined;
@@ -114,6 +118,32 @@ const ONE_OF_BOTH = `Use one of: { "command": "node", "args": ["server.js"] } or
 const TYPES = { command: ["stdio"], url: ["http", "sse"], api: [] } as const;
 export const WAYS = ["command", "url", "api"] as const;
 
+/** The keys whose value is a list of texts, with a valid value. */
+const EXAMPLES = {
+  command: ["node", "server.js"],
+  args: ["--port", "8080"],
+  env_passthrough: ["HTTPS_PROXY"],
+  ca: ["company-root.pem"],
+} as const;
+
+/** Of these, the keys whose value may also be one text. */
+const ALSO_TEXT = new Set(["command", "ca"]);
+
+/** The keys whose value is an object of texts, with a valid value. The values of these are often secrets, so they are not repeated. */
+const EXAMPLE_RECORDS = {
+  env: `"env": { "LOG_LEVEL": "debug" }`,
+  headers: `"headers": { "X-Api-Version": "2" }`,
+  settings: `"settings": { "version": "2" }`,
+} as const;
+
+/** The keys of an entry whose value should be a list of texts and is something else. */
+export function findWrongLists(entry: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(EXAMPLES).filter((key) => {
+    const value = entry[key] ?? [];
+    return !isTextList(value) && !(typeof value === "string" && ALSO_TEXT.has(key));
+  });
+}
+
 /** Entries come from files and from JavaScript, so everything is checked. */
 class EntryReader {
   readonly #entry: Record<string, unknown>;
@@ -134,7 +164,11 @@ class EntryReader {
   resolve(): ResolvedEntry {
     const retries = this.#entry["http_max_retries"];
     if (retries !== undefined && !(Number.isInteger(retries) && Number(retries) >= 0)) {
-      throw this.#invalid(`"http_max_retries" is not a whole number`, "Write 0 for no retries.", ["http_max_retries"]);
+      const isQuoted = typeof retries === "string" && /^\d+$/.test(retries);
+      const hint = isQuoted
+        ? `Write it without quotes: "http_max_retries": ${retries}.`
+        : `Write "http_max_retries": 2, or 0 for no retries.`;
+      throw this.#invalid(`"http_max_retries" is not a whole number`, hint, ["http_max_retries"]);
     }
     return {
       id: this.#id,
@@ -169,8 +203,7 @@ class EntryReader {
   }
 
   #stdio(): StdioReach {
-    const { command: given } = this.#entry;
-    const words = typeof given === "string" ? [given] : this.#texts("command");
+    const words = this.#commandWords();
     const [command, ...args] = [...words, ...this.#texts("args")];
     if (command === undefined || command.trim() === "")
       throw this.#invalid(`has an empty "command"`, undefined, ["command"]);
@@ -183,6 +216,14 @@ class EntryReader {
       env: this.#textRecord("env"),
       passthrough: this.#texts("env_passthrough"),
     };
+  }
+
+  #commandWords(): readonly string[] {
+    const { command } = this.#entry;
+    if (typeof command === "string") return [command];
+    if (Array.isArray(command)) return this.#texts("command");
+    const problem = `"command" is ${kindOf(command)}, not the name of a program`;
+    throw this.#invalid(problem, `Write the program in quotes: "command": "node".`, ["command"]);
   }
 
   #http(kind: "http" | "sse"): HttpReach {
@@ -212,27 +253,31 @@ class EntryReader {
   #text(key: string): string | undefined {
     const value = this.#entry[key];
     if (value === undefined || typeof value === "string") return value;
-    throw this.#invalid(`"${key}" is ${kindOf(value)}, not text`, "Put it in quotes.", [key]);
+    const hint = typeof value === "object" ? "Write one text in quotes, without brackets." : "Put it in quotes.";
+    throw this.#invalid(`"${key}" is ${kindOf(value)}, not text`, hint, [key]);
   }
 
-  #texts(key: string): string[] {
+  #texts(key: keyof typeof EXAMPLES): readonly string[] {
     const value = this.#entry[key] ?? [];
-    if (!Array.isArray(value)) {
-      throw this.#invalid(`"${key}" is ${kindOf(value)}, not a list`, `Write it as a list: ["--port", "8080"].`, [key]);
+    if (isTextList(value)) return value;
+    const list = `"${key}": ${JSON.stringify(maskWords(asTextList(value) ?? EXAMPLES[key]))}`.replaceAll('","', '", "');
+    if (Array.isArray(value)) {
+      throw this.#invalid(`"${key}" has an item that is not text`, `Put every item in quotes: ${list}.`, [key]);
     }
-    if (value.every((item) => typeof item === "string")) return value;
-    throw this.#invalid(`"${key}" has an item that is not text`, `Put every item in quotes: "8080", not 8080.`, [key]);
+    throw this.#invalid(`"${key}" is ${kindOf(value)}, not a list`, `Write it as a list: ${list}.`, [key]);
   }
 
-  #textRecord(key: string): Record<string, string> {
+  #textRecord(key: keyof typeof EXAMPLE_RECORDS): Record<string, string> {
     const value = this.#entry[key] ?? {};
     // Headers and Map are objects without members; naming Headers would load all of fetch.
     if (!isRecord(value) || Symbol.iterator in value) {
-      throw this.#invalid(`"${key}" is not a plain object`, undefined, [key]);
+      throw this.#invalid(`"${key}" is not a plain object`, `Write it as an object: ${EXAMPLE_RECORDS[key]}.`, [key]);
     }
     for (const [name, text] of Object.entries(value)) {
-      if (typeof text !== "string")
-        throw this.#invalid(`"${key}.${name}" is ${kindOf(text)}, not text`, "Put its value in quotes.", [key, name]);
+      if (typeof text === "string") continue;
+      const hint =
+        typeof text === "object" ? `Write a text in quotes, or remove "${name}".` : "Put its value in quotes.";
+      throw this.#invalid(`"${key}.${name}" is ${kindOf(text)}, not text`, hint, [key, name]);
     }
     return value as Record<string, string>;
   }
@@ -249,13 +294,17 @@ class EntryReader {
     const value = this.#entry["roots"];
     if (value === undefined) return undefined;
     if (!Array.isArray(value))
-      throw this.#invalid(`"roots" is ${kindOf(value)}, not a list`, `Write it as a list: ["."].`, ["roots"]);
+      throw this.#invalid(`"roots" is ${kindOf(value)}, not a list`, `Write it as a list: ${rootsText(value)}.`, [
+        "roots",
+      ]);
     return value.map((root: unknown) => {
       if (typeof root === "string") return { uri: root.startsWith("file:") ? root : pathToFileURL(resolve(root)).href };
       if (isRecord(root) && typeof root["uri"] === "string") return root as Root;
-      throw this.#invalid(`"roots" has an item that is neither a path nor an object with a "uri"`, undefined, [
-        "roots",
-      ]);
+      throw this.#invalid(
+        `"roots" has an item that is neither a path nor an object with a "uri"`,
+        `Write paths: ${rootsText()}.`,
+        ["roots"],
+      );
     });
   }
 
@@ -279,7 +328,23 @@ export function isPublicOnly(value: unknown): value is PublicOnly {
   return Array.isArray(allow) && allow.every((host) => typeof host === "string");
 }
 
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+/** The list that a wrong value was probably meant to be: of a command line, its words. */
+function asTextList(value: unknown): string[] | undefined {
+  if (typeof value === "string") return splitCommandLine(value);
+  const items: unknown[] = Array.isArray(value) ? value : [value];
+  return items.every((item) => typeof item !== "object") ? items.map(String) : undefined;
+}
+
+function rootsText(root?: unknown): string {
+  return `"roots": [${JSON.stringify(typeof root === "string" ? root : ".")}]`;
+}
+
 function kindOf(value: unknown): string {
+  if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -301,7 +301,14 @@ function watchStderr(child: ChildProcess, { onStderr, hidden }: Pick<StdioOption
   });
   // A pipe that other processes hold open is closed without an end.
   if (pieces) child.stderr?.once("close", () => take(pieces.rest()));
-  return { pid: child.pid, stderr: () => tail.lines(), firstStderr };
+  return {
+    pid: child.pid,
+    stderr: () => tail.lines(),
+    firstStderr,
+    get hasExited() {
+      return child.exitCode !== null || child.signalCode !== null;
+    },
+  };
 }
 
 function notReading(): NexusError {

@@ -99,6 +99,8 @@ export interface ChildView {
   stderr(): readonly string[];
   /** Resolves when the process first writes to stderr. */
   readonly firstStderr: Promise<void>;
+  /** Whether it is known to have exited; its last output may still come. */
+  readonly hasExited: boolean;
 }
 
 export type CloseReason =

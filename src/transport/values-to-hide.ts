@@ -1,5 +1,6 @@
 import { percentDecoded } from "../text/percent-decoded.ts";
 import { secretsInWords } from "../text/mask-secrets.ts";
+import { mayBeSecretName } from "../text/secret-names.ts";
 import { childEnvironment, isOwnVariable } from "../process/child-environment.ts";
 import type { HttpReach, ResolvedEntry, StdioReach } from "./server-entry.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -11,8 +12,6 @@ const OPEN_NAMES =
 const OPEN_VALUES =
   /^(?:[\d.:]+|production|development|staging|testing|verbose|warning|critical|enabled|disabled|default|localhost|server|client|memory|sqlite|postgres|console|stdout|stderr)$/i;
 const PATH = /^(?:~?[/\\]|[A-Za-z]:[/\\]|file:\/\/\/)/;
-const SECRET_NAME =
-  /(?:^|[_-])(?:tokens?|secrets?|pass(?:word|wd|phrase)?|pwd|pin|pat|(?:api)?keys?|credentials?|auth|authorization|cookie)(?:[_-]|$)/i;
 /** Shorter values occur in other texts by chance, and are masked only if their name says that they are secret. */
 const SHORT = 6;
 /** Short values that are never secret. */
@@ -49,7 +48,7 @@ function variablesOf({ env, passthrough }: StdioReach, { variables, platform }: 
 
 function secretsAmong(members: Readonly<Record<string, string>>): string[] {
   return Object.entries(members).flatMap(([name, value]) => {
-    if (SECRET_NAME.test(name)) return SWITCH.test(value) ? [] : [value];
+    if (mayBeSecretName(name)) return SWITCH.test(value) ? [] : [value];
     const isOpen = value.length < SHORT || OPEN_NAMES.test(name) || OPEN_VALUES.test(value) || PATH.test(value);
     return isOpen ? [] : [value];
   });

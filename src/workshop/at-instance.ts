@@ -1,4 +1,4 @@
-import { strictest } from "../net/public-only.ts";
+import { publicOnlyWith, strictest } from "../net/public-only.ts";
 import type { CompiledApi } from "./compile/compile.ts";
 import { withFake } from "./open-published.ts";
 import type { openRunner, RunnerContext } from "./open-runner.ts";
@@ -6,6 +6,9 @@ import { atAddresses, isElsewhere, notReplaced, unreplacedAddresses } from "./pu
 import type { ApiInstance } from "./publish/published.ts";
 import { RequestRate } from "./run/request-rate.ts";
 import type { ServedVersion } from "./serve/running-version.ts";
+
+const PUBLISHED_REMOTELY =
+  "It was published over the network, so it reaches public addresses only. The operator of the gateway can publish it on its machine: nexus api publish";
 
 /** How a version is opened for an instance: with its upstream, settings and limits. */
 export function atInstance(
@@ -21,7 +24,7 @@ export function atInstance(
   const api = isAway ? { ...limited, file: atAddresses(limited.file, instance) } : limited;
   const served = upstream === "fake" ? { ...withFake(version), api } : { ...version, api };
   const isPublic = version.isForeign === true || (upstream !== undefined && origin === "network");
-  const publicOnly = isPublic ? strictest(given.publicOnly, true) : given.publicOnly;
+  const publicOnly = isPublic ? strictest(given.publicOnly, publicOnlyWith(PUBLISHED_REMOTELY)) : given.publicOnly;
   const reach = { upstream: isAway ? undefined : upstream, settings };
   return [served, reach, { ...given, publicOnly, isElsewhere: isAway }];
 }

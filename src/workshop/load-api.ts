@@ -4,10 +4,16 @@ import { findRegularText, readRegularFile } from "../files/regular-file.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { isAccepted } from "./acceptance.ts";
-import { compileApi, type CompiledApi, type CompileProblem } from "./compile/compile.ts";
+import {
+  TOO_NESTED,
+  tryCompileApi,
+  tryCompileApproved,
+  type CompiledApi,
+  type CompileProblem,
+} from "./compile/compile.ts";
 import { refusedExamples } from "./check/refused-examples.ts";
 import { MAX_DOCUMENT_LENGTH } from "./documents/parse-document.ts";
-import { Problems, type Problem } from "./file/model/problem.ts";
+import { Problems, TooManyErrors, type Problem } from "./file/model/problem.ts";
 import { readToolFile } from "./file/read-tool-file.ts";
 import type { ToolFile } from "./file/model/tool-file.ts";
 import { readYaml } from "./file/model/read-yaml.ts";
@@ -45,11 +51,35 @@ export async function loadApi(path: string): Promise<LoadedApi> {
   if (!file) return { path, text, problems, documents: {} };
   const documents = loadDocuments(file, dirname(path));
   const lock = await readLock(path);
-  const { api, problems: more } = compileApi(file, documents, lock?.compiled);
+  const { api, problems: more } = compiledFor(lock, file, documents);
+  const found = api ? [...more, ...trialsOf(api, lock)] : more;
+  const all = [...problems, ...placed(found, text)].sort(byPlace);
+  return { path, text, file, ...(api ? { api } : {}), documents, problems: all, ...(lock ? { lock } : {}) };
+}
+
+/** What is found by using the API. */
+function trialsOf(api: CompiledApi, lock: Lock | undefined): CompileProblem[] {
   // What was approved was found to be usable then.
-  const unusable = isApproved(lock, api) ? [] : unusableTools(api);
-  const all = [...problems, ...placed([...more, ...unusable, ...refusedExamples(api)], text)].sort(byPlace);
-  return { path, text, file, api, documents, problems: all, ...(lock ? { lock } : {}) };
+  const trials = isApproved(lock, api) ? [refusedExamples] : [unusableTools, refusedExamples];
+  return trials.flatMap((trial) => triedOut(trial, api));
+}
+
+function triedOut(trial: (api: CompiledApi) => CompileProblem[], api: CompiledApi): CompileProblem[] {
+  try {
+    return trial(api);
+  } catch (error) {
+    // The stack ended.
+    if (error instanceof RangeError) return [TOO_NESTED];
+    throw error;
+  }
+}
+
+/** An approval of the first format counts as long as the file is unchanged. */
+function compiledFor(lock: Lock | undefined, file: ToolFile, documents: LoadedApi["documents"]) {
+  const known = lock?.compiled;
+  return known?.format === 1
+    ? tryCompileApproved(file, documents, { hash: known.hash, known })
+    : tryCompileApi(file, documents, { known });
 }
 
 function loadText(path: string): string {
@@ -143,7 +173,12 @@ function placed(problems: readonly CompileProblem[], text: string): Problem[] {
   if (!tree) return [];
   const found = new Problems(tree);
   const steps = (path: string) => path.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-  for (const { path, message, hint, severity } of problems) found[severity](steps(path), message, hint);
+  try {
+    for (const { path, message, hint, severity } of problems) found[severity](steps(path), message, hint);
+  } catch (error) {
+    // It is the last problem itself.
+    if (!(error instanceof TooManyErrors)) throw error;
+  }
   return found.all();
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ModelRequest } from "../../src/agent/model/model-provider.ts";
+import { ConsentDesk } from "../../src/agent/consent/consent-desk.ts";
+import { DeskApi, DeskUpstream, type DeskTool } from "../gateway/access/desk-api.ts";
 import { CALLS_META } from "../../src/protocol/meta.ts";
 import { ScriptedServer, type ScriptedMove } from "../../src/testing/index.ts";
 import { openWorld, resultsIn, resultText } from "../fixtures/agent/agent-world.ts";
@@ -140,6 +142,36 @@ describe("tools that come and go", () => {
     await world.agent.send("go");
     expect(asked).toEqual([["call_tool", "delete_all"]]);
   });
+});
+
+test("a call through call_tool of an API is decided and made as the call of the tool that it names (R8)", async () => {
+  await using upstream = await DeskUpstream.open();
+  const tools: DeskTool[] = [
+    { name: "orders", effect: "read", isSearched: true },
+    { name: "cancel", effect: "destructive", isSearched: true },
+  ];
+  await using api = DeskApi.open(tools, upstream.url);
+  const asked: unknown[] = [];
+  await using world = await openWorld({
+    servers: { desk: { api: "/desk" } },
+    hostOptions: { openApi: async () => api.transport },
+    consent: new ConsentDesk({
+      ask: async ({ tool }) => {
+        asked.push(tool);
+        return "no";
+      },
+    }),
+    script: [
+      [
+        call("mcp__desk__call_tool", { name: "orders", arguments: { note: "n" } }),
+        call("mcp__desk__call_tool", { name: "cancel", arguments: {} }),
+      ],
+      "done",
+    ],
+  });
+  await world.agent.send("go");
+  expect(asked).toEqual(["cancel"]);
+  expect(upstream.reached.map(({ path, body }) => [path, body])).toEqual([["/orders", { note: "n" }]]);
 });
 
 describe("many tools", () => {

@@ -83,6 +83,7 @@ test.each([
   ["https://192.168.1.1/", "192.168.1.1"],
   ["https://0.0.0.0/", "0.0.0.0"],
   ["http://login.example/", "https"],
+  ["file:///etc/passwd?a=b", "file:/etc/passwd is not an https address"],
 ])("security.md: from a server on the internet, %s is not reached", async (url, reason) => {
   await using http = new AuthHttp({ server: "https://mcp.example/mcp" });
 

@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import { AuthWorld, echo, REDIRECT } from "../fixtures/auth/auth-world.ts";
 import { failure } from "../fixtures/failure.ts";
 
+/** Of a client that the authorization server of a test knows. */
+const SECRET = "not-a-real-secret-of-desk";
 const DEVICE = "urn:ietf:params:oauth:grant-type:device_code";
 
 test("N3: a person logs in with a code (PKCE, state, resource), and calls work", async () => {
@@ -140,7 +142,7 @@ test("N3: an authorization server without PKCE (S256) is refused before the pers
 test("N3: a client that was registered by hand authenticates with its secret", async () => {
   const registered = {
     client_id: "desk",
-    client_secret: "not-a-real-secret-of-desk",
+    client_secret: SECRET,
     redirect_uris: [REDIRECT],
     application_type: "native",
     grant_types: ["authorization_code", "refresh_token"],
@@ -150,6 +152,65 @@ test("N3: a client that was registered by hand authenticates with its secret", a
 
   expect(await echo(await world.connect(auth), "hello")).toBe("hello");
   expect(await world.stored()).toMatchObject({ client: { clientId: "desk", by: "configuration" } });
+});
+
+const ANSWERS: Record<string, { said: object; offered?: string[]; is: string }> = {
+  "names neither a method nor a secret: the client is public": { said: {}, is: "none" },
+  "has an empty secret: the client is public": { said: { client_secret: "" }, is: "none" },
+  "has null as secret: the client is public": {
+    said: { client_secret: null, token_endpoint_auth_method: "" },
+    is: "none",
+  },
+  "names a method with a secret but has no secret: the client is public": {
+    said: { token_endpoint_auth_method: "client_secret_basic" },
+    is: "none",
+  },
+  "has a secret and names no method: it is sent as client_secret_basic": {
+    said: { client_secret: SECRET },
+    is: "client_secret_basic",
+  },
+  "has a secret and names no method: it is sent as the metadata say": {
+    said: { client_secret: SECRET },
+    offered: ["none", "client_secret_post"],
+    is: "client_secret_post",
+  },
+  "names a method that was not asked for: it is used": {
+    said: { client_secret: SECRET, token_endpoint_auth_method: "client_secret_post" },
+    is: "client_secret_post",
+  },
+  "names a method that Nexus does not have: the secret is sent as client_secret_basic": {
+    said: { client_secret: SECRET, token_endpoint_auth_method: "client_secret_jwt" },
+    is: "client_secret_basic",
+  },
+  "names a method that the metadata exclude: that of the metadata is used": {
+    said: { client_secret: SECRET, token_endpoint_auth_method: "client_secret_basic" },
+    offered: ["client_secret_post"],
+    is: "client_secret_post",
+  },
+};
+
+test.each(Object.entries(ANSWERS))("N3: a registration answer that %s", async (_title, { said, offered, is }) => {
+  const client = {
+    client_id: "desk",
+    redirect_uris: [REDIRECT],
+    application_type: "native",
+    grant_types: ["authorization_code", "refresh_token"],
+    token_endpoint_auth_method: is,
+    ...(is !== "none" && { client_secret: SECRET }),
+  };
+  await using world = await AuthWorld.open({ authorization: { clients: [client] } });
+  const { authorization } = world;
+  authorization.onAnswer.set("/.well-known/oauth-authorization-server", ({ body }) => {
+    body["token_endpoint_auth_methods_supported"] = offered;
+  });
+  authorization.instead.set("/register", (_request, response) => {
+    response.writeHead(201, { "content-type": "application/json" });
+    response.end(JSON.stringify({ client_id: "desk", redirect_uris: [REDIRECT], ...said }));
+    return true;
+  });
+
+  expect(await echo(await world.connect(), "hello")).toBe("hello");
+  expect((await world.stored())?.client).toMatchObject({ by: "registration", authentication: is });
 });
 
 test("N3: where clients cannot register, the error tells how to register one by hand", async () => {

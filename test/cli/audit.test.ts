@@ -80,6 +80,16 @@ describe("nexus audit", () => {
     expect(whole.stderr).not.toContain("nxs_abc_def");
   });
 
+  test("records are not removed up to a time in the future (X7)", async () => {
+    const pruned = await run("prune", "--before", "2999-01-01");
+    expect(pruned).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("2999-01-01T00:00:00.000Z is not in the past"),
+    });
+    expect(await run("prune", "--before", "2999-01-01", "--damaged")).toMatchObject({ code: 2 });
+    expect((await run("list", "--json")).stdout).toContain(`"seq":3`);
+  });
+
   test("a changed record is named by verify and by store check, which exit 10", async () => {
     const right = await run("verify", "--json");
     expect(right.code).toBe(0);

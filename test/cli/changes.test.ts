@@ -68,6 +68,21 @@ describe("nexus mcp changes", () => {
   });
   const run = (...args: string[]) => nexus.run(args, { env });
 
+  test("a changed tool of a server that is not pinned is used, and is in the list of changes after a command has read it", async () => {
+    await nexus.configure(entry());
+    expect(await run("mcp", "tools", "s")).toMatchObject({ code: 0, stdout: expect.stringContaining("Pays a bill") });
+    expect(parsed((await run("mcp", "changes", "list", "--json")).stdout)).toEqual({ items: [] });
+    await list(tool("pay", "Pays a bill, and tells everybody"), tool("read", "Reads"));
+    expect(await run("mcp", "call", "s.pay")).toMatchObject({ code: 0, stdout: "ran pay\n" });
+    const pending = async () => parsed((await run("mcp", "changes", "list", "--json")).stdout)["items"];
+    expect(await pending()).toMatchObject([{ server: "s", kind: "tool", name: "pay", what: "changed" }]);
+    // The list that was compared is not compared again: it stays known as it is, and another change is noticed.
+    await run("mcp", "tools", "s");
+    await list(tool("pay", "Pays a bill, and tells everybody"), tool("read", "Reads it all"));
+    await run("mcp", "tools", "s");
+    expect(await pending()).toMatchObject([{ name: "pay" }, { name: "read" }]);
+  });
+
   test("a pinned server's changed tool is not listed or called on the command line until it is accepted (B4)", async () => {
     const added = await run(
       "mcp",

@@ -213,7 +213,7 @@ describe("what a server offers", () => {
     expect(evidence("capabilities")).toBe(`declares tools\nanswers resources/list but does not declare "resources"`);
     expect(checks["lists"]).toMatchObject({ verdict: "warning" });
     expect(evidence("lists")).toContain("the same tool twice: twice");
-    expect(evidence("lists")).toContain("1 without a name (tools)");
+    expect(evidence("lists")).toContain(`skipped in tools/list of "small": "" ("name" is empty)`);
     expect(evidence("lists")).toContain(
       `repaired in tools/list of "small": "listed" ("inputSchema" is not valid), "remote" ("inputSchema.type" is missing)`,
     );

@@ -19,6 +19,12 @@ const FIELDS =
 const CASES: [exit: number, means: string, args: readonly string[], code: string][] = [
   [2, "a wrong option", ["mcp", "tools", "--frob"], "ARGUMENTS_INVALID"],
   [2, "arguments that fail the tool's schema", ["mcp", "call", "demo.add", "--arg", "a=x"], "ARGUMENTS_INVALID"],
+  [
+    2,
+    "a name that no header has",
+    ["mcp", "tools", "--url", "http://127.0.0.1/mcp", "--header", "${a: b"],
+    "ARGUMENTS_INVALID",
+  ],
   [3, "an entry that is wrong", ["mcp", "connect", "wrong"], "CONFIG_INVALID"],
   [3, "a configuration file that is not there", ["mcp", "servers", "--config", "nowhere.json"], "CONFIG_INVALID"],
   [4, "a server that cannot be started", ["mcp", "ping", "gone"], "COMMAND_NOT_FOUND"],
@@ -82,6 +88,15 @@ describe.concurrent("a failure", () => {
     expect(error).toMatchObject({ code, message: expect.stringMatching(/\S/) as string });
     expect(Object.keys(error).filter((field) => !FIELDS.includes(field))).toEqual([]);
   });
+});
+
+test("P1.9: of credentials that were sent and refused, the message says so instead of asking to add some", async () => {
+  const header = ["--header", "Authorization: Bearer wrong"];
+  const { code, stderr } = await world.run(["mcp", "tools", "--url", locked.url, ...header]);
+  expect(code).toBe(8);
+  expect(stderr).toMatch(/^nexus: The server did not accept the credentials that were sent \(HTTP 401\)$/m);
+  expect(stderr).toMatch(/^ {2}fix: +Check --header "Authorization: …": /m);
+  expect(stderr).not.toContain("${TOKEN}");
 });
 
 test("P1.9: 4 is several servers of which some failed: the good answers are printed, in text and in JSON", async () => {

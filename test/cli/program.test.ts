@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { FIRST_WORDS } from "../../src/cli/output/typed-name.ts";
 import { cellsOf } from "../../src/cli/output/text-width.ts";
 import { HAS_TERMINAL, NexusWorld, type RunOptions } from "../fixtures/nexus.ts";
 import { childrenOf, isRunning } from "../fixtures/processes.ts";
@@ -52,9 +53,29 @@ async function onScreen(args: string[], options: RunOptions & { columns?: number
   return output.stdout;
 }
 
+test("in a clone, where there is no nexus in PATH, the commands in messages start the built script (R8)", async () => {
+  const cwd = fileURLToPath(new URL("../../docs", import.meta.url));
+  const nexus = "node ../dist/cli/main.js";
+  const unknown = await world.run(["mcp", "tols"], { cwd });
+  expect(unknown.stderr).toContain(`Did you mean "${nexus} mcp tools"? "${nexus} mcp --help" lists them all.`);
+  expect((await world.run(["--help"], { cwd })).stdout).toContain(`Usage: ${nexus} <command>`);
+  expect((await world.run(["mcp", "ping", "--help"], { cwd })).stdout).toContain(`${nexus} mcp ping`);
+  expect((await world.run(["demo"], { cwd })).stdout).toContain(`your own server: ${nexus} mcp connect`);
+  const missing = await world.run(["store", "check", "--database", `file:${world.root}/no.db`], { cwd });
+  expect(missing.stdout).toContain(`To create it: ${nexus} store migrate`);
+  // What a server says is data.
+  const said = await world.run(["mcp", "call", "demo.echo", "--arg", "text=nexus mcp tools"], { cwd });
+  expect(said.stdout.trim()).toBe("nexus mcp tools");
+});
+
 describe("help", () => {
   let commands: { name: string; section: string; summary: string }[];
   let facts: Facts[];
+
+  test("every command is known where the name of the program is replaced in messages", () => {
+    const first = commands.map(({ name }) => name.split(" ", 1)[0]);
+    expect(FIRST_WORDS.split("|")).toEqual(expect.arrayContaining(first));
+  });
 
   beforeAll(async () => {
     ({ commands } = json((await world.run(["--help", "--json"])).stdout) as { commands: typeof commands });

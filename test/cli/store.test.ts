@@ -90,8 +90,12 @@ describe("nexus store", () => {
     });
     const people = await run("check", "--database", database);
     expect(people.stdout).toContain(
-      `has no damage: schema version ${LATEST_VERSION}, 2 tenants, 0 api keys, 1 secret,`,
+      `has no damage: schema version ${LATEST_VERSION}. It contains:\n  2 tenants\n  0 API keys\n  1 secret\n`,
     );
+    // Every table is named.
+    expect(people.stdout).not.toContain("_");
+    expect(people.stdout).toMatch(/^ {2}0 blocks of audit records$/m);
+    expect(people.stdout).toMatch(/^ {2}0 published versions of APIs$/m);
   });
 
   test("store check of a damaged store exits 10 and prints the damage", async () => {
@@ -162,7 +166,7 @@ describe("nexus store", () => {
     await run("migrate", "--database", database);
     const ran = await run("backup", join(stores.folder, "new.backup"), "--database", database);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Wrote 1 row of /) });
-    expect((await run("check", "--database", database)).stdout).toContain(" 1 tenant, ");
+    expect((await run("check", "--database", database)).stdout).toContain("\n  1 tenant\n");
   });
 
   test("store restore of a file that is not a backup exits 2 and says so", async () => {

@@ -24,8 +24,8 @@ test("the demo shows what the demo server offers, as text and as JSON", async ()
 });
 
 test("help helps, and a wrong command says so with exit code 2", async () => {
-  expect((await nexus("--help")).stdout).toContain("Usage: nexus <command>");
-  expect((await nexus("demo", "--help")).stdout).toContain("Usage: nexus demo");
+  expect((await nexus("--help")).stdout).toContain("Usage: node dist/cli/main.js <command>");
+  expect((await nexus("demo", "--help")).stdout).toContain("Usage: node dist/cli/main.js demo");
   expect(await nexus("demmo")).toMatchObject({
     code: 2,
     stdout: "",
@@ -34,7 +34,7 @@ test("help helps, and a wrong command says so with exit code 2", async () => {
   for (const wrong of [["demo", "--frob"], ["--frob"], ["demo", "extra"]]) {
     expect(await nexus(...wrong)).toMatchObject({ code: 2, stdout: "" });
   }
-  expect((await nexus("help", "demo")).stdout).toContain("Usage: nexus demo");
+  expect((await nexus("help", "demo")).stdout).toContain("Usage: node dist/cli/main.js demo");
   expect((await nexus("--json", "demo")).stdout).toMatch(/^\{/);
   const { stderr } = await nexus("demmo", "--json");
   expect(JSON.parse(stderr)).toMatchObject({ error: { message: `There is no command "nexus demmo"` } });

@@ -99,4 +99,47 @@ describe("the last output of a server", () => {
     const error = await failure(connect(program(text)));
     expect(error).toMatchObject({ code: "SERVER_EXITED", details: { exitCode: 4, stderr: ["the reason"] } });
   });
+
+  test("is in the error of a call, not that its time is over, if this program was too busy to see the exit (P1.9)", async () => {
+    const exiting = join(folder, "exiting");
+    const text = `
+      require("readline").createInterface(process.stdin).on("line", (line) => {
+        const { id, method } = JSON.parse(line);
+        const result = { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "n", version: "1" } };
+        if (method === "initialize") console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+        if (method !== "tools/call") return;
+        console.error("the reason");
+        require("fs").writeFileSync(${JSON.stringify(exiting)}, "");
+        process.exit(3);
+      });`;
+    await using client = await connect(program(text), { era: "legacy" });
+    const call = failure(client.callTool("any", {}, { timeoutMs: 300 }));
+    // The request is written in this turn.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    block({ atLeastMs: 800, atMostMs: 20_000, until: () => existsSync(exiting) });
+    expect(await call).toMatchObject({ code: "SERVER_EXITED", details: { exitCode: 3, stderr: ["the reason"] } });
+  });
+
+  test("is in the error, not that the time is over, if the second of two starts does not fail in time (P1.9)", async () => {
+    const once = join(folder, "started");
+    const script = `[ -e '${once}' ] && exec sleep 600; : > '${once}'; echo "the reason" >&2; exit 3`;
+    const error = await failure(
+      connect({ id: "notes", command: "sh", args: ["-c", script] }, { connectTimeoutMs: 4000 }),
+    );
+    expect(error).toMatchObject({ code: "SERVER_EXITED", details: { exitCode: 3, stderr: ["the reason"] } });
+  });
+});
+
+test("what the log says of a question that nobody answers names the question and the server (P1.9)", async () => {
+  const text = `
+    require("readline").createInterface(process.stdin).on("line", (line) => {
+      const { id, method } = JSON.parse(line);
+      const result = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "n", version: "1" } };
+      if (method === "initialize") console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      if (method === "notifications/initialized") console.log(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "roots/list" }));
+    });`;
+  const logged: string[] = [];
+  const logger = { debug() {}, info() {}, warn() {}, error: (said: string) => void logged.push(said) };
+  await using _client = await connect(program(text), { era: "legacy", logger });
+  await expect.poll(() => logged).toEqual([expect.stringMatching(/^roots\/list of "notes" was not answered: /)]);
 });

@@ -77,7 +77,12 @@ describe("Request bodies", () => {
   test("of one caller that fills the memory are refused when another caller sends one", async () => {
     await using world = await openWorld({ totalBytes: 8 * MIB, bodyMs: 60_000 });
     const held = () => world.metric("nexus_buffered_bytes", { "x-user": "alice" });
-    const theirs = Array.from({ length: 7 }, () => new UnfinishedPost(world.gateway.url, "mallory"));
+    const theirs = Array.from({ length: 5 }, () => new UnfinishedPost(world.gateway.url, "mallory"));
+    await expect.poll(held).toBeGreaterThan(5 * MIB);
+    // One caller gets three quarters, even if it is alone.
+    const beyond = new UnfinishedPost(world.gateway.url, "mallory");
+    await expect.poll(() => beyond.status).toBe(503);
+    const others = ["bob", "carol"].map((user) => new UnfinishedPost(world.gateway.url, user));
     await expect.poll(held).toBeGreaterThan(7 * MIB);
     const hers = new UnfinishedPost(world.gateway.url, "alice");
     await expect.poll(() => theirs.filter(({ status }) => status === 503).length).toBe(1);
@@ -86,7 +91,7 @@ describe("Request bodies", () => {
     const params = { name: "up__long", arguments: { text: "x".repeat(MIB) } };
     const call = modern("tools/call", params, { headers: { "x-user": "alice" } });
     expect((await send(world.gateway.url, call)).status).toBe(200);
-    await Promise.all(theirs.map((post) => post.leave()));
+    await Promise.all([...theirs, beyond, ...others].map((post) => post.leave()));
     await expect.poll(held).toBe(0);
   });
 

@@ -62,6 +62,38 @@ class AskedCall {
   }
 }
 
+describe("Calls", () => {
+  const sleep = (ms: number, user: string) =>
+    modern("tools/call", { name: "sleep", arguments: { ms } }, { headers: as(user) });
+
+  test("of three callers that fill every place do not make a fourth one wait", async () => {
+    await using world = await openWorld({ calls: 64, queueMs: 500 });
+    const running = () => world.metric("nexus_calls_in_flight", as("alice"));
+    const greedy: OpenStream[] = [];
+    // Three quarters, the rest, and what is kept for a caller that has few.
+    for (const [user, expected] of [
+      ["mallory", 48],
+      ["eve", 48 + 16],
+      ["oscar", 48 + 16 + 8],
+    ] as const) {
+      for (let count = 0; count < 64; count++) greedy.push(new OpenStream(world.url("old"), sleep(LONG_MS, user)));
+      await expect.poll(running).toBe(expected);
+    }
+    const few = Array.from({ length: 7 }, () => send(world.url("old"), sleep(1, "alice")));
+    expect((await Promise.all(few)).map(({ status }) => status)).toEqual(few.map(() => 200));
+    for (const call of greedy) call.leave();
+    await expect.poll(running).toBe(0);
+  });
+
+  test("of a caller that cannot be told apart from others may use every place", async () => {
+    const servers = (folder: string) => ({ old: recorded(folder, "old", "2025-11-25") });
+    await using world = await FaultWorld.open(servers, { limits: { calls: 8, drainMs: 100 } });
+    const calls = Array.from({ length: 8 }, () => new OpenStream(world.url("old"), sleep(LONG_MS, "anybody")));
+    await expect.poll(() => world.gateway.runningCalls).toBe(8);
+    for (const call of calls) call.leave();
+  });
+});
+
 describe("Connections to a server", () => {
   test("that one caller uses are at most a quarter while another caller uses one", async () => {
     await using world = await openWorld({}, { maxConnections: MANY + 1, connectionWaitMs: 100 });

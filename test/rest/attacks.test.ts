@@ -52,6 +52,20 @@ test("a stranger can send a few kilobytes, and is refused after that", async () 
   expect((await world.call("POST", "/console/login", { body: `key=${big}`, headers: form })).status).toBe(413);
 });
 
+test("a body with too many values is refused before it is parsed, and of many mistakes 50 are reported", async () => {
+  const allow = (count: number) => ({ name: "many", allow: Array.from({ length: count }, () => 1) });
+  const post = (body: unknown) => world.call("POST", "/tenants/default/sets", { key: admin, body });
+  const values = { code: "MESSAGE_TOO_LARGE", detail: "The body has more than 200000 values" };
+  expect(await post(allow(200_001))).toMatchObject({ status: 413, body: values });
+  const wrong = await post(allow(150));
+  expect(wrong).toMatchObject({ status: 400, body: { code: "ARGUMENTS_INVALID" } });
+  expect((wrong.body as { errors: unknown[] }).errors).toHaveLength(50);
+  expect(await post("[".repeat(200) + "]".repeat(200))).toMatchObject({
+    status: 400,
+    body: { errors: [{ at: "body", message: "It is nested deeper than 128 levels" }] },
+  });
+});
+
 test("keys cannot be guessed unrecorded through the REST API and the console", async () => {
   const key = `nxs_${"x".repeat(16)}_guess`;
   expect((await world.call("GET", "/session", { key })).status).toBe(401);

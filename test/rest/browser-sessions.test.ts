@@ -145,6 +145,15 @@ describe("signing in with a key", () => {
     const login = (headers: Record<string, string>) =>
       world.call("POST", "/console/login", { body: `key=${key}`, headers: { ...form, ...headers } });
     expect((await login({ origin: world.origin })).status).toBe(303);
+    const typed = async (text: string) =>
+      world.call("POST", "/console/login", { body: text, headers: { ...form, origin: world.origin } });
+    // The page says what was wrong, has the form again, and does not repeat the key.
+    expect(await typed("key=nxs_wrong%3Cb%3E")).toMatchObject({
+      status: 401,
+      text: expect.stringMatching(/^(?![^]*nxs_wrong)[^]*role="alert"[^]*API key is not valid[^]*<form/) as string,
+    });
+    expect((await typed("key=")).text).toContain("Enter an API key.");
+    expect((await world.call("GET", "/console/login")).text).not.toContain("alert");
     expect((await login({ origin: OTHER })).status).toBe(403);
     expect((await login({})).status).toBe(403);
   });

@@ -59,9 +59,12 @@ test("a key comes from NEXUS_KEY or stdin, and failures have the exit codes of o
   expect((await run("tenants list", { env: {} as { NEXUS_KEY: string } })).code).toBe(8);
   expect(await run("tenants list", { env: { NEXUS_KEY: "nxs_wrong" } })).toMatchObject({
     code: 8,
-    error: { error: { code: "AUTH_REQUIRED" } },
+    error: { error: { code: "AUTH_REQUIRED", hint: expect.stringContaining("NEXUS_KEY") as string } },
   });
-  expect((await run("keys list", { env: { NEXUS_KEY: await gateway.newKey("operator") } })).code).toBe(8);
+  expect(await run("keys list", { env: { NEXUS_KEY: await gateway.newKey("operator") } })).toMatchObject({
+    code: 8,
+    error: { error: { hint: expect.stringContaining("nexus keys create NAME --role ROLE") as string } },
+  });
   expect((await run("keys list --tenant none")).code).toBe(6);
   expect((await run("tenants create shop")).code).toBe(2);
   expect((await run("tenants list --database file:x.db")).code).toBe(2);
@@ -137,6 +140,13 @@ test("old records are removed through a gateway by an admin, which is recorded; 
   const operator = { env: { NEXUS_KEY: await gateway.newKey("operator", tenant) } };
   expect((await run("audit prune --before 2026-01-02", operator)).code).toBe(8);
   const ofTenant = { env: { NEXUS_KEY: await gateway.newKey("admin", tenant) } };
+  // A mistake would remove everything, the record of the removal included.
+  for (const before of ["2999-01-01", new Date(Date.now() + 3_600_000).toISOString()]) {
+    expect(await run(`audit prune --before ${before}`, ofTenant)).toMatchObject({
+      code: 2,
+      error: { error: { code: "ARGUMENTS_INVALID", message: expect.stringContaining("is not in the past") } },
+    });
+  }
   expect(await run("audit prune --before 2026-01-02", ofTenant)).toMatchObject({
     code: 0,
     out: { tenant, removed: 1 },
@@ -144,6 +154,8 @@ test("old records are removed through a gateway by an admin, which is recorded; 
   expect((await run("audit list", ofTenant)).out).toMatchObject({
     items: [
       { method: "rest/pruneAudit", target: "2026-01-02T00:00:00.000Z", outcome: "ok" },
+      { method: "rest/pruneAudit", outcome: "error" },
+      { method: "rest/pruneAudit", outcome: "error" },
       { method: "rest/pruneAudit", outcome: "refused" },
       { seq: 3 },
       { seq: 2 },

@@ -84,14 +84,22 @@ describe("X6: tools that are not in the list", () => {
     expect(shop.askedFor("orders")).toHaveLength(2);
   });
 
-  test("cannot be reached otherwise, nor can those that are only steps", async () => {
+  test("can also be called directly by name, and like listed ones through call_tool", async () => {
     await using shop = await openShop({}, hiding);
     await using client = await opened(shop);
-    await expect(client.callTool("find_items", { text: "tea" })).rejects.toMatchObject({ code: "SERVER_ERROR" });
+    expect(await client.callTool("find_items", { text: "tea" })).toMatchObject({ structuredContent: { count: 1 } });
+    const listed = await client.callTool("call_tool", { name: "ring_bell", arguments: { times: 1 } });
+    const { content, structuredContent } = await client.callTool("ring_bell", { times: 1 });
+    expect(listed).toMatchObject({ content, structuredContent });
+  });
+
+  test("are not those that are only steps", async () => {
+    await using shop = await openShop({}, hiding);
+    await using client = await opened(shop);
+    await expect(client.callTool("inner_step", { text: "tea" })).rejects.toMatchObject({ code: "SERVER_ERROR" });
     for (const [name, said] of [
       ["inner_step", "There is no tool"],
       ["find_item", "Did you mean find_items?"],
-      ["ring_bell", "Call it directly"],
       ["call_tool", "There is no tool"],
     ]) {
       const result = await client.callTool("call_tool", { name: name ?? "", arguments: { times: 1 } });

@@ -94,17 +94,24 @@ export class ToolRunner {
     const { name, server, tool } = found;
     requireObject(args);
     await requireFitting({ name, server, inputSchema: tool.inputSchema }, args);
-    const denied = await this.#decide(wantedCall(found, args), call.signal);
+    const { host, input, agent } = this.#options;
+    // A call that names another tool is the call of that tool.
+    const called = host.calledTool(found, args, { agent });
+    const denied = await this.#decide(wantedCall(called.found, called.arguments), call.signal);
     if (denied) return denied;
     // A question takes time: what is called must be what was shown.
-    const now = this.#options.tools.find(name);
-    if (!now || definitionHash(now) !== definitionHash(found)) {
+    const listed = this.#options.tools.find(name);
+    const now = listed && host.calledTool(listed, args, { agent });
+    if (
+      !now ||
+      definitionHash(listed) !== definitionHash(found) ||
+      definitionHash(now.found) !== definitionHash(called.found)
+    ) {
       return textEnd("error", `The ${nameOrigin(placeOf(target))} changed in the meantime. Nothing was sent.`);
     }
     running.start();
-    const { host, input, agent } = this.#options;
     const result = await this.#withReplies(server, () =>
-      host.callTool(now, args, {
+      host.callTool(now.found, now.arguments as object, {
         signal: call.signal,
         input,
         agent,

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { secretFor } from "../../auth/secret-origins.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import type { ProviderSetting } from "../../config/models-setting.ts";
+import type { SecretPlaces } from "../../config/read/secret-places.ts";
 import { VariableFiller } from "../../config/read/variables.ts";
 import { NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
@@ -89,7 +90,7 @@ async function configuredEndpoint(
   const { variables, platform, home } = surroundings;
   const { name, file, node } = setting;
   const sources = { variables, platform, folders: { userHome: home }, secrets, inputs: [] };
-  const filler = new VariableFiller({ sources, home, fileFolder: dirname(file) }, name);
+  const filler = new VariableFiller({ sources, home, fileFolder: dirname(file), secretPlaces: inProvider }, name);
   const filled = await filler.fill(node);
   const at: ErrorDetails = { phase: "config", source: { file, ...setting.place }, mayHaveReached: false };
   const [missing] = filler.unresolved;
@@ -116,6 +117,9 @@ async function configuredEndpoint(
     throw error instanceof NexusError ? error.with(at) : error;
   }
 }
+
+/** Its base URL is shown in lists and errors. */
+const inProvider: SecretPlaces = ([key]) => (key === "apiKey" || key === "headers" ? "anywhere" : "nowhere");
 
 /** Without a base URL of its own, a provider is that of the environment: its key goes nowhere else. */
 function ownAddress(

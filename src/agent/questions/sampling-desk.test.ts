@@ -425,8 +425,24 @@ describe("the choice of the model", () => {
     ["intelligence most", { costPriority: 0.3, intelligencePriority: 0.9 }, first],
     ["low costs, among those of the hint", { hints: [{ name: "local" }], costPriority: 1 }, unknown],
     ["nonsense", { hints: "x", costPriority: "1" }, first],
-  ])("for %s", (_what, preferences, expected) => {
-    expect(chooseModel(all, preferences)).toBe(expected);
+  ])("for %s", async (_what, preferences, expected) => {
+    expect(await chooseModel(all, preferences)).toBe(expected);
+  });
+
+  test("a hint that none of the user's models fits is looked for among others, in the server's order", async () => {
+    const listed = model([], { name: "a:gpt-next" });
+    const find = vi.fn(async (hint: string) => (hint === "gpt" ? listed : undefined));
+    const hints = [{ name: "Sonnet" }, { name: "GPT" }];
+    expect(await chooseModel(all, { hints, costPriority: 1 }, find)).toBe(listed);
+    expect(find.mock.calls).toEqual([["sonnet"], ["gpt"]]);
+    expect(await chooseModel(all, { hints: [{ name: "sonnet" }] }, find)).toBe(first);
+  });
+
+  test("others are not looked for without a hint, or where one of the user's models fits", async () => {
+    const find = vi.fn(async () => undefined);
+    expect(await chooseModel(all, { hints: [{ name: "gpt" }, { name: "haiku" }] }, find)).toBe(small);
+    expect(await chooseModel(all, undefined, find)).toBe(first);
+    expect(find).not.toHaveBeenCalled();
   });
 
   test("without any model a request is declined", async () => {

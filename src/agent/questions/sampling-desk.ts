@@ -30,6 +30,11 @@ import { jsonText, shownSampling, stopsOf } from "./shown-sampling.ts";
 export interface SamplingDeskOptions {
   /** The models that servers may use; the first is the default. Read for every request. */
   models: () => readonly ModelProvider[];
+  /**
+   * A model whose name contains a hint of the server (in lower case) that none of `models` fits, for example one that a
+   * provider lists. Default: none, and the hint has no effect.
+   */
+  findModel?: ((hint: string, signal: AbortSignal) => Promise<ModelProvider | undefined>) | undefined;
   /** Undefined: there is nobody to ask, and only the requests of allowed servers are answered. */
   ask?: SamplingAsker | undefined;
   /** Servers whose requests are answered without a question. Allowing a tool does not allow this. */
@@ -91,7 +96,7 @@ export class SamplingDesk {
   async answer(request: CreateMessageRequest, { server, call, signal }: InputContext): Promise<CreateMessageResult> {
     try {
       this.#budget.enter(server, call);
-      const allowed = await this.#permitted(server, this.#prepare(server, request.params), signal);
+      const allowed = await this.#permitted(server, await this.#prepare(server, request.params, signal), signal);
       const { answer, usage } = await this.#run(server, allowed, signal);
       const sent = allowed.isReviewed
         ? await this.#review({ server, answer, usage, tools: allowed.tools }, signal)
@@ -104,7 +109,7 @@ export class SamplingDesk {
   }
 
   /** Checks a request and reserves what it needs: a person is not asked about one that is too large. */
-  #prepare(server: string, params: unknown): Prepared {
+  async #prepare(server: string, params: unknown, signal: AbortSignal): Promise<Prepared> {
     if (!isRecord(params)) throw invalidSampling("it has no parameters");
     const { maxTokens, modelPreferences, systemPrompt } = params;
     if (systemPrompt !== undefined && typeof systemPrompt !== "string") {
@@ -112,7 +117,7 @@ export class SamplingDesk {
     }
     const tools = new SamplingTools(params["tools"]);
     const messages = samplingMessages(params["messages"], tools);
-    const model = chooseModel(this.#options.models(), modelPreferences);
+    const model = await this.#chooseModel(modelPreferences, signal);
     if (!model) throw samplingDenied(server, "no model is configured");
     requireFewTools(tools, model);
     const most = Math.min(this.#options.maxTokens ?? DEFAULT_MAX_TOKENS, this.#budget.left(server).tokens);
@@ -136,7 +141,13 @@ export class SamplingDesk {
     const isReviewed = prepared.isReviewed || reply?.review === true;
     if (!reply?.edit) return { ...prepared, isReviewed };
     prepared.reserved.settle(NO_USAGE);
-    return { ...this.#prepare(server, { ...prepared.params, ...defined(reply.edit) }), isReviewed };
+    return { ...(await this.#prepare(server, { ...prepared.params, ...defined(reply.edit) }, signal)), isReviewed };
+  }
+
+  #chooseModel(preferences: unknown, signal: AbortSignal): Promise<ModelProvider | undefined> {
+    const { models, findModel } = this.#options;
+    const find = findModel && ((hint: string) => findModel(hint, signal));
+    return unlessAborted(chooseModel(models(), preferences, find), signal);
   }
 
   /** Undefined if an earlier answer allows it already. */

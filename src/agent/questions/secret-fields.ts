@@ -1,3 +1,4 @@
+import { isSecretName } from "../../text/secret-names.ts";
 import type { FormField } from "./form-field.ts";
 
 /**
@@ -63,7 +64,8 @@ export function secretWord(message: string, field: FormField): string | undefine
 function fieldWord({ name, title, description = "", schema }: FormField): string | undefined {
   if (schema["format"] === "password") return "password";
   const texts = [words(asRead(name)), asRead(title), asRead(description)];
-  return texts.map((text) => SECRET.exec(text)?.[0]).find((word) => word !== undefined);
+  const found = texts.map((text) => SECRET.exec(text)?.[0]).find((word) => word !== undefined);
+  return found ?? (isSecretName(asRead(name)) ? asRead(name) : undefined);
 }
 
 function askedIn(message: string): string | undefined {

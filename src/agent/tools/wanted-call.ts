@@ -10,8 +10,8 @@ export function definitionHash({ tool }: HostTool): string {
 }
 
 /**
- * The call that consent is asked for. If the tool calls another one of its server, the annotations and the hash are still
- * those of the tool itself, because the other one is not listed.
+ * The call that consent is asked for. If a tool of a server of others says that it calls another one, the annotations and the
+ * hash are still those of the tool itself, because nothing proves what it does.
  */
 export function wantedCall(found: HostTool, args: unknown): WantedCall {
   const { server, tool } = found;

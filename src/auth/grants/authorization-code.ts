@@ -26,6 +26,7 @@ export async function authorizationCode(
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
   const page = loginPage(request, redirect, { state, challenge: await calculatePKCECodeChallenge(verifier) });
+  await request.http.checkPage(page);
   let answer: URLSearchParams;
   try {
     // Checks `iss` before anything else of the answer (RFC 9207), then `state`.

@@ -11,6 +11,7 @@ import type { AuthHttp } from "../oauth/auth-http.ts";
 import { findAuthorizationServer } from "../oauth/discovery.ts";
 import { oauthErrorCode, oauthFailure } from "../oauth/oauth-failure.ts";
 import type { IdentityProvider } from "../oauth/oauth-settings.ts";
+import { chooseSecretMethod } from "../oauth/registration.ts";
 import type { TokenSet } from "../oauth/stored-credential.ts";
 import { secretAuthentication } from "./client-authentication.ts";
 import type { GrantRequest } from "./grant-request.ts";
@@ -108,10 +109,7 @@ async function providerMetadata(
 }
 
 function providerAuthentication({ clientSecret }: IdentityProvider, provider: AuthorizationServer): ClientAuth {
-  if (!clientSecret) return None();
-  const methods = provider.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
-  const isBasic = methods.includes("client_secret_basic") || !methods.includes("client_secret_post");
-  return secretAuthentication(isBasic ? "client_secret_basic" : "client_secret_post", clientSecret);
+  return clientSecret ? secretAuthentication(chooseSecretMethod(provider), clientSecret) : None();
 }
 
 async function idTokenOf({ idToken, issuer }: IdentityProvider): Promise<string> {

@@ -2,10 +2,12 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { allowInsecureRequests, customFetch, type CustomFetchOptions } from "oauth4webapi";
 import type { CancelSignal } from "../../async/cancellation.ts";
+import type { SecretGuard } from "../secret-guard.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
 import { Network, type DispatchOptions, type NetworkOptions } from "../../net/network.ts";
 import { PendingResponse } from "../../net/pending-response.ts";
+import { percentDecoded } from "../../text/percent-decoded.ts";
 import { MASK } from "../../text/mask-secrets.ts";
 import type { PublicOnly } from "../../net/public-only.ts";
 import { isLoopback } from "../../text/loopback.ts";
@@ -16,6 +18,8 @@ export interface AuthHttpOptions {
   network?: Pick<NetworkOptions, "proxy" | "ca" | "connectTimeoutMs"> | undefined;
   /** The rule for the server itself, which holds here as well. */
   publicOnly?: PublicOnly | undefined;
+  /** Checks every address before a stored secret is sent to it. */
+  guard?: SecretGuard | undefined;
   /** Called for every request, for a diagnosis. Contains no secret. */
   onRequest?: ((exchange: AuthExchange) => void) | undefined;
 }
@@ -34,6 +38,13 @@ export interface OAuthRequestOptions {
   [customFetch]: (url: string, options: CustomFetchOptions<string, unknown>) => Promise<Response>;
   [allowInsecureRequests]: boolean;
   signal?: AbortSignal;
+}
+
+interface AuthRequest {
+  method: string;
+  headers?: Record<string, string>;
+  body?: string | undefined;
+  signal?: CancelSignal | undefined;
 }
 
 type Answer = Awaited<ReturnType<PendingResponse["answer"]>>;
@@ -74,15 +85,7 @@ export class AuthHttp implements AsyncDisposable {
   }
 
   /** Redirects of a GET are followed, each address checked again. */
-  async fetch(
-    url: string,
-    request: {
-      method: string;
-      headers?: Record<string, string>;
-      body?: string | undefined;
-      signal?: CancelSignal | undefined;
-    },
-  ): Promise<Response> {
+  async fetch(url: string, request: AuthRequest): Promise<Response> {
     let target = url;
     for (let hops = 0; ; hops++) {
       const response = await this.#send(target, request);
@@ -105,13 +108,14 @@ export class AuthHttp implements AsyncDisposable {
     return this.close();
   }
 
-  async #send(text: string, request: Parameters<AuthHttp["fetch"]>[1]): Promise<Response> {
+  async #send(text: string, request: AuthRequest): Promise<Response> {
     const url = new URL(text);
     const exchange: AuthExchange = { method: request.method, url: url.origin + url.pathname };
     try {
       this.check(url);
       const network = await (this.#network ??= this.#open());
       network.guard?.check(url);
+      await this.#checkSecrets(url, request);
       const answer = await new PendingResponse({
         dispatcher: await network.dispatcher(url.origin, ""),
         deadlines: network.deadlines,
@@ -132,6 +136,26 @@ export class AuthHttp implements AsyncDisposable {
     }
   }
 
+  /** Throws if a page that a person will open has a stored secret in its address that may not be sent there. */
+  checkPage(url: URL): Promise<void> {
+    return this.#checkSecrets(url, {});
+  }
+
+  async #checkSecrets(url: URL, { headers, body }: Pick<AuthRequest, "headers" | "body">): Promise<void> {
+    const { guard } = this.#options;
+    if (!guard) return;
+    const parameters = new URLSearchParams(body ?? "");
+    const sent = [
+      url.pathname,
+      ...url.searchParams.values(),
+      ...parameters.values(),
+      ...Object.values(headers ?? {}),
+      ...secretsIn(headers?.["authorization"]),
+    ];
+    // A resource is an address, which may have a secret in its path or its query.
+    await guard.check(url.origin, [...sent, ...sent.map(percentDecoded)], parameters.has("client_assertion"));
+  }
+
   /** Throws if the address is not one that an authorization server may have. */
   check(url: URL): void {
     const isHere = isLoopback(url.hostname);
@@ -146,13 +170,13 @@ export class AuthHttp implements AsyncDisposable {
   async #open(): Promise<Network> {
     const { network, server, publicOnly } = this.#options;
     const own = new URL(server).hostname.replace(/^\[|\]$/g, "");
-    const given = publicOnly === undefined || publicOnly === true ? [] : publicOnly === false ? [] : publicOnly.allow;
+    const { allow: given, advice } = typeof publicOnly === "object" ? publicOnly : { allow: [] };
     // The rule of a proxy decides where there is one: it resolves the names.
     const hasProxy = Boolean(network?.proxy?.httpProxy ?? network?.proxy?.httpsProxy);
     if (!publicOnly && hasProxy) return new Network({ ...network, guard: undefined });
     const allowsPrivate = !publicOnly && !this.#isLoopback && (await isInternal(own));
     const allow = [...given, ...(publicOnly ? [] : this.#isLoopback ? LOOPBACK : [own])];
-    return new Network({ ...network, guard: new AddressGuard({ allow, allowsPrivate }) });
+    return new Network({ ...network, guard: new AddressGuard({ allow, allowsPrivate, advice }) });
   }
 }
 
@@ -163,7 +187,7 @@ async function isInternal(host: string): Promise<boolean> {
   return addresses.length > 0 && addresses.every(({ address }) => !guard.permits(host, address));
 }
 
-function dispatchOptions(url: URL, { method, headers, body }: Parameters<AuthHttp["fetch"]>[1]): DispatchOptions {
+function dispatchOptions(url: URL, { method, headers, body }: AuthRequest): DispatchOptions {
   return {
     origin: url.origin,
     path: url.pathname + url.search,
@@ -187,7 +211,7 @@ const PUBLIC_PARAMETERS = new Set(["grant_type", "resource", "scope", "client_id
 const SHORTEST_SECRET = 8;
 
 /** Some servers repeat in an error what they were sent, and errors are shown and logged. */
-function withoutEcho(answer: Answer, request: Parameters<AuthHttp["fetch"]>[1]): Uint8Array {
+function withoutEcho(answer: Answer, request: AuthRequest): Uint8Array {
   let text = Buffer.from(answer.body).toString("utf8");
   // Some report an error with status 200. A token that stays the same must not be masked.
   if (answer.status < 400 && !/"error"\s*:/.test(text)) return answer.body;
@@ -215,7 +239,9 @@ function responseOf({ status, headers, body }: Answer): Response {
 }
 
 function refused(url: URL, problem: string): NexusError {
-  return new NexusError("ADDRESS_REFUSED", `${url.origin}${url.pathname} ${problem}`, {
+  // Only addresses of the web have an origin: that of javascript:… and file:… is the word null.
+  const beginning = url.origin === "null" ? url.protocol : url.origin;
+  return new NexusError("ADDRESS_REFUSED", `${beginning}${url.pathname} ${problem}`, {
     phase: "connect",
     likelyCause: "The MCP server names an authorization server at an address that is not safe to use.",
     hint: "Ask the operator of the MCP server to correct its authorization metadata.",

@@ -23,8 +23,15 @@ export interface RegistrationRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** Our way to authenticate, the best first; servers without a list accept client_secret_basic (RFC 8414). */
-const BY_SECRET: readonly ClientAuthentication[] = ["client_secret_basic", "client_secret_post"];
+/** The ways to authenticate with a secret, the best first. */
+const BY_SECRET = ["client_secret_basic", "client_secret_post"] as const;
+
+/** The way to authenticate with a secret; a server without a list accepts client_secret_basic (RFC 8414). */
+export function chooseSecretMethod({
+  token_endpoint_auth_methods_supported: offered,
+}: Pick<AuthorizationServer, "token_endpoint_auth_methods_supported">): (typeof BY_SECRET)[number] {
+  return BY_SECRET.find((method) => offered?.includes(method)) ?? "client_secret_basic";
+}
 
 /**
  * The client for an authorization server: one that was registered by hand, one that a metadata document describes, one
@@ -72,12 +79,11 @@ function configuredClient(clientId: string, { authorizationServer, settings }: R
 }
 
 function authenticationFor(
-  { token_endpoint_auth_methods_supported: offered }: AuthorizationServer,
+  server: AuthorizationServer,
   { clientSecret, privateKey }: OAuthSettings,
 ): ClientAuthentication {
   if (privateKey !== undefined) return "private_key_jwt";
-  if (clientSecret === undefined) return "none";
-  return BY_SECRET.find((method) => offered?.includes(method)) ?? "client_secret_basic";
+  return clientSecret === undefined ? "none" : chooseSecretMethod(server);
 }
 
 /** A registration is kept for its issuer as long as its secret and its redirect address are valid. */
@@ -111,14 +117,14 @@ async function newClient(request: RegistrationRequest): Promise<RegisteredClient
       },
       http.with(signal),
     );
-    const registered = await processDynamicClientRegistrationResponse(await withSecretExpiry(response));
+    const registered = await processDynamicClientRegistrationResponse(await withUsualForm(response));
     const expires = registered.client_secret_expires_at;
     return {
       clientId: registered.client_id,
       clientSecret: typeof registered.client_secret === "string" ? registered.client_secret : undefined,
       secretExpiresAt: typeof expires === "number" && expires > 0 ? expires * 1_000 : undefined,
       by: "registration",
-      authentication: registeredAuthentication(registered, wanted),
+      authentication: registeredAuthentication(registered, authorizationServer),
       redirectUris: redirectUri === undefined ? undefined : [redirectUri],
     };
   } catch (error) {
@@ -126,23 +132,33 @@ async function newClient(request: RegistrationRequest): Promise<RegisteredClient
   }
 }
 
-/** The server may decide on another method than the one that was asked for. */
+/**
+ * The server may decide on another method than the one that was asked for, or say nothing about it. Without a secret the
+ * client is public, whatever was asked for or decided: there is nothing to authenticate with. A decision that the
+ * server's own list of methods contradicts does not count.
+ */
 function registeredAuthentication(
   { token_endpoint_auth_method: decided, client_secret: secret }: Readonly<Record<string, unknown>>,
-  wanted: ClientAuthentication,
+  server: AuthorizationServer,
 ): ClientAuthentication {
-  const method = [...BY_SECRET, "none" as const].find((each) => each === decided) ?? wanted;
-  if (method !== "none") return method;
-  return secret === undefined || decided === "none" ? "none" : "client_secret_basic";
+  if (secret === undefined) return "none";
+  const { token_endpoint_auth_methods_supported: offered } = server;
+  const method = (["none", ...BY_SECRET] as const).find((each) => each === decided);
+  return method !== undefined && (offered?.includes(method) ?? true) ? method : chooseSecretMethod(server);
 }
 
-/** Many servers forget to say that a secret does not expire; the library refuses that. */
-async function withSecretExpiry(response: Response): Promise<Response> {
+/**
+ * Some servers answer 200 instead of 201, write an empty secret or null for a client without one, or forget to say
+ * that a secret does not expire; the library refuses all of these.
+ */
+async function withUsualForm(response: Response): Promise<Response> {
   if (response.status !== 200 && response.status !== 201) return response;
   const json = parseJson(await response.clone().text());
   if (!isRecord(json)) return response;
-  // Some servers answer 200 instead of 201.
-  return Response.json({ client_secret_expires_at: 0, ...json }, { status: 201 });
+  const { client_secret: secret, client_secret_expires_at: expires, ...rest } = json;
+  const hasSecret = secret !== undefined && secret !== null && secret !== "";
+  const about = hasSecret ? { client_secret: secret, client_secret_expires_at: expires ?? 0 } : {};
+  return Response.json({ ...rest, ...about }, { status: 201 });
 }
 
 function noWayToRegister({ issuer }: AuthorizationServer): NexusError {

@@ -5,9 +5,10 @@ import { differences } from "../../workshop/review/differences.ts";
 import { trustStore } from "../../host/servers/load-options.ts";
 import { lockPath } from "../../config/read/lock-path.ts";
 import { accept } from "../../workshop/acceptance.ts";
+import { openAddresses } from "../../workshop/file/model/open-addresses.ts";
 import { approve, isApproved } from "../../workshop/review/lock.ts";
 import { accountName } from "./approval-text.ts";
-import { loadNamed, loadSound, openQuestions, ownLock, type NamedApi } from "./loaded.ts";
+import { inNewestFormat, loadNamed, loadSound, openQuestions, ownLock, type NamedApi } from "./loaded.ts";
 import { QUOTES } from "./change-rows.ts";
 import { publishedBefore, publishedText } from "./publish/published-before.ts";
 import { showForApproval } from "./show-for-approval.ts";
@@ -24,7 +25,9 @@ export const apiApprove = defineCommand({
   description: `
 Shows everything that is new or changed since the last approval, asks for confirmation, and writes the approval with name and
 date to <api>.nexus.lock. The approval covers a hash of the compiled file, so every change must be approved again. If the
-file changes while you review it, nothing is approved.
+file changes while you review it, nothing is approved. The texts of the fake are part of it, because models see them where an
+API is served with its fake. An approval of an older Nexus (format 1) does not cover them; it counts as long as the file is
+unchanged, and approving again renews it.
 
 Nexus also remembers the approval for your user account. A lock that another person wrote does not count for you: the whole
 file is shown, and the lock is not changed.`,
@@ -48,11 +51,13 @@ file is shown, and the lock is not changed.`,
   async run(context) {
     const { options, out, signal, surroundings, stateFolder } = context;
     const [given = ""] = context.words;
-    const loaded = await loadSound(given, out, surroundings.home);
+    const found = await loadSound(given, out, surroundings.home);
+    const trust = trustStore(surroundings, stateFolder);
+    const lock = await ownLock(found, trust);
+    // A pipeline may give the hash of what is approved already.
+    const loaded = lock && options.hash === found.api.hash ? found : inNewestFormat(found);
     const { api, path, shown, again } = loaded;
     requireAddress(loaded);
-    const trust = trustStore(surroundings, stateFolder);
-    const lock = await ownLock(loaded, trust);
     const by = (options.by ?? accountName()).trim();
     if (by === "") throw wrongUsage("The approver has no name", 'Add --by "Ada, API team".');
     if (by.length > MAX_NAME || visible(by) !== by) {
@@ -70,14 +75,14 @@ file is shown, and the lock is not changed.`,
     if (!out.json) showForApproval(out, { api, lock, changes, quotes: options.quotes });
     if (!out.json && published) out.line(publishedText(published));
     const open = openQuestions(loaded);
-    if (!out.json && open !== undefined) out.line(open);
+    if (!out.json && open !== undefined) out.advice(open);
     if (!options.yes && !(await isAgreed(loaded, out, signal))) {
       out.line("Nothing was approved.");
       return 8;
     }
     await requireUnchanged(given, loaded, surroundings.home);
     const others = isApproved(loaded.lock, api) ? loaded.lock?.approvals.at(-1) : undefined;
-    const approval = others ?? (await approve(path, api, { by, at: new Date() }));
+    const approval = others ?? (await approve(path, api, { by, at: new Date(), documents: loaded.documents }));
     await accept(path, api, trust);
     if (out.json) out.value({ file: path, approval, changes, ...(published ? { published } : {}) });
     else {
@@ -86,9 +91,9 @@ file is shown, and the lock is not changed.`,
     }
     if (!out.json && published && published.kind !== "none") {
       const as = published.kind === "breaking" ? ` --as ${published.next}` : "";
-      out.line(`To publish it: nexus api publish ${again}${as}`);
+      out.advice(`To publish it: nexus api publish ${again}${as}`);
     }
-    if (!out.json && !lock) out.line(`To serve it: nexus mcp add ${api.file.api} --api ${again}`);
+    if (!out.json && !lock) out.advice(`To serve it: nexus mcp add ${api.file.api} --api ${again}`);
     return 0;
   },
 });
@@ -98,22 +103,31 @@ type Shown = Pick<NamedApi, "lock" | "again" | "shown"> & { api: CompiledApi };
 /** Approves only what was shown: throws if the file or the lock has changed in the meantime. */
 async function requireUnchanged(given: string, { api, lock, shown }: Shown, home: string): Promise<void> {
   const now = await loadNamed(given, home);
-  if (now.api?.hash === api.hash && now.lock?.compiled.hash === lock?.compiled.hash) return;
+  const isSame =
+    now.api?.hash === api.hash || (now.api && inNewestFormat({ ...now, api: now.api }).api.hash === api.hash);
+  if (isSame && now.lock?.compiled.hash === lock?.compiled.hash) return;
   throw new NexusError("UNTRUSTED", `${shown} or its lock changed during the review. Nothing was approved`, {
     hint: "Run the command again and review the new content.",
     mayHaveReached: false,
   });
 }
 
-/** A draft whose document names no server has an address that can never be reached: nobody can have reviewed it. */
-function requireAddress({ api, shown, again, file }: Shown & Pick<NamedApi, "file">): void {
-  const { base } = api.file.upstream;
-  if (!URL.canParse(base) || !new URL(base).hostname.endsWith(".invalid")) return;
-  const asked = (file?.questions ?? []).findIndex(({ about }) => about === "upstream.base") + 1;
+/** Nothing can be sent to an address that is not complete, and nobody can have reviewed where credentials go. */
+function requireAddress({ shown, again, file }: Pick<NamedApi, "again" | "file" | "shown">): void {
+  const [open, ...more] = file ? openAddresses(file) : [];
+  if (!open) return;
+  const { path, address, placeholder } = open;
+  const asked = (file?.questions ?? []).findIndex(({ about }) => about === path) + 1;
   const command = `nexus api questions ${again} --answer ${asked}=https://…`;
-  throw new NexusError("CONFIG_INVALID", `${shown} has no address of the API yet: upstream.base is ${base}`, {
+  const others = more.length === 0 ? "" : `, and ${more.length} more`;
+  const why =
+    placeholder === undefined
+      ? `${shown} has no address of the API yet: ${path} is ${visible(address)}${others}`
+      : `${shown} has an address with a part to fill in, ${visible(placeholder)}: ${path} is ${visible(address)}${others}`;
+  const isAsked = asked > 0 && path === "upstream.base";
+  throw new NexusError("CONFIG_INVALID", why, {
     phase: "config",
-    hint: `${asked > 0 ? `Give it with "${command}"` : `Write it to upstream.base in ${shown}`}, then approve it.`,
+    hint: `${isAsked ? `Give it with "${command}"` : `Write the whole address to ${path} in ${shown}`}, then approve it.`,
     mayHaveReached: false,
   });
 }

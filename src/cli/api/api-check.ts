@@ -39,8 +39,8 @@ and statements without evidence. Nothing is sent over the network.
     const more = searched > 0 ? `; ${searched} more by searching` : "";
     out.line(`${shown}: ${found}; ${pluralize(tools.length, "tool")}${names}${more}`);
     const open = openQuestions(loaded);
-    if (open !== undefined) out.line(open);
-    if (api && errors === 0) out.line(approvalText(api, lock, { name: again, isMine }));
+    if (open !== undefined) out.advice(open);
+    if (api && errors === 0) out.advice(approvalText(api, lock, { name: again, isMine }));
     return exit;
   },
 });

@@ -2,7 +2,7 @@ import { differences } from "../../workshop/review/differences.ts";
 import { isApproved } from "../../workshop/review/lock.ts";
 import { approvalText } from "./approval-text.ts";
 import { QUOTES, showChanges } from "./change-rows.ts";
-import { loadSound, ownLock } from "./loaded.ts";
+import { inNewestFormat, loadSound, ownLock } from "./loaded.ts";
 import { publishedBefore, publishedText } from "./publish/published-before.ts";
 import { trustFor } from "../../host/servers/load-options.ts";
 import { defineCommand, TENANT } from "../command/command.ts";
@@ -28,9 +28,10 @@ Exit code 0: no changes; 8: approval needed.`,
   async run(context) {
     const { options, out, surroundings, stateFolder, flags } = context;
     const [given = ""] = context.words;
-    const loaded = await loadSound(given, out, surroundings.home);
+    const found = await loadSound(given, out, surroundings.home);
+    const lock = await ownLock(found, trustFor({ surroundings, stateFolder, trust: flags.trust }));
+    const loaded = lock ? found : inNewestFormat(found);
     const { api, path, again, documents } = loaded;
-    const lock = await ownLock(loaded, trustFor({ surroundings, stateFolder, trust: flags.trust }));
     const changes = differences(lock?.compiled, api, documents);
     const approved = isApproved(lock, api);
     const exit = approved ? 0 : 8;
@@ -54,7 +55,7 @@ Exit code 0: no changes; 8: approval needed.`,
     if (published) out.line(publishedText(published));
     const text = approvalText(api, loaded.lock, { name: again, isMine: lock !== undefined });
     if (approved || !lock) out.line(`${approved ? "No changes. " : ""}${text}`);
-    else out.line(`To approve: nexus api approve ${again}`);
+    else out.advice(`To approve: nexus api approve ${again}`);
     return exit;
   },
 });

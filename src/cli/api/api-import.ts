@@ -3,9 +3,11 @@ import { basename, dirname, join, resolve } from "node:path";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isFolder } from "../../files/paths.ts";
 import { findRegularText } from "../../files/regular-file.ts";
+import { visible } from "../../text/visible.ts";
 import { fittedInputSchema, toolDefinition } from "../../workshop/compile/tool-definition.ts";
 import { loadDocument, type LoadDocumentOptions } from "../../workshop/documents/load/load-document.ts";
 import type { LoadedDocument } from "../../workshop/documents/parse-document.ts";
+import { surePlaceholderIn } from "../../workshop/file/model/address-placeholder.ts";
 import { factsOf } from "../../workshop/draft/read-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
 import { importAgain, readImported, type Imported } from "../../workshop/draft/import-again.ts";
@@ -73,7 +75,7 @@ at its own host. Addresses inside of a private network are refused, unless --all
   ],
 
   async run(context) {
-    const { words, options, out, signal, endingAtOnce } = context;
+    const { words, options, flags, out, signal, endingAtOnce } = context;
     const folder = resolve(options.out ?? ".");
     requireFolder(folder, "Name the folder of the tool file: --out api/shop. It is made if it does not exist.");
     if (options.root !== undefined && !isFolder(options.root)) {
@@ -83,7 +85,8 @@ at its own host. Addresses inside of a private network are refused, unless --all
     const documents: LoadedDocument[] = [];
     for (const source of words) {
       progress.show(`Reading ${source}`);
-      const load = () => loaded(source, { allow: options["allow-host"] ?? [], root: options.root, signal });
+      const { root, "allow-host": allow = [] } = options;
+      const load = () => loaded(source, { allow, root, timeoutMs: flags.timeoutMs, signal });
       documents.push(await (URL.canParse(source) ? load() : endingAtOnce(load)));
     }
     const made = await endingAtOnce(() => makeDraft(documents, { ...context, folder, progress }));
@@ -219,6 +222,13 @@ function checkOptions(api: string, { rest, base }: { rest?: string | undefined; 
     throw wrongUsage(`--rest "${rest}" is not known`, "Use --rest search, or leave it out.");
   if (base !== undefined && !/^https?:\/\/[^/]/i.test(base)) {
     throw wrongUsage(`--base "${base}" is not an http or https address`, "Use one like https://api.example/v1/.");
+  }
+  const open = base === undefined ? undefined : surePlaceholderIn(base);
+  if (open !== undefined) {
+    throw wrongUsage(
+      `--base "${base}" has a part to fill in: ${visible(open)}`,
+      "Give the whole address, as in https://acme.api.example/v1/.",
+    );
   }
 }
 

@@ -17,7 +17,7 @@ export const apiLearn = defineCommand({
   usage: "nexus api learn <api> [--server ID] [--apply] [--forget]",
   description: `
 While servers of a tool file run, Nexus remembers how answers of the API differ from the file: missing and unknown fields, other
-types, unknown codes. Of values only short codes and numbers are kept. This command lists what was seen on this machine, and
+types, unknown codes. Of values only short codes and numbers are kept, and nothing that looks like a credential. This command lists what was seen on this machine, and
 proposes a change to the file for each where that is clear. --apply makes these changes in the file: it is then a draft that
 has to be reviewed and approved like any other. What was applied is forgotten; --forget forgets everything instead.`,
   words: { min: 1, max: 1 },
@@ -112,9 +112,9 @@ function show(
   if (learned.length === 0) out.line("All answers that were seen on this machine are as the file says.");
   else if (isApplied) {
     out.line();
-    out.line(`Changed ${pluralize(proposed, "place")} of ${shown}. Review and approve: nexus api diff ${again}`);
+    out.advice(`Changed ${pluralize(proposed, "place")} of ${shown}. Review and approve: nexus api diff ${again}`);
   } else if (proposed > 0) {
     out.line();
-    out.line(`To make the proposed changes in ${shown}: nexus api learn ${again} --apply`);
+    out.advice(`To make the proposed changes in ${shown}: nexus api learn ${again} --apply`);
   }
 }

@@ -93,10 +93,10 @@ function show(
   out.line();
   out.line("Next:");
   out.line(`  edit ${shown}: its types are guesses from one request`);
-  out.line(`  nexus api check ${api}`);
-  out.line(`  nexus api approve ${api}`);
-  out.line(`  nexus mcp add ${api} --api ${shown}`);
-  for (const secret of secrets) out.line(`  nexus secrets set ${secret}`);
+  out.advice(`  nexus api check ${api}`);
+  out.advice(`  nexus api approve ${api}`);
+  out.advice(`  nexus mcp add ${api} --api ${shown}`);
+  for (const secret of secrets) out.advice(`  nexus secrets set ${secret}`);
 }
 
 function notPossible({ problems, omitted }: Draft, shown: string): NexusError {

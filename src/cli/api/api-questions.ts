@@ -1,7 +1,10 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { writeAtomic } from "../../files/atomic-write.ts";
 import { visible } from "../../text/visible.ts";
-import { findChoice, withAnswer } from "../../workshop/file/answer-question.ts";
+import { findRegularText } from "../../files/regular-file.ts";
+import { findChoice, missingPlace, refusedAnswer, valuesOf, withAnswer } from "../../workshop/file/answer-question.ts";
+import { surePlaceholderIn } from "../../workshop/file/model/address-placeholder.ts";
+import { openAddresses } from "../../workshop/file/model/open-addresses.ts";
 import type { QuestionSpec, ToolFile } from "../../workshop/file/model/tool-file.ts";
 import { readToolFile } from "../../workshop/file/read-tool-file.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -11,14 +14,18 @@ import type { Output } from "../output/output.ts";
 import { loadSound, type NamedApi } from "./loaded.ts";
 import { quotedEvidence } from "./quoted-evidence.ts";
 
+const MAX_FILE_BYTES = 17 * 1024 * 1024;
+
 /** nexus api questions shop --answer 2=yes */
 export const apiQuestions = defineCommand({
   usage: "nexus api questions <api> [--answer N=TEXT]…",
   description: `
 Lists what a tool file leaves open, each question with the place that it is about and what the documents say there. On a
 terminal it asks them one by one: an empty answer takes the usual choice or skips, s skips, q ends. An answer that is one of
-the choices changes the file as the question says; any other answer is kept as a comment at its place. Either way the question
-is removed. Comments, order and layout of the file stay. Questions are not part of the approval; the changes are.`,
+the choices, or its number, changes the file as the question says; other words are kept as a comment at its place. Either way the
+question is removed, and it is said what happened. Where there are choices, a number, a yes or a no that is none of them is
+refused. Of several answers, all are applied or none. Comments, order and layout of the file stay. Questions are not part of the
+approval; the changes are.`,
   words: { min: 1, max: 1 },
   options: {
     answer: {
@@ -44,9 +51,13 @@ is removed. Comments, order and layout of the file stay. Questions are not part 
     } else if (out.isInteractive && !out.json) {
       await askAll(open, out, signal);
     }
-    if (out.json) out.value({ file: loaded.path, answered: open.answered, questions: open.asJson() });
-    else if (answers.length === 0 && !out.isInteractive) for (const number of open.left()) open.show(number, out);
-    if (!out.json) out.line(open.summary());
+    if (out.json) {
+      const { answered, outcomes } = open;
+      out.value({ file: loaded.path, answered, outcomes, questions: open.asJson() });
+    }
+    if (!out.json && answers.length === 0 && !out.isInteractive)
+      for (const number of open.left()) open.show(number, out);
+    if (!out.json) out.advice(open.summary());
   },
 });
 
@@ -54,16 +65,19 @@ is removed. Comments, order and layout of the file stay. Questions are not part 
 class OpenQuestions {
   readonly questions: readonly QuestionSpec[];
   readonly answered: number[] = [];
-  /** Those whose answers changed nothing but a comment. */
-  readonly #noted: number[] = [];
+  /** What became of each answer. */
+  readonly outcomes: { number: number; outcome: Outcome }[] = [];
   readonly #loaded: NamedApi;
   #text: string;
+  /** As it is in the file. */
+  #saved: string;
   #content: string;
 
   constructor(loaded: NamedApi) {
     this.#loaded = loaded;
     this.#content = contentOf(loaded.file);
     this.#text = loaded.text;
+    this.#saved = loaded.text;
     this.questions = loaded.file?.questions ?? [];
   }
 
@@ -82,10 +96,30 @@ class OpenQuestions {
     }
   }
 
-  /** Changes the text in memory; throws if the file would have errors. */
+  /** Changes the text in memory; throws if the answer cannot be applied, or the file would have errors. */
   answer(number: number, text: string): void {
     const question = this.questions[number - 1];
-    if (!question || this.answered.includes(number)) return;
+    if (!question) return;
+    if (this.answered.includes(number)) {
+      throw wrongUsage(`Question ${number} has two answers`, "Nothing was changed. Answer each question once.");
+    }
+    const { choices = [], about } = question;
+    const refused = refusedAnswer(question, text);
+    if (refused !== undefined) {
+      const list = choices.map((choice, index) => `${index + 1}) ${choice.answer}`).join(", ");
+      const address = about === "upstream.base" ? ", or answer with another address: https://…" : "";
+      throw wrongUsage(
+        visible(`The answer to question ${number} cannot be applied: ${refused}`),
+        visible(`Choose one of: ${list}${address}. For anything else, edit ${about} in ${this.#loaded.shown} by hand.`),
+      );
+    }
+    const missing = missingPlace(this.#text, question, text);
+    if (missing !== undefined) {
+      throw wrongUsage(
+        `The answer to question ${number} would change ${missing}, which is not in the file`,
+        `Nothing was changed. Correct the paths of the question in ${this.#loaded.shown}, or remove it.`,
+      );
+    }
     const index = this.left().indexOf(number);
     const changed = withAnswer(this.#text, index, { question, answer: text });
     const { file, problems } = readToolFile(changed, this.#loaded.path);
@@ -101,23 +135,37 @@ class OpenQuestions {
         },
       );
     }
-    const { base } = file.upstream;
-    const isUnknown = URL.canParse(base) && new URL(base).hostname.endsWith(".invalid");
-    if (question.about === "upstream.base" && isUnknown) {
+    const isOpen = openAddresses(file).some(({ path }) => path === "upstream.base");
+    if (question.about === "upstream.base" && isOpen) {
+      const open = surePlaceholderIn(text);
+      const why = open === undefined ? "is not an address" : `still has a part to fill in, ${visible(open)}`;
       throw wrongUsage(
-        `The answer to question ${number} is not an address: ${visible(text)}`,
+        `The answer to question ${number} ${why}: ${visible(text)}`,
         `The API has no address yet. Answer with it: --answer ${number}=https://…`,
       );
     }
     this.#text = changed;
     this.answered.push(number);
     const content = contentOf(file);
-    if (content === this.#content) this.#noted.push(number);
+    const isNote = valuesOf(question, text).length === 0;
+    const outcome = content !== this.#content ? "changed" : isNote ? "noted" : "same";
+    this.outcomes.push({ number, outcome });
     this.#content = content;
   }
 
+  /** Throws if somebody else changed the file since it was read: their changes would be lost. */
   async save(): Promise<void> {
-    await writeAtomic(this.#loaded.path, this.#text, 0o644);
+    const { path, shown } = this.#loaded;
+    const now = findRegularText(path, MAX_FILE_BYTES);
+    if (now !== undefined && now !== this.#saved) {
+      throw new NexusError("CONFIG_INVALID", `${shown} was changed while its questions were answered`, {
+        phase: "config",
+        hint: "The last answer was not written. Run the command again: it reads the file as it is now.",
+        mayHaveReached: false,
+      });
+    }
+    await writeAtomic(path, this.#text, 0o644);
+    this.#saved = this.#text;
   }
 
   asJson(): object[] {
@@ -141,11 +189,18 @@ class OpenQuestions {
       return left === 0 ? "There are no open questions." : `${pluralize(left, "open question")}.`;
     const rest = left === 0 ? "None is left." : `${left} left.`;
     const answered = `${pluralize(this.answered.length, "question")} answered. ${rest}`;
-    const numbers = this.#noted.join(", ");
-    const noted = numbers === "" ? "" : ` The file has the answer to ${numbers} as a comment; nothing else changed.`;
-    return `${answered}${noted} Check the file: nexus api check ${again}`;
+    const numbersOf = (wanted: Outcome) =>
+      this.outcomes.flatMap(({ number, outcome }) => (outcome === wanted ? [number] : [])).join(", ");
+    const [noted, same] = [numbersOf("noted"), numbersOf("same")];
+    const comments = noted === "" ? "" : ` The file has the answer to ${noted} as a comment; nothing else changed.`;
+    const kept =
+      same === "" ? "" : ` The file already says what ${same} was answered with; only the question was removed.`;
+    return `${answered}${comments}${kept} Check the file: nexus api check ${again}`;
   }
 }
+
+/** `noted`: kept as a comment. `same`: the file said so already. */
+type Outcome = "changed" | "noted" | "same";
 
 /** All that a file says, except for its questions. */
 function contentOf(file: ToolFile | undefined): string {
@@ -154,16 +209,27 @@ function contentOf(file: ToolFile | undefined): string {
 
 async function askAll(open: OpenQuestions, out: Output, signal: AbortSignal): Promise<void> {
   const { askFor } = await import("../output/terminal-questions.ts");
-  for (const number of open.left()) {
+  const left = open.left();
+  let shown: number | undefined;
+  for (let number = left.shift(); number !== undefined; number = left.shift()) {
     const question = open.questions[number - 1];
     if (!question) continue;
-    open.show(number, out);
+    if (number !== shown) open.show(number, out);
+    shown = number;
     const usual = findChoice(question, "");
     const text = usual ? "Answer (s skips, q ends)" : "Answer (empty skips, q ends)";
     const typed = (await askFor(out, { text, fallback: usual?.answer, signal })).trim();
     if (/^q(?:uit)?$/i.test(typed)) return;
     if (typed === "" || /^s(?:kip)?$/i.test(typed)) continue;
-    open.answer(number, typed);
+    try {
+      open.answer(number, typed);
+    } catch (error) {
+      if (!(error instanceof NexusError)) throw error;
+      // The question stays open, and the same person can answer it again.
+      out.line(visible(`   ${error.message}. ${error.details.hint ?? ""}`.trimEnd()));
+      left.unshift(number);
+      continue;
+    }
     // Each answer is kept, also if the next question is not answered.
     await open.save();
   }

@@ -42,6 +42,7 @@ approved. --tool shows one tool in full, with what the documents say about it; -
       ["reaches", file.upstream.allow],
       ["secrets", neededSecrets(file)],
       ["settings", settingLines(file)],
+      ["fake", fakeLines(file)],
       [
         "documents",
         Object.values(file.documents).map(({ file: name, title }) => (title ? `${title} (${name})` : name)),
@@ -49,10 +50,13 @@ approved. --tool shows one tool in full, with what the documents say about it; -
       [
         "approval",
         [
-          approvalText(api, lock, {
-            name: again,
-            isMine: (await ownLock(loaded, trustFor({ surroundings, stateFolder, trust: flags.trust }))) !== undefined,
-          }),
+          out.typed(
+            approvalText(api, lock, {
+              name: again,
+              isMine:
+                (await ownLock(loaded, trustFor({ surroundings, stateFolder, trust: flags.trust }))) !== undefined,
+            }),
+          ),
         ],
       ],
     ])) {
@@ -72,6 +76,17 @@ function settingLines({ settings = {} }: ToolFile): string[] {
     const value = standard === undefined ? "" : ` (default: ${JSON.stringify(standard)})`;
     return `${name}${value}${description === undefined ? "" : `: ${description}`}`;
   });
+}
+
+/** What models see instead of the real answers, where it is served with its fake. */
+function fakeLines({ fake: { tools, tables } }: ToolFile): string[] {
+  const given = Object.entries(tools).filter(
+    ([, { answers, refused, invalid }]) => answers.length > 0 || refused || invalid,
+  );
+  return [
+    ...(given.length === 0 ? [] : [`has answers for ${given.map(([name]) => name).join(", ")}`]),
+    ...(Object.keys(tables).length === 0 ? [] : [`has the tables ${Object.keys(tables).join(", ")}`]),
+  ];
 }
 
 const OFFERED = { search: "found with search_tools, not in the list", none: "only as a step of other tools" };
@@ -125,7 +140,8 @@ function showTool(
   const tool = servedTool(api, name);
   if (out.json) return out.value(tool);
   const title = `${file.api}.${name}`;
-  for (const line of toolDetails(tool, { title: visible(title), call: `nexus mcp call ${title}` }, out)) out.line(line);
+  const call = out.typed(`nexus mcp call ${title}`);
+  for (const line of toolDetails(tool, { title: visible(title), call }, out)) out.line(line);
   const quotes = quotedEvidence(file.tools[name]?.evidence ?? [], documents);
   if (quotes.length === 0) return;
   out.line();

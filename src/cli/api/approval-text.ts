@@ -15,7 +15,11 @@ export function approvalText(api: CompiledApi, lock: Lock | undefined, { name, i
   const approval = lock?.approvals.at(-1);
   if (!approval) return `Not approved. To serve it, run "nexus api approve ${name}".`;
   const who = visible(`by ${approval.by} on ${approval.at.slice(0, 10)}`);
-  if (isApproved(lock, api) && isMine) return `Approved ${who}: ${api.hash.slice(0, 19)}…`;
+  if (isApproved(lock, api) && isMine) {
+    const renewed =
+      api.format === 1 ? `. Format 1, without the texts of the fake; "nexus api approve ${name}" renews it` : "";
+    return `Approved ${who}: ${api.hash.slice(0, 19)}…${renewed}`;
+  }
   if (isApproved(lock, api)) {
     return `Approved ${who}, but not by you. To serve it, run "nexus api approve ${name}".`;
   }

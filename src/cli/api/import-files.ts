@@ -74,7 +74,9 @@ export function fileFor(
   const fileAt = (place: string, isThere: boolean): DocumentFile => {
     return { name: place, text, isThere, isOwn: isThere && isSameFile(source, join(folder, place)) };
   };
-  if (old !== undefined) return fileAt(old, hasText(join(folder, old), text));
+  const isThere = old !== undefined && hasText(join(folder, old), text);
+  // A person's own file stays as it is, also where the copy differs because it has no credentials.
+  if (old !== undefined && (isThere || !isSameFile(source, join(folder, old)))) return fileAt(old, isThere);
   const own = basename(source);
   const ending = endingOf(format, text);
   const isUsual =

@@ -68,15 +68,17 @@ export function showImport({ draft, shown, isDry }: ImportSummary, out: Output):
   const errors = problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) {
     out.line("");
-    out.line(`The draft has ${pluralize(errors.length, "error")}, which "nexus api check" shows. Correct them first.`);
+    out.advice(
+      `The draft has ${pluralize(errors.length, "error")}, which "nexus api check" shows. Correct them first.`,
+    );
   }
   if (isDry) return;
   const again = quotePath(shown);
   out.line("");
   out.line("Next");
-  if (questions.length > 0) out.line(`  nexus api questions ${again}  answer the questions`);
-  out.line(`  nexus api check ${again}      look for mistakes and warnings`);
-  out.line(`  nexus api test ${again}       run its checks against a fake of the API`);
-  out.line(`  nexus api show ${again}       see tools, addresses and secrets`);
-  out.line(`  nexus api approve ${again}    approve it; the output says how to serve it`);
+  if (questions.length > 0) out.advice(`  nexus api questions ${again}  answer the questions`);
+  out.advice(`  nexus api check ${again}      look for mistakes and warnings`);
+  out.advice(`  nexus api test ${again}       run its checks against a fake of the API`);
+  out.advice(`  nexus api show ${again}       see tools, addresses and secrets`);
+  out.advice(`  nexus api approve ${again}    approve it; the output says how to serve it`);
 }

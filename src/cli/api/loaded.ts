@@ -1,10 +1,12 @@
+import { stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { quoteWord } from "../../text/shell-words.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import { isAccepted } from "../../workshop/acceptance.ts";
-import type { CompiledApi } from "../../workshop/compile/compile.ts";
+import { compileApi, type CompiledApi } from "../../workshop/compile/compile.ts";
+import { readApart, ReadingProblem, TOOL_FILE_LIMITS } from "../../workshop/documents/apart/read-apart.ts";
 import { loadApi, type LoadedApi } from "../../workshop/load-api.ts";
 import type { Lock } from "../../workshop/review/lock.ts";
 import type { Problem } from "../../workshop/file/model/problem.ts";
@@ -24,12 +26,40 @@ export interface NamedApi extends LoadedApi {
 export async function loadNamed(given: string, home: string): Promise<NamedApi> {
   const cwd = process.cwd();
   const path = await findToolFile(given, { cwd });
-  return { ...(await loadApi(path)), shown: nearPath(path, { cwd, home }), again: typed(given, home) };
+  return { ...(await loadApart(path)), shown: nearPath(path, { cwd, home }), again: typed(given, home) };
+}
+
+/** A smaller file is read sooner than a thread starts. */
+const LARGE_BYTES = 128 * 1024;
+
+/** A large file is read in a thread with limits, so that the command can be ended meanwhile. */
+async function loadApart(path: string): Promise<LoadedApi> {
+  const { size } = await stat(path).catch(() => ({ size: 0 }));
+  if (size < LARGE_BYTES) return loadApi(path);
+  try {
+    return await readApart({ kind: "tool-file", path }, () => loadApi(path), { limits: TOOL_FILE_LIMITS });
+  } catch (error) {
+    if (!(error instanceof ReadingProblem)) throw error;
+    throw new NexusError("CONFIG_INVALID", `The tool file ${path} ${error.message}`, {
+      phase: "config",
+      hint: "Make two APIs of it, or leave tools and types out.",
+      mayHaveReached: false,
+    });
+  }
 }
 
 /** The lock, if this user has accepted it. Changes are not compared with any other lock. */
 export async function ownLock({ path, lock }: LoadedApi, trust: TrustStore): Promise<Lock | undefined> {
   return lock && (await isAccepted(path, lock.compiled, trust)) ? lock : undefined;
+}
+
+/**
+ * What is approved next: in the newest format, also if exactly this was approved in the first one, which does not cover the
+ * texts of the fake.
+ */
+export function inNewestFormat<T extends LoadedApi & { api: CompiledApi }>(loaded: T): T {
+  const { api, file, documents } = loaded;
+  return api.format === 1 && file ? { ...loaded, api: compileApi(file, documents).api } : loaded;
 }
 
 /** For commands that need a valid file: shows its problems and ends. */

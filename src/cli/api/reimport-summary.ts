@@ -48,10 +48,10 @@ export function showReimport(
   out.line();
   out.line("Next");
   if (again.taken.some(({ path }) => path === "questions"))
-    out.line(`  nexus api questions ${word}  answer the questions`);
-  out.line(`  nexus api diff ${word}       see what changed since the approval`);
-  out.line(`  nexus api test ${word}       run its checks against a fake of the API`);
-  out.line(`  nexus api approve ${word}    approve the new version`);
+    out.advice(`  nexus api questions ${word}  answer the questions`);
+  out.advice(`  nexus api diff ${word}       see what changed since the approval`);
+  out.advice(`  nexus api test ${word}       run its checks against a fake of the API`);
+  out.advice(`  nexus api approve ${word}    approve the new version`);
 }
 
 /** The documents and the line about the selection always follow the import. */

@@ -1,24 +1,32 @@
 import type { AuditCheck } from "../../store/audit/audit-check.ts";
+import { isoTime } from "../../text/duration.ts";
 import { defineCommand } from "../command/command.ts";
 import { pluralize } from "../output/amounts.ts";
 import { openAudit } from "../store/operated-audit.ts";
 import { AUDIT_OPTIONS } from "./audit-words.ts";
 
 const DAMAGE_FOUND = 10;
+const ACCEPT =
+  "If it was put back on purpose, say so once on the machine of the gateway: nexus audit verify --accept-loss";
 
 /** nexus audit verify */
 export const auditVerify = defineCommand({
-  usage: "nexus audit verify [--tenant NAME]",
+  usage: "nexus audit verify [--tenant NAME] [--accept-loss]",
   description: `Reads every record of the audit of all tenants, or of one, and verifies that none was changed, removed, added or re-ordered, and
 that the newest one is there. Names the first wrong record. It needs the master key of the store. Exit code 0: everything is
 as it was written; 10: damage was found. What "head" says can be kept at another place: as long as the record with that number has
-that hash, nothing before it was changed. "first" is the number of the oldest record that is kept: older ones were removed when their
+that hash, nothing before it was changed. What this machine has seen is compared as well: an older state of the database that was put back
+is damage, until a backup is restored with nexus store restore, or --accept-loss says that it is known. "first" is the number of the oldest record that is kept: older ones were removed when their
 retention ended. With --gateway the gateway verifies, and without --tenant all tenants that the key manages; a
 removed tenant has to be named then.`,
   words: { min: 0, max: 0 },
   options: {
     ...AUDIT_OPTIONS,
     tenant: { ...AUDIT_OPTIONS.tenant, help: "only this tenant, also one that was removed" },
+    "accept-loss": {
+      type: "boolean",
+      help: "record that the newest records were lost because an older state of the database was put back",
+    },
   },
   examples: [
     ["nexus audit verify", "the audit of all tenants"],
@@ -32,7 +40,9 @@ removed tenant has to be named then.`,
   async run(context) {
     const { out, options } = context;
     const { MISSING_CHAIN } = await import("../../store/audit/audit-check.ts");
+    const { PUT_BACK } = await import("../../store/audit/seen-audit.ts");
     await using audit = await openAudit(context);
+    if (options["accept-loss"] === true) await audit.acceptLoss();
     const { checks, isComplete } = await audit.verify(options.tenant);
     const isRight = isComplete && checks.every(({ damage }) => !damage);
     if (out.json) {
@@ -42,7 +52,9 @@ removed tenant has to be named then.`,
       for (const check of checks) out.line(lineOf(check));
       if (!isComplete) out.line(`damaged: ${MISSING_CHAIN}`);
       if (checks.length === 0 && isComplete) out.note("There are no records.");
+      for (const { tenant, lost } of checks) if (lost) out.note(lossOf(tenant, lost));
       if (!isRight) out.note("Compare with a backup or an export: nexus store backup, nexus audit export.");
+      if (checks.some(({ damage }) => damage?.problem.includes(PUT_BACK))) out.note(ACCEPT);
     }
     return isRight ? 0 : DAMAGE_FOUND;
   },
@@ -50,6 +62,11 @@ removed tenant has to be named then.`,
 
 function forPrograms({ damage, ...check }: AuditCheck): Record<string, unknown> {
   return { ...check, damage: damage ?? null };
+}
+
+function lossOf(tenant: string, { until, at, why }: NonNullable<AuditCheck["lost"]>): string {
+  const reason = why === "restored" ? "a backup was restored" : "their loss was accepted";
+  return `${tenant}: earlier records, up to number ${until}, may be gone, because ${reason} on ${isoTime(at)}.`;
 }
 
 function lineOf({ tenant, records, first, head, damage }: AuditCheck): string {

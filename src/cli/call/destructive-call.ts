@@ -21,7 +21,9 @@ export async function isCallWanted(
   { out, signal }: Pick<CommandContext, "out" | "signal">,
 ): Promise<boolean> {
   const { readOnlyHint, destructiveHint } = tool.annotations ?? {};
-  if (destructiveHint !== true || readOnlyHint === true || !out.isInteractive) return true;
+  if (destructiveHint !== true || readOnlyHint === true) return true;
+  out.talkAtTerminal();
+  if (!out.isInteractive) return true;
   const name = out.onStderr("bold", visible(tool.name));
   out.note(`The tool ${name} of server ${visible(server)} is destructive: it may delete or overwrite data.`);
   const { text } = shownJson(args);

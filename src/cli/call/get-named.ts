@@ -39,18 +39,29 @@ function withListCommand(
   const known =
     count === 0 ? `The server has no ${kind}s.` : `"nexus mcp ${kind}s${servers.wordsFor(server)}" lists ${all}.`;
   // A server may have more tools than it lists.
-  const searched = items.some(({ name }) => name === "call_tool") && items.some(({ name }) => name === "search_tools");
-  const others = searched ? ` ${howToCall(text, server)}` : "";
+  const caller = callerFor(text, items);
+  const typed = servers.inPlace ? caller : `${server}.${caller}`;
+  const asked = text.startsWith(`${server}.`) ? text.slice(server.length + 1) : text;
+  const others = caller === undefined ? "" : ` ${howToCall(asked, { typed, options: servers.optionsAgain })}`;
   const why = near === "" && unlisted !== undefined && error.code === "NAME_UNKNOWN" ? ` ${unlisted}` : "";
   const more = error.amended({ server, hint: `${near}${known}${others}${why}` });
   return servers.inPlace ? withoutServer(more, server) : more;
 }
 
+/** The listed tool that calls those which are found by searching; a gateway lists one for each of its servers. */
+function callerFor(text: string, items: readonly ListedItem[]): string | undefined {
+  const names = new Set(items.map(({ name }) => name));
+  const callers = [...names].filter(
+    (name) => /(?:^|__)call_tool$/.test(name) && names.has(`${name.slice(0, -"call_tool".length)}search_tools`),
+  );
+  const ofServer = callers.find((name) => text.startsWith(name.slice(0, -"call_tool".length)));
+  return ofServer ?? (callers.length === 1 ? callers[0] : undefined);
+}
+
 /** A tool that is not in the list is called through another one. */
-function howToCall(text: string, server: string): string {
-  const name = text.startsWith(`${server}.`) ? text.slice(server.length + 1) : text;
+function howToCall(name: string, { typed, options }: { typed: string | undefined; options: string }): string {
   const shown = /^[\w.-]{1,128}$/.test(name) ? name : "…";
-  return `If it was found with search_tools, it is called with call_tool: nexus mcp call ${server}.call_tool --arg name=${shown} --arg 'arguments={…}'`;
+  return `If it was found with search_tools, it is called with call_tool: nexus mcp call ${typed} --arg name=${shown} --arg 'arguments={…}'${options}`;
 }
 
 /** A server in place has a name that nobody wrote. */

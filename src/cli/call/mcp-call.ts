@@ -10,7 +10,9 @@ import { wrongUsage } from "../command/command-line.ts";
 import { ContentPrinter, type Printing } from "./content.ts";
 import { requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
-import { requireAllowedInside } from "../command/entry-rules.ts";
+import { getCalled, requireAllowedInside, shownByEntry, targetIn } from "../command/entry-rules.ts";
+import { SHOWN_META } from "../../protocol/meta.ts";
+import { isSearching } from "../../protocol/shown-tools.ts";
 import { openNamedCall, SAVE } from "./named-call.ts";
 import { isCallWanted } from "./destructive-call.ts";
 import { measure } from "./repeat.ts";
@@ -64,14 +66,24 @@ export const call = defineCommand({
     const times = repetitions(options.repeat);
     await using servers = await openServers(asksAnyone);
     const list = (server: Client) => server.listTools({ signal });
-    const { definition, attended, item: tool } = await openNamedCall(name, { kind: "tool", context, servers, list });
+    const { definition, attended, item, items } = await openNamedCall(name, {
+      kind: "tool",
+      context,
+      servers,
+      list,
+      targetOf: (tool, of) => targetIn(of.definition, of.client, of.items, tool),
+    });
     const { client, saved } = attended;
-    const args = saved ? saved.params["arguments"] : await toolArguments(given, tool.inputSchema);
-    await requireAllowedInside(servers, definition.id, tool, args);
+    const asked = saved ? saved.params["arguments"] : await toolArguments(given, item.inputSchema);
+    await requireAllowedInside(servers, definition, item, asked);
     if (!saved && !options["no-validate"]) {
-      const look = `nexus mcp tools${servers.wordsFor(definition.id)} --name ${quoteWord(tool.name)}`;
-      await requireFitting(tool, args as Record<string, unknown>, { out, look });
+      const look = `nexus mcp tools${servers.wordsFor(definition.id)} --name ${quoteWord(item.name)}`;
+      await requireFitting(item, asked as Record<string, unknown>, { out, look });
     }
+    const listing = { definition, client, items };
+    const { tool, arguments: args } = await getCalled(servers, listing, { tool: item, arguments: asked });
+    const shown = isSearching(item) ? shownByEntry(servers, listing) : undefined;
+    const meta = shown && { [SHOWN_META]: shown };
 
     const isWanted = options.yes || (await isCallWanted({ server: definition.id, tool, args, times }, context));
     if (!isWanted) {
@@ -81,7 +93,11 @@ export const call = defineCommand({
 
     const params = { name: tool.name, arguments: args };
     const send = (call: CallToolOptions) =>
-      client.callTool(tool.name, args as object, options.task ? { ...call, task: true } : call);
+      client.callTool(tool.name, args as object, {
+        ...call,
+        ...(meta && { meta }),
+        ...(options.task && { task: true }),
+      });
     const once = () => attended.run({ method: "tools/call", params }, send);
     if (times !== undefined) {
       const exitCode = await measure(times, once, { ...context, unanswered: () => attended.unanswered });

@@ -9,7 +9,16 @@ import { wrongUsage } from "../command/command-line.ts";
 import { exitCodeOf } from "../output/exit-codes.ts";
 import { withCapabilityAdvice } from "./capability-advice.ts";
 import { requireAccepted } from "../command/pinned-lists.ts";
-import { requireAllowed, requireAllowedInside, withAllowedTools } from "../command/entry-rules.ts";
+import {
+  getCalled,
+  requireAllowed,
+  requireAllowedInside,
+  shownByEntry,
+  targetIn,
+  withAllowedTools,
+} from "../command/entry-rules.ts";
+import { SHOWN_META } from "../../protocol/meta.ts";
+import { isSearching } from "../../protocol/shown-tools.ts";
 import { jsonGiven } from "../arguments/json-given.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
 
@@ -51,18 +60,31 @@ the server's entry deny are hidden and rejected. With such rules, methods that M
       throw wrongUsage(`"nexus mcp request" has one argument too many: "${more}"`, "Put the JSON in quotes.");
     const params = json === undefined ? undefined : paramsIn(await jsonGiven(json, "JSON"));
     const { id: server } = definition;
-    await requireAllowed(servers, requestTarget(server, method, params));
+    const isApiCall = method === "tools/call" && definition.entry?.reach.kind === "api";
+    // Which tool of an API a call is for is known with its list.
+    if (!isApiCall) await requireAllowed(servers, requestTarget(server, method, params));
     const client = await servers.connect(definition, { signal, maxMessageBytes, input: undefined });
     const isRuled = definition.pin !== undefined || !servers.directory.policy.isOpen("tool", server);
+    let meta: Params | undefined;
+    let sent = params;
     if (method === "tools/call" && isRuled) {
       const items = await client.listTools({ signal });
       const name = String(params?.["name"]);
-      const tool = items.find((each) => each.name === name);
-      if (tool) await requireAllowedInside(servers, server, tool, params?.["arguments"]);
+      const tool = [...items, ...client.searchedIn(items)].find((each) => each.name === name);
+      const target = tool && targetIn(definition, client, items, tool);
+      if (isApiCall) await requireAllowed(servers, target ?? requestTarget(server, method, params));
+      if (tool) await requireAllowedInside(servers, definition, tool, params?.["arguments"]);
       if (definition.pin !== undefined)
         await requireAccepted(servers, definition, { kind: "tools", client, items, name });
+      if (tool && isSearching(tool)) {
+        const listing = { definition, client, items };
+        const called = await getCalled(servers, listing, { tool, arguments: params?.["arguments"] });
+        if (called.tool !== tool) sent = { ...params, name: called.tool.name, arguments: called.arguments };
+        const shown = shownByEntry(servers, listing);
+        meta = shown && { [SHOWN_META]: shown };
+      }
     }
-    const answer = await client.request(method, params, { signal }).catch((error: unknown) => {
+    const answer = await client.request(method, sent, { signal, ...(meta && { meta }) }).catch((error: unknown) => {
       throw error instanceof NexusError ? advised(error, method).with({ server }) : error;
     });
     const result = method === "tools/list" ? withAllowedTools(servers, server, answer) : answer;

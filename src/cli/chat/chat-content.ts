@@ -11,6 +11,7 @@ export async function chatContent({
   signal,
 }: CommandContext<ChatValues>): Promise<UserMessage["content"] | undefined> {
   const { prompt } = options;
+  if (prompt === undefined) out.talkAtTerminal();
   if (prompt === undefined && out.isInteractive) return undefined;
   if (prompt === undefined && process.stdin.isTTY) {
     throw wrongUsage(

@@ -75,9 +75,13 @@ export class ChatConversation {
     return this.#cost;
   }
 
-  /** One turn. It is saved however it ends, unless it failed and nothing was ever answered. */
-  async send(content: UserMessage["content"], options: TurnOptions): Promise<TurnResult> {
-    this.#title ??= titleOf(content.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
+  /**
+   * One turn. It is saved however it ends, unless it failed and nothing was ever answered. `said` is what the person typed,
+   * where the message also has what a server wrote; the title is made of it.
+   */
+  async send(content: UserMessage["content"], turn: TurnOptions & { said?: string }): Promise<TurnResult> {
+    const { said = textsIn(content), ...options } = turn;
+    this.#title ??= titleOf(said);
     const result = await this.#agent.send(content, options);
     this.count(result.usage, this.model);
     const { isTakenBack = false, stopReason } = result;
@@ -139,4 +143,8 @@ export class ChatConversation {
     this.#id = id;
     if (id !== old) this.#options.onSavedApart(old, id);
   }
+}
+
+function textsIn(content: UserMessage["content"]): string {
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }

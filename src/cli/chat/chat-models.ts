@@ -38,13 +38,50 @@ export async function openChatModels(context: CommandContext<object>): Promise<C
 export async function resolveListed(models: ChatModels, name: string, signal: AbortSignal): Promise<ModelProvider> {
   const model = await models.resolve(name);
   if (models.names.includes(name)) return model;
-  const listed = await models.list(name.slice(0, name.indexOf(":")), signal);
+  const listed = await models.list(providerPart(name), signal);
   if (listed.length === 0 || listed.some((each) => isMeant(name, each))) return model;
   const near = nearestName(name, listed);
   throw new NexusError("NAME_UNKNOWN", `There is no model "${name}"`, {
     hint: `${near === undefined ? "" : `Did you mean "${near}"? `}/model lists them.`,
     mayHaveReached: false,
   });
+}
+
+/**
+ * Finds a model by a part of its name among those that providers list, those of the user's own provider first. The
+ * shortest name that contains the part is the plainest: others add a date, a size or a purpose.
+ */
+export class ListedModels {
+  readonly #models: ChatModels;
+  #listed: Promise<string[]> | undefined;
+
+  constructor(models: ChatModels) {
+    this.#models = models;
+  }
+
+  async find(part: string, own: ModelProvider, signal: AbortSignal): Promise<ModelProvider | undefined> {
+    const fitting = (await this.#list(signal)).filter((name) => modelPart(name).toLowerCase().includes(part));
+    const provider = providerPart(own.name);
+    const rank = (name: string) => (providerPart(name) === provider ? 0 : 1);
+    const [best] = fitting.sort((a, b) => rank(a) - rank(b) || a.length - b.length);
+    return best === undefined ? undefined : this.#models.resolve(best).catch(() => undefined);
+  }
+
+  /** Read once; an empty list may be that of a provider that was away, and is read again. */
+  async #list(signal: AbortSignal): Promise<string[]> {
+    const listing = (this.#listed ??= this.#models.list(undefined, signal));
+    const names = await listing.catch(() => []);
+    if (names.length === 0) this.#listed = undefined;
+    return names;
+  }
+}
+
+function providerPart(name: string): string {
+  return name.slice(0, name.indexOf(":"));
+}
+
+function modelPart(name: string): string {
+  return name.slice(name.indexOf(":") + 1);
 }
 
 /** Providers also accept short names: `qwen3` for `qwen3:latest`, `…-latest` and `…-0` for the newest one with a date. */

@@ -96,7 +96,7 @@ export class InteractiveChat {
   async #handle(text: string): Promise<"exit" | undefined> {
     const line = text.trim();
     if (!isSlashCommand(line)) {
-      await this.#send([{ type: "text", text }]);
+      await this.#send([{ type: "text", text }], line);
       return undefined;
     }
     try {
@@ -105,19 +105,20 @@ export class InteractiveChat {
         return unlessAborted(Promise.resolve(command.run(words, this.#state, signal)), signal);
       });
       if (outcome?.kind === "exit") return "exit";
-      if (outcome?.kind === "send") await this.#send(outcome.parts);
+      if (outcome?.kind === "send") await this.#send(outcome.parts, line);
     } catch (error) {
       this.#tell(asNexusError(error));
     }
     return undefined;
   }
 
-  async #send(content: UserMessage["content"]): Promise<void> {
+  /** `said`: the line that the person typed. */
+  async #send(content: UserMessage["content"], said: string): Promise<void> {
     const { conversation, attached, screen } = this.#state;
     this.#state.attached = [];
     const result = await this.#interruptible((signal) => {
       this.#display.begin();
-      return conversation.send([...attached, ...content], { signal, onEvent: this.#display.onEvent });
+      return conversation.send([...attached, ...content], { said, signal, onEvent: this.#display.onEvent });
     });
     this.#display.end();
     if (result.error) this.#tell(withModelHint(result.error));

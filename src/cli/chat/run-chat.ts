@@ -14,6 +14,7 @@ import { elapsedText } from "../../text/duration.ts";
 import type { CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ChatConversation } from "./chat-conversation.ts";
+import { ListedModels } from "./chat-models.ts";
 import type { ChatValues } from "./chat-options.ts";
 import { turnLimits } from "./chat-options.ts";
 import { ChatPerson } from "./chat-person.ts";
@@ -70,9 +71,12 @@ export async function runChat(setting: ChatSetting): Promise<number> {
   if (input) screen.above = (write) => input.above(write);
   const terminal = { screen, input, person: input && new ChatPerson({ screen, input }), turns: new Turns() };
   const others: ModelProvider[] = [];
+  const listed = new ListedModels(models);
+  const currentModel = () => later.conversation?.model ?? setting.model;
   const questions = serverQuestions(context, terminal, {
-    model: () => later.conversation?.model ?? setting.model,
+    model: currentModel,
     others: () => others,
+    find: (part, signal) => listed.find(part, currentModel(), signal),
     onUsage: (usage, model) => later.conversation?.count(usage, model),
   });
   await using servers = await setting.openServers(questions);

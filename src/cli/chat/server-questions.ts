@@ -29,6 +29,8 @@ interface ModelUse {
   model: () => ModelProvider;
   /** Others that servers may ask for by name or price. */
   others: () => readonly ModelProvider[];
+  /** Finds a model by a part of its name among those that providers list. */
+  find: (part: string, signal: AbortSignal) => Promise<ModelProvider | undefined>;
   onUsage: (usage: Usage, model: ModelProvider) => void;
 }
 
@@ -36,7 +38,7 @@ interface ModelUse {
 export function serverQuestions(
   { options, out }: CommandContext<ChatValues>,
   { screen, input, person, turns }: ChatTerminal,
-  { model, others, onUsage }: ModelUse,
+  { model, others, find, onUsage }: ModelUse,
 ): AgentInput {
   const allow = options["allow-sampling"] ?? [];
   const forms = input
@@ -45,6 +47,7 @@ export function serverQuestions(
   const elicitation = new ElicitationDesk(forms, turns);
   const sampling = new SamplingDesk({
     models: () => [model(), ...others().filter(({ name }) => name !== model().name)],
+    findModel: find,
     ask: person && input?.asked(person.sampling),
     review: person && input?.asked(person.review),
     reviewed: "requested",

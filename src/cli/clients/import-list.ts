@@ -44,7 +44,7 @@ export function listImports(
     .map(({ id }) => id);
   const [first] = news;
   if (first === undefined) out.line("All of these servers are already configured.");
-  else out.line(`To import: nexus mcp import ${first} … or nexus mcp import --all`);
+  else out.advice(`To import: nexus mcp import ${first} … or nexus mcp import --all`);
 }
 
 function row(

@@ -1,4 +1,6 @@
 import type { Candidate } from "../../config/read/places.ts";
+import { misplacedIn } from "../../config/read/variables.ts";
+import { nodeOf } from "../../source/source-node.ts";
 import { visible } from "../../text/visible.ts";
 import { circumstancesAsWritten } from "../configure/entry-words.ts";
 import type { ImportPlan } from "./import-plan.ts";
@@ -14,13 +16,16 @@ export function tellImport(
   { target, isDry, hasForeign, home }: { target: Candidate; isDry: boolean; hasForeign: boolean; home: string },
 ): void {
   const verb = isDry ? "Would add" : "Added";
-  for (const { id, client, entry } of take) {
+  for (const { id, client, entry, inputs } of take) {
     out.line(`${verb} ${out.style("bold", id)} from ${client}: ${visible(reachText({ ...entry }) ?? "")}`);
     for (const secret of literalSecrets(entry)) {
       out.note(`${out.onStderr("yellow", "warning:")} ${id}: ${visible(adviceAbout(secret))}`);
     }
     if (circumstancesAsWritten(entry).some((line) => line.includes("${input:"))) {
       out.note(`${id}: Nexus asks for \${input:…} at every start; use \${secret:…} to store a value`);
+    }
+    for (const { what, hint } of misplacedIn(nodeOf(entry), [], { inputs })) {
+      out.note(`${out.onStderr("yellow", "warning:")} ${id} cannot start yet: ${visible(what)}. ${visible(hint)}`);
     }
   }
   for (const { server, reason } of skip) out.note(`Skipped ${server.id} from ${server.client}: ${visible(reason)}`);

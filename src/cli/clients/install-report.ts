@@ -1,5 +1,5 @@
 import { clientFileText } from "../../config/import/client-file.ts";
-import { CLIENTS, type ClientId } from "../../config/import/clients.ts";
+import { CLIENTS, type ClientFacts, type ClientId } from "../../config/import/clients.ts";
 import { visible } from "../../text/visible.ts";
 import type { Output } from "../output/output.ts";
 import { shortPath } from "../output/short-path.ts";
@@ -43,12 +43,18 @@ export async function tellInstallation(out: Output, installed: readonly Installe
     out.line(`${isDry ? dry : done} ${out.style("bold", name)} ${preposition} ${where}`);
     if (isDry) out.line(indented(await clientFileText(client, file, { [name]: value })));
     if (reason !== undefined) out.note(`${name} is connected through Nexus: ${visible(reason)}`);
-    if (leftOut.length > 0) out.note(`${name}: ${title} does not support ${leftOut.join(", ")}`);
+    if (leftOut.length > 0) out.note(`${name}: ${leftOutText(leftOut, CLIENTS[client])}`);
   }
   if (isMachine)
     out.note("The command contains paths of this machine, so it does not work on other machines with this project.");
   const isChanged = !isDry && installed.some(({ state }) => state !== "unchanged");
   if (isChanged) out.note(`If ${title} is running, restart it.`);
+}
+
+/** Says only what is known: an entry without a setting does not mean that the program lacks the feature. */
+function leftOutText(leftOut: readonly string[], { title, hasRoots }: ClientFacts): string {
+  const what = `settings of Nexus that are not written for ${title}: ${leftOut.join(", ")}`;
+  return hasRoots && leftOut.includes("roots") ? `${what}. ${title} sends roots of its own.` : what;
 }
 
 function indented(text: string): string {

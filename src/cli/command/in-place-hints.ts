@@ -9,6 +9,7 @@ const WORDINGS: readonly (readonly [ofEntry: string, ofOptions: string])[] = [
     `Add the credentials to the entry's "headers", for example { "Authorization": "Bearer …" }.`,
     `Add the credentials: --header "Authorization: Bearer …".`,
   ],
+  [`Check "Authorization" in the entry's "headers"`, `Check --header "Authorization: …"`],
   [`add it to the entry's "headers"`, `add it: --header "Authorization: Bearer …"`],
   [`"args": ["-y", "--package", "<package>", "<program>"]`, `--stdio "npx -y --package <package> <program>"`],
   [`add "env_passthrough": ["HTTPS_PROXY"] to the entry`, "add --env HTTPS_PROXY=…"],

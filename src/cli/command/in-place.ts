@@ -95,7 +95,14 @@ export function pairs(given: unknown, separator: string, example: string): Recor
     given.map((text: string) => {
       const at = text.indexOf(separator);
       if (at < 1) throw wrongUsage(`${JSON.stringify(text)} has no "${separator}"`, `Write ${example}.`);
+      if (separator === ":") requireHeaderName(text.slice(0, at).trim(), example);
       return [text.slice(0, at).trim(), separator === ":" ? text.slice(at + 1).trim() : text.slice(at + 1)];
     }),
   );
+}
+
+/** Only the name is quoted: what follows it may be a secret. */
+function requireHeaderName(name: string, example: string): void {
+  if (/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return;
+  throw wrongUsage(`${JSON.stringify(name)} is not the name of a header`, `Write ${example}.`);
 }

@@ -1,7 +1,10 @@
 import type { Client } from "../../client/client.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import type { ListHashes } from "../../host/definitions/pins.ts";
+import { within } from "../../async/within.ts";
+import { listedDefinitions } from "../../host/definitions/listed-definitions.ts";
+import type { ListHashes, ReceivedList } from "../../host/definitions/pins.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
+import { sha256 } from "../../text/digest.ts";
 import type { ServerSet } from "./server-set.ts";
 
 /** A list that a command has read. */
@@ -13,14 +16,35 @@ export interface CommandList<T extends object> {
 
 /** The hashes of a pinned server's list, after it was compared with what was accepted; undefined if nothing is pinned. */
 async function compareList<T extends object>(
-  { pins }: ServerSet,
-  { id: server, pin }: ServerDefinition,
+  servers: ServerSet,
+  definition: ServerDefinition,
   { kind, client, items }: CommandList<T>,
 ): Promise<ListHashes | undefined> {
-  if (pin === undefined || (pin !== true && kind !== "tools")) return undefined;
+  const { id: server, pin } = definition;
   // The terminal declares capabilities, so this is not the list for all.
-  return pins.compare({ server, kind, isCommon: false, items: client.asReceived(items) });
+  const list: ReceivedList = { server, kind, isCommon: false, items: client.asReceived(items) };
+  if (pin === undefined) await noteUnpinned(servers, definition, list);
+  if (pin === undefined || (pin !== true && kind !== "tools")) return undefined;
+  return servers.pins.compare(list);
 }
+
+/** Nothing is held, but what is different is in the list of changes. A list that is as the last time costs no database. */
+async function noteUnpinned(servers: ServerSet, definition: ServerDefinition, list: ReceivedList): Promise<void> {
+  if (!servers.comparesAll) return;
+  const { server, kind, items } = list;
+  const hashes = [...listedDefinitions(kind, items)].map(([name, { hash }]) => ({ name, hash }));
+  const digest = sha256(JSON.stringify(hashes.map(({ name, hash }) => [name, hash])));
+  if (await servers.hasSeenList(definition, kind, digest)) return;
+  await servers.pins.compare(list);
+  await within(Promise.resolve(servers.pins.settled(server)), COMPARE_MS);
+  const isCompared = hashes.every(
+    (each) => servers.pins.findHold({ server, kind, ...each }, { always: true }) !== "unknown",
+  );
+  if (isCompared) await servers.sawList(definition, kind, digest);
+}
+
+/** The command is not about this: a database that does not answer must not hold it up. */
+const COMPARE_MS = 10_000;
 
 /** Compares the list of a server that was just added: if it is pinned, this is what is accepted. */
 export async function noteList<T extends object>(

@@ -12,6 +12,7 @@ import { Pins } from "../../host/definitions/pins.ts";
 import { eraKey } from "../../host/servers/era-cache.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { loadOptions, trustFor } from "../../host/servers/load-options.ts";
 import { ServerDirectory } from "../../host/directory/server-directory.ts";
@@ -120,7 +121,7 @@ export class ServerSet implements AsyncDisposable {
     this.directory.replace(configuration.servers);
     this.#setting = setting;
     this.#logger = flags.verbose ? verboseLogger(out) : SILENT;
-    this.#ledger = new LazyLedger(() => source.openLedger());
+    this.#ledger = new LazyLedger(() => source.openLedger(), { keepsUnpinned: source.keepsDefinitions });
     this.pins = new Pins({
       ledger: this.#ledger,
       pinOf: (server) => this.directory.find(server)?.pin,
@@ -224,9 +225,10 @@ export class ServerSet implements AsyncDisposable {
   /** Adds to an error what the command line knows: where the server is configured, and what to do. */
   explained(thrown: unknown): unknown {
     if (!(thrown instanceof NexusError) || !concernsServer(thrown.code)) return thrown;
-    const error = this.#inOwnWords(thrown);
-    const { server } = error.details;
-    const origin = server === undefined ? undefined : this.directory.find(server)?.origin;
+    const { server } = thrown.details;
+    const definition = server === undefined ? undefined : this.directory.find(server);
+    const error = this.#inOwnWords(thrown, definition ?? this.inPlace);
+    const origin = definition?.origin;
     const more = error.with({ source: origin });
     if (error.code !== "PROTOCOL_VIOLATION") return more;
     const look = origin
@@ -289,7 +291,7 @@ export class ServerSet implements AsyncDisposable {
       this.saw(definition, { outcome: { kind: "ready", era, protocolVersion, serverInfo } });
       return client;
     } catch (thrown) {
-      const error = this.#inOwnWords(asNexusError(thrown));
+      const error = this.#inOwnWords(asNexusError(thrown), definition);
       const { code, message } = error;
       if (code !== "CANCELLED") this.saw(definition, { outcome: { kind: "failed", code, message } });
       throw error;
@@ -320,6 +322,23 @@ export class ServerSet implements AsyncDisposable {
     this.#seen.set(definition, { ...this.#seen.get(definition), ...seen, ...(tools ? { tools } : {}) });
   }
 
+  /** Whether lists of a server that is not pinned are compared with what was accepted. */
+  get comparesAll(): boolean {
+    return this.#ledger.keepsUnpinned && !this.inPlace;
+  }
+
+  /** Whether a list was the same when a command read it the last time. */
+  async hasSeenList(definition: ServerDefinition, kind: ListKind, digest: string): Promise<boolean> {
+    return (await this.sightings.find(definition))?.lists?.[kind] === digest;
+  }
+
+  /** Remembers a list that was compared. */
+  async sawList(definition: ServerDefinition, kind: ListKind, digest: string): Promise<void> {
+    const before = await this.sightings.find(definition);
+    const lists = { ...before?.lists, ...this.#seen.get(definition)?.lists, [kind]: digest };
+    this.saw(definition, { lists });
+  }
+
   /** Ends the processes that killed hosts left running. */
   sweep(): Promise<void> {
     return this.#connector.sweep();
@@ -348,8 +367,9 @@ export class ServerSet implements AsyncDisposable {
   }
 
   /** Hints name keys of an entry; a server in place has options. */
-  #inOwnWords(error: NexusError): NexusError {
-    return this.inPlace ? withOptionHints(error) : error;
+  #inOwnWords(error: NexusError, definition: ServerDefinition | undefined): NexusError {
+    const exact = withRefusedHeader(error, definition);
+    return this.inPlace ? withOptionHints(exact) : exact;
   }
 
   #warn({ id }: ServerDefinition): void {
@@ -376,4 +396,20 @@ function quoted(names: readonly string[]): string {
 function nothingConfigured(files: number): string {
   const none = files === 0 ? "No configuration file was found." : "The configuration has no servers.";
   return `${none} Add one: nexus mcp add NAME -- COMMAND …`;
+}
+
+/** The same error, where the server refused the credentials that its entry sends: "add them" would be no help. */
+function withRefusedHeader(error: NexusError, definition: ServerDefinition | undefined): NexusError {
+  const { snippet: _example, ...details } = error.details;
+  if (error.code !== "AUTH_REQUIRED" || details.status !== 401 || !sendsCredentials(definition)) return error;
+  return new NexusError(error.code, "The server did not accept the credentials that were sent (HTTP 401)", {
+    ...details,
+    hint: `Check "Authorization" in the entry's "headers": it may be mistyped, expired or revoked.`,
+  });
+}
+
+function sendsCredentials(definition: ServerDefinition | undefined): boolean {
+  const reach = definition?.entry?.reach;
+  if (reach?.kind !== "http") return false;
+  return Object.keys(reach.headers ?? {}).some((name) => name.toLowerCase() === "authorization");
 }

@@ -16,8 +16,10 @@ export interface ServerSource extends AsyncDisposable {
   readonly trust: TrustStore;
   readonly eras: EraCache;
   readonly openApi: OpenApi;
-  /** Opens the accepted definitions of pinned servers. */
+  /** Opens the accepted definitions of servers. */
   openLedger(): Promise<OpenedLedger>;
+  /** Whether definitions of servers that are not pinned are kept as well: there is a store for them. */
+  readonly keepsDefinitions: boolean;
   /** The servers of a tenant that has no configuration files. */
   readonly load?: ((load: Omit<LoadOptions, "trust">) => Promise<StoredServers>) | undefined;
   /** The published servers of a tenant that has configuration files. `isSought`: one of them is probably named. */

@@ -4,6 +4,7 @@ import { findRegularText } from "../../files/regular-file.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { eraKey } from "../../host/servers/era-cache.ts";
 import { isRecord } from "../../json/is-record.ts";
+import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
 
@@ -19,6 +20,8 @@ export interface Sighting {
     | undefined;
   tools?: readonly string[];
   prompts?: readonly string[];
+  /** Digests of lists that were compared with what was accepted. */
+  lists?: Partial<Record<ListKind, string>> | undefined;
 }
 
 /** Not written again within this time, for scripts that repeat a command. */

@@ -30,7 +30,7 @@ function report(
   { id, enabled }: ServerDefinition,
   { outcome, again }: { outcome: FirstConnection | undefined; again: string },
 ): void {
-  if (!enabled) out.line(`It is disabled. To enable it: nexus mcp enable ${id}${again}`);
+  if (!enabled) out.advice(`It is disabled. To enable it: nexus mcp enable ${id}${again}`);
   if (!outcome) return;
   if (!outcome.ok) {
     warn(out, `The server does not work yet. ${renderForPeople(outcome.error)}`);
@@ -41,7 +41,7 @@ function report(
   const title = visible([serverInfo?.name ?? id, serverInfo?.version].filter((part) => part !== undefined).join(" "));
   const counted = tools === undefined ? "no tools" : `${tools} ${tools === 1 ? "tool" : "tools"}`;
   out.line(`${out.style("green", "It works:")} ${title}, revision ${protocolVersion} (${era}), ${counted}`);
-  if (tools !== undefined) out.line(`List them: nexus mcp tools ${id}${again}`);
+  if (tools !== undefined) out.advice(`List them: nexus mcp tools ${id}${again}`);
 }
 
 /** An API's tools are listed without its secrets; calls need them. */
@@ -52,7 +52,7 @@ async function tellMissingSecrets(out: Output, servers: ServerSet, { id, entry }
   const advice = findings.flatMap(([, finding]) => finding.advice ?? []);
   if (advice.length === 0) return;
   out.line("Its tools need these secrets:");
-  for (const line of advice) out.line(`  ${visible(line)}`);
+  for (const line of advice) out.advice(`  ${visible(line)}`);
 }
 
 export function warn(out: Output, text: string): void {

@@ -13,7 +13,7 @@ test("values that look like secrets are found in variables, headers and argument
     ["env DB_PASSWORD", "DB_PASSWORD=${secret:DB_PASSWORD}"],
     ["header Authorization", "Authorization: Bearer ${secret:Authorization}"],
     ["header X-Api-Key", "X-Api-Key: ${secret:X-Api-Key}"],
-    ["argument --api-key", "--api-key=${secret:api-key}"],
+    ["argument --api-key", "API_KEY=${secret:api-key}"],
   ]);
 });
 

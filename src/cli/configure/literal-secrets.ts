@@ -1,4 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
+import { mayBeSecretName } from "../../text/secret-names.ts";
 
 /** A value in an entry that looks like a literal secret. */
 export interface LiteralSecret {
@@ -6,11 +7,10 @@ export interface LiteralSecret {
   where: string;
   /** A name for storing it. */
   name: string;
-  /** The text to write instead. */
+  /** The text to write instead; of an argument, the variable that can take its place. */
   instead: string;
+  isArgument?: boolean;
 }
-
-const TELLING = /token|key|secret|passw|credential|auth|cookie/i;
 
 /** Finds secrets that should not be in a file: files are copied, shown and committed. */
 export function literalSecrets(entry: unknown): LiteralSecret[] {
@@ -23,20 +23,28 @@ export function literalSecrets(entry: unknown): LiteralSecret[] {
     }),
     ...words(entry).flatMap((word) => {
       const [, option, name = "", value = ""] = /^(--?([\w-]+)=)(.+)$/.exec(word) ?? [];
-      return option === undefined ? [] : found(name, value, { where: `argument --${name}`, before: option });
+      if (option === undefined) return [];
+      const before = `${name.toUpperCase().replaceAll("-", "_")}=`;
+      return found(name, value, { where: `argument --${name}`, before }).map((secret) => ({
+        ...secret,
+        isArgument: true,
+      }));
     }),
   ];
 }
 
 /** What to type instead. */
-export function adviceAbout({ where, name, instead }: LiteralSecret): string {
+export function adviceAbout({ where, name, instead, isArgument = false }: LiteralSecret): string {
+  if (isArgument) {
+    return `${where} looks like a secret, is stored in the file as plain text, and other users of the machine can see it. If the program can read it from a variable, run nexus secrets set ${name}, and write --env '${instead}'`;
+  }
   return `${where} looks like a secret and is stored in the file as plain text. Better: run nexus secrets set ${name}, and write '${instead}'`;
 }
 
 function found(name: string, value: string, { where, before }: { where: string; before: string }): LiteralSecret[] {
   // References are correct; a path only leads to a secret.
   const isHarmless = value === "" || value.includes("${") || /^(?:[/~.]|[A-Za-z]:\\)/.test(value);
-  if (isHarmless || !TELLING.test(name)) return [];
+  if (isHarmless || !mayBeSecretName(name)) return [];
   const stored = name.replaceAll(/[^\w.-]/g, "_");
   return [{ where, name: stored, instead: `${before}\${secret:${stored}}` }];
 }

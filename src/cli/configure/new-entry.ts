@@ -4,6 +4,9 @@ import { pathInside } from "../../files/paths.ts";
 import { looksRelative } from "../../config/import/relative-words.ts";
 import { serverId } from "../../config/read/server-id.ts";
 import type { Candidate } from "../../config/read/places.ts";
+import { misplacedIn } from "../../config/read/variables.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { nodeOf } from "../../source/source-node.ts";
 import { resolveEntry, type ServerEntry } from "../../transport/server-entry.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Options } from "../command/command.ts";
@@ -78,6 +81,15 @@ export function newEntry(
   const written = Object.fromEntries(Object.entries(entry).filter(([, value]) => !isNothing(value))) as ServerEntry;
   const bound = target.layer === "user" && isHere(written, from) ? { ...written, cwd: from } : written;
   resolveEntry({ ...bound, id: serverId(name) });
+  const [misplaced] = misplacedIn(nodeOf(bound), [], { inputs: [] });
+  if (misplaced) {
+    throw new NexusError("CONFIG_INVALID", `Server "${serverId(name)}": ${misplaced.what}. Nothing was added`, {
+      phase: "config",
+      server: serverId(name),
+      hint: misplaced.hint,
+      mayHaveReached: false,
+    });
+  }
   return bound;
 }
 

@@ -1,5 +1,5 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
-import { reachOf } from "../../errors/render.ts";
+import { exampleOf, reachOf } from "../../errors/render.ts";
 import { thingsToTry } from "../../errors/things-to-try.ts";
 
 export type CheckVerdict = "ok" | "note" | "warning" | "failed" | "skipped";
@@ -106,7 +106,7 @@ export function toFailedFinding(error: NexusError, seen: readonly string[] = [],
   ];
   const advice = [
     ...(details.hint === undefined ? [] : [details.hint]),
-    ...labelled("example", details.snippet),
+    ...labelled("example", exampleOf(details)),
     ...thingsToTry(error, platform).map((line) => `try: ${line}`),
   ];
   return { verdict: "failed", evidence, advice, error };

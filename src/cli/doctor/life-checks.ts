@@ -1,3 +1,4 @@
+import type { Performance } from "node:perf_hooks";
 import type { Client } from "../../client/client.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import { pluralize } from "../output/amounts.ts";
@@ -6,15 +7,24 @@ import { toFailedFinding, ok, type Finding } from "./check.ts";
 const PINGS = 5;
 const SLOW_MS = 1_000;
 
+/** `performance`; Bun and Deno do not measure how busy the program is. */
+type Clock = Pick<Performance, "now"> & Partial<Pick<Performance, "eventLoopUtilization">>;
+
 /** How fast the server answers an empty request. */
-export async function latencyFinding(client: Client, signal: AbortSignal): Promise<Finding> {
+export async function latencyFinding(
+  client: Pick<Client, "ping">,
+  signal: AbortSignal,
+  clock: Clock = performance,
+): Promise<Finding> {
   const times: number[] = [];
   try {
     for (let count = 0; count < PINGS; count++) {
-      // Time in which this program itself was busy does not count.
-      const before = performance.eventLoopUtilization();
+      const startedAt = clock.now();
+      const before = clock.eventLoopUtilization?.();
       await client.ping({ signal });
-      times.push(performance.eventLoopUtilization(before).idle);
+      // Time in which this program itself was busy does not count.
+      const { active = 0 } = clock.eventLoopUtilization?.(before) ?? {};
+      times.push(Math.max(clock.now() - startedAt - active, 0));
     }
   } catch (error) {
     if (signal.aborted) throw error;

@@ -61,7 +61,11 @@ shows only servers with a warning or a failure.`,
     const named = id !== undefined || servers.inPlace !== undefined;
     const chosen = named ? servers.pick(id) : all;
     const broken = named ? [] : files.filter(({ problem }) => problem !== undefined);
-    const sheet: Sheet = { style: (style, text) => out.style(style, text), columns: out.columns };
+    const sheet: Sheet = {
+      style: (style, text) => out.style(style, text),
+      typed: (text) => out.typed(text),
+      columns: out.columns,
+    };
     const isBrief = chosen.length >= MANY_SERVERS && !options.details;
     const show = (result: Examined, title: string) => {
       const hasProblem = result.verdict === "failed" || result.verdict === "warning";
@@ -86,7 +90,7 @@ shows only servers with a warning or a failure.`,
     const reports = await mapConcurrently(chosen, check, { limit: SERVERS_AT_ONCE, onResult });
     const examined = reports.map(({ result }) => result);
     if (out.json) out.value({ servers: examined.map(forPrograms), files: files.map(fileForPrograms) });
-    else if (chosen.length === 0 && broken.length === 0) out.line(servers.nothingStored ?? nothingThere(files));
+    else if (chosen.length === 0 && broken.length === 0) out.advice(servers.nothingStored ?? nothingThere(files));
     else out.line(summaryLine(examined, broken.length, sheet));
     const problems = broken.flatMap(({ problem }) => problem ?? []);
     return exitCodeOfAll([...problems, ...examined.flatMap(({ failures }) => failures)]);

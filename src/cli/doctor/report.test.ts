@@ -4,7 +4,7 @@ import { toFailedFinding, ok } from "./check.ts";
 import { Checkup } from "./checkup.ts";
 import { reportLines, summaryLine, wrapped, type Sheet } from "./report.ts";
 
-const PLAIN: Sheet = { style: (_style, text) => text, columns: undefined };
+const PLAIN: Sheet = { style: (_style, text) => text, typed: (text) => text, columns: undefined };
 
 function examined() {
   const checkup = new Checkup();

@@ -5,6 +5,8 @@ import type { Examined } from "./checkup.ts";
 
 export interface Sheet {
   style: (style: Style, text: string) => string;
+  /** Advice with the commands of this program as they are typed. */
+  typed: (text: string) => string;
   /** Undefined if lines are not limited. */
   columns: number | undefined;
 }
@@ -46,7 +48,9 @@ function checkLines({ title, verdict, evidence, advice = [] }: Check, width: num
   const lead = `  ${mark(verdict, sheet)} ${title.padEnd(width)}  `;
   return [
     ...hanging(lead, evidence, { width, sheet }),
-    ...advice.flatMap((text) => hanging(`${" ".repeat(width + 6)}→ `, [text], { width: width + 2, sheet })),
+    ...advice.flatMap((text) =>
+      hanging(`${" ".repeat(width + 6)}→ `, [sheet.typed(text)], { width: width + 2, sheet }),
+    ),
   ];
 }
 

@@ -43,7 +43,7 @@ export async function addRemoteServer(context: ElsewhereContext, addition: Remot
   if (out.json) {
     return out.value({ server: id, tenant: servers.tenant, enabled: added.enabled, check: tried && outcomeOf(tried) });
   }
-  if (!added.enabled) return out.line(`It is disabled. To enable it: nexus mcp enable ${id}${again}`);
+  if (!added.enabled) return out.advice(`It is disabled. To enable it: nexus mcp enable ${id}${again}`);
   const failure = tried && failureOf(tried);
   if (failure) {
     out.note(`${out.onStderr("yellow", "warning:")} The server does not work yet. ${renderForPeople(failure)}`);

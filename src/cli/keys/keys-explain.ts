@@ -1,3 +1,4 @@
+import { toolTarget } from "../../host/directory/access-target.ts";
 import type { Explanation } from "../../team/grants.ts";
 import type { ExplainedServers } from "../../team/operate/explain-use.ts";
 import { asksAnyone, defineCommand, type CommandContext } from "../command/command.ts";
@@ -69,10 +70,12 @@ async function useServers<T>(
   const { directory } = servers;
   return await use({
     directory,
-    async annotationsOf(server, name) {
+    async findTool(server, name) {
       const client = await servers.connect(directory.get(server), { signal });
       const tools = await client.listTools({ signal });
-      return tools.find((tool) => tool.name === name)?.annotations;
+      const searched = client.searchedIn(tools);
+      const found = [...tools, ...searched].find((tool) => tool.name === name);
+      return found && toolTarget(server, found, searched);
     },
   });
 }

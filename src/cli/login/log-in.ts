@@ -23,7 +23,7 @@ const TIMEOUT_MS = 5 * 60_000;
 
 /** Lets the user log in to a server, and keeps the credential. */
 export async function logIn(target: LoginTarget, options: LoginOptions): Promise<StoredCredential> {
-  const { id, entry, reach, storage } = target;
+  const { id, entry, reach, storage, guard } = target;
   const { out, surroundings, signal, timeoutMs = TIMEOUT_MS, usesBrowser = true, settings } = options;
   const { oauth } = reach;
   const known = oauth ? (oauth.clientId ?? oauth.clientMetadataUrl) : undefined;
@@ -34,6 +34,7 @@ export async function logIn(target: LoginTarget, options: LoginOptions): Promise
     trust: networkTrust(entry, {}),
     storage,
     settings,
+    guard,
     login: terminalLogin({ out, machine: surroundings, server: id, usesBrowser, isKnown }),
   });
   const limit = new AbortController();

@@ -1,4 +1,6 @@
 import type { FileCredentials } from "../../auth/oauth/credential-files.ts";
+import { secretGuard, type SecretGuard } from "../../auth/secret-guard.ts";
+import type { SecretStore } from "../../auth/secrets.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { openCredentials } from "../../host/servers/load-options.ts";
@@ -16,6 +18,8 @@ export interface LoginTarget {
   entry: ResolvedEntry;
   reach: HttpReach;
   storage: FileCredentials;
+  /** Checks where stored secrets of the entry are sent. */
+  guard: SecretGuard | undefined;
 }
 
 type TargetContext = Pick<CommandContext, "words" | "openServers" | "surroundings"> & {
@@ -37,7 +41,7 @@ export async function openTargets({ words, options, openServers }: TargetContext
 /** The server of such a command; throws if it has no login. */
 export async function pickTarget(servers: ServerSet, { words, surroundings }: TargetContext): Promise<LoginTarget> {
   const definition = servers.inPlace ?? servers.pickOnly(words);
-  return loginTarget(definition, await openCredentials(surroundings, servers.stateFolder));
+  return loginTarget(definition, await openCredentials(surroundings, servers.stateFolder), servers.secrets);
 }
 
 /** After a login or logout, the result of the last connection says nothing about the next one. */
@@ -46,8 +50,8 @@ export async function noteLogin({ id }: LoginTarget, servers: ServerSet, outcome
   if (definition) await servers.sightings.note(definition, { outcome });
 }
 
-export function loginTarget(definition: ServerDefinition, storage: FileCredentials): LoginTarget {
-  const { id, entry } = definition;
+export function loginTarget(definition: ServerDefinition, storage: FileCredentials, secrets: SecretStore): LoginTarget {
+  const { id, entry, authorizationSecrets } = definition;
   const refusal = unableToRun(definition);
   if (refusal) throw refusal;
   const reach = entry?.reach;
@@ -66,7 +70,8 @@ export function loginTarget(definition: ServerDefinition, storage: FileCredentia
       `They are sent instead of a login. Remove "Authorization" from the entry's "headers" to log in.`,
     );
   }
-  return { id, entry, reach, storage };
+  const guard = authorizationSecrets && secretGuard(authorizationSecrets, { store: secrets });
+  return { id, entry, reach, storage, guard };
 }
 
 function noLogin({ id, origin }: ServerDefinition, why: string, hint: string): NexusError {

@@ -42,10 +42,10 @@ machine in any case.`,
 });
 
 async function logOut(
-  { id, entry, reach, storage }: LoginTarget,
+  { id, entry, reach, storage, guard }: LoginTarget,
   { surroundings, signal }: CommandContext<unknown>,
 ): Promise<LogoutResult> {
-  const credentials = await openOAuth(reach, { surroundings, trust: networkTrust(entry, {}), storage });
+  const credentials = await openOAuth(reach, { surroundings, trust: networkTrust(entry, {}), storage, guard });
   try {
     return await credentials.logout(signal);
   } catch (error) {

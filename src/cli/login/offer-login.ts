@@ -36,7 +36,7 @@ async function findTarget(
   const definition = servers.inPlace ?? (server === undefined ? undefined : servers.directory.find(server));
   if (!definition || !loginUrlOf(definition)) return undefined;
   try {
-    return loginTarget(definition, await openCredentials(surroundings, servers.stateFolder));
+    return loginTarget(definition, await openCredentials(surroundings, servers.stateFolder), servers.secrets);
   } catch {
     // It has no login, so the refusal is about something else.
     return undefined;

@@ -53,7 +53,8 @@ export async function showTool(
       if (index > 0) out.line();
       const title = servers.inPlace ? tool.name : `${server}.${tool.name}`;
       const isTypable = visible(title) === title;
-      const call = `nexus mcp call ${isTypable ? quoteWord(title) : modelName(server, tool.name)}${servers.optionsAgain}`;
+      const words = `${isTypable ? quoteWord(title) : modelName(server, tool.name)}${servers.optionsAgain}`;
+      const call = out.typed(`nexus mcp call ${words}`);
       for (const line of toolDetails(tool, { title, call }, out)) out.line(line);
       if (!isTypable) out.note("Its name has characters that cannot be typed; the call uses an equivalent name.");
     }

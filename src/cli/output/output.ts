@@ -1,7 +1,8 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { errorLines } from "./error-lines.ts";
-import { questionColumns } from "./quoted-lines.ts";
+import { withTypedName } from "./typed-name.ts";
+import { questionColumns, terminalStream } from "./quoted-lines.ts";
 import { visible, visibleJson, visibleLines } from "../../text/visible.ts";
 
 const STYLES = {
@@ -29,17 +30,29 @@ function withoutStyle(text: string): string {
     .join("");
 }
 
+export interface OutputOptions {
+  json: boolean;
+  colours: boolean;
+  /** The terminal supports only plain lines. */
+  isDumb?: boolean;
+  /** What a person types to run this program. */
+  name?: string;
+}
+
 /** Writes to the terminal or to files. Results go to stdout, everything else to stderr. */
 export class Output {
   readonly json: boolean;
   readonly #colours: boolean;
   readonly #isDumb: boolean;
+  readonly #name: string;
   /** The form of the log; undefined: as the results. */
   #logForm: LogForm | undefined;
+  /** Notes are part of a talk with the user. */
+  #isTalk = false;
 
-  /** `isDumb`: the terminal supports only plain lines. */
-  constructor({ json, colours, isDumb = false }: { json: boolean; colours: boolean; isDumb?: boolean }) {
+  constructor({ json, colours, isDumb = false, name = "nexus" }: OutputOptions) {
     this.json = json;
+    this.#name = name;
     this.#isDumb = isDumb;
     this.#colours = colours;
     endQuietlyOnClosedPipe();
@@ -52,12 +65,17 @@ export class Output {
 
   /** Whether there is a user at the terminal, even if it is not used for questions. */
   get isAtTerminal(): boolean {
-    return process.stdin.isTTY && process.stderr.isTTY;
+    return process.stdin.isTTY && this.people.isTTY;
   }
 
-  /** Whether stderr can show moving progress. */
+  /** Where notes and questions are shown. */
+  get people(): NodeJS.WriteStream {
+    return this.#isTalk ? terminalStream() : process.stderr;
+  }
+
+  /** Whether it can show moving progress. */
   get showsProgress(): boolean {
-    return process.stderr.isTTY && !this.json && !this.#isDumb;
+    return this.people.isTTY && !this.json && !this.#isDumb;
   }
 
   /** Characters per line; undefined if lines are not limited, as in a file. */
@@ -75,9 +93,27 @@ export class Output {
     this.#logForm = form;
   }
 
+  /**
+   * From now on the user is asked and told at the terminal, also if stderr goes to a file: what a question is about must
+   * be seen. The log and errors stay on stderr.
+   */
+  talkAtTerminal(): void {
+    this.#isTalk = true;
+  }
+
   /** A line of the result, for people. */
   line(text = ""): void {
     process.stdout.write(`${this.#visible(text)}\n`);
+  }
+
+  /** A line that is not data but tells people what they can do, with commands as they are typed. */
+  advice(text: string): void {
+    this.line(this.typed(text));
+  }
+
+  /** A text for people with the commands of this program as they are typed here. */
+  typed(text: string): string {
+    return withTypedName(text, this.#name);
   }
 
   /** A part of a line of the result, for people. */
@@ -99,14 +135,14 @@ export class Output {
   note(text: string): void {
     if (this.json) return;
     if (this.#logForm === "json") return this.log("info", withoutStyle(text).trim());
-    process.stderr.write(`${this.#visible(text)}\n`);
+    this.people.write(`${this.#visible(this.typed(text))}\n`);
   }
 
   /** A log line: dim for people, a JSON object for programs. */
   log(level: string, message: string, data?: Readonly<Record<string, unknown>>): void {
     if (!this.logsJson) {
       const about = data ? ` ${JSON.stringify(data)}` : "";
-      const line = this.onStderr("dim", visible(`${message}${about}`));
+      const line = this.#styledFor(process.stderr, "dim", visible(`${message}${about}`));
       return void process.stderr.write(`${this.#visible(line)}\n`);
     }
     const entry = { time: new Date().toISOString(), level, message, ...data };
@@ -114,9 +150,9 @@ export class Output {
     process.stderr.write(`${visibleJson(JSON.stringify(value))}\n`);
   }
 
-  /** Raw text to stderr, for lines that are overwritten. */
+  /** Raw text beside the result, for lines that are overwritten. */
   draw(text: string): void {
-    process.stderr.write(text);
+    this.people.write(text);
   }
 
   error(error: NexusError): void {
@@ -124,19 +160,26 @@ export class Output {
     if (this.json) process.stderr.write(`${visibleJson(JSON.stringify(rendered))}\n`);
     else if (this.#logForm === "json") this.log("error", error.message, rendered);
     else {
-      const text = errorLines(error, questionColumns()).join("\n");
-      process.stderr.write(`${text.replace("nexus:", this.onStderr("red", "nexus:"))}\n`);
+      const text = errorLines(this.#withTypedNames(error), questionColumns(process.stderr)).join("\n");
+      const label = this.#styledFor(process.stderr, "red", "nexus:");
+      process.stderr.write(`${text.replace("nexus:", label)}\n`);
     }
   }
 
   /** Styled for stdout. */
   style(style: Style, text: string): string {
-    return process.stdout.isTTY ? this.#styled(style, text) : text;
+    return this.#styledFor(process.stdout, style, text);
   }
 
-  /** Styled for stderr. */
+  /** Styled for notes. */
   onStderr(style: Style, text: string): string {
-    return process.stderr.isTTY ? this.#styled(style, text) : text;
+    return this.#styledFor(this.people, style, text);
+  }
+
+  /** The message and what a server wrote stay as they are. */
+  #withTypedNames(error: NexusError): NexusError {
+    const { hint } = error.details;
+    return hint === undefined ? error : error.amended({ hint: this.typed(hint) });
   }
 
   /** Escapes invisible characters in any text, except our own colours. */
@@ -146,8 +189,8 @@ export class Output {
     return parts.map((part, index) => (index % 2 === 1 ? part : visibleLines(part))).join("");
   }
 
-  #styled(style: Style, text: string): string {
-    if (!this.#colours) return text;
+  #styledFor(stream: NodeJS.WriteStream, style: Style, text: string): string {
+    if (!this.#colours || !stream.isTTY) return text;
     const [on, off] = STYLES[style];
     return `\u001b[${on}m${text}\u001b[${off}m`;
   }

@@ -12,7 +12,12 @@ export function quotedLines(text: string, columns: number | undefined): string[]
   return fitted(visibleLines(text).replaceAll("\t", "    "), width).map((row) => `${INDENT}${row}`);
 }
 
-/** Cells of a row on stderr; undefined if rows are not limited. The last cell stays free. */
-export function questionColumns(): number | undefined {
-  return process.stderr.isTTY ? Math.max(process.stderr.columns, 20) - 1 : undefined;
+/** The terminal on which a person is asked: that of stderr, or that of stdout where stderr goes to a file. */
+export function terminalStream(): NodeJS.WriteStream {
+  return !process.stderr.isTTY && process.stdout.isTTY ? process.stdout : process.stderr;
+}
+
+/** Cells of a row in a question; undefined if rows are not limited. The last cell stays free. */
+export function questionColumns(stream = terminalStream()): number | undefined {
+  return stream.isTTY ? Math.max(stream.columns, 20) - 1 : undefined;
 }

@@ -21,7 +21,7 @@ const MAX_FALLBACK = 500;
 export async function askFor(out: Output, { text, hidden, fallback, signal }: TerminalQuestion): Promise<string> {
   const prompt = `${visible(text)}${fallback === undefined ? "" : ` [${visible(shorten(fallback, MAX_FALLBACK))}]`}: `;
   // Reading begins before the prompt is shown, because the terminal hides typed text only from then on.
-  const reading = readLine(hidden ? undefined : prompt, signal);
+  const reading = readLine(hidden ? undefined : { prompt, output: out.people }, signal);
   if (hidden) out.draw(prompt);
   // End the line of the question, also if there was no answer.
   const answer = await reading.catch((error: unknown) => {
@@ -32,11 +32,17 @@ export async function askFor(out: Output, { text, hidden, fallback, signal }: Te
   return answer === "" ? (fallback ?? "") : answer;
 }
 
-/** Without a prompt nothing is shown, not even typed text. */
-async function readLine(prompt: string | undefined, signal: AbortSignal | undefined): Promise<string> {
+/** What is shown while a line is typed. */
+interface ShownLine {
+  prompt: string;
+  output: Writable;
+}
+
+/** Without something shown, typed text is not shown either. */
+async function readLine(shown: ShownLine | undefined, signal: AbortSignal | undefined): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const output = prompt === undefined ? silent : process.stderr;
-  const reader = createInterface({ input: process.stdin, output, terminal: true, prompt: prompt ?? "" });
+  const { prompt, output } = shown ?? { prompt: "", output: silent };
+  const reader = createInterface({ input: process.stdin, output, terminal: true, prompt });
   const lines: string[] = [];
   let begun = "";
   let onAbort = () => {};

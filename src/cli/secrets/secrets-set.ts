@@ -16,8 +16,8 @@ Asks for the value without showing it, or reads it from stdin if stdin is not a 
 The value is never an argument, because arguments are stored in the shell's history and visible to other users.
 
 Secrets are stored encrypted: those of tenants in the gateway's database, and if a database was chosen, also those of the tenant
-default; otherwise in your own files. Entries use them as \${secret:name} in "env", "headers" and all other fields. The tools of an API
-use secrets that start with the name of their server: capcorn.user.
+default; otherwise in your own files. Entries use them as \${secret:name} in "env", "headers", "oauth",
+and in the path and the query of "url". The tools of an API use secrets that start with the name of their server: capcorn.user.
 
 A secret is sent only to its allowed origins: for a server of a tool file, the address in that file; for others, the first
 address it is sent to. "nexus secrets allow" adds an origin. A new value keeps the recorded origins.

@@ -55,7 +55,7 @@ library's connect(), lists its features, calls a tool, and stops it.`,
       prompts.map((prompt) => [prompt.name, prompt.description]),
     );
     out.line(`\necho(text: "Hello from Nexus") answers: ${greeting.content.map(({ text }) => text ?? "").join(" ")}`);
-    out.line(
+    out.advice(
       `\nNext, try your own server: nexus mcp connect --stdio "COMMAND …", or the library's connect() (docs/guide/client.md).`,
     );
   },

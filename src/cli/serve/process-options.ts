@@ -31,8 +31,10 @@ export function limitProcesses(
   const processes = new ProcessBudget({ processes: most, ...own }, options);
   return {
     processes,
-    onConfiguration: ({ gateway }) =>
-      processes.setLimits({ processes: most, ...(gateway && gatewayLimits(gateway)), ...own }),
+    onConfiguration: ({ gateway }) => {
+      const { firstListMs: _, ...limits } = gateway ? gatewayLimits(gateway) : {};
+      processes.setLimits({ processes: most, ...limits, ...own });
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { readWait } from "../../config/gateway-limits.ts";
 import { serverId } from "../../config/read/server-id.ts";
 import { DEFAULT_PORT } from "../../gateway/index.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
@@ -21,6 +22,11 @@ export const SERVE_OPTIONS = {
     type: "string",
     value: "25s",
     help: "close streams of 2025-11-25 clients after this time and let them reconnect; for proxies that limit the duration of responses",
+  },
+  "first-list-wait": {
+    type: "string",
+    value: "10s",
+    help: "how long the list of all servers waits for a server that was never seen before, for clients that cannot be told later that the list has changed; default: 10s, or gateway.limits.firstListWait",
   },
   "allow-host": {
     type: "string",
@@ -64,7 +70,7 @@ export interface ServeTarget {
     allowedHosts: readonly string[] | undefined;
     allowedOrigins: readonly string[] | undefined;
   };
-  limits: { streamMs?: number };
+  limits: { streamMs?: number; firstListMs?: number };
   /** The only servers to serve; undefined: all. */
   only: readonly string[] | undefined;
 }
@@ -75,7 +81,8 @@ export function parseTarget(options: ServeValues): ServeTarget {
   if (options.stdio && (options.port !== undefined || options.host !== undefined)) {
     throw wrongUsage("--stdio does not listen on a port", "Remove --port and --host, or remove --stdio.");
   }
-  const streamMs = durationOf(options["max-stream"]);
+  const streamMs = streamOf(options["max-stream"]);
+  const firstListMs = waitOf(options["first-list-wait"]);
   const reach = {
     address: addressOf(options.host),
     allowedHosts: options["allow-host"],
@@ -87,7 +94,11 @@ export function parseTarget(options: ServeValues): ServeTarget {
   const only = options.server?.map(serverId);
   if (options.demo && only)
     throw wrongUsage("--demo does not serve configured servers", "Remove --server, or remove --demo.");
-  return { port, reach, limits: streamMs === undefined ? {} : { streamMs }, only };
+  const limits = {
+    ...(streamMs === undefined ? {} : { streamMs }),
+    ...(firstListMs === undefined ? {} : { firstListMs }),
+  };
+  return { port, reach, limits, only };
 }
 
 /** The form of the log; undefined: the one that goes with `--json`. */
@@ -118,7 +129,16 @@ function originsOf(given: readonly string[] | undefined): string[] | undefined {
   });
 }
 
-function durationOf(given: string | undefined): number | undefined {
+function waitOf(given: string | undefined): number | undefined {
+  const ms = readWait(given);
+  if (given === undefined || ms !== undefined) return ms;
+  throw wrongUsage(
+    `--first-list-wait "${given}" is not a valid duration`,
+    "Use a duration up to 10 minutes: 10s, 500ms. 0s waits no longer than for other clients.",
+  );
+}
+
+function streamOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const ms = parseDuration(given);
   if (ms !== undefined && ms >= SHORTEST_STREAM_MS) return ms;

@@ -6,6 +6,7 @@ import type { SecretStore } from "../../auth/secrets.ts";
 import { removeTenantFolder } from "../../auth/tenant-folder.ts";
 import { loadWorkshop, openApi } from "../../compose/open-api.ts";
 import { openPublished, storedState } from "../../compose/stored-state.ts";
+import { gatewayLimits } from "../../config/gateway-limits.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { serve as serveHttp, serveStdio } from "../../gateway/index.ts";
 import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
@@ -36,8 +37,8 @@ export const serve = defineCommand({
   usage: "nexus serve [--port N] [--host H] [--stdio] [--server ID]… [--demo]",
   description: `Serves all configured servers at /mcp, a single server at /servers/<id>/mcp, a set at /sets/<name>/mcp, and HTTP+SSE at /sse, for clients of every
 revision. /healthz, /readyz and /metrics report its state. Changes of configuration files take effect while it runs.
-Ctrl-C or SIGTERM waits up to 10 seconds for running calls; a second signal stops immediately. With --stdio, the end of the
-input does the same, and a signal stops immediately.`,
+Ctrl-C or SIGTERM waits up to 10 seconds for running calls and refuses new ones; a second signal stops immediately. With
+--stdio, the end of the input does the same, and a signal after it stops immediately.`,
   words: { min: 0, max: 0 },
   options: SERVE_OPTIONS,
   examples: [
@@ -161,7 +162,8 @@ async function serveNetwork(host: Host, entrance: ServeDoor, serving: Serving): 
   using tenants = await openTenants(host, { ...entrance, onHost }, serving);
   const sealKey = store?.masterKey.derive("seal");
   const kept = { door, sets, allowance, audit, sealKey, openTenant: tenants?.open, operations };
-  const { port, reach, limits } = target;
+  const { port, reach } = target;
+  const limits = limitsOf(host, target);
   await using gateway = await serveHttp({ host, port, ...reach, ...kept, stateFolder, logger, limits });
   operations?.attach(gateway);
   tenants?.onRemoved((tenant) => {
@@ -181,6 +183,12 @@ async function serveNetwork(host: Host, entrance: ServeDoor, serving: Serving): 
   out.note(isBusy ? "Stopping: waiting for running calls. Press Ctrl-C again to stop immediately." : "Stopping.");
 }
 
+/** Those of the command line, and below them those of the configuration at the start. */
+function limitsOf({ configuration }: Host, { limits }: ServeTarget): ServeTarget["limits"] {
+  const { firstListMs } = configuration?.gateway ? gatewayLimits(configuration.gateway) : {};
+  return { ...(firstListMs === undefined ? {} : { firstListMs }), ...limits };
+}
+
 /** The other tenants, whose hosts share the budget of processes. */
 async function openTenants(
   host: Host,
@@ -193,15 +201,16 @@ async function openTenants(
 }
 
 /** Serves one client until it is gone. A single chosen server keeps its names. */
-async function servePipes(host: Host, { context, target: { only }, logger }: Serving): Promise<void> {
+async function servePipes(host: Host, { context, target, logger }: Serving): Promise<void> {
+  const { only } = target;
   const [server] = only?.length === 1 ? only : [];
   const ended = new AbortController();
   // When the client is gone, the command ends and stops its servers.
   process.stdout.removeAllListeners("error").on("error", () => ended.abort());
   try {
     const { stdin: input, stdout: output } = process;
-    const signal = AbortSignal.any([context.signal, ended.signal]);
-    await serveStdio({ host, server, input, output, logger, signal });
+    const signals = { signal: ended.signal, drain: context.signal };
+    await serveStdio({ host, server, input, output, logger, ...signals, limits: limitsOf(host, target) });
   } finally {
     process.stdin.destroy();
   }

@@ -50,26 +50,43 @@ function factsOf(found: StoreCheck): Record<string, unknown> {
 function tell(out: Output, found: StoreCheck, { address: { shown }, isDefault, optionsAgain }: ChosenStore): void {
   const migrate = `nexus store migrate${optionsAgain}`;
   if (found.kind === "absent") {
-    return out.line(`There is no store at ${shown}${isDefault ? " yet" : ""}. To create it: ${migrate}`);
+    return out.advice(`There is no store at ${shown}${isDefault ? " yet" : ""}. To create it: ${migrate}`);
   }
   if (found.kind === "outdated") {
-    return out.line(`The store ${shown} has the older schema version ${found.version}. Run: ${migrate}`);
+    return out.advice(`The store ${shown} has the older schema version ${found.version}. Run: ${migrate}`);
   }
   const damage = damageOf(found);
   if (found.kind === "checked" && damage.length === 0) {
-    const rows = Object.entries(namedRows(found.rows)).map(([name, count]) =>
-      counted(count, name.replaceAll("_", " ")),
-    );
-    return out.line(`The store ${shown} has no damage: schema version ${found.version}, ${rows.join(", ")}.`);
+    const rows = Object.entries(namedRows(found.rows)).map(([table, count]) => rowText(table, count));
+    out.line(`The store ${shown} has no damage: schema version ${found.version}. It contains:`);
+    return rows.forEach((row) => out.line(`  ${row}`));
   }
   out.line(`The store ${shown} is damaged:`);
   for (const problem of damage) out.line(`  ${problem}`);
   out.note(`Restore a backup into a new database: nexus store restore FILE --database ADDRESS`);
 }
 
-/** `1 tenant`, `2 tenants`; "trust" has no plural. */
-function counted(count: number, name: string): string {
-  return pluralize(count, name.replace(/s$/, ""), name);
+/** What a row of a table is, one and several. A table that is not named here has its own name. */
+const ROWS: Readonly<Record<string, readonly [one: string, several: string]>> = {
+  tenants: ["tenant", "tenants"],
+  api_keys: ["API key", "API keys"],
+  secrets: ["secret", "secrets"],
+  writes: ["recorded write of an API", "recorded writes of APIs"],
+  servers: ["server of a tenant", "servers of tenants"],
+  sets: ["set", "sets"],
+  definitions: ["definition that was listed by a server", "definitions that were listed by servers"],
+  trust: ["trusted file", "trusted files"],
+  api_versions: ["published version of an API", "published versions of APIs"],
+  api_instances: ["instance of an API", "instances of APIs"],
+  api_usage: ["count of the use of an API version", "counts of the use of API versions"],
+  audit: ["block of audit records", "blocks of audit records"],
+  audit_heads: ["chain of audit records", "chains of audit records"],
+  audit_checkpoints: ["checkpoint of the audit", "checkpoints of the audit"],
+};
+
+function rowText(table: string, count: number): string {
+  const [one, several] = ROWS[table] ?? [table.replaceAll("_", " "), table.replaceAll("_", " ")];
+  return pluralize(count, one, several);
 }
 
 /** Table names without their prefix. */

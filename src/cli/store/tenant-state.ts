@@ -106,6 +106,10 @@ export class TenantState implements ServerSource {
     return store;
   }
 
+  get keepsDefinitions(): boolean {
+    return this.#mayHaveStore();
+  }
+
   /** For `default`, the user's own database is used if no other was chosen. */
   async openLedger(): Promise<OpenedLedger> {
     const shared = await this.findStore();

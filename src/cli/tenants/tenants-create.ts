@@ -25,7 +25,7 @@ export const tenantsCreate = defineCommand({
     const { name } = tenant;
     if (out.json) out.value(tenant);
     else
-      out.line(
+      out.advice(
         `Created the tenant "${name}". Add a server: nexus mcp add NAME --tenant ${name} -- COMMAND …, and a key: nexus keys create NAME --tenant ${name} --allow '*'`,
       );
   },

@@ -72,7 +72,7 @@ export function showToolFiles(out: Output, files: readonly ProjectToolFile[]): v
       out.line(`${visible(path)} (server ${server})`);
       showForApproval(out, { api, lock: undefined, quotes: false, changes: differences(undefined, api, documents) });
     } else if (!isLocked) {
-      out.line(`${visible(path)} (server ${server}) is not approved, so it is not served: nexus api approve`);
+      out.advice(`${visible(path)} (server ${server}) is not approved, so it is not served: nexus api approve`);
       out.line();
     }
   }

@@ -2,6 +2,7 @@ import { LazyCredentials } from "../../auth/authorize/lazy-credentials.ts";
 import type { LoginHint, OAuthCredentials } from "../../auth/authorize/oauth-credentials.ts";
 import type { AuthHttpOptions } from "../../auth/oauth/auth-http.ts";
 import type { LoginHandler } from "../../auth/oauth/login-handler.ts";
+import type { SecretGuard } from "../../auth/secret-guard.ts";
 import type { OAuthSettings } from "../../auth/oauth/oauth-settings.ts";
 import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import { HiddenValues } from "../../errors/hidden-values.ts";
@@ -27,6 +28,10 @@ export interface AuthorizationOptions {
   /** Whose storage it is, for caches that several share; default: nobody else's. */
   owner?: string | undefined;
   logger?: Logger | undefined;
+  /** Checks where stored secrets of the entry are sent. */
+  guard?: SecretGuard | undefined;
+  /** Other values that are masked in errors and in the log. */
+  secrets?: HiddenValues | undefined;
   /** Called for every request to the authorization server. */
   onRequest?: AuthHttpOptions["onRequest"];
 }
@@ -34,7 +39,7 @@ export interface AuthorizationOptions {
 /** Authorizes the requests to a server as its entry says; undefined where it has an authorization of its own or none. */
 export function credentialsFor(reach: HttpReach, options: AuthorizationOptions): CredentialSource | undefined {
   if (reach.oauth === false || hasAuthorization(reach)) return undefined;
-  const hidden = new HiddenValues([]);
+  const hidden = new HiddenValues([]).with(options.secrets);
   return new LazyCredentials({
     server: reach.url,
     storage: options.storage,
@@ -64,6 +69,7 @@ export async function openOAuth(
     http: {
       network: { ...networkOptions(trust, surroundings), connectTimeoutMs },
       publicOnly: trust.publicOnly,
+      guard: options.guard,
       onRequest: options.onRequest,
     },
     owner,

@@ -72,6 +72,8 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_TOTAL_MS = 600_000;
 /** Maximum number of characters of a progress message in an error. */
 const MAX_LAST_WORDS = 1_000;
+/** A timer that fires so much later was held up. */
+const LATE_MS = 20;
 
 /**
  * The lifetime of one call with all attempts and rounds: its timeout, the caller's signal, and what must stop with it.
@@ -94,6 +96,7 @@ export class CallScope implements Timed {
   /** The message of the last progress report, unchanged. */
   lastProgress: unknown;
   readonly #deadlines: Deadlines;
+  #isExpiring = false;
   readonly #timeoutMs: number;
   readonly #totalMs: number;
   #startedAt: number;
@@ -181,6 +184,19 @@ export class CallScope implements Timed {
   }
 
   expire(): void {
+    if (this.#isExpiring) return;
+    if (this.remainingMs > -LATE_MS) return this.#timeOut();
+    // This program was busy: what has arrived meanwhile, perhaps in time, is read in this turn.
+    this.#isExpiring = true;
+    setImmediate(() => {
+      this.#isExpiring = false;
+      if (this.isFinished || this.stopped) return;
+      if (this.remainingMs <= 0) this.#timeOut();
+      else this.#deadlines.wakeWithin(this.remainingMs);
+    });
+  }
+
+  #timeOut(): void {
     const seconds = Math.round((performance.now() - this.#startedAt) / 100) / 10;
     this.stop(
       new NexusError("TIMEOUT", `No answer ${this.#source} after ${seconds} s${this.#lastWords()}`, {

@@ -26,24 +26,27 @@ export class Inbox implements PeerListener {
   /** For caches and subscriptions of this client. */
   onChange: NotificationListener = () => {};
   readonly #questions: Questions;
+  readonly #server: string;
   readonly #logger: Logger;
 
   constructor(desk: InputDesk, logger: Logger) {
     this.#questions = new Questions(desk, logger);
+    this.#server = desk.server;
     this.#logger = logger;
   }
 
   request(request: Request, scope: CallScope | undefined): void {
     // Modern clients MUST NOT send responses, so the request cannot be refused either.
     if (this.isModern)
-      this.#logger.warn(`a modern server sent a request, which the protocol forbids: ${request.method}`);
+      this.#logger.warn(`"${this.#server}" sent ${request.method}, which the protocol forbids to a modern server`);
     else if (this.peer) void this.#questions.answer(this.peer, request, scope);
   }
 
   notification(notification: Notification, scope: CallScope | undefined): void {
     const { method, params } = notification;
     if (isNestedDeeper(params)) {
-      return this.#logger.warn(`${method} was dropped because it is nested deeper than ${MAX_NESTING} levels`);
+      const what = `${method} of "${this.#server}"`;
+      return this.#logger.warn(`${what} was dropped because it is nested deeper than ${MAX_NESTING} levels`);
     }
     if (method === "notifications/progress") {
       if (scope) callListener(() => reportProgress(params, scope), this.#logger);

@@ -27,7 +27,8 @@ export interface InputContext {
 
 /** Answers roots from the server's entry itself, and passes other questions to the provider. */
 export class InputDesk {
-  readonly #server: string;
+  /** The server that asks. */
+  readonly server: string;
   readonly #provider: InputProvider | undefined;
   readonly #among: InputDesk | undefined;
   #roots: readonly Root[] | undefined;
@@ -39,7 +40,7 @@ export class InputDesk {
     roots: readonly Root[] | undefined,
     among?: InputDesk,
   ) {
-    this.#server = server;
+    this.server = server;
     this.#provider = provider;
     this.#roots = roots;
     this.#among = among;
@@ -59,7 +60,7 @@ export class InputDesk {
 
   /** A desk for one of several clients that share a connection; roots that it sets are its own. */
   shared(): InputDesk {
-    return new InputDesk(this.#server, this.#provider, undefined, this);
+    return new InputDesk(this.server, this.#provider, undefined, this);
   }
 
   /** The capabilities for a call with this provider. Only legacy servers learn that roots can change. */
@@ -88,14 +89,14 @@ export class InputDesk {
     if (!provider || !this.declares(request, provider)) {
       throw new NexusError(
         "CAPABILITY_MISSING",
-        `Server "${this.#server}" sent ${request.method}, but the client did not declare this capability`,
+        `Server "${this.server}" sent ${request.method}, but the client did not declare this capability`,
         {
           hint: `Pass an "input" with this capability to connect().`,
         },
       );
     }
     try {
-      const answer: unknown = await provider.handle(request as InputRequest, { ...context, server: this.#server });
+      const answer: unknown = await provider.handle(request as InputRequest, { ...context, server: this.server });
       if (!isRecord(answer))
         throw new Error(`handle() returned ${answer === null ? "null" : typeof answer}, not an object`);
       return request.method === "elicitation/create" ? withDefaults(request, answer, provider.capabilities) : answer;

@@ -1,10 +1,12 @@
 import { changeMethod } from "../../protocol/list-kinds.ts";
 import type { Tool } from "../../protocol/mcp.ts";
+import { LIST_METHODS } from "../../protocol/methods.ts";
+import { findsOthers, isSearched, WITH_SEARCHED } from "../../protocol/shown-tools.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Inbox } from "./inbox.ts";
-import { readList, type KnownLists, type ListReading } from "./lists.ts";
+import { readList, usableItems, type KnownLists, type ListReading } from "./lists.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { factsOf, UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
 
@@ -21,6 +23,7 @@ export class ListReader {
   readonly #options: ListReaderOptions;
   /** The items of each list as the server sent them. */
   readonly #received = new WeakMap<readonly unknown[], readonly unknown[]>();
+  readonly #searched = new WeakMap<readonly unknown[], readonly Tool[]>();
 
   constructor(options: ListReaderOptions) {
     this.#options = options;
@@ -40,17 +43,36 @@ export class ListReader {
     return this.#received.get(list) ?? list;
   }
 
+  /** The tools of a list that was read here which only searching finds: those of an API in this process. */
+  searchedFor(list: readonly unknown[]): readonly Tool[] {
+    return this.#searched.get(list) ?? [];
+  }
+
   /** Skips tools that HTTP clients must not offer, with a warning. */
   async readTools(scope: CallScope): Promise<Tool[]> {
     const { conversation, inbox } = this.#options;
     const { changes } = inbox;
-    const { list: listed, received } = await readList("tools", this.#readingIn(scope));
+    const { list, received } = await this.#readAllTools(scope);
+    const listed = list.filter((tool) => !isSearched(tool));
     const facts = new Map<string, ToolFacts>();
     conversation.tools = facts;
     const tools = listed.filter((tool) => this.#keepFacts(tool, facts));
     this.#received.set(tools, received);
+    if (list.length > listed.length) this.#searched.set(tools, list.filter(isSearched));
     if (changes === inbox.changes) inbox.known.tools = tools;
     return tools;
+  }
+
+  /** An API in this process also lists the tools that are found by searching. */
+  async #readAllTools(scope: CallScope): ReturnType<typeof readList<"tools">> {
+    const reading = this.#readingIn(scope);
+    const { conversation } = reading;
+    const first = await readList("tools", reading);
+    if (conversation.peer.kind !== "memory" || !findsOthers(first.list)) return first;
+    const { tools: found } = await conversation.exchange(LIST_METHODS.tools, WITH_SEARCHED, scope);
+    if (!Array.isArray(found)) return first;
+    const list = usableItems("tools", found, reading) as unknown as Tool[];
+    return { list, received: found };
   }
 
   /** Call this when the server reports that the known tools are wrong. */

@@ -107,6 +107,7 @@ function quoted(name: string): string {
 
 function faultOf(value: unknown): string {
   if (value === undefined) return "is missing";
+  if (value === "") return "is empty";
   return value === null ? "is null" : "is not valid";
 }
 

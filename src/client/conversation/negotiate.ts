@@ -163,7 +163,7 @@ async function agreeOverPipe(peer: Peer, options: NegotiateOptions): Promise<Neg
       return probed(peer, await initializeOrListTools(peer, introduction, found));
     case "no-evidence": {
       if (found.error.code !== "SERVER_EXITED" || isOrdinaryProgram(found.error, peer)) throw found.error;
-      return startAnew(options);
+      return startAnew(options, found.error);
     }
   }
 }
@@ -194,9 +194,14 @@ class Silence {
 }
 
 /** Some servers exit on any request before `initialize`: a new process gets `initialize` first. */
-async function startAnew({ open, transport, introduction }: NegotiateOptions): Promise<Negotiated> {
+async function startAnew({ open, transport, introduction }: NegotiateOptions, exit: NexusError): Promise<Negotiated> {
   const fresh = await open(transport);
-  return probed(fresh, await initialize(fresh, introduction));
+  try {
+    return probed(fresh, await initialize(fresh, introduction));
+  } catch (error) {
+    // The time is that of both starts: on a busy machine too little is left for the second one to fail as well.
+    throw error instanceof NexusError && error.code === "TIMEOUT" ? exit : error;
+  }
 }
 
 /**
@@ -218,7 +223,7 @@ async function initializeWhileProbing(
   } catch (error) {
     // A slow process that exits because of the probe does so only now.
     const isGone = error instanceof NexusError && error.code === "SERVER_EXITED";
-    if (isGone && !isOrdinaryProgram(error, peer)) return startAnew(options);
+    if (isGone && !isOrdinaryProgram(error, peer)) return startAnew(options, error);
     if (!wasRefused(error)) throw error;
     const late = await Promise.race([probe, discover(peer, introduction, "nexus-probe-2")]);
     if (late.kind === "modern") return probed(peer, late.agreement);

@@ -205,7 +205,8 @@ export class Peer implements PendingOwner {
     const { id, cancelBy } = pending.outgoing;
     if (cancelBy === "notification") {
       this.notify("notifications/cancelled", { requestId: id, reason }).catch((error: unknown) => {
-        this.#logger.debug("a cancellation could not be sent", { id, reason: messageOf(error) });
+        const server = this.#server;
+        this.#logger.debug("a cancellation could not be sent", { server, id, reason: messageOf(error) });
       });
     }
     pending.sending?.abandon();
@@ -216,6 +217,10 @@ export class Peer implements PendingOwner {
     if (names.length > MAX_NAMED) shown.push(`${names.length - MAX_NAMED} more`);
     const what = `${method} of "${this.#server}"`;
     this.#logger.warn(`skipped in ${what} because it is nested deeper than ${MAX_NESTING} levels: ${shown.join(", ")}`);
+  }
+
+  get isEnding(): boolean {
+    return this.gone === undefined && this.child?.hasExited === true;
   }
 
   /** Adds the last output of the server to an error about it. */
@@ -310,7 +315,7 @@ function receiverFor({
       const id = isRequestId(message.id) ? message.id : streamOf;
       const waiting = id === undefined ? undefined : pending.get(id);
       if (waiting) waiting.answer(message);
-      else logger.debug("an answer without a waiting request was dropped", { id: message.id });
+      else logger.debug(`an answer of "${server}" without a waiting request was dropped`, { id: message.id });
     },
     discarded: (what) => receiveDiscarded(what),
   };
@@ -340,7 +345,7 @@ function receiverFor({
       logger.warn(`server "${server}" ${verb} text that is not JSON-RPC: ${excerpt.trim()}`, { excerpt });
       return;
     }
-    logger.warn(what.error.message);
+    logger.warn(`"${server}": ${what.error.message}`);
     if (what.answered === "nothing") return;
     const waiting = what.answered === "unknown" ? pending.values() : [pending.get(what.answered.id)];
     for (const one of waiting) one?.fail(what.error);

@@ -27,6 +27,8 @@ export interface PendingOwner {
   cancel(pending: PendingRequest, reason: string): void;
   resume(pending: PendingRequest, point: ResumePoint, end: StreamEnd): Sending | undefined;
   describe(error: NexusError): NexusError;
+  /** Whether the connection is about to be lost, which says why no answer comes. */
+  readonly isEnding: boolean;
   /** Reports list items that were skipped because they are nested too deeply. */
   leftOut(method: string, names: readonly string[]): void;
 }
@@ -94,6 +96,8 @@ export class PendingRequest implements Delivery, Stoppable {
   }
 
   stop(error: NexusError): void {
+    // On a busy machine the time can be over before the end of the process is dealt with, which is the reason.
+    if (error.code === "TIMEOUT" && this.#owner.isEnding) return;
     if (!this.#finishOnce()) return;
     const mayHaveReached = this.sending?.started ?? true;
     this.#owner.cancel(this, error.message);

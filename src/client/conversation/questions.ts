@@ -85,7 +85,7 @@ export class Questions {
   }
 
   #refuse({ method }: Request, error: unknown): Answer {
-    this.#logger.error(`a question of the server was not answered: ${messageOf(error)}`, { error });
+    this.#logger.error(`${method} of "${this.#desk.server}" was not answered: ${messageOf(error)}`, { error });
     return { error: refusal(method, error) };
   }
 
@@ -98,7 +98,7 @@ export class Questions {
     try {
       await peer.respond(id, answer);
     } catch (error) {
-      this.#logger.error(`the answer to ${method} could not be sent: ${messageOf(error)}`);
+      this.#logger.error(`the answer to ${method} of "${this.#desk.server}" could not be sent: ${messageOf(error)}`);
       if (!peer.gone && !(error instanceof NexusError)) {
         await peer.respond(id, { error: { code: INTERNAL_ERROR, message: NOT_ANSWERED } }).catch(() => {});
       }

@@ -8,7 +8,7 @@ import { ClientVariables, obstacle } from "./client-variables.ts";
 /** An entry in the format of another program. */
 export interface ClientEntry {
   value: Record<string, unknown>;
-  /** Settings that the program does not support and that do not change which server it is. */
+  /** Settings that are not written for the program, because they do not change which server it is. */
   leftOut: readonly string[];
 }
 

@@ -14,6 +14,8 @@ export interface ClientFacts {
   alsoRead?: { user?: (at: ClientFolders) => readonly string[]; project?: readonly string[] };
   /** Where entries are in a file. */
   section: readonly string[];
+  /** It sends servers roots of its own, such as its open folders. Without this, nothing is known about it. */
+  hasRoots?: true;
   /** The format of an entry; undefined for programs from which servers are only imported. */
   shape?: EntryShape;
   /** Words with a different meaning than in Nexus. */
@@ -140,6 +142,7 @@ const FACTS = {
   },
   "claude-code": {
     title: "Claude Code",
+    hasRoots: true,
     user: ({ named, home }) => [named("CLAUDE_CONFIG_DIR", home(), ".claude.json")],
     project: [".mcp.json"],
     section: ["mcpServers"],
@@ -156,6 +159,7 @@ const FACTS = {
   },
   cursor: {
     title: "Cursor",
+    hasRoots: true,
     user: ({ home }) => [home(".cursor", "mcp.json")],
     project: [".cursor/mcp.json"],
     section: ["mcpServers"],
@@ -170,6 +174,7 @@ const FACTS = {
   },
   vscode: {
     title: "VS Code",
+    hasRoots: true,
     user: ({ applications }) => EDITORS.map((editor) => applications(editor, "User", "mcp.json")),
     project: [".vscode/mcp.json"],
     alsoRead: {

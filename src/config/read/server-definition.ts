@@ -1,3 +1,4 @@
+import type { AuthorizationSecrets } from "../../auth/secret-guard.ts";
 import type { HiddenValues } from "../../errors/hidden-values.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
@@ -63,6 +64,8 @@ export interface ServerDefinition {
   secrets?: HiddenValues | undefined;
   /** Stored secrets without an origin; the first connection limits them to the server's address. */
   secretsToBind?: { names: readonly string[]; origin: string } | undefined;
+  /** Stored secrets in "oauth"; each address is checked before one is sent to it. */
+  authorizationSecrets?: AuthorizationSecrets | undefined;
   /** Keys of the entry that Nexus does not use. */
   extra?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -58,14 +58,29 @@ Set it (export GITHUB_TOKN=value), or add a default: \${GITHUB_TOKN:-value}. Did
 
 test("P1.9: all missing variables are named at once, and references of other programs are recognised", async () => {
   await using world = await ConfigWorld.open();
-  const args = ["${A}", "${constructor}", "${secret:s}", "${input:i}", "${command:pick}", "${A}"];
+  const texts = ["${A}", "${constructor}", "${secret:s}", "${input:i}", "${command:pick}", "${A}"];
+  const env = Object.fromEntries(texts.map((text, index) => [`V${index}`, text]));
   const { servers } = await world.loadText("a.json", {
     inputs: [{ id: "i", type: "promptString", description: "Your token", password: true }],
-    servers: { a: { command: "x", args } },
+    servers: { a: { command: "x", env } },
   });
   expect(servers[0]?.problem?.message).toBe(
     `Server "a": the variable A is not set, the variable constructor is not set, the secret "s" is not stored, the input "i" (Your token) has no answer, \${command:pick} is not a known variable`,
   );
+});
+
+test("P1.9: for the answer of a password input the hint stores a secret, and never writes it into the file", async () => {
+  await using world = await ConfigWorld.open();
+  const hintOf = async (password: boolean) => {
+    const inputs = [{ id: "i", type: "promptString", password }];
+    const { servers } = await world.loadText("a.json", {
+      inputs,
+      servers: { a: { command: "x", env: { T: "${input:i}" } } },
+    });
+    return servers[0]?.problem?.hint;
+  };
+  expect(await hintOf(true)).toBe("Store it: nexus secrets set i. Then write ${secret:i} instead of ${input:i}.");
+  expect(await hintOf(false)).toContain('Add a "default" in "inputs"');
 });
 
 test("P1.9: if very many variables are missing, the first are named", async () => {
@@ -191,11 +206,13 @@ test("P0: secrets come from their store; one that cannot be read fails its serve
   await secrets.set("good", "g");
   const { servers } = await world.loadText(
     "a.json",
-    { servers: { a: { command: "x", args: ["${secret:bad}"] }, b: { command: "${secret:good}" } } },
+    {
+      servers: { a: { command: "x", env: { T: "${secret:bad}" } }, b: { command: "x", env: { T: "${secret:good}" } } },
+    },
     { secrets },
   );
   expect(servers[0]?.problem?.message).toBe(`Server "a": secret "bad": A stored secret cannot be decrypted`);
-  expect(servers[1]?.entry?.reach).toMatchObject({ command: "g" });
+  expect(servers[1]?.entry?.reach).toMatchObject({ env: { T: "g" } });
 });
 
 test("X9: a secret that is not allowed for an address is not resolved for it; programs get all secrets", async () => {
@@ -208,10 +225,10 @@ test("X9: a secret that is not allowed for an address is not resolved for it; pr
     {
       servers: {
         allowed: { url: "https://one.example/mcp", headers: { a: "${secret:bound}", b: "${secret:new}" } },
-        "by-host": { url: "https://${secret:bound}.one.example/mcp" },
+        "by-host": { url: "https://two.example/mcp", headers: { a: "${secret:bound}" } },
         "by-port": { url: "https://one.example:8443/mcp", headers: { a: "${secret:bound}" } },
         "by-scheme": { url: "http://one.example/mcp?key=${secret:bound}" },
-        program: { command: "x", args: ["${secret:bound}"], env: { N: "${secret:new}" } },
+        program: { command: "x", env: { B: "${secret:bound}", N: "${secret:new}" } },
       },
     },
     { secrets },
@@ -220,11 +237,11 @@ test("X9: a secret that is not allowed for an address is not resolved for it; pr
   expect(allowed).toMatchObject({ secretsToBind: { names: ["new"], origin: "https://one.example" } });
   expect(allowed?.entry?.reach).toMatchObject({ headers: { a: "b", b: "n" } });
   const [program] = others.splice(-1);
-  expect(program?.entry?.reach).toMatchObject({ args: ["b"], env: { N: "n" } });
+  expect(program?.entry?.reach).toMatchObject({ env: { B: "b", N: "n" } });
   expect(program?.secretsToBind).toBeUndefined();
   expect(others.map(({ entry }) => entry)).toEqual([undefined, undefined, undefined]);
   expect(others.map(({ problem }) => problem?.message)).toEqual([
-    "The secret bound may not be sent to https://b.one.example. Nothing was sent",
+    "The secret bound may not be sent to https://two.example. Nothing was sent",
     "The secret bound may not be sent to https://one.example:8443. Nothing was sent",
     "The secret bound may not be sent to http://one.example. Nothing was sent",
   ]);

@@ -5,6 +5,7 @@ import { nearestName } from "../../text/nearest-name.ts";
 import type { Fault } from "./problem.ts";
 import type { InputDefinition } from "./find-servers.ts";
 import { loadText } from "./read-source.ts";
+import { inEntry, isAfterHost, misplacedSecret, type SecretPlaces } from "./secret-places.ts";
 import type { Place, SourceNode } from "../../source/source-node.ts";
 
 /** The sources of the names between `${` and `}`. */
@@ -17,6 +18,8 @@ export interface VariableSources {
   /** Options of commands about these secrets, for hints: ` --tenant shop`. */
   secretOptions?: string | undefined;
   inputs: readonly InputDefinition[];
+  /** Only secrets are filled in: the entry came over the network. */
+  onlySecrets?: boolean | undefined;
   /** Answers an input; undefined if there is no user to ask. */
   askInput?: ((input: InputDefinition, server: string) => Promise<string | undefined>) | undefined;
 }
@@ -28,12 +31,27 @@ interface FillContext {
   fileFolder: string;
   /** Reads the file of `${file:path}`; undefined if there is none. */
   read?: ((path: string) => Promise<string | undefined>) | undefined;
+  /** Where secrets may be; default: where an entry of a server may have them. */
+  secretPlaces?: SecretPlaces | undefined;
+}
+
+/** A text that is being filled. */
+interface FilledText {
+  place: Place;
+  /** The keys that lead to it. */
+  path: readonly string[];
+  /** What comes before it, where it is a default. */
+  before: string;
+  nested: number;
 }
 
 /** Maximum number of nested defaults: each level reads everything inside it once more. */
 const MAX_NESTED = 20;
 
-/** Resolves the variables of an entry: in all strings, never in keys or in resolved values. */
+/**
+ * Resolves the variables of an entry: in all strings, never in keys or in resolved values. Secrets are resolved only where
+ * they may be.
+ */
 export class VariableFiller {
   /** References that could not be resolved. */
   readonly unresolved: Fault[] = [];
@@ -41,35 +59,46 @@ export class VariableFiller {
   readonly secrets = new Set<string>();
   /** Stored secrets that were used, by name. */
   readonly stored = new Map<string, StoredSecret>();
+  /** Where each of them was used: the keys that lead to the text. */
+  readonly uses: { name: string; value: string; path: readonly string[] }[] = [];
   readonly #sources: VariableSources;
   readonly #paths: { home: string; base: string };
   readonly #read: NonNullable<FillContext["read"]>;
+  readonly #secretPlaces: SecretPlaces;
   readonly #server: string;
 
-  constructor({ sources, home, fileFolder, read }: FillContext, server: string) {
+  constructor({ sources, home, fileFolder, read, secretPlaces }: FillContext, server: string) {
     this.#sources = sources;
+    this.#secretPlaces = secretPlaces ?? inEntry;
     this.#paths = { home, base: fileFolder };
     this.#read = read ?? ((path) => loadText(path, { called: "It" }));
     this.#server = server;
   }
 
   /** The entry with resolved variables; what could not be resolved is in `unresolved`. */
-  async fill(node: SourceNode): Promise<SourceNode> {
+  async fill(node: SourceNode, path: readonly string[] = []): Promise<SourceNode> {
     if (node.kind === "object") {
       const members = [];
-      for (const member of node.members) members.push({ ...member, node: await this.fill(member.node) });
+      for (const member of node.members) {
+        members.push({ ...member, node: await this.fill(member.node, [...path, member.key]) });
+      }
       return { ...node, members };
     }
     if (node.kind === "list") {
       const items = [];
-      for (const item of node.items) items.push(await this.fill(item));
+      for (const [index, item] of node.items.entries()) items.push(await this.fill(item, [...path, String(index)]));
       return { ...node, items };
     }
-    return typeof node.value === "string" ? { ...node, value: await this.#text(node.value, node.place) } : node;
+    const { value, place } = node;
+    if (typeof value !== "string" || !value.includes("${")) return node;
+    const misplaced = misplacedIn(node, path, { places: this.#secretPlaces, inputs: this.#sources.inputs });
+    this.unresolved.push(...misplaced);
+    if (misplaced.length > 0) return node;
+    return { ...node, value: await this.#text(value, { place, path, before: "", nested: 0 }) };
   }
 
-  async #text(text: string, place: Place, nested = 0): Promise<string> {
-    if (nested > MAX_NESTED) return this.#tooNested(place);
+  async #text(text: string, at: FilledText): Promise<string> {
+    if (at.nested > MAX_NESTED) return this.#tooNested(at.place);
     let filled = "";
     let rest = text;
     for (;;) {
@@ -79,32 +108,41 @@ export class VariableFiller {
       // $${ stands for ${ itself.
       const escaped = rest[start - 1] === "$";
       filled += escaped ? rest.slice(0, start - 1) : rest.slice(0, start);
-      filled += escaped ? rest.slice(start, end + 1) : await this.#value(rest.slice(start + 2, end), place, nested);
+      const inner = { ...at, before: at.before + filled };
+      filled += escaped ? rest.slice(start, end + 1) : await this.#value(rest.slice(start + 2, end), inner);
       rest = rest.slice(end + 1);
     }
   }
 
-  async #value(reference: string, place: Place, nested: number): Promise<string> {
-    const [, prefix, name = "", , fallback] =
-      /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(reference) ??
-      /^(file):([^\n]+?)(:-([\s\S]*))?$/.exec(reference) ??
-      [];
+  async #value(reference: string, at: FilledText): Promise<string> {
+    const { place, path, before, nested } = at;
+    const [, prefix, name = "", , fallback] = partsOf(reference);
     if (name === "" || (prefix === undefined && !/^[A-Za-z_]\w*$/.test(name))) return this.#foreign(reference, place);
-    const value = await this.#lookUp(prefix, name).catch((error: unknown) => {
+    if (
+      isSecret(prefix, name, this.#sources.inputs) &&
+      this.#secretPlaces(path) === "after-host" &&
+      !isAfterHost(before)
+    ) {
+      this.unresolved.push({ place, ...misplacedSecret(`\${${prefix}:${name}}`, path) });
+      return "";
+    }
+    const value = await this.#lookUp(prefix, name, path).catch((error: unknown) => {
       // A secret that cannot be decrypted, or a declined input, is a problem of this server only.
       const hint = (error instanceof NexusError ? error.hint : undefined) ?? `It is used as \${${reference}}.`;
       this.unresolved.push({ place, what: `${prefix} "${name}": ${messageOf(error)}`, hint });
       return "";
     });
     // As in a shell, a default also replaces an empty value.
-    if (fallback !== undefined && (value === undefined || value === "")) return this.#text(fallback, place, nested + 1);
+    if (fallback !== undefined && (value === undefined || value === "")) {
+      return this.#text(fallback, { ...at, nested: nested + 1 });
+    }
     if (value !== undefined) return value;
     this.unresolved.push({ place, ...this.#explain(prefix, name) });
     return "";
   }
 
-  async #lookUp(prefix: string | undefined, name: string): Promise<string | undefined> {
-    if (prefix === "secret") return this.#stored(name);
+  async #lookUp(prefix: string | undefined, name: string, path: readonly string[]): Promise<string | undefined> {
+    if (prefix === "secret") return this.#stored(name, path);
     if (prefix === "file") return (await this.#read(toAbsolutePath(name, this.#paths)))?.trim();
     if (prefix === "input") {
       const input = this.#input(name);
@@ -115,9 +153,12 @@ export class VariableFiller {
     return this.#variable(name) ?? (prefix === undefined && Object.hasOwn(folders, name) ? folders[name] : undefined);
   }
 
-  async #stored(name: string): Promise<string | undefined> {
+  async #stored(name: string, path: readonly string[]): Promise<string | undefined> {
     const secret = await this.#sources.secrets?.get(name);
-    if (secret) this.stored.set(name, secret);
+    if (secret) {
+      this.stored.set(name, secret);
+      this.uses.push({ name, value: secret.value, path });
+    }
     return this.#secret(secret?.value);
   }
 
@@ -135,7 +176,7 @@ export class VariableFiller {
   }
 
   #input(id: string): InputDefinition {
-    return this.#sources.inputs.find((input) => input.id === id) ?? { id, password: false };
+    return inputIn(this.#sources.inputs, id);
   }
 
   #explain(prefix: string | undefined, name: string): Omit<Fault, "place"> {
@@ -145,6 +186,7 @@ export class VariableFiller {
         hint: `Store it: nexus secrets set ${name}${this.#sources.secretOptions ?? ""}`,
       };
     }
+    if (this.#sources.onlySecrets) return onlySecrets(prefix === undefined ? name : `${prefix}:${name}`);
     if (prefix === "file") {
       const path = toAbsolutePath(name, this.#paths);
       return {
@@ -153,11 +195,13 @@ export class VariableFiller {
       };
     }
     if (prefix === "input") {
-      const { description } = this.#input(name);
+      const { description, password } = this.#input(name);
       const asked = description === undefined ? "" : ` (${description})`;
       return {
         what: `the input "${name}"${asked} has no answer`,
-        hint: `Add a "default" in "inputs", or use \${env:NAME} or \${secret:${name}} instead of \${input:${name}}.`,
+        hint: password
+          ? `Store it: nexus secrets set ${name}${this.#sources.secretOptions ?? ""}. Then write \${secret:${name}} instead of \${input:${name}}.`
+          : `Add a "default" in "inputs", or use \${env:NAME} or \${secret:${name}} instead of \${input:${name}}.`,
       };
     }
     // Only the hint of the first is shown; searching for each of very many would take long.
@@ -180,15 +224,80 @@ export class VariableFiller {
   #foreign(reference: string, place: Place): string {
     const [, prefix] = /^([A-Za-z]+):/.exec(reference) ?? [];
     if (prefix !== undefined) {
-      const what = `\${${reference}} is not a known variable`;
-      this.unresolved.push({
-        place,
-        what,
-        hint: "Use ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:id}, ${secret:name}, ${file:path}.",
-      });
+      const hint = "Use ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:id}, ${secret:name}, ${file:path}.";
+      const unknown = { what: `\${${reference}} is not a known variable`, hint };
+      this.unresolved.push({ place, ...(this.#sources.onlySecrets ? onlySecrets(reference) : unknown) });
     }
     return `\${${reference}}`;
   }
+}
+
+function onlySecrets(reference: string): Omit<Fault, "place"> {
+  return {
+    what: `\${${reference}} is not filled in, because the entry came over the network`,
+    hint: "Write the value as it is, or store it as a secret of the tenant and use ${secret:NAME}.",
+  };
+}
+
+/** Prefix, name and default of what is between the braces. */
+function partsOf(reference: string): readonly (string | undefined)[] {
+  return (
+    /^(?:(env|input|secret):)?([\w.-]+?)(:-([\s\S]*))?$/.exec(reference) ??
+    /^(file):([^\n]+?)(:-([\s\S]*))?$/.exec(reference) ??
+    []
+  );
+}
+
+function inputIn(inputs: readonly InputDefinition[], id: string): InputDefinition {
+  return inputs.find((input) => input.id === id) ?? { id, password: false };
+}
+
+function isSecret(prefix: string | undefined, name: string, inputs: readonly InputDefinition[]): boolean {
+  return prefix === "secret" || (prefix === "input" && inputIn(inputs, name).password);
+}
+
+interface SecretRules {
+  places?: SecretPlaces;
+  inputs: readonly InputDefinition[];
+}
+
+/** The secrets in texts that may have none, also in defaults, which may not be used today. */
+export function misplacedIn(node: SourceNode, path: readonly string[], rules: SecretRules): Fault[] {
+  if (node.kind === "object") return node.members.flatMap((each) => misplacedIn(each.node, [...path, each.key], rules));
+  if (node.kind === "list") {
+    return node.items.flatMap((item, index) => misplacedIn(item, [...path, String(index)], rules));
+  }
+  const { places = inEntry, inputs } = rules;
+  const { value, place } = node;
+  const allowed = places(path);
+  if (typeof value !== "string" || allowed === "anywhere" || !value.includes("${")) return [];
+  const found = secretsIn(value, inputs);
+  return (allowed === "nowhere" ? found : beforePath(value, found)).map((reference) => {
+    return { place, ...misplacedSecret(reference, path) };
+  });
+}
+
+/** The first secret, if it certainly comes before the path of this address: where a variable comes first, its value decides. */
+function beforePath(url: string, secrets: readonly string[]): string[] {
+  const [first] = secrets;
+  const [beginning = ""] = first === undefined ? [] : url.split(first.slice(0, -1), 1);
+  return first === undefined || beginning.includes("${") || isAfterHost(beginning) ? [] : [first];
+}
+
+/** The references to secrets in a text. */
+function secretsIn(text: string, inputs: readonly InputDefinition[], nested = 0): readonly string[] {
+  const found = new Set<string>();
+  for (let from = 0; nested <= MAX_NESTED;) {
+    const start = text.indexOf("${", from);
+    const end = start === -1 ? -1 : endOf(text, start + 2);
+    if (end === -1) break;
+    from = end + 1;
+    if (text[start - 1] === "$") continue;
+    const [, prefix, name = "", , fallback = ""] = partsOf(text.slice(start + 2, end));
+    if (isSecret(prefix, name, inputs)) found.add(`\${${prefix}:${name}}`);
+    for (const inner of secretsIn(fallback, inputs, nested + 1)) found.add(inner);
+  }
+  return [...found];
 }
 
 /** The closing brace: a default may contain references. */

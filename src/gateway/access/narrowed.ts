@@ -1,10 +1,12 @@
-import { callsOthers, type AccessTarget } from "../../host/directory/access-target.ts";
+import { apiTarget, callsOthers, type AccessTarget } from "../../host/directory/access-target.ts";
 import { stricter, type Decision } from "../../host/directory/policy.ts";
 import type { ListHashes } from "../../host/definitions/pins.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
+import { CALL_TOOL } from "../../protocol/meta.ts";
+import { isSearching } from "../../protocol/shown-tools.ts";
 import type { PrincipalAccess } from "./principal-access.ts";
 import type { ThingKind } from "../names/target.ts";
 
@@ -14,6 +16,18 @@ const THINGS: Record<ListKind, { kind: ThingKind; member: string }> = {
   resources: { kind: "resource", member: "uri" },
   resourceTemplates: { kind: "resource", member: "uriTemplate" },
 };
+
+/** Its hints are those of the gravest tool that the caller can call with it. */
+function withHints(callTool: Params, others: readonly AccessTarget[]): Params {
+  const isRead = others.every(({ annotations }) => annotations?.readOnlyHint === true);
+  const destructiveHint = others.some(({ annotations }) => annotations?.destructiveHint === true);
+  const before = isRecord(callTool["annotations"]) ? callTool["annotations"] : {};
+  const isSame = before["readOnlyHint"] === isRead && (isRead || before["destructiveHint"] === destructiveHint);
+  if (isSame) return callTool;
+  const { destructiveHint: _destructive, idempotentHint: _idempotent, ...rest } = before;
+  const hints = isRead ? {} : { destructiveHint, idempotentHint: false };
+  return { ...callTool, annotations: { ...rest, readOnlyHint: isRead, ...hints } };
+}
 
 export interface Narrowing {
   access: PrincipalAccess;
@@ -36,7 +50,17 @@ export function thingOf(kind: ListKind): ThingKind {
 /** The items of a server that a principal may see. `outward` are the same items in the caller's names. */
 export function narrowed(
   kind: ListKind,
-  { items, outward, hashes }: { items: readonly Params[]; outward: readonly Params[]; hashes: ListHashes },
+  {
+    items,
+    outward,
+    hashes,
+    searched,
+  }: {
+    items: readonly Params[];
+    outward: readonly Params[];
+    hashes: ListHashes;
+    searched?: readonly AccessTarget[] | undefined;
+  },
   { access, principal, server, common = [], show }: Narrowing,
 ): readonly Params[] {
   if (access.isOpen(thingOf(kind), server)) return outward;
@@ -48,9 +72,11 @@ export function narrowed(
     if (isPinned && access.isHeld(kind, listedTarget(kind, server, item, hashes.get(name)))) return [];
     const other = others.get(name);
     const versions = other ? [item, other] : [item];
-    const targets = versions.map((version) => listedTarget(kind, server, version));
+    const targets = versions.map((version) => listedTarget(kind, server, version, undefined, searched));
     if (judgeListed(access, principal, targets).decision.kind === "denied") return [];
-    return [show ? show(kind, server, { item, outward: each }) : each];
+    const shown = show ? show(kind, server, { item, outward: each }) : each;
+    const isCalling = searched && searched.length > 0 && name === CALL_TOOL && isSearching(item);
+    return [isCalling ? withHints(shown, access.seen(principal, searched)) : shown];
   });
 }
 
@@ -79,12 +105,21 @@ const UNLISTED: Judged = {
   version: undefined,
 };
 
-/** `definition` is the hash of the item as the server sent it. */
-export function listedTarget(kind: ListKind, server: string, item: Params, definition?: string): AccessTarget {
+/**
+ * `definition` is the hash of the item as the server sent it; `searched` are, for an API, its tools that are found by
+ * searching.
+ */
+export function listedTarget(
+  kind: ListKind,
+  server: string,
+  item: Params,
+  definition?: string,
+  searched?: readonly AccessTarget[],
+): AccessTarget {
   const name = nameOf(kind, item);
   if (kind !== "tools") return { kind: thingOf(kind), server, name, definition };
   const annotations = isRecord(item["annotations"]) ? item["annotations"] : undefined;
-  return {
+  const target: AccessTarget = {
     kind: "tool",
     server,
     name,
@@ -93,6 +128,7 @@ export function listedTarget(kind: ListKind, server: string, item: Params, defin
     definition,
     ...callsOthers(item),
   };
+  return searched ? apiTarget(target, item, searched) : target;
 }
 
 export function nameOf(kind: ListKind, item: Params): string {

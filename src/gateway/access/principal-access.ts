@@ -5,6 +5,7 @@ import {
   decidedAs,
   serverTarget,
   setTarget,
+  wayTarget,
   type AccessTarget,
   type RequestTarget,
 } from "../../host/directory/access-target.ts";
@@ -128,6 +129,34 @@ export class PrincipalAccess {
   }
 
   decide(principal: Principal, asked: RequestTarget): Decision {
+    const { searched } = decidedAs(asked);
+    return searched ? this.#decideWay(principal, decidedAs(asked), searched) : this.#decideOne(principal, asked);
+  }
+
+  /** Those of the tools that are found by searching which the principal sees. */
+  seen(principal: Principal, searched: readonly AccessTarget[]): AccessTarget[] {
+    return searched.filter((target) => this.#showsSearched(principal, target));
+  }
+
+  #showsSearched(principal: Principal, target: AccessTarget): boolean {
+    return !this.isHeld("tools", target) && this.allows(principal, target);
+  }
+
+  /** A tool that only leads to others is there for whoever may use one of them, unless it is itself denied. */
+  #decideWay(
+    principal: Principal,
+    { searched: _searched, ...way }: AccessTarget,
+    searched: readonly AccessTarget[],
+  ): Decision {
+    const { isWay: _isWay, ...plain } = way;
+    // An API without such tools describes those that it lists.
+    if (searched.length === 0) return this.#decideOne(principal, plain);
+    const decision = this.#decideOne(principal, { ...way, annotations: { ...way.annotations, ...READ_ONLY } });
+    if (decision.kind === "denied") return decision;
+    return searched.some((target) => this.#showsSearched(principal, target)) ? decision : LEADS_NOWHERE;
+  }
+
+  #decideOne(principal: Principal, asked: RequestTarget): Decision {
     const requested = ruledTarget(asked);
     const byPolicy = this.#policy.decide(principal.id, requested);
     const decide = this.#decide;
@@ -135,9 +164,9 @@ export class PrincipalAccess {
     const target = decidedAs(requested);
     const ofServer = target.kind === "server" ? byPolicy : this.#ask(decide, principal, serverTarget(target.server));
     if (ofServer.kind === "denied") return ofServer;
-    const called = calledTarget(target);
+    const other = calledTarget(target) ?? wayTarget(target);
     const own = this.#ask(decide, principal, target);
-    const both = called ? stricter(own, this.#ask(decide, principal, called)) : own;
+    const both = other ? stricter(own, this.#ask(decide, principal, other)) : own;
     return stricter(byPolicy, stricter(ofServer, both));
   }
 
@@ -166,6 +195,9 @@ function ruledTarget(requested: RequestTarget): RequestTarget {
   if (server === target.server) return requested;
   return { ...target, server, name: target.kind === "server" ? server : target.name };
 }
+
+const READ_ONLY = { readOnlyHint: true, destructiveHint: false };
+const LEADS_NOWHERE: Decision = { kind: "denied", reason: "no tool that it leads to is allowed" };
 
 /** A function of a user's program can return anything, for example a promise. */
 const UNDECIDED: Decision = { kind: "denied", reason: `"decide" did not return a decision` };

@@ -142,6 +142,16 @@ export class Calls implements CallRunner {
     this.#leases.release(owner);
   }
 
+  /** Calls that are not over at their servers, and whose callers may be away. */
+  get unfinished(): number {
+    return this.#parked.running;
+  }
+
+  /** Resolves when those that are not over now have ended. */
+  settled(): Promise<void> {
+    return this.#parked.settled();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#tasks.close();

@@ -37,8 +37,8 @@ export class FinishedCalls<T extends Finished> {
 
   constructor({ parked, parkedMs, keptBytes, share }: FinishedLimits) {
     this.#calls = new ExpiringMap(parkedMs, (call) => this.#gone(call));
-    this.#places = new FairShares(parked, share);
-    this.#bytes = new FairShares(keptBytes, share);
+    this.#places = new FairShares(parked, { share });
+    this.#bytes = new FairShares(keptBytes, { share });
   }
 
   /** The size of what is kept. */

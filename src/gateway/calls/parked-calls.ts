@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { Roster } from "../../async/roster.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { FairShares, type Share } from "../../async/fair-shares.ts";
+import type { FairShares, Share } from "../../async/fair-shares.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { undeclared } from "../../protocol/question-capabilities.ts";
 import type { ByteBudget, ByteClaim } from "../../server/core/byte-budget.ts";
 import type { GatewayExchange } from "../names/view.ts";
+import { shareReclaimablePlaces } from "../../server/core/caller-shares.ts";
 import { principalKey } from "../../server/core/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
@@ -55,7 +56,7 @@ export class ParkedCalls {
     this.#unattended = new ExpiringMap(limits.parkedMs, (parked) =>
       this.#giveUp(parked, "The client did not answer in time"),
     );
-    this.#shares = new FairShares(limits.parked, limits.share);
+    this.#shares = shareReclaimablePlaces(limits.parked, limits);
     this.#finished = new FinishedCalls(limits);
   }
 
@@ -128,13 +129,17 @@ export class ParkedCalls {
     this.#finished.release(owner);
   }
 
-  /** Resolves when all calls have ended at their servers. */
+  /** Resolves when those that are running now have ended at their servers. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values().map(({ over }) => over));
+  }
+
+  /** Gives up all calls. Resolves when they have ended at their servers. */
   async close(): Promise<void> {
     this.#unattended.takeAll();
     this.#finished.clear();
-    const running = this.#running.values();
-    for (const call of running) call.giveUp("The gateway is closing");
-    await Promise.all(running.map(({ over }) => over));
+    for (const call of this.#running.values()) call.giveUp("The gateway is closing");
+    await this.settled();
   }
 
   async #goOn(parked: Parked, responses: unknown, exchange: GatewayExchange): Promise<Result> {

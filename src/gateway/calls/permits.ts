@@ -57,8 +57,8 @@ export class Permits {
 
   /** Runs `pass` if the caller may use the thing. */
   async use(thing: NamedThing, exchange: GatewayExchange, pass: Pass): Promise<Result> {
-    const { server, kind, params } = thing;
-    const call: UpstreamCall = { server, method: exchange.method, params, exchange };
+    const { server, kind, params, shown } = thing;
+    const call: UpstreamCall = { server, method: exchange.method, params, exchange, shown };
     const judged = this.#judge(call);
     const { receipt } = exchange;
     if (receipt && !(judged instanceof Promise)) receipt.definition = judged.target.definition;

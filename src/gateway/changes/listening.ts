@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { Turns } from "../../async/turns.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import type { Change } from "../../client/changes/feed.ts";
@@ -8,7 +9,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Listening } from "../../server/core/core.ts";
-import type { GatewayListenRequest } from "../names/view.ts";
+import { viewKey, type GatewayExchange, type GatewayListenRequest } from "../names/view.ts";
 import type { CallRunner } from "../upstream/call-runner.ts";
 import type { Catalogs, ListsChanged } from "../lists/catalogs.ts";
 import { ListChanges } from "./list-changes.ts";
@@ -19,7 +20,7 @@ import type { PrincipalAccess } from "../access/principal-access.ts";
 import { renamed } from "../names/renamed.ts";
 import { ServerWatch } from "./server-watch.ts";
 import { taskNotice } from "../tasks/notice-of-task.ts";
-import type { Principal } from "../../server/core/principal.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { wantedByServer, type Wanted } from "./wanted-by-server.ts";
 
@@ -90,6 +91,17 @@ export class ServersListening implements Listening {
 
   get accepted(): Interests {
     return this.#accepted;
+  }
+
+  /**
+   * Whether this is the caller of an exchange, and it is told of changes of the list. Requests of the newest revision belong to no
+   * session: the caller is recognised by its principal and the name of its client.
+   */
+  tells({ endpoint, principal, caller: { client } }: GatewayExchange, list: ChangingList): boolean {
+    const { view, asked, principal: own } = this.#request;
+    const isSame = viewKey(view) === viewKey(endpoint) && principalKey(own) === principalKey(principal);
+    const isSameClient = client !== undefined && isDeepStrictEqual(asked?.caller.client, client);
+    return isSame && isSameClient && this.#accepted.lists?.includes(list) === true;
   }
 
   update(interests: Interests): Promise<void> {

@@ -1,7 +1,8 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { FairShares, type Share } from "../../async/fair-shares.ts";
+import type { FairShares, Share } from "../../async/fair-shares.ts";
 import { shuttingDown, busyError } from "../../server/core/busy-error.ts";
+import { sharePlaces, shareReclaimablePlaces, type SharingOptions } from "../../server/core/caller-shares.ts";
 import { isKeyOf } from "../../server/core/principal.ts";
 import type { Limits } from "../operation/limits.ts";
 import { CallPacing } from "./call-pacing.ts";
@@ -13,7 +14,7 @@ interface QueuedCall {
   until: number;
 }
 
-type GateLimits = Pick<Limits, "calls" | "queue" | "queueMs" | "share">;
+type GateLimits = Pick<Limits, "calls" | "queue" | "queueMs"> & SharingOptions;
 
 /** Limits concurrent calls; queues some, rejects the rest. Principals take turns, so that a busy one does not delay others. */
 export class CallGate {
@@ -29,8 +30,8 @@ export class CallGate {
 
   constructor(limits: GateLimits) {
     this.#limits = limits;
-    this.#calls = new FairShares(limits.calls, limits.share);
-    this.#queue = new FairShares(limits.queue, limits.share);
+    this.#calls = sharePlaces(limits.calls, limits);
+    this.#queue = shareReclaimablePlaces(limits.queue, limits);
   }
 
   get running(): number {

@@ -1,10 +1,8 @@
-import type { Share } from "../../async/fair-shares.ts";
+import { FEW, type Share } from "../../async/fair-shares.ts";
 import { isKeyOf } from "../../server/core/principal.ts";
 
 /** So long after calls of two principals they count as calling at the same time. */
 const SHARED_MS = 1_000;
-/** Enough running calls of one principal to keep the process and a server busy. */
-const FEW_CALLS = 8;
 /** Nobody waits longer: servers that work on many calls at once get them. */
 const PATIENCE_MS = 100;
 
@@ -48,7 +46,7 @@ export class CallPacing {
       this.#latest = share;
     }
     if (now >= this.#sharedUntil) return true;
-    if (share.held >= FEW_CALLS || this.#begun.has(share) || this.#waiting.has(share)) return false;
+    if (share.held >= FEW || this.#begun.has(share) || this.#waiting.has(share)) return false;
     this.#begun.add(share);
     this.#turn();
     return true;
@@ -82,7 +80,7 @@ export class CallPacing {
     this.#begun.clear();
     const now = performance.now();
     for (const [share, [first]] of this.#waiting) {
-      if (!first || (share.held >= FEW_CALLS && first.until > now)) continue;
+      if (!first || (share.held >= FEW && first.until > now)) continue;
       this.#begun.add(share);
       this.#begin(first);
     }

@@ -1,8 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "../../text/logger.ts";
-import type { Request, Result } from "../../protocol/json-rpc.ts";
+import type { Params, Request, Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
-import type { Admission, Core, Listening, ListenRequest, Offer, RequestOrigin } from "../../server/core/core.ts";
+import type {
+  Admission,
+  CalledTool,
+  Core,
+  Listening,
+  ListenRequest,
+  Offer,
+  RequestOrigin,
+} from "../../server/core/core.ts";
 import { correlationOf } from "../../server/core/correlation.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import { Receipt } from "../../server/core/receipt.ts";
@@ -32,7 +40,7 @@ export interface GuardedCoreOptions {
 /** What is recorded of a request. */
 type Recorded = Pick<
   GatewayExchange,
-  "principal" | "method" | "params" | "correlationId" | "traceId" | "receipt" | "upstreamMs" | "retries"
+  "principal" | "method" | "params" | "correlationId" | "traceId" | "called" | "receipt" | "upstreamMs" | "retries"
 > & {
   caller: Pick<GatewayExchange["caller"], "era" | "version" | "client">;
 };
@@ -129,7 +137,7 @@ export class GuardedCore implements Core<View> {
       audit.requireReady();
       running = allowance?.enter(exchange.principal);
       const share = gate.shareOf(principalKey(exchange.principal));
-      gate.requireOpen();
+      if (!continuesCall(exchange)) gate.requireOpen();
       if (!gate.tryEnter(share, startedAt)) {
         await gate.queue(share, exchange.signal);
         metrics.queued(performance.now() - startedAt);
@@ -219,7 +227,7 @@ export class GuardedCore implements Core<View> {
   /** Counts what has ended. It is recorded when it is known how its answer leaves. */
   #finished(exchange: Recorded, { outcome, failure, startedAt, result }: Ending): FinishedCall {
     const { metrics, audit } = this.#options;
-    const { principal, method, params, correlationId, traceId, receipt } = exchange;
+    const { principal, method, correlationId, traceId, called, receipt } = exchange;
     const { client, era, version: revision } = exchange.caller;
     const durationMs = performance.now() - startedAt;
     const target = this.#targetOf(exchange);
@@ -254,6 +262,8 @@ export class GuardedCore implements Core<View> {
       responseBytes: undefined,
     };
     if (this.endpoint.kind === "set") record.set = this.endpoint.name;
+    if (called) record.through = called.through;
+    const params = called ? calledParams(exchange.params, called) : exchange.params;
     this.#accessLog.write(record);
     return new FinishedCall(audit, { record, content: { params, result }, onError: this.#onAuditError });
   }
@@ -282,8 +292,8 @@ export class GuardedCore implements Core<View> {
   }
 
   /** What has a name of its own in a set is recorded under its full name. */
-  #targetOf({ method, params }: Recorded): string | undefined {
-    const target = params["name"] ?? params["uri"] ?? params["taskId"];
+  #targetOf({ method, params, called }: Recorded): string | undefined {
+    const target = called?.name ?? params["name"] ?? params["uri"] ?? params["taskId"];
     if (typeof target !== "string") return undefined;
     if (this.endpoint.kind !== "set") return target;
     const kind = method === "prompts/get" ? "prompt" : "tool";
@@ -327,6 +337,17 @@ export class Endpoints {
   sees(principal: Principal, server: string): boolean {
     return this.#options.views.sees(principal, server);
   }
+}
+
+/** Whether it belongs to a call that began earlier, which may go on while the gateway shuts down. */
+function continuesCall({ method, params }: GatewayExchange): boolean {
+  return method.startsWith("tasks/") || params["requestState"] !== undefined;
+}
+
+/** As if the tool had been called directly. */
+function calledParams({ arguments: _arguments, ...params }: Params, called: CalledTool): Params {
+  const { name, arguments: args } = called;
+  return { ...params, name, ...(args === undefined ? {} : { arguments: args }) };
 }
 
 function outcomeOf({ resultType, isError }: Result): Outcome {

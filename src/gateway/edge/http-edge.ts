@@ -38,6 +38,8 @@ export interface HttpEdgeOptions extends McpEndpointOptions {
   allowedHosts: readonly string[];
   allowedOrigins: readonly string[];
   readiness: () => Readiness;
+  /** The servers that are starting; with a caller, only those that it may know of. */
+  starting: (principal?: Principal) => readonly string[];
   seesMetrics: (principal: Principal) => boolean;
   /** The text of `/metrics` for one reader. */
   metrics: (principal: Principal) => string;
@@ -99,11 +101,16 @@ export class HttpEdge {
     this.#mcp.endAskedBy(principal);
   }
 
-  /** Accepts no new connections, and ends subscriptions, which have no end of their own. */
+  /** Ends subscriptions, which have no end of their own; takes only what belongs to calls that run. */
   drain(): void {
     this.#listener.drain();
     this.#mcp.drain();
     this.#options.operations?.drain();
+  }
+
+  /** Resolves when everything that came in is answered, except subscriptions. */
+  quiet(): Promise<void> {
+    return this.#mcp.quiet();
   }
 
   /** Cancels what is left, ends all sessions, and closes every connection after its answers are written. */
@@ -115,7 +122,7 @@ export class HttpEdge {
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const route = routeOf(req.url ?? "/");
     if (route.kind === "healthz") return sendJson(res, 200, { status: "ok" });
-    if (route.kind === "readyz") return this.#tellReadiness(res);
+    if (route.kind === "readyz") return this.#tellReadiness(req, res);
     if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
     const { operations } = this.#options;
     if (route.kind === "operations" && operations) return this.#operate(operations, req, res);
@@ -170,15 +177,19 @@ export class HttpEdge {
 
   /** Without credentials, the page does not show the servers. */
   async #showPage(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const principal = await this.#findCaller(req);
+    sendFrontPage(req, res, principal ? await this.#shownTo(principal) : "hidden");
+  }
+
+  /** Who calls an address that answers everybody. Wrong credentials are recorded. */
+  #findCaller({ headers }: IncomingMessage): Promise<Principal | undefined> {
     const { authenticate, onRefused } = this.#options;
-    const { headers } = req;
     const admit = async () => authenticate(headers);
-    const principal = await admit().catch(async (error: unknown) => {
+    return admit().catch(async (error: unknown) => {
       const isRefused = headers.authorization !== undefined && asNexusError(error).code === "AUTH_REQUIRED";
       if (isRefused) await onRefused?.(headers)?.catch(() => {});
       return undefined;
     });
-    sendFrontPage(req, res, principal ? await this.#shownTo(principal) : "hidden");
   }
 
   async #shownTo(principal: Principal): Promise<ShownServers> {
@@ -195,10 +206,20 @@ export class HttpEdge {
     }
   }
 
-  #tellReadiness(res: ServerResponse): void {
-    if (this.#listener.isClosing) return sendJson(res, 503, { status: "draining" });
+  async #tellReadiness(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if (this.#listener.isDraining) return sendJson(res, 503, { status: "draining" });
     const status = this.#options.readiness();
-    sendJson(res, status === "ready" ? 200 : 503, { status });
+    const starting = await this.#startingFor(req);
+    sendJson(res, status === "ready" ? 200 : 503, starting ? { status, starting } : { status });
+  }
+
+  /** How many servers are starting; which ones, is for callers that may know of them. */
+  async #startingFor(req: IncomingMessage): Promise<{ count: number; servers?: readonly string[] } | undefined> {
+    const { starting } = this.#options;
+    const { length: count } = starting();
+    if (count === 0) return undefined;
+    const principal = await this.#findCaller(req);
+    return principal ? { count, servers: starting(principal) } : { count };
   }
 
   async #tellTools(req: IncomingMessage, res: ServerResponse, view: View, visit: Visit): Promise<void> {

@@ -4,7 +4,7 @@ import type { Host, ServerStatus } from "../../host/host.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { weightOf } from "../../json/weight.ts";
-import { isConnected } from "../../host/servers/server-state.ts";
+import { isConnected, type ServerState } from "../../host/servers/server-state.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { Principal } from "../../server/core/principal.ts";
@@ -32,6 +32,10 @@ export interface AggregateOptions {
   failures: FailureLog;
   /** How long a list waits for a server. */
   waitMs: number;
+  /** The same for a server that was never seen, if the caller cannot be told that the list has changed. */
+  firstWaitMs: number;
+  /** Whether the caller is told when a list changes after it was shown. */
+  isTold: (exchange: GatewayExchange, kind: ListKind) => boolean;
   /** Items on a page. */
   pageSize: number;
   /** How items are shown, if not in full names. */
@@ -64,6 +68,8 @@ interface Part {
   common?: readonly Params[] | undefined;
   /** Whether it replaces a list that could not be read yet. */
   isProvisional?: boolean;
+  /** Whether it is the list as it was read before the server was started. */
+  isRecalled?: boolean;
 }
 
 /** The list that a caller asked for, with its capabilities. */
@@ -83,6 +89,11 @@ const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /** `_meta` key of a list: the servers that are missing in it. */
 const UNAVAILABLE = "dev.nexus/unavailable";
+/** `_meta` key of a list: the servers that are starting, and are listed as they were the last time. */
+const STARTING = "dev.nexus/starting";
+
+/** A server in these states is connected, or will be when it is used. */
+const BEFORE_CONNECTED: ReadonlySet<ServerState["kind"]> = new Set(["idle", "paused", "starting"]);
 
 /**
  * Joins the lists of all servers, in the order of the configuration. A server that is away is named and delays nobody.
@@ -126,7 +137,11 @@ export class AggregateLists {
     const result: Result = { resultType: "complete", [kind]: items.slice(start, end) };
     if (end < items.length) result["nextCursor"] = cursors.seal(positionAt(end, starts), exchange);
     const missing = parts.flatMap((part) => part.missing ?? []);
+    const starting = parts.flatMap(({ server, list, isRecalled }) =>
+      isRecalled && list ? [{ server, ageMs: Math.round(list.freshness.ageMs) }] : [],
+    );
     if (missing.length > 0) result._meta = { [UNAVAILABLE]: missing };
+    if (starting.length > 0) result._meta = { ...result._meta, [STARTING]: starting };
     const { ttlMs, cacheScope } = freshnessOf(parts, access.isSameForAll);
     return Object.assign(result, { ttlMs: Math.min(ttlMs, maxTtlMs), cacheScope });
   }
@@ -135,7 +150,8 @@ export class AggregateLists {
   async #untilCompared(parts: readonly Part[]): Promise<void> {
     const { access, waitMs } = this.#options;
     if (!access.isPinned) return;
-    await Promise.all(parts.map(({ server }) => within(access.compared(server), waitMs)));
+    const read = parts.filter(({ isRecalled }) => !isRecalled);
+    await Promise.all(read.map(({ server }) => within(access.compared(server), waitMs)));
   }
 
   /**
@@ -201,7 +217,7 @@ export class AggregateLists {
     if (list) return { server, list, missing: undefined, isOwn: true, common: await this.#commonItems(server, kind) };
     const down = this.#downPart(status, asked);
     if (down) return down;
-    return asked.declared.isEmpty ? this.#commonPart(status, kind) : this.#declaredPart(status, asked);
+    return asked.declared.isEmpty ? this.#commonPart(status, asked) : this.#declaredPart(status, asked);
   }
 
   /**
@@ -230,19 +246,40 @@ export class AggregateLists {
     return set && catalogs.of(server).listsFor(set, exchange.principal);
   }
 
-  async #commonPart({ id: server }: ServerStatus, kind: ListKind): Promise<Part> {
-    const { catalogs, waitMs } = this.#options;
-    const { common } = catalogs.of(server);
+  async #commonPart({ id: server, state }: ServerStatus, asked: AskedList): Promise<Part> {
+    const { kind } = asked;
+    const catalog = this.#options.catalogs.of(server);
+    const { common } = catalog;
     const known = common.find(kind);
     if (known?.freshness.isFresh) return { server, list: known, missing: undefined };
+    // This starts the server.
     const reading = common.read(kind);
+    const recalled = known ? undefined : await catalog.recall(kind);
+    if (recalled && BEFORE_CONNECTED.has(state.kind)) return recalledPart(server, recalled);
     try {
-      const read = await within(reading.list, patienceFor(reading, waitMs));
+      const isNew = !known && !recalled;
+      const read = await (isNew ? this.#firstList(reading, asked) : this.#listInTime(reading));
       if (read) return { server, list: read, missing: undefined };
-      return this.#without(server, known, new NexusError("TIMEOUT", `${kind} were not read within ${waitMs} ms`));
+      if (!recalled) return this.#without(server, known, tooSlow(kind, performance.now() - reading.startedAt));
+      this.#tellLater(server, kind, { reading, shown: recalled.items });
+      // The host has just read the list of a server that is ready.
+      return { ...recalledPart(server, recalled), isRecalled: state.kind !== "ready" };
     } catch (error) {
       return this.#without(server, known, error);
     }
+  }
+
+  /** Undefined if it takes too long. */
+  #listInTime(reading: Reading, waitMs = this.#options.waitMs): Promise<KnownList | undefined> {
+    return within(reading.list, patienceFor(reading, waitMs));
+  }
+
+  /** A list that was never read: a caller that would not be told of it later waits longer. */
+  async #firstList(reading: Reading, { exchange, kind }: AskedList): Promise<KnownList | undefined> {
+    const { firstWaitMs, isTold } = this.#options;
+    const read = await this.#listInTime(reading);
+    // Asked only now, because clients often begin to listen at the same time as they list.
+    return read || isTold(exchange, kind) ? read : this.#listInTime(reading, firstWaitMs);
   }
 
   /** The list for this caller's capabilities; until it is known, the list for all. */
@@ -252,21 +289,21 @@ export class AggregateLists {
     const { id: server } = status;
     const deadline = performance.now() + waitMs;
     // The era of a server that was never connected is unknown, so it has to be connected first.
-    const met = catalogs.eraOf(server) ? undefined : await this.#commonPart(status, kind);
+    const met = catalogs.eraOf(server) ? undefined : await this.#commonPart(status, asked);
     const lists = this.#setFor(server, asked);
-    if (!lists) return met ?? this.#commonPart(status, kind);
+    if (!lists) return met ?? this.#commonPart(status, asked);
     const known = lists.find(kind);
     if (known?.freshness.isFresh) return partOfSet(server, known, await this.#commonItems(server, kind));
     const reading = lists.read(kind);
     const patienceMs = Math.min(patienceFor(reading, waitMs), deadline - performance.now());
-    let failure = new NexusError("TIMEOUT", `${kind} were not read within ${waitMs} ms`);
+    let failure = tooSlow(kind, waitMs);
     try {
       const read = await within(reading.list, patienceMs);
       if (read) return partOfSet(server, read, await this.#commonItems(server, kind));
     } catch (error) {
       failure = this.#options.failures.report(error, { server });
     }
-    const shown = known ? this.#without(server, known, failure) : (met ?? (await this.#commonPart(status, kind)));
+    const shown = known ? this.#without(server, known, failure) : (met ?? (await this.#commonPart(status, asked)));
     this.#tellLater(server, kind, { reading, shown: shown.list?.items ?? [] });
     return { ...shown, isProvisional: true };
   }
@@ -302,6 +339,15 @@ export class AggregateLists {
 /** If the list differs from the list for all, the result is private. */
 function partOfSet(server: string, list: KnownList, common: readonly Params[] | undefined): Part {
   return { server, list, missing: undefined, isOwn: list.items !== list.beside, common };
+}
+
+/** What a server listed the last time. It is shown until the server has started. */
+function recalledPart(server: string, list: KnownList): Part {
+  return { server, list, missing: undefined, isProvisional: true, isRecalled: true };
+}
+
+function tooSlow(kind: ListKind, waitedMs: number): NexusError {
+  return new NexusError("TIMEOUT", `${kind} were not read within ${Math.round(waitedMs)} ms`);
 }
 
 /** The remaining time to wait for a reading that may have begun earlier. */

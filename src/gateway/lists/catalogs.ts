@@ -66,6 +66,11 @@ export class Catalogs {
     return this.#host.listsSettled(server);
   }
 
+  /** Whether the server is made of an API in this process. */
+  isApi(server: string): boolean {
+    return this.#host.directory.find(server)?.entry?.reach.kind === "api";
+  }
+
   /** The era of a server at its last connection. */
   eraOf(server: string): Era | undefined {
     return this.#eras.get(server);
@@ -93,6 +98,9 @@ export class Catalogs {
     if (!isThere && state.kind !== "paused") this.#catalogs.get(server)?.reset();
     this.#note(server, state);
     if (state.kind === "stopped") this.#compare(server);
+    // What was listed because it was starting is not listed any more.
+    const recalled = state.kind === "failed" || isThere ? this.#catalogs.get(server)?.takeRecalled() : undefined;
+    if (state.kind === "failed" && recalled?.length) this.tell({ server, lists: [...new Set(recalled.map(changeOf))] });
     if (isThere && this.#away.delete(server)) this.#changed(server, CHANGING_LISTS);
   }
 
@@ -128,11 +136,11 @@ export class Catalogs {
   }
 
   #look(server: string): Snapshot {
-    const { tools, prompts, resources, templates } = this.#host.offered(server);
+    const { tools, searched, prompts, resources, templates } = this.#host.offered(server);
     // Rules for tools in the entry change the list that callers see.
     const { tools: rules, prefix, pin } = this.#host.find(server)?.definition ?? {};
     return {
-      tools: tools.length === 0 ? [] : [tools, rules, prefix, pin],
+      tools: tools.length === 0 ? [] : [tools, searched, rules, prefix, pin],
       prompts: prompts.length === 0 ? [] : [prompts, prefix, pin === true],
       resources: resources.length + templates.length === 0 ? [] : [resources, templates, pin === true],
     };

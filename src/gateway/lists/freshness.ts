@@ -4,7 +4,7 @@ export type CacheScope = "public" | "private";
 
 /** The age, lifetime and scope of a list. */
 export class Freshness {
-  readonly readAt = performance.now();
+  readonly #readAt: number;
   readonly #isTold: boolean;
   readonly #believedMs: number;
   /** The shortest of all its pages. */
@@ -12,7 +12,8 @@ export class Freshness {
   #scope: CacheScope = "public";
   #isOutdated = false;
 
-  constructor({ isTold, believedMs }: { isTold: boolean; believedMs: number }) {
+  constructor({ isTold, believedMs, ageMs = 0 }: { isTold: boolean; believedMs: number; ageMs?: number }) {
+    this.#readAt = performance.now() - ageMs;
     this.#isTold = isTold;
     this.#believedMs = believedMs;
   }
@@ -20,6 +21,13 @@ export class Freshness {
   /** For a list that the server does not have: it does not limit the lifetime of others. */
   static ofNothing(): Freshness {
     return new Freshness({ isTold: true, believedMs: 0 });
+  }
+
+  /** For a list that was read at an earlier time: the server may list something else now. */
+  static ofEarlier(ageMs: number): Freshness {
+    const freshness = new Freshness({ isTold: false, believedMs: 0, ageMs });
+    freshness.expire();
+    return freshness;
   }
 
   /** Adds one page of the list. */
@@ -33,7 +41,7 @@ export class Freshness {
   }
 
   get ageMs(): number {
-    return performance.now() - this.readAt;
+    return performance.now() - this.#readAt;
   }
 
   /** How long callers may still keep the list. */

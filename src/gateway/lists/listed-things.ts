@@ -39,7 +39,7 @@ interface Shown {
   isWhole: boolean;
 }
 
-type ListedItems = Pick<KnownList, "items" | "hashes">;
+type ListedItems = Pick<KnownList, "items" | "hashes" | "searched">;
 
 /** A page of a list as the server sent it. */
 export interface NotedPage {
@@ -98,6 +98,8 @@ export class ListedThings {
     const list = this.#options.catalogs.of(server).common.findCurrent(kind);
     const common = list && this.#targetsIn(list, kind, server).get(name);
     if (!common || this.#isChanging(server)) return undefined;
+    // An API lists the same to all, and these not to every caller.
+    if (isOfSearching(common)) return [common];
     if (exchange.endpoint.kind !== "one") {
       const isForAll = Object.keys(exchange.caller.capabilities).length === 0;
       return isForAll && !this.#options.ownList(kind, server, exchange) ? [common] : undefined;
@@ -116,6 +118,10 @@ export class ListedThings {
     exchange: GatewayExchange,
   ): Promise<readonly AccessTarget[]> {
     if (this.#isChanging(server)) await this.#options.catalogs.settled(server);
+    if (this.#options.catalogs.isApi(server)) {
+      const listed = await this.findCommon(kind, server, name);
+      if (listed && isOfSearching(listed)) return [listed];
+    }
     if (exchange.endpoint.kind === "one") {
       const toCaller = await this.#findShown(kind, server, name, exchange);
       if (!toCaller) return [];
@@ -146,6 +152,12 @@ export class ListedThings {
       if (target) return { list, target };
     }
     return undefined;
+  }
+
+  /** All listings of an API's tools that the host sees, with those that are found by searching. */
+  async commonTools(server: string): Promise<ReadonlyMap<string, AccessTarget>> {
+    const { common } = this.#options.catalogs.of(server);
+    return this.#targetsIn(await common.current("tools"), "tools", server);
   }
 
   /** The listing that the host sees. */
@@ -279,13 +291,23 @@ export class ListedThings {
   }
 }
 
+/** A tool that finds, describes or calls others, or that is found by searching. */
+function isOfSearching({ isWay, through }: AccessTarget): boolean {
+  return isWay === true || through !== undefined;
+}
+
 /** If two items have the same name, the first one is offered. */
-function targetsOf({ items, hashes }: ListedItems, kind: ListKind, server: string): Map<string, AccessTarget> {
+function targetsOf(
+  { items, hashes, searched }: ListedItems,
+  kind: ListKind,
+  server: string,
+): Map<string, AccessTarget> {
   const targets = new Map<string, AccessTarget>();
   for (const item of items) {
     const name = nameOf(kind, item);
-    if (!targets.has(name)) targets.set(name, listedTarget(kind, server, item, hashes.get(name)));
+    if (!targets.has(name)) targets.set(name, listedTarget(kind, server, item, hashes.get(name), searched));
   }
+  for (const target of searched ?? []) if (!targets.has(target.name)) targets.set(target.name, target);
   return targets;
 }
 

@@ -21,6 +21,12 @@ export function offerOfOne({ definition }: ServerStatus, nature: ServerNature): 
   return { serverInfo, capabilities: nature.capabilities, instructions: nature.instructions, ...UNKEPT };
 }
 
+/** The same with resources of the gateway itself. */
+export function offerOfResources(offer: Offer): Offer {
+  const { capabilities } = offer;
+  return { ...offer, capabilities: { ...capabilities, resources: capabilities.resources ?? {} } };
+}
+
 /**
  * A server's name and version without members of the wrong type, because clients would refuse the whole answer for one
  * of them.

@@ -77,6 +77,8 @@ export class OwnLists {
       logger: this.#logger,
       pins: this.#pins,
       isCommon: false,
+      // Callers share the connection to an API.
+      isApi: false,
     });
   }
 }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
 import { usableItems } from "../../client/conversation/lists.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -33,12 +34,16 @@ export class PassedLists {
     this.#options = options;
   }
 
+  async isOffered(kind: ListKind, server: string, signal: CancelSignal): Promise<boolean> {
+    const { capabilities } = await this.#options.catalogs.of(server).nature({ signal });
+    return capabilities[changeOf(kind)] !== undefined;
+  }
+
   async page(kind: ListKind, status: ServerStatus, exchange: GatewayExchange): Promise<Result> {
-    const { cursors, run, catalogs, access, pins } = this.#options;
+    const { cursors, run, access, pins } = this.#options;
     const position = cursors.open(exchange);
     const method = LIST_METHODS[kind];
-    const { capabilities } = await catalogs.of(status.id).nature({ signal: exchange.signal });
-    if (!capabilities[changeOf(kind)]) throw notOffered(status.id, method);
+    if (!(await this.isOffered(kind, status.id, exchange.signal))) throw notOffered(status.id, method);
     const params = position === undefined ? exchange.params : { ...exchange.params, cursor: position };
     const result = await run({ server: status.id, method, params, exchange });
     const given: unknown[] = Array.isArray(result[kind]) ? result[kind] : [];
@@ -83,8 +88,9 @@ export class PassedLists {
     const { items, hashes = NO_HASHES } = page;
     listed.note(kind, server, page, exchange);
     const reading = kind === "tools" ? catalogs.of(server).common.current(kind) : undefined;
-    const common = (await reading?.catch(() => undefined))?.items;
-    return narrowed(kind, { items, outward: items, hashes }, { access, principal: exchange.principal, server, common });
+    const { items: common, searched } = (await reading?.catch(() => undefined)) ?? {};
+    const { principal } = exchange;
+    return narrowed(kind, { items, outward: items, hashes, searched }, { access, principal, server, common });
   }
 
   #tools(listed: readonly Params[], server: string): readonly Params[] {

@@ -8,7 +8,7 @@ import type { Implementation } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { CapabilitySet } from "./capability-set.ts";
-import { readKnownList, type KnownList } from "./known-list.ts";
+import { readKnownList, recallList, type KnownList } from "./known-list.ts";
 import { ListConnection } from "./list-connection.ts";
 import { changeOf, LIST_KINDS, type ListKind, type ChangingList } from "../../protocol/list-kinds.ts";
 import { ListSet } from "./list-set.ts";
@@ -24,11 +24,19 @@ const REPLACED_MS = 60_000;
 const MAX_REPLACED = 12;
 /** Clients wait for it while they connect; after that they get what is known. */
 const ASKING_MS = 5_000;
+const NEVER_READ: Promise<undefined> = Promise.resolve(undefined);
 
 /** The lists for clients with the same capabilities, and the connection that reads them. */
 interface DeclaredLists {
   lists: ListSet;
   connection: ListConnection;
+}
+
+/** A list as it was read before, and what it was made of. */
+interface RecalledList {
+  items: readonly unknown[];
+  prefix: string | undefined;
+  list: Promise<KnownList>;
 }
 
 export interface CatalogOptions {
@@ -52,6 +60,7 @@ export class ServerCatalog {
   #latest: string | undefined;
   /** The times of replacements by principal, within `REPLACED_MS`. */
   readonly #replacedAt = new Map<string, number[]>();
+  readonly #recalled = new Map<ListKind, RecalledList>();
   #nature: ServerNature | undefined;
   #serverInfo: Implementation | undefined;
   /** The server reported a change, so what it says about itself may be another version's. */
@@ -80,6 +89,30 @@ export class ServerCatalog {
     this.#sets.set(set.key, declared);
     this.#latest = set.key;
     return declared.lists;
+  }
+
+  /**
+   * The list for all as it was read the last time, perhaps by an earlier process; undefined if it never was. Concurrent
+   * callers share it.
+   */
+  recall(kind: ListKind): Promise<KnownList | undefined> {
+    const { host, server } = this.#options;
+    const definition = host.find(server)?.definition;
+    const last = definition && host.lastLists.find(definition, kind);
+    if (!last) return NEVER_READ;
+    const known = this.#recalled.get(kind);
+    const { prefix } = definition;
+    if (known?.items === last.items && known.prefix === prefix) return known.list;
+    const list = recallList(last, kind, { server, prefix, pins: host.pins });
+    this.#recalled.set(kind, { items: last.items, prefix, list });
+    return list;
+  }
+
+  /** The lists that were shown as they were read before the server was started. Forgets that they were. */
+  takeRecalled(): ListKind[] {
+    const kinds = [...this.#recalled.keys()];
+    this.#recalled.clear();
+    return kinds;
   }
 
   /** All known versions of a list. */
@@ -165,8 +198,9 @@ export class ServerCatalog {
 
   #readList(client: Client, kind: ListKind, isCommon: boolean): Promise<KnownList> {
     const { host, server, logger } = this.#options;
-    const prefix = host.find(server)?.definition.prefix;
-    return readKnownList(client, kind, { server, prefix, logger, pins: host.pins, isCommon });
+    const { prefix, entry } = host.find(server)?.definition ?? {};
+    const isApi = entry?.reach.kind === "api";
+    return readKnownList(client, kind, { server, prefix, logger, pins: host.pins, isCommon, isApi });
   }
 
   /** A call waits for a list, so its server must not wait in the queue of starts. */

@@ -3,6 +3,7 @@ import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import { targetKind } from "../../protocol/methods.ts";
+import type { ShownTools } from "../../protocol/shown-tools.ts";
 import type { View } from "./view.ts";
 import type { Own } from "./names.ts";
 
@@ -20,6 +21,8 @@ export interface NamedThing {
   params: Params;
   /** Why the request is refused if the caller may use the thing; a caller that may not is answered as if it did not exist. */
   refusal?: NexusError | undefined;
+  /** For a tool of an API that finds or describes others: what the caller may know of. */
+  shown?: ShownTools | undefined;
 }
 
 export interface KnownNames {

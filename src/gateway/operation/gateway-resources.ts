@@ -1,7 +1,7 @@
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Principal } from "../../server/core/principal.ts";
 
-/** Resources of the gateway itself, beside those of its servers, at the endpoint of all servers. */
+/** Resources of the gateway itself, beside those of its servers, at the endpoints of all servers and of one. */
 export interface GatewayResources {
   /** As in `resources/list`: those that this principal may read. */
   list(principal: Principal): readonly Params[];

@@ -12,6 +12,11 @@ export interface Limits extends ServerLimits, ProcessLimits {
   drainMs: number;
   /** Maximum number of child processes of all servers. */
   processes: number;
+  /**
+   * How long a list of all servers waits for a server that was never seen, if the client could not be told later: on a pipe,
+   * or without a stream or subscription.
+   */
+  firstListMs: number;
   /** How long the host of a tenant other than `default` stays open after its last use. */
   tenantIdleMs: number;
   /** Maximum time that a request waits for the host of its tenant to open. */
@@ -25,6 +30,7 @@ export const DEFAULT_LIMITS: Limits = {
   queueMs: 10_000,
   drainMs: 10_000,
   processes: 256,
+  firstListMs: 10_000,
   tenantIdleMs: 600_000,
   tenantOpenMs: 10_000,
 };

@@ -57,8 +57,12 @@ export class CompiledSet {
   decide(target: AccessTarget): Decision {
     const decision = this.#policy.decide(undefined, target);
     const { kind, server, name, inputSchema } = target;
-    if (decision.kind === "denied" || kind !== "tool" || inputSchema === undefined) return decision;
+    if (decision.kind === "denied" || kind !== "tool") return decision;
     const item = this.#find("tool", server, name);
+    if (target.isCalled && (item?.fixed || item?.name !== undefined)) {
+      return { kind: "denied", reason: "its server could call it with other arguments than the set gives" };
+    }
+    if (inputSchema === undefined) return decision;
     const narrowed = item?.fixed && this.#narrow(inputSchema, item, item.fixed);
     return narrowed?.kind === "problem" ? { kind: "denied", reason: "its fixed arguments cannot be hidden" } : decision;
   }
@@ -76,6 +80,11 @@ export class CompiledSet {
     const own = full(given);
     // Something with a name of its own has no other one.
     return own && this.#find(kind, own.server, own.own)?.name === undefined ? own : undefined;
+  }
+
+  /** How the set shows a tool, if in another way. */
+  findItem(server: string, tool: string): Pick<ShownItem, "name" | "description" | "fixed"> | undefined {
+    return this.#find("tool", server, tool);
   }
 
   /** A listed item as callers of the set see it. `outward` is the item in full names. */

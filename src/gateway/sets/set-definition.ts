@@ -108,6 +108,11 @@ function items(kind: ItemKind, value: unknown): Readonly<Record<string, SetItem>
   const taken = new Map<string, string>();
   const entries = Object.entries(value).map(([key, written]): [string, SetItem] => {
     const where = `${kind} "${key}"`;
+    if (key.includes("*"))
+      throw invalid(
+        `"${key}" is a pattern: names, descriptions and arguments are for one ${kind} at a time`,
+        `Repeat it for each ${kind}, as server.${kind}. "allow" and "deny" take patterns.`,
+      );
     if (!itemKey(key))
       throw invalid(`"${key}" is not the name of a ${kind}`, `Use server.${kind}, for example github.search.`);
     if (!isRecord(written)) throw invalid(`The ${where} must be an object`);

@@ -42,7 +42,7 @@ export class TaskConnections {
     this.#leases = leases;
     this.#limits = limits;
     this.#kept = new ExpiringMap<Kept>(limits.parkedMs, (kept) => this.#letGo(kept));
-    this.#shares = new FairShares(limits.tasks, limits.share);
+    this.#shares = new FairShares(limits.tasks, limits);
   }
 
   get size(): number {

@@ -38,6 +38,16 @@ export class ServedTenant implements EdgeTenant {
     return this.#opened()?.parked ?? 0;
   }
 
+  /** Calls that are not over at their servers, and whose callers may be away. */
+  get unfinished(): number {
+    return this.#opened()?.unfinished ?? 0;
+  }
+
+  /** Resolves when those that are not over now have ended. */
+  async settled(): Promise<void> {
+    await this.#opened()?.settled();
+  }
+
   /** Undefined while it is closed, and where processes are not limited. */
   get processes(): ProcessUsage | undefined {
     const host = this.#opened()?.host;

@@ -77,6 +77,16 @@ export class ServedTenants {
     return [this.first, ...[...this.#others.values()].map(({ tenant }) => tenant)];
   }
 
+  /** Calls that are not over at their servers, and whose callers may be away. */
+  get unfinished(): number {
+    return this.all().reduce((sum, tenant) => sum + tenant.unfinished, 0);
+  }
+
+  /** Resolves when those that are not over now have ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.all().map((tenant) => tenant.settled()));
+  }
+
   /** Opens no more: callers that wait for it are turned away. */
   drain(): void {
     this.#ending.abort(new NexusError("CLOSED", "The gateway is closing"));

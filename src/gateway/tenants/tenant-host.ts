@@ -12,5 +12,9 @@ export interface TenantHost {
   readonly parked: number;
   /** Whether callers may come back for something that would be lost: a parked call, or a task. */
   readonly isAwaited: boolean;
+  /** Calls that are not over at their servers, and whose callers may be away. */
+  readonly unfinished: number;
+  /** Resolves when those that are not over now have ended. */
+  settled(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Lease } from "../../host/servers/lease.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
+import type { ShownTools } from "../../protocol/shown-tools.ts";
 import type { CallerOutline } from "./upstream-capabilities.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import type { Principal } from "../../server/core/principal.ts";
@@ -23,6 +24,8 @@ export interface UpstreamCall {
   exchange: GatewayExchange;
   /** Which state of the server's tools the caller has seen; empty if it is not known. Only for a server in this process. */
   seen?: string | undefined;
+  /** What the caller may know of, for a tool that finds or describes others. Only for a server in this process. */
+  shown?: ShownTools | undefined;
   /** Consent was given; further rounds of the call need none. */
   isConsented?: boolean | undefined;
 }

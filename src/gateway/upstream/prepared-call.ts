@@ -2,7 +2,7 @@ import { canBecomeTask, isInteractive } from "../../protocol/methods.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
-import { CALLER_META, SEEN_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
+import { CALLER_META, SEARCHED_META, SEEN_META, SHOWN_META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { ANYBODY, callerName } from "../../server/core/principal.ts";
 import { knowsTasks } from "./upstream-capabilities.ts";
 import type { UpstreamCall } from "./call-runner.ts";
@@ -18,7 +18,7 @@ export interface PreparedCall extends UpstreamCall {
 
 /** The parameters without what concerns only the caller and the gateway. */
 function carriedParams({ method, params, exchange }: UpstreamCall): Params {
-  const carried = withoutReservedMeta(params);
+  const carried = withoutPrivateMeta(withoutReservedMeta(params));
   if (!isInteractive(method)) return carried;
   const { requestState, inputResponses, task } = carried;
   if (requestState === undefined && inputResponses === undefined && task === undefined) return carried;
@@ -29,20 +29,30 @@ function carriedParams({ method, params, exchange }: UpstreamCall): Params {
   return isRetry ? { ...rest, inputResponses } : rest;
 }
 
+/** Without what only a gateway tells a server in its process, which its callers cannot set. */
+function withoutPrivateMeta(params: Params): Params {
+  const { _meta: meta } = params;
+  if (!isRecord(meta) || !(SHOWN_META in meta || SEARCHED_META in meta)) return params;
+  const { [SHOWN_META]: _shown, [SEARCHED_META]: _searched, ...kept } = meta;
+  return { ...params, _meta: kept };
+}
+
 /**
  * Adds the caller's name, and what it has seen, for a server in this process, and for no other. Without authentication the caller is the user
  * of the program, as on the command line, and is not named.
  */
 export function paramsFor(call: UpstreamCall, { client }: UpstreamLease): Params {
   const params = carriedParams(call);
-  const { seen, exchange } = call;
+  const { seen, shown, exchange } = call;
   const isNamed = exchange.principal !== ANYBODY;
-  if (!client.isInProcess || (!isNamed && seen === undefined)) return params;
+  if (!client.isInProcess || (!isNamed && seen === undefined && shown === undefined)) return params;
   const own = isRecord(params["_meta"]) ? params["_meta"] : undefined;
   // The usual case costs least as a literal.
-  if (!own && !isNamed) return { ...params, _meta: { [SEEN_META]: seen } };
+  if (!own && !isNamed && shown === undefined) return { ...params, _meta: { [SEEN_META]: seen } };
   const name = isNamed ? { [CALLER_META]: callerName(exchange.principal) } : undefined;
-  return { ...params, _meta: { ...own, ...name, ...(seen === undefined ? undefined : { [SEEN_META]: seen }) } };
+  const noted = seen === undefined ? undefined : { [SEEN_META]: seen };
+  const known = shown === undefined ? undefined : { [SHOWN_META]: shown };
+  return { ...params, _meta: { ...own, ...name, ...noted, ...known } };
 }
 
 /** The parameters of a tool's call. */

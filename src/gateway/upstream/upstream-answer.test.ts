@@ -84,3 +84,14 @@ test("an old result of a tool gets the content that every caller understands", (
     content: [{ type: "text", text: "done" }],
   });
 });
+
+test.each([
+  [{ toolResult: "failed", isError: true }, "failed"],
+  [{ toolResult: { isError: true, content: [{ type: "text", text: "failed" }] } }, "failed"],
+  [{ toolResult: { isError: true, why: "disk" } }, JSON.stringify({ isError: true, why: "disk" }, undefined, 2)],
+])("an old result that is an error stays one, wherever it says so: %j", (result, text) => {
+  expect(canonicalResult(LEGACY, "tools/call", result)).toMatchObject({
+    isError: true,
+    content: [{ type: "text", text }],
+  });
+});

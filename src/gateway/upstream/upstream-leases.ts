@@ -78,7 +78,7 @@ export class UpstreamLeases {
   /** `share`: the part of the providers that one principal may use while others compete, from 0 to 1. */
   constructor(host: Host, share?: number) {
     this.#host = host;
-    this.#shares = new FairShares(MAX_PROVIDERS, share);
+    this.#shares = new FairShares(MAX_PROVIDERS, { share });
   }
 
   /** A connection that is already open; undefined if one has to be waited for. */

@@ -37,7 +37,12 @@ export interface DefinitionLedger {
   readonly keepsUnpinned: boolean;
   /** Compares a list with what was accepted, and keeps the differences. Returns those that are new. */
   compare(list: ReadList): Promise<DefinitionChange[]>;
-  /** By what was compared before; reads nothing. */
+  /**
+   * Reads what was accepted of a server, without comparing a list. Without it, pinned definitions are listed only after the
+   * server was read.
+   */
+  load?(server: string): Promise<void>;
+  /** By what was compared or loaded before; reads nothing. */
   standingOf(definition: NamedDefinition): Standing;
   /** Calls the listener when something of a server was accepted, also by another process. Returns a function that stops it. */
   onAccepted(listener: (server: string) => void): () => void;

@@ -7,21 +7,28 @@ export interface OpenedLedger extends AsyncDisposable {
 
 /** A ledger that is opened when the first list of a pinned server is compared, because others do not need it. */
 export class LazyLedger implements DefinitionLedger, AsyncDisposable {
-  readonly keepsUnpinned = false;
+  readonly keepsUnpinned: boolean;
   readonly #open: () => Promise<OpenedLedger>;
   readonly #listeners = new Set<(server: string) => void>();
   #opening: Promise<OpenedLedger> | undefined;
   #ledger: DefinitionLedger | undefined;
   #stop: (() => void) | undefined;
 
-  constructor(open: () => Promise<OpenedLedger>) {
+  constructor(open: () => Promise<OpenedLedger>, { keepsUnpinned = false } = {}) {
     this.#open = open;
+    this.keepsUnpinned = keepsUnpinned;
   }
 
   async compare(list: ReadList): Promise<DefinitionChange[]> {
     this.#opening ??= this.#begin();
     const { ledger } = await this.#opening;
     return ledger.compare(list);
+  }
+
+  async load(server: string): Promise<void> {
+    this.#opening ??= this.#begin();
+    const { ledger } = await this.#opening;
+    await ledger.load?.(server);
   }
 
   standingOf(definition: NamedDefinition): Standing {

@@ -92,7 +92,20 @@ export class Pins {
     });
     if (this.concerns(server)) await comparing;
     else this.#follow(server, comparing);
-    return new Map([...definitions].map(([name, { hash }]) => [name, hash]));
+    return hashesOf(definitions);
+  }
+
+  /**
+   * The hashes of a list that was read some time ago, if something of its server is pinned: what was accepted is known after
+   * this. Nothing is compared, because the server may list something else now.
+   */
+  async recall({ server, kind, items }: Omit<ReceivedList, "isCommon">): Promise<ListHashes> {
+    const { ledger, logger } = this.#options;
+    if (!this.watches(server)) return NO_HASHES;
+    await ledger.load?.(server).catch((error: unknown) => {
+      logger.warn(`what was accepted of "${server}" could not be read: ${messageOf(error)}`);
+    });
+    return hashesOf(listedDefinitions(kind, items));
   }
 
   /** Resolves when the lists of a server that were read so far are compared; undefined if they are. */
@@ -147,6 +160,10 @@ export class Pins {
     const hold = this.findHold(definition, options);
     if (hold) throw heldDefinition(definition, hold, this.#options.optionsAgain);
   }
+}
+
+function hashesOf(definitions: ReadList["definitions"]): ListHashes {
+  return new Map([...definitions].map(([name, { hash }]) => [name, hash]));
 }
 
 function keyOf({ server, kind, isCommon }: ReadList): string {

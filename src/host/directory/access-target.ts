@@ -1,8 +1,9 @@
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
-import type { ToolAnnotations } from "../../protocol/mcp.ts";
-import { CALLS_META, FINDS_META } from "../../protocol/meta.ts";
+import type { Tool, ToolAnnotations } from "../../protocol/mcp.ts";
+import { CALL_TOOL, CALLS_META, FINDS_META } from "../../protocol/meta.ts";
 import { targetKind } from "../../protocol/methods.ts";
+import { isSearched, isSearching } from "../../protocol/shown-tools.ts";
 
 /** The target of access rules, with the name that its server uses. */
 export interface AccessTarget {
@@ -25,6 +26,17 @@ export interface AccessTarget {
   findsIn?: string | undefined;
   /** The other tool that a call is for: rules about its name apply as well. */
   calls?: string | undefined;
+  /** Whether it is such another tool: what its call contains is not known. */
+  isCalled?: boolean | undefined;
+  /**
+   * For a tool of an API that is found by searching: the tool of the same API that calls it. Whoever is denied that one has
+   * neither, however it is called.
+   */
+  through?: string | undefined;
+  /** Whether it only finds, describes or calls others of its API: only a rule that denies its name counts. */
+  isWay?: boolean | undefined;
+  /** For such a tool: the others. It is there for callers who may use any of them. */
+  searched?: readonly AccessTarget[] | undefined;
 }
 
 /** The target of a request. Subscriptions, completions and tasks use the rules of other kinds: see `decidedAs`. */
@@ -65,7 +77,7 @@ export function withoutDenied(
   const allowed = found.filter((each: unknown) => {
     const { name, effect } = isRecord(each) ? each : {};
     const annotations = { readOnlyHint: effect === "read", destructiveHint: effect === "destructive" };
-    return isAllowed({ kind: "tool", server, name: String(name), annotations });
+    return isAllowed({ kind: "tool", server, name: String(name), annotations, isCalled: true });
   });
   if (allowed.length === found.length) return result;
   const structuredContent = { ...structured, [findsIn]: allowed };
@@ -82,7 +94,32 @@ export function calledWith(target: AccessTarget, args: unknown): AccessTarget {
 
 /** The other tool, decided as if it were called directly. Its effect is not listed: that of the caller counts. */
 export function calledTarget({ kind, server, annotations, set, calls }: AccessTarget): AccessTarget | undefined {
-  return calls === undefined ? undefined : { kind, server, name: calls, annotations, set };
+  return calls === undefined ? undefined : { kind, server, name: calls, annotations, set, isCalled: true };
+}
+
+/** The tool through which a tool is called, decided by its name alone. */
+export function wayTarget({ kind, server, set, through }: AccessTarget): AccessTarget | undefined {
+  if (through === undefined) return undefined;
+  return { kind, server, name: through, annotations: { readOnlyHint: true }, set, isWay: true };
+}
+
+/** A tool as an API lists it: `searched` are those that its searching tools lead to. */
+export function apiTarget(listed: AccessTarget, item: unknown, searched: readonly AccessTarget[]): AccessTarget {
+  if (isSearched(item)) return { ...listed, through: CALL_TOOL };
+  if (!isSearching(item)) return listed;
+  return { ...listed, callsBy: undefined, findsIn: undefined, isWay: true, searched };
+}
+
+/**
+ * The target of a tool by its definition. `searched` are the tools of its server that only searching finds; undefined for a
+ * server that is not made of an API.
+ */
+export function toolTarget(server: string, tool: Tool, searched: readonly Tool[] | undefined): AccessTarget {
+  const { name, annotations } = tool;
+  const listed: AccessTarget = { kind: "tool", server, name, annotations, ...callsOthers(tool) };
+  if (!searched) return listed;
+  const others = isSearching(tool) ? searched.map((each) => toolTarget(server, each, [])) : [];
+  return apiTarget(listed, tool, others);
 }
 
 export function serverTarget(server: string): AccessTarget {

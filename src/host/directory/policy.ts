@@ -3,7 +3,7 @@ import { serverId } from "../../config/read/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
 import { concerns, covers, matchesName, parsePattern, type AccessPattern } from "./access-pattern.ts";
-import { calledTarget, decidedAs, type AccessTarget, type RequestTarget } from "./access-target.ts";
+import { calledTarget, decidedAs, wayTarget, type AccessTarget, type RequestTarget } from "./access-target.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 
 /** Rules for who may see and use what. They can only narrow what a server's entry allows. */
@@ -101,9 +101,23 @@ export class Policy {
   /** Listing and using have the same decision, so a hidden item cannot be used. */
   decide(agent: string | undefined, requested: RequestTarget): Decision {
     const target = decidedAs(requested);
-    const called = calledTarget(target);
+    if (target.searched) return this.#decideWay(agent, target, target.searched);
+    const other = calledTarget(target) ?? wayTarget(target);
     const decision = this.#decideOne(agent, target);
-    return called ? stricter(decision, this.#decideOne(agent, called)) : decision;
+    return other ? stricter(decision, this.#decideOne(agent, other)) : decision;
+  }
+
+  /** A tool that only leads to others is there for whoever may use one of them, unless it is itself denied. */
+  #decideWay(
+    agent: string | undefined,
+    { searched: _searched, isWay: _isWay, ...plain }: AccessTarget,
+    searched: readonly AccessTarget[],
+  ): Decision {
+    // An API without such tools describes those that it lists.
+    if (searched.length === 0) return this.decide(agent, plain);
+    const decision = this.#decideOne(agent, { ...plain, isWay: true });
+    if (decision.kind === "denied" || searched.some((target) => this.allows(agent, target))) return decision;
+    return denied("no tool that it leads to is allowed");
   }
 
   #decideOne(agent: string | undefined, target: AccessTarget): Decision {
@@ -112,7 +126,7 @@ export class Policy {
       return denied("the server is not shared with this agent");
     }
     for (const pattern of this.#deny) if (covers(pattern, target)) return denied("it is on the deny list");
-    if (this.#allow && !isAllowedBy(this.#allow, target)) return denied("it is not on the allow list");
+    if (this.#allow && !target.isWay && !isAllowedBy(this.#allow, target)) return denied("it is not on the allow list");
     if (kind === "tool") return this.#decideTool(target);
     return kind === "method" ? this.#decideMethod(target) : ALLOWED;
   }
@@ -120,7 +134,8 @@ export class Policy {
   /** The rule that decides about this, for people; undefined if none of these settings does. */
   findRule(requested: RequestTarget): string | undefined {
     const target = decidedAs(requested);
-    const denying = this.#deny.find((pattern) => covers(pattern, target));
+    const way = wayTarget(target);
+    const denying = this.#deny.find((pattern) => covers(pattern, target) || (way && covers(pattern, way)));
     if (denying) return `deny ${denying.text}`;
     const allowing = this.#allow?.find((pattern) => allowsBy(pattern, target));
     if (this.#allow && !allowing) return undefined;
@@ -165,9 +180,10 @@ export class Policy {
     return answer === true;
   }
 
-  #decideTool({ server, name, annotations }: AccessTarget): Decision {
+  #decideTool({ server, name, annotations, isWay }: AccessTarget): Decision {
     const { allow, deny } = this.#entries.toolsOf(server) ?? {};
     if (deny?.some((pattern) => matchesName(pattern, name))) return denied("the server's entry denies it");
+    if (isWay) return ALLOWED;
     if (allow && !allow.some((pattern) => matchesName(pattern, name)))
       return denied("the server's entry does not allow it");
     if (annotations?.readOnlyHint === true) return ALLOWED;

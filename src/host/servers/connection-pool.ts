@@ -84,7 +84,7 @@ export class ConnectionPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#shares = new FairShares(Math.max(1, options.maxConnections - 1), options.connectionShare);
+    this.#shares = new FairShares(Math.max(1, options.maxConnections - 1), { share: options.connectionShare });
   }
 
   /** The host's own connection; opened now if there is none. */

@@ -1,4 +1,7 @@
 import { scopeOptions } from "./scope-options.ts";
+import { secretGuard } from "../../auth/secret-guard.ts";
+import { boundMessage } from "../../auth/secret-origins.ts";
+import type { SecretStore } from "../../auth/secrets.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { ownCredential, type CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import { credentialsFor } from "../../client/connect/credentials-for.ts";
@@ -17,6 +20,8 @@ export interface EntryCredentialsOptions {
   /** What a person should do to log in to a server. */
   loginHint: ((definition: ServerDefinition, scopes: readonly string[]) => string) | undefined;
   logger: Logger;
+  /** Where stored secrets in entries are from. */
+  secrets: SecretStore;
 }
 
 interface Known {
@@ -61,7 +66,19 @@ export class EntryCredentials {
   #open(definition: ServerDefinition, reach: HttpReach, trust: NetworkTrust): CredentialSource | undefined {
     const { surroundings, storage, tenant = DEFAULT_TENANT, logger, loginHint = hintFor(tenant) } = this.#options;
     const hint = (scopes: readonly string[]) => loginHint(definition, scopes);
-    return credentialsFor(reach, { surroundings, trust, storage, owner: tenant, loginHint: hint, logger });
+    const { authorizationSecrets, secrets } = definition;
+    const onBound = (name: string, origin: string) => logger.warn(boundMessage(name, origin));
+    const guard = authorizationSecrets && secretGuard(authorizationSecrets, { store: this.#options.secrets, onBound });
+    return credentialsFor(reach, {
+      surroundings,
+      trust,
+      storage,
+      owner: tenant,
+      loginHint: hint,
+      logger,
+      guard,
+      secrets,
+    });
   }
 }
 

@@ -148,17 +148,22 @@ export class ServerConnector {
     const { EntryCredentials: Opened } = await import("./entry-credentials.ts");
     const { surroundings, stateFolder, tenant, loginHint, logger, credentials } = this.#options;
     const storage = credentials ?? credentialStorage(surroundings, stateFolder);
-    return new Opened({ surroundings, storage, tenant, loginHint, logger });
+    return new Opened({ surroundings, storage, tenant, loginHint, logger, secrets: this.#secretStore() });
   }
 
   /** Binds secrets to the address to which they are sent first; they are sent to no other. */
   async #bindSecrets({ secretsToBind }: ServerDefinition): Promise<void> {
     if (!secretsToBind) return;
-    const { surroundings, stateFolder, logger, secrets } = this.#options;
+    const { logger } = this.#options;
     const { names, origin } = secretsToBind;
-    const store = secrets ?? secretStore(surroundings, stateFolder);
+    const store = this.#secretStore();
     const onBound = (secret: string) => logger.warn(boundMessage(secret, origin));
     for (const name of names) await secretFor(store, { name, origin, mayBind: true, onBound });
+  }
+
+  #secretStore(): SecretStore {
+    const { surroundings, stateFolder, secrets } = this.#options;
+    return secrets ?? secretStore(surroundings, stateFolder);
   }
 
   /** Opens with the remembered era. If that may be outdated, forgets it and detects the era again. */

@@ -42,6 +42,8 @@ const FRESH = { fresh: true };
 export class ServerLists {
   definition: ServerDefinition;
   tools: readonly Tool[] = [];
+  /** Of an API: its tools that are found by searching. */
+  searched: readonly Tool[] = [];
   resources: readonly Resource[] = [];
   templates: readonly ResourceTemplate[] = [];
   prompts: readonly Prompt[] = [];
@@ -161,7 +163,9 @@ export class ServerLists {
   async #ask(client: Client, list: ListName): Promise<() => void> {
     switch (list) {
       case "tools":
-        return this.#asked(client, list, await client.listTools(FRESH), (tools) => this.#takeTools(tools));
+        return this.#asked(client, list, await client.listTools(FRESH), (tools) =>
+          this.#takeTools(tools, client.searchedIn(tools)),
+        );
       case "resources":
         return this.#asked(client, list, await client.listResources(FRESH), (all) => (this.resources = all));
       case "templates":
@@ -186,12 +190,14 @@ export class ServerLists {
   }
 
   /** A name stands for one tool: a second tool with the same name could not be called. */
-  #takeTools(tools: readonly Tool[]): void {
+  #takeTools(tools: readonly Tool[], searched: readonly Tool[]): void {
     this.#byName = new Map();
+    this.searched = searched;
     this.tools = tools.filter((tool) => {
       if (!this.#byName.has(tool.name)) return this.#byName.set(tool.name, tool);
       this.#options.logger.warn(`"${this.definition.id}" has two tools "${tool.name}"; the first one is used`);
       return false;
     });
+    for (const tool of searched) if (!this.#byName.has(tool.name)) this.#byName.set(tool.name, tool);
   }
 }

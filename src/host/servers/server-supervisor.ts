@@ -16,6 +16,7 @@ import { isAnswering } from "./ping.ts";
 import { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
+import type { LastLists } from "../definitions/last-lists.ts";
 import type { Pins } from "../definitions/pins.ts";
 import type { Root } from "../../protocol/mcp.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
@@ -40,6 +41,8 @@ export interface SupervisorOptions {
   processes?: { budget: ProcessBudget; tenant: string } | undefined;
   /** Compares what servers list with what was accepted. */
   pins: Pins;
+  /** Remembers what servers list. */
+  lastLists: LastLists;
   logger: Logger;
   onState: (state: ServerState) => void;
   onLists: (told?: readonly ChangingList[]) => void;
@@ -61,7 +64,7 @@ export class ServerSupervisor {
 
   constructor(definition: ServerDefinition, options: SupervisorOptions) {
     const { connect, idleMs, maxConnections, maxOwnerConnections, connectionShare, waitMs } = options;
-    const { input, backoff, healthCheckMs, hasNewLogin, onState, onLists, pins } = options;
+    const { input, backoff, healthCheckMs, hasNewLogin, onState, onLists, pins, lastLists } = options;
     const logger = childLogger(options.logger, { server: definition.id });
     this.definition = definition;
     this.#options = options;
@@ -86,7 +89,10 @@ export class ServerSupervisor {
         this.#host.listsRead();
       },
       onInterrupted: () => this.#host.ready && void this.#host.check(this.#host.ready),
-      compare: (kind, items) => pins.compare({ server: definition.id, kind, isCommon: true, items }),
+      compare: (kind, items) => {
+        lastLists.note(this.definition, kind, items);
+        return pins.compare({ server: definition.id, kind, isCommon: true, items });
+      },
       keepConnection: () => (this.#host.ready ? pool.keep(this.#host.ready.held) : () => {}),
     }));
     this.#host = new HostConnection({

@@ -19,7 +19,7 @@ export interface SessionsOptions {
   lifeMs?: number;
   /** It ends earlier if it was not used for so long; default: an hour. */
   idleMs?: number;
-  /** Of more, own ones and then those that were not used for longest end; default: 1,000. */
+  /** Of more, own ones and then those of the tenant with most that were not used for longest end; default: 1,000. */
   max?: number;
   now?: () => number;
 }
@@ -90,8 +90,16 @@ export class Sessions {
     this.#byHash.forEach((each) => isOwn(each) && own++);
     const isFull = this.#byHash.size >= this.#max;
     const oldest = own >= MAX_EACH || (isFull && own > 0) ? this.#byHash.takeOldest(isOwn) : undefined;
-    const ended = oldest ?? (isFull ? this.#byHash.takeOldest(({ principal }) => principal !== undefined) : undefined);
+    const ended = oldest ?? (isFull ? this.#takeOfLargestTenant() : undefined);
     if (ended) this.#tell(ended);
+  }
+
+  /** So that a tenant with many keys does not end the sessions of another one. */
+  #takeOfLargestTenant(): Session | undefined {
+    const counts = new Map<string, number>();
+    for (const { tenant } of this.principals()) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+    const [largest] = [...counts].reduce((most, each) => (each[1] > most[1] ? each : most), ["", 0]);
+    return this.#byHash.takeOldest(({ principal }) => principal?.tenant === largest);
   }
 
   #tell(session: Session): void {

@@ -21,3 +21,15 @@ test("a stream that the database refused does not keep later ones from hearing o
   await store.sets.put({ tenant: "default", name: "new", definition: '{"allow":["*"]}' });
   expect(await next()).toContain('{"topic":"sets","tenant":"default"}');
 });
+
+test("one tenant with many keys does not use up the streams of another tenant", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  using hub = new EventHub({ store: await world.openStore(), logger: SILENT });
+  const open = (tenant: string, id: string) =>
+    hub.open({ principal: { tenant, id }, role: "admin", allTenants: false, keyId: id }, undefined);
+  const isOpen = async (tenant: string, id: string) => (await open(tenant, id)) !== undefined;
+  for (let key = 0; key < 40; key++) for (let count = 0; count < 8; count++) await isOpen("busy", `key ${key}`);
+  expect(await isOpen("busy", "key 40")).toBe(false);
+  for (let count = 0; count < 8; count++) expect(await isOpen("calm", "key")).toBe(true);
+  expect(await isOpen("calm", "key")).toBe(false);
+});

@@ -3,6 +3,7 @@ import { RepeatedRuns } from "../../async/coalesced-runs.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { HostEvent } from "../../host/servers/server-supervisors.ts";
+import { OpenStreams } from "../../server/core/open-streams.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { ChangeTopic } from "../../store/keep/generations.ts";
 import type { Store } from "../../store/store.ts";
@@ -30,6 +31,8 @@ interface Subscriber {
   actor: Actor;
   session: Session | undefined;
   controller: ReadableStreamDefaultController<Uint8Array>;
+  /** Counts it no more. */
+  leave: () => void;
 }
 
 interface KeptEvent {
@@ -39,6 +42,7 @@ interface KeptEvent {
 
 const HEARTBEAT_MS = 15_000;
 const MAX_EACH = 8;
+/** Shared fairly between tenants. */
 const MAX_ALL = 256;
 /** Events that a client can get after it was away. */
 const KEPT = 512;
@@ -56,6 +60,7 @@ export class EventHub implements Disposable {
   /** Ids of another process are not continued. */
   readonly #epoch = randomBytes(6).toString("hex");
   readonly #subscribers = new Set<Subscriber>();
+  readonly #open = new OpenStreams({ streams: MAX_ALL, areTenantsSeparate: true });
   /** By topic, then tenant. */
   readonly #fingerprints = new Map<WatchedTopic, Map<string, string>>();
   readonly #changed = new Set<ChangeTopic>();
@@ -85,11 +90,14 @@ export class EventHub implements Disposable {
     await this.#watch();
     const key = principalKey(actor.principal);
     const own = [...this.#subscribers].filter((each) => principalKey(each.actor.principal) === key);
-    if (own.length >= MAX_EACH || this.#subscribers.size >= MAX_ALL || this.#isClosed) return undefined;
+    if (own.length >= MAX_EACH || this.#isClosed) return undefined;
     let subscriber: Subscriber | undefined;
+    // Where its tenant has more than another one that needs a stream, it ends; its client opens it again.
+    const leave = this.#open.open(key, () => subscriber && this.#finish(subscriber));
+    if (!leave) return undefined;
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
-        subscriber = { actor, session, controller };
+        subscriber = { actor, session, controller, leave };
         this.#subscribers.add(subscriber);
         this.#welcome(subscriber, after);
         this.#heartbeat ??= setInterval(() => this.#beat(), HEARTBEAT_MS).unref();
@@ -215,6 +223,7 @@ export class EventHub implements Disposable {
 
   #remove(subscriber: Subscriber): boolean {
     const isThere = this.#subscribers.delete(subscriber);
+    subscriber.leave();
     if (this.#subscribers.size > 0) return isThere;
     clearInterval(this.#heartbeat);
     this.#heartbeat = undefined;

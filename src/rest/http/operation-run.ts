@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import type * as z from "zod";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
+import { exceededLimit } from "../../json/nesting.ts";
+import { SERVER_LIMITS } from "../../server/core/limits.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import { unknownTenant } from "../../store/keep/tenants.ts";
 import { mayEnter, mayUse } from "../access/actor.ts";
@@ -199,15 +201,27 @@ function checked(schema: z.ZodType, value: unknown, where: string, problems: Inv
   if (value === NOT_JSON) return undefined;
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  for (const { path, message } of result.error.issues) {
+  for (const { path, message } of result.error.issues.slice(0, MOST_PROBLEMS)) {
     problems.push({ at: [where, ...path.map(String)].join("/"), message });
   }
   return undefined;
 }
 
 const NOT_JSON = Symbol("not JSON");
+const MOST_PROBLEMS = 50;
 
 function parsed(text: string, problems: InvalidMember[]): unknown {
+  const { jsonDepth: depth, jsonValues: values, jsonMembers: members } = SERVER_LIMITS;
+  const exceeded = exceededLimit(text, { depth, values, members });
+  if (exceeded === "values" || exceeded === "members") {
+    const most = exceeded === "values" ? `${values} values` : `${members} members in one object`;
+    const message = `The body has more than ${most}`;
+    throw new NexusError("MESSAGE_TOO_LARGE", message, { hint: "Send it in smaller parts.", mayHaveReached: false });
+  }
+  if (exceeded === "depth") {
+    problems.push({ at: "body", message: `It is nested deeper than ${depth} levels` });
+    return NOT_JSON;
+  }
   try {
     return JSON.parse(text);
   } catch {

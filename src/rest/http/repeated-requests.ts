@@ -1,5 +1,6 @@
 import { sha256 } from "../../text/digest.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
+import { shareKept } from "../../server/core/caller-shares.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { HttpProblem } from "./problem.ts";
 
@@ -18,6 +19,7 @@ interface Kept {
 
 const DAY_MS = 24 * 3_600_000;
 const MAX_EACH = 200;
+/** Shared fairly between tenants. */
 const MAX_ALL = 5000;
 const MAX_KEY = 255;
 
@@ -35,7 +37,8 @@ export interface RepeatableRequest {
  * kept in this process for a day, for each principal apart.
  */
 export class RepeatedRequests {
-  readonly #kept = new ExpiringMap<Kept>(DAY_MS, () => {});
+  readonly #kept = new ExpiringMap<Kept>(DAY_MS, (kept) => this.#gone(kept));
+  readonly #shares = shareKept(MAX_ALL, { areTenantsSeparate: true });
 
   /** Runs the request, or gives the answer of an earlier one. Answers of failures of the gateway itself are not kept. */
   async run(request: RepeatableRequest, handle: () => Promise<KeptAnswer>): Promise<KeptAnswer | HttpProblem> {
@@ -48,22 +51,40 @@ export class RepeatedRequests {
     if (before) return before.fingerprint === fingerprint ? before.answer : reused();
     const answer = handle();
     this.#makeRoom(owner);
-    this.#kept.set(id, { owner, fingerprint, answer });
+    this.#shares.take(this.#shares.of(owner));
+    const kept = { owner, fingerprint, answer };
+    this.#kept.set(id, kept);
     try {
       const given = await answer;
-      if (given.status >= 500) this.#kept.delete(id);
+      if (given.status >= 500) this.#drop(id, kept);
       return given;
     } catch (error) {
-      this.#kept.delete(id);
+      this.#drop(id, kept);
       throw error;
     }
   }
 
+  /** Unless it made room meanwhile, and the same request came again. */
+  #drop(id: string, kept: Kept): void {
+    if (this.#kept.get(id) === kept) this.#gone(this.#kept.take(id));
+  }
+
   #makeRoom(owner: string): void {
-    let own = 0;
-    this.#kept.forEach((each) => each.owner === owner && own++);
-    if (own >= MAX_EACH) this.#kept.takeOldest((each) => each.owner === owner);
-    if (this.#kept.size >= MAX_ALL) this.#kept.takeOldest(() => true);
+    const share = this.#shares.of(owner);
+    if (share.held >= MAX_EACH) this.#dropOldest(owner);
+    this.#shares.makeRoom(share, ({ key }) => this.#dropOldest(key));
+  }
+
+  /** False if the principal has none. */
+  #dropOldest(owner: string): boolean {
+    return this.#gone(this.#kept.takeOldest((each) => each.owner === owner));
+  }
+
+  /** False if there was none. */
+  #gone(kept: Kept | undefined): boolean {
+    if (!kept) return false;
+    this.#shares.give(this.#shares.of(kept.owner));
+    return true;
   }
 }
 

@@ -115,9 +115,17 @@ function failure({ origin }: URL, status: number, value: unknown): NexusError {
   }
   const { detail, code, hint } = value;
   const known = OTHER_CODES[code] ?? (code as ErrorCode);
-  // That of an unknown name is about requests, not about commands.
-  const isForPeople = typeof hint === "string" && known !== "NAME_UNKNOWN";
-  return new NexusError(known, detail, { url: origin, status, hint: isForPeople ? hint : undefined });
+  // Those of an unknown name and of a key are about requests, not about commands.
+  const isForPeople = typeof hint === "string" && known !== "NAME_UNKNOWN" && status !== 401;
+  return new NexusError(known, detail, { url: origin, status, hint: isForPeople ? hint : hintFor(status) });
+}
+
+function hintFor(status: number): string | undefined {
+  if (status === 401)
+    return `Put a valid key into the variable NEXUS_KEY. On the machine of the gateway, "nexus keys list" shows all keys.`;
+  if (status === 403)
+    return `Use a key that may do this: an admin of the gateway makes one with "nexus keys create NAME --role ROLE".`;
+  return undefined;
 }
 
 function unreachable({ origin }: URL, error: unknown): NexusError {

@@ -2,7 +2,7 @@ import type { AuditCheck } from "../../store/audit/audit-check.ts";
 import type { StoredAuditRecord } from "../../store/audit/audit-chain.ts";
 import type { AuditFilter } from "../../store/audit/audit-filter.ts";
 import type { AuditPage } from "../../store/audit/audit-log.ts";
-import { asNexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { OperatedAudit } from "../../team/operate/audit-operations.ts";
 import { GatewayClient, MAX_PAGE, queryText, type GatewayClientOptions } from "./gateway-client.ts";
 
@@ -70,17 +70,27 @@ export class RemoteAudit implements OperatedAudit {
     return (await this.#client.send<{ removed: number }>("POST", `${pathOf(tenant)}/prune`, body)).removed;
   }
 
+  /** What was seen is known on the machine of the gateway. */
+  acceptLoss(): Promise<void> {
+    throw new NexusError("ARGUMENTS_INVALID", "The loss of records cannot be accepted through a gateway", {
+      hint: "Run nexus audit verify --accept-loss on the machine of the gateway, with its database.",
+      mayHaveReached: false,
+    });
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
 /** As the REST API answers. */
-interface WrittenCheck extends Omit<AuditCheck, "damage"> {
+interface WrittenCheck extends Omit<AuditCheck, "damage" | "lost"> {
   ok: boolean;
   damage: AuditCheck["damage"] | null;
+  lost?: (Omit<NonNullable<AuditCheck["lost"]>, "at"> & { at: string }) | null;
 }
 
-function checkOf({ ok: _ok, damage, ...check }: WrittenCheck): AuditCheck {
-  return { ...check, damage: damage ?? undefined };
+function checkOf({ ok: _ok, damage, lost, ...check }: WrittenCheck): AuditCheck {
+  const known = lost ? { lost: { ...lost, at: Date.parse(lost.at) } } : {};
+  return { ...check, ...known, damage: damage ?? undefined };
 }
 
 function pathOf(tenant: string): string {

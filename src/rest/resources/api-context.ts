@@ -6,6 +6,7 @@ import type { KeyOperations } from "../../team/operate/key-operations.ts";
 import type { TenantOperations } from "../../team/operate/tenant-operations.ts";
 import type { StoredAudit } from "../../team/stored-audit.ts";
 import type { Store } from "../../store/store.ts";
+import type { PublicationCompiler } from "../../workshop/publish/publication-compiler.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Identification } from "../access/identification.ts";
 import type { Sessions } from "../access/sessions.ts";
@@ -28,6 +29,7 @@ export interface ApiContext {
   /** Counts requests; undefined where nothing is limited. */
   allowance: Pick<Allowance, "take"> | undefined;
   toolFiles: LoadedToolFiles;
+  compiler: PublicationCompiler;
   secretsOf: (tenant: string) => SecretStore;
   stateFolder: string;
   logger: Logger;

@@ -139,7 +139,7 @@ const publishApi = defineOperation({
   maxBytes: MAX_UPLOAD,
   body: NewApiVersion,
   answer: { status: 201, schema: API_SCHEMAS.NewlyPublished },
-  handle: async ({ api, actor, params, body }) => (await apisOf(api, actor, params)).publish(body),
+  handle: async ({ api, actor, params, body, signal }) => (await apisOf(api, actor, params)).publish(body, signal),
 });
 
 const listApiVersions = listing({
@@ -258,7 +258,7 @@ function inOrder(version: string): string {
 }
 
 async function apisOf(
-  { store }: ApiContext,
+  { store, compiler }: ApiContext,
   { keyId }: Actor,
   { tenant = "" }: Readonly<Record<string, string>>,
 ): Promise<ApiOperations> {
@@ -267,5 +267,6 @@ async function apisOf(
   return new Operations(store.apis(tenant), {
     by: keyId === undefined ? "console" : `key ${keyId}`,
     origin: "network",
+    compiler,
   });
 }

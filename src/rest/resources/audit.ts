@@ -2,6 +2,7 @@ import * as z from "zod";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { checkAudit } from "../../store/audit/audit-check.ts";
 import type { AuditFilter } from "../../store/audit/audit-filter.ts";
+import { isoTime } from "../../text/duration.ts";
 import { requireAudited } from "../../team/operate/audit-operations.ts";
 import { mayUse, type Actor } from "../access/actor.ts";
 import { listOf, PAGE_QUERY } from "../http/page.ts";
@@ -47,6 +48,10 @@ export const AUDIT_SCHEMAS = {
     first: z.int().describe("The first one that is kept."),
     head: z.object({ seq: z.int(), hash: z.string() }).describe("The newest record."),
     damage: z.object({ seq: z.int(), problem: z.string() }).nullable(),
+    lost: z
+      .object({ until: z.int(), at: z.string(), why: z.enum(["restored", "accepted"]) })
+      .nullable()
+      .describe("Records up to this number of before may be gone: a backup was restored, or their loss was accepted."),
   }),
   Pruning: z.strictObject({
     before: TIME.describe("Older records are removed."),
@@ -110,8 +115,8 @@ const verifyAudit = defineOperation({
   answer: { status: 200, schema: AUDIT_SCHEMAS.AuditCheck },
   async handle({ api, params: { tenant = "" } }) {
     await requireAudited(api.store, tenant);
-    const { damage, ...check } = await checkAudit(api.store.audit, tenant);
-    return { ok: !damage, ...check, damage: damage ?? null };
+    const { damage, lost, ...check } = await checkAudit(api.store.audit, tenant);
+    return { ok: !damage, ...check, damage: damage ?? null, lost: lost ? { ...lost, at: isoTime(lost.at) } : null };
   },
 });
 

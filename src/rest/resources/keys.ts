@@ -3,6 +3,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { KEY_ROLES } from "../../store/keep/api-keys.ts";
 import { changedLimits, parseLimits } from "../../store/keep/request-limits.ts";
 import { unknownTenant } from "../../store/keep/tenants.ts";
+import { toolTarget } from "../../host/directory/access-target.ts";
 import type { Host } from "../../host/host.ts";
 import type { Explanation } from "../../team/grants.ts";
 import { explainUse, type ExplainedServers } from "../../team/operate/explain-use.ts";
@@ -273,14 +274,18 @@ export const KEY_OPERATIONS = [
 function serversOf(host: Host): ExplainedServers {
   return {
     directory: host.directory,
-    async annotationsOf(server, name) {
+    async findTool(server, name) {
       const isMeant = (tool: { name: string }) => tool.name === name;
-      const known = host.offered(server).tools.find(isMeant);
-      if (known) return known.annotations;
+      const { tools, searched } = host.offered(server);
+      const known = [...tools, ...searched].find(isMeant);
+      if (known) return toolTarget(server, known, searched);
       // Connects a server that was not used yet.
       const lease = await host.lease(server);
       try {
-        return (await lease.client.listTools()).find(isMeant)?.annotations;
+        const listed = await lease.client.listTools();
+        const others = lease.client.searchedIn(listed);
+        const found = [...listed, ...others].find(isMeant);
+        return found && toolTarget(server, found, others);
       } finally {
         lease.release();
       }

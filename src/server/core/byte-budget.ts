@@ -1,4 +1,5 @@
-import { FairShares, type Share } from "../../async/fair-shares.ts";
+import type { FairShares, Share } from "../../async/fair-shares.ts";
+import { shareAmount, type SharingOptions } from "./caller-shares.ts";
 import type { ServerLimits } from "./limits.ts";
 import { isKeyOf } from "./principal.ts";
 
@@ -21,8 +22,8 @@ export class ByteBudget {
   /** The oldest first. */
   readonly #claims = new Set<ByteClaim>();
 
-  constructor({ totalBytes, share }: Pick<ServerLimits, "totalBytes" | "share">) {
-    this.#shares = new FairShares(totalBytes, share);
+  constructor({ totalBytes, ...sharing }: Pick<ServerLimits, "totalBytes"> & SharingOptions) {
+    this.#shares = shareAmount(totalBytes, sharing);
   }
 
   get used(): number {

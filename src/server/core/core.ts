@@ -34,10 +34,21 @@ export interface Exchange<Endpoint = unknown> {
   span?: ServerSpan | undefined;
   /** Why the edge could not check the request: the core records it, and fails with it. */
   failure?: unknown;
+  /** The tool that is called, where another one was asked to call it; the core notes it. */
+  called?: CalledTool | undefined;
   /** For the record of the request. Without it, the size of the answer is not recorded. */
   receipt?: Receipt | undefined;
   /** Fires when the caller no longer wants the answer. */
   signal: CancelSignal;
+}
+
+/** A tool that is called through another one. */
+export interface CalledTool {
+  /** As the caller named it. */
+  name: string;
+  arguments: unknown;
+  /** The tool that was asked to call it, by its own name. */
+  through: string;
 }
 
 /** Who asks, and what can be told and asked while the request is being worked on. */
@@ -60,6 +71,11 @@ export interface Caller {
   onBehalfOf?: string | undefined;
   /** Which state of the tools that caller has seen; empty if the gateway does not know. Undefined: there is no gateway. */
   seen?: string | undefined;
+  /**
+   * Whether a legacy caller has a stream open on which it is told of changes. Absent where that is unknown: on a pipe, many
+   * clients read such messages and do nothing.
+   */
+  hearsChanges?: (() => boolean) | undefined;
   /** On the request's own stream, before its answer. Never throws; a stream that is gone swallows it. */
   notify(notification: Notification): void;
   /**

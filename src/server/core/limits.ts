@@ -1,4 +1,5 @@
 import { DEFAULT_SHARE } from "../../async/fair-shares.ts";
+import { exceededLimit } from "../../json/nesting.ts";
 
 /** Limits of the server side. */
 export interface ServerLimits {
@@ -15,6 +16,10 @@ export interface ServerLimits {
   headerBytes: number;
   /** Maximum nesting depth of a request. */
   jsonDepth: number;
+  /** Maximum number of values in a request: objects, lists, texts, numbers and so on. */
+  jsonValues: number;
+  /** Maximum number of members of one object in a request. */
+  jsonMembers: number;
   /** Maximum number of messages in one batch of a 2025-03-26 client. */
   batchMessages: number;
   /** Maximum bytes of all answers to one batch; further answers are errors. */
@@ -41,6 +46,9 @@ export interface ServerLimits {
   streamMs: number;
 }
 
+/** What a body in JSON may hold. */
+export type JsonBodyLimits = Pick<ServerLimits, "jsonDepth" | "jsonValues" | "jsonMembers">;
+
 export type BatchLimits = Pick<ServerLimits, "batchMessages" | "batchBytes">;
 
 export const SERVER_LIMITS: ServerLimits = {
@@ -49,6 +57,8 @@ export const SERVER_LIMITS: ServerLimits = {
   bodyBytes: 4 * 1024 * 1024,
   headerBytes: 32 * 1024,
   jsonDepth: 128,
+  jsonValues: 200_000,
+  jsonMembers: 20_000,
   batchMessages: 100,
   batchBytes: 32 * 1024 * 1024,
   bodyMs: 30_000,
@@ -61,3 +71,35 @@ export const SERVER_LIMITS: ServerLimits = {
   keepAliveMs: 20_000,
   streamMs: Infinity,
 };
+
+/**
+ * Why a body in JSON is refused before it is parsed; undefined if it is within the limits. `what` is its name in the
+ * message.
+ */
+export function jsonRefusal(json: string, what: string, limits: JsonBodyLimits): JsonRefusal | undefined {
+  const { jsonDepth, jsonValues, jsonMembers } = limits;
+  const exceeded = exceededLimit(json, { depth: jsonDepth, values: jsonValues, members: jsonMembers });
+  switch (exceeded) {
+    case undefined:
+      return undefined;
+    case "depth":
+      return { message: `${what} is nested deeper than ${jsonDepth} levels` };
+    case "values":
+      return tooMany(`${what} has more than ${jsonValues} values`, "jsonValues", jsonValues);
+    case "members":
+      return tooMany(`${what} has an object with more than ${jsonMembers} members`, "jsonMembers", jsonMembers);
+  }
+}
+
+function tooMany(message: string, name: keyof JsonBodyLimits, max: number): JsonRefusal {
+  return {
+    message: `${message}. Send it in smaller parts, or raise limits.${name} of the server`,
+    data: { code: "MESSAGE_TOO_LARGE", limit: { name, max } },
+  };
+}
+
+export interface JsonRefusal {
+  message: string;
+  /** Of the JSON-RPC error. */
+  data?: { code: "MESSAGE_TOO_LARGE"; limit: { name: string; max: number } };
+}

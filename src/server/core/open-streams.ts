@@ -1,4 +1,5 @@
-import { FairShares, type Share } from "../../async/fair-shares.ts";
+import type { FairShares, Share } from "../../async/fair-shares.ts";
+import { shareReclaimablePlaces, type SharingOptions } from "./caller-shares.ts";
 import type { ServerLimits } from "./limits.ts";
 import { isKeyOf } from "./principal.ts";
 
@@ -16,8 +17,8 @@ export class OpenStreams {
   /** The oldest first. */
   readonly #open = new Set<OpenStream>();
 
-  constructor({ streams, share }: Pick<ServerLimits, "streams" | "share">) {
-    this.#shares = new FairShares(streams, share);
+  constructor({ streams, ...sharing }: Pick<ServerLimits, "streams"> & SharingOptions) {
+    this.#shares = shareReclaimablePlaces(streams, sharing);
   }
 
   get size(): number {

@@ -4,7 +4,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
-import { VERSION_META } from "../../protocol/meta.ts";
+import { SEARCHED_META, VERSION_META } from "../../protocol/meta.ts";
 import { listRequestedBy } from "../../protocol/methods.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { rpcError } from "../core/rpc-error.ts";
@@ -57,16 +57,19 @@ export class FeatureMethods {
     return handler(params, context);
   }
 
-  #list(kind: ListKind, { cursor }: Params, { era }: CallContext): Result {
-    const { items, nextCursor } = pageOf(ITEMS[kind](this.#features, era), this.#pageSize, cursor);
-    const { toolsVersion } = this.#features;
+  #list(kind: ListKind, { cursor, _meta: asked }: Params, { era }: CallContext): Result {
+    const { toolsVersion, searched } = this.#features;
+    const isWhole = kind === "tools" && isRecord(asked) && asked[SEARCHED_META] === true;
+    const all = [...ITEMS[kind](this.#features, era), ...((isWhole && searched?.list()) || [])];
+    const { items, nextCursor } = pageOf(all, this.#pageSize, cursor);
     const _meta = kind === "tools" && toolsVersion !== undefined ? { _meta: { [VERSION_META]: toolsVersion } } : {};
     return { [kind]: items, ...(nextCursor === undefined ? {} : { nextCursor }), ..._meta };
   }
 
   async #callTool({ name, arguments: args = {} }: Params, context: CallContext): Promise<Result> {
     const tool = asText(name);
-    const run = this.#features.tools.get(tool)?.run ?? this.#features.findUnlisted?.(tool);
+    const run =
+      this.#features.tools.get(tool)?.run ?? this.#features.searched?.find(tool) ?? this.#features.findUnlisted?.(tool);
     if (!run) throw rpcError(INVALID_PARAMS, `Unknown tool: ${tool}`);
     if (!isRecord(args)) throw rpcError(INVALID_PARAMS, `"arguments" must be an object.`);
     let returned: unknown;

@@ -38,6 +38,13 @@ export type PromptHandler = (args: Record<string, string>, context: CallContext)
 /** Answers a method that an extension adds. */
 export type MethodHandler = (params: Params, context: CallContext) => Result | Promise<Result>;
 
+/** Tools that are found by searching. */
+export interface SearchedTools {
+  /** In short. */
+  list: () => readonly Tool[];
+  find: (tool: string) => ToolHandler | undefined;
+}
+
 interface ToolFeature {
   tool: Tool;
   run: ToolHandler;
@@ -72,6 +79,8 @@ export interface Features {
   methods: Map<string, MethodHandler>;
   /** Identifies this state of the tools; their list carries it. */
   toolsVersion?: string | undefined;
+  /** Tools that can be called, and are listed only to whoever asks for them also. */
+  searched: SearchedTools | undefined;
   /** Finds what runs a tool that is not declared. */
   findUnlisted?: ((tool: string) => ToolHandler | undefined) | undefined;
 }

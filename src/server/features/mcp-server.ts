@@ -11,6 +11,7 @@ import type {
   MethodHandler,
   PromptHandler,
   ResourceHandler,
+  SearchedTools,
   TemplateHandler,
   ToolDeclaration,
   ToolHandler,
@@ -56,6 +57,7 @@ export class McpServer {
     prompts: new Map(),
     extensions: new Map(),
     methods: new Map(),
+    searched: undefined,
   };
 
   constructor(options: McpServerOptions) {
@@ -115,6 +117,12 @@ export class McpServer {
   identifyTools(version: string): this {
     this.#features.toolsVersion = version;
     return this;
+  }
+
+  /** Has tools that can be called, and that lists do not show. */
+  searched(tools: SearchedTools): this {
+    this.#features.searched = tools;
+    return this.#changed("tools");
   }
 
   /** Runs tools that are called without being declared, where it finds something that runs them. */

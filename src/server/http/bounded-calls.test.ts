@@ -71,3 +71,51 @@ test.each(["sse", "mcp"] as const)("the calls of one session of an older client 
   await Promise.all(calls);
   await expect.poll(() => client.callTool("who").catch(() => "full")).toMatchObject({ content: [{}] });
 });
+
+test("a body with more values than allowed is refused before it is parsed", async () => {
+  const { server, serving } = await serve({ limits: { jsonValues: 100 } });
+  let called = 0;
+  server.tool({ name: "count" }, () => `${++called}`);
+  const post = async (items: number) => {
+    const params = { name: "count", arguments: { items: Array.from({ length: items }, () => 1) }, _meta: MODERN_META };
+    const headers = {
+      "content-type": "application/json",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "count",
+    };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const response = await fetch(serving.url, { method: "POST", headers, body });
+    return { status: response.status, body: await response.json() };
+  };
+  expect(await post(80)).toMatchObject({ status: 200, body: { result: {} } });
+  expect(await post(100)).toEqual({
+    status: 413,
+    body: {
+      jsonrpc: "2.0",
+      error: {
+        code: -32600,
+        message:
+          "The request has more than 100 values. Send it in smaller parts, or raise limits.jsonValues of the server",
+        data: { code: "MESSAGE_TOO_LARGE", limit: { name: "jsonValues", max: 100 } },
+      },
+    },
+  });
+  expect(called).toBe(1);
+});
+
+test("a body with an object of more members than allowed is refused before it is parsed", async () => {
+  const { serving } = await serve();
+  const names = Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`n${index}`, 1]));
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping", params: { names } });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const response = await fetch(serving.url, { method: "POST", headers, body });
+  expect(response.status).toBe(413);
+  expect(await response.json()).toMatchObject({
+    error: {
+      message:
+        "The request has an object with more than 20000 members. Send it in smaller parts, or raise limits.jsonMembers of the server",
+      data: { limit: { name: "jsonMembers", max: 20_000 } },
+    },
+  });
+});

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { decodeHeaderValue } from "../../protocol/header-value.ts";
 import { asText } from "../../text/as-text.ts";
 import { isRecord } from "../../json/is-record.ts";
-import type { Request } from "../../protocol/json-rpc.ts";
+import type { Message, Request } from "../../protocol/json-rpc.ts";
 import { namedMember } from "../../protocol/methods.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
 
@@ -20,6 +20,25 @@ export function targetMismatch(headers: IncomingHttpHeaders, { method, params = 
   if (given !== method) return differs("Mcp-Method", given, method);
   const member = namedMember(method);
   return member === undefined ? undefined : mismatch(headers, "Mcp-Name", params[member], "string");
+}
+
+/**
+ * The same for what is posted in a session of an older revision. Its clients do not send `Mcp-Method` and `Mcp-Name`; what is sent
+ * may have decided at a proxy, so it has to be true of every message.
+ */
+export function legacyMismatch(headers: IncomingHttpHeaders, messages: readonly Message[]): string | undefined {
+  const given = headers["mcp-method"];
+  const name = headers["mcp-name"];
+  if (given === undefined && name === undefined) return undefined;
+  for (const message of messages) {
+    const { method, params = {} } = "method" in message ? message : { method: undefined };
+    if (given !== undefined && given !== method) return differs("Mcp-Method", given, method);
+    const member = method === undefined ? undefined : namedMember(method);
+    const problem =
+      name === undefined || member === undefined ? undefined : mismatch(headers, "Mcp-Name", params[member], "string");
+    if (problem) return problem;
+  }
+  return undefined;
 }
 
 /** The same for every `Mcp-Param-*` that the tool asks for. */

@@ -35,6 +35,8 @@ export interface HttpListenerOptions {
   report: (error: NexusError, req: IncomingMessage) => NexusError;
 }
 
+/** Proxies keep connections for a minute; clients less, or as long as they are told. */
+const KEEP_ALIVE_MS = 75_000;
 /** How long answers may take to be written when the server closes. */
 const FLUSH_MS = 1000;
 
@@ -46,6 +48,7 @@ export class HttpListener {
   readonly #words: HttpWords;
   readonly #pipelined = new PipelinedRequests();
   #guard: OriginGuard | undefined;
+  #isDraining = false;
   #closed: Promise<void> | undefined;
 
   constructor(options: HttpListenerOptions) {
@@ -55,6 +58,9 @@ export class HttpListener {
     this.#server = createServer(
       {
         maxHeaderSize: limits.headerBytes,
+        // Longer than clients and proxies keep a connection that is not used: one that is closed here while a request is
+        // on its way on it fails there, and nobody knows whether the request has arrived.
+        keepAliveTimeout: KEEP_ALIVE_MS,
         requestTimeout: limits.bodyMs,
         headersTimeout: limits.bodyMs,
         connectionsCheckingInterval: Math.max(50, Math.min(limits.bodyMs / 2, 5000)),
@@ -66,8 +72,8 @@ export class HttpListener {
     this.#server.on("clientError", answerBroken);
   }
 
-  get isClosing(): boolean {
-    return this.#closed !== undefined;
+  get isDraining(): boolean {
+    return this.#isDraining;
   }
 
   /** Resolves with the address as it stands in a URL. */
@@ -83,14 +89,23 @@ export class HttpListener {
     return { host: asHost(address), port: bound };
   }
 
-  /** Takes no new connections. */
+  /**
+   * Every answer is the last one of its connection from now on. New connections are still taken: what belongs to a call
+   * that runs, such as its cancellation, comes on one.
+   */
   drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Takes no new connections. */
+  stop(): void {
+    this.drain();
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
   /** Closes every connection once what was said on it is written. */
   async close(): Promise<void> {
-    this.drain();
+    this.stop();
     // Answers to what was called off are on their way; whoever does not take them has to do without.
     const closingIdle = setInterval(() => this.#server.closeIdleConnections(), 10);
     const closingAll = setTimeout(() => this.#server.closeAllConnections(), FLUSH_MS);
@@ -126,7 +141,7 @@ export class HttpListener {
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
       if (!res.socket && !(await this.#pipelined.turn(req, res))) return;
-      if (this.#closed) res.shouldKeepAlive = false;
+      if (this.#isDraining) res.shouldKeepAlive = false;
       await this.#route(req, res);
     } catch (error) {
       const reported = this.#options.report(new NexusError("INTERNAL", messageOf(error), { cause: error }), req);

@@ -13,7 +13,7 @@ import { jsonText } from "../core/json-text.ts";
 import { LegacySession, type SessionOptions } from "../legacy/legacy-session.ts";
 import { PostAnswer, type PostAnswerOptions } from "./post-answer.ts";
 
-export interface HttpSessionOptions extends Omit<SessionOptions, "outside"> {
+export interface HttpSessionOptions extends Omit<SessionOptions, "outside" | "hearsChanges"> {
   streams: StreamSurroundings;
   idleMs: number;
   patienceMs: number;
@@ -72,6 +72,7 @@ export class HttpSession implements Timed {
     this.principalKey = principalKey(options.principal);
     this.conversation = new LegacySession({
       ...options,
+      hearsChanges: () => this.#own?.isOpen === true,
       outside: (notification) => {
         const text = jsonText(notification);
         if (text !== undefined && !this.#ownStream.isWaiting(text)) this.#ownStream.push(text);

@@ -1,4 +1,5 @@
-import { FairShares, type Share } from "../../async/fair-shares.ts";
+import type { FairShares, Share } from "../../async/fair-shares.ts";
+import { shareKept, type SharingOptions } from "../core/caller-shares.ts";
 
 /** Bounds of what is kept: for one stream, and for all of an endpoint. */
 const MAX_KEPT_EVENTS = 1000;
@@ -16,9 +17,8 @@ export class EventStore {
   /** Of streams that have ended, oldest first: these are the first to go. */
   readonly #ended = new Set<KeptEvents>();
 
-  /** `share`: what one principal gets of it while others compete, from 0 to 1. */
-  constructor(maxBytes = MAX_ALL_KEPT_BYTES, share?: number) {
-    this.#shares = new FairShares(maxBytes, share);
+  constructor(maxBytes = MAX_ALL_KEPT_BYTES, sharing: SharingOptions = {}) {
+    this.#shares = shareKept(maxBytes, sharing);
   }
 
   get bytes(): number {

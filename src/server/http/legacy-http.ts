@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { Deadlines } from "../../async/deadlines.ts";
 import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { FairShares, type Share } from "../../async/fair-shares.ts";
+import type { FairShares, Share } from "../../async/fair-shares.ts";
 import { isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../../protocol/revisions.ts";
 import { accepts } from "./accepts.ts";
+import { legacyMismatch } from "./header-checks.ts";
 import {
   invalidRequest,
   overloaded,
@@ -16,12 +17,13 @@ import {
   type HttpRefusal,
 } from "./http-refusal.ts";
 import type { LegacyEndpoint, PostedBody, Visitor } from "./legacy-endpoint.ts";
+import { sharePlaces } from "../core/caller-shares.ts";
 import { NO_ROOM } from "../core/byte-budget.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
 import { isKeyOf, principalKey, type Principal } from "../core/principal.ts";
 import { receivedBatch } from "../core/received-message.ts";
-import { shuttingDown } from "../core/busy-error.ts";
+import { retryLater, shuttingDown } from "../core/busy-error.ts";
 import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { NO_BATCHES } from "../legacy/batch-answers.ts";
@@ -46,6 +48,7 @@ export interface LegacyHttpOptions {
   logger: Logger;
   /** How long a client has to answer a question; ten minutes. */
   answerMs?: number | undefined;
+  areTenantsSeparate?: boolean | undefined;
   /** How long an answer may take before its POST becomes a stream. */
   patienceMs?: number | undefined;
 }
@@ -77,12 +80,13 @@ export class LegacyHttp implements LegacyEndpoint {
   constructor(options: LegacyHttpOptions) {
     const { limits, streams: open, unread, ids, logger } = options;
     const { keepAliveMs, streamMs, bufferedBytes: unreadBytes, sessions, share } = limits;
-    const [deadlines, kept] = [this.#deadlines, new EventStore(undefined, share)];
+    const sharing = { share, areTenantsSeparate: options.areTenantsSeparate };
+    const [deadlines, kept] = [this.#deadlines, new EventStore(undefined, sharing)];
     this.#options = options;
     this.#logger = logger;
     this.#ids = ids;
     this.#streams = { deadlines, open, kept, keepAliveMs, streamMs, unreadBytes, unread };
-    this.#shares = new FairShares(sessions, share);
+    this.#shares = sharePlaces(sessions, sharing);
   }
 
   get sessions(): number {
@@ -102,6 +106,11 @@ export class LegacyHttp implements LegacyEndpoint {
     const messages = this.#messagesIn(body);
     if (!Array.isArray(messages)) return refuseBody(response, messages, { onDone });
     const [first] = messages;
+    const disagreement = legacyMismatch(request.headers, messages);
+    if (disagreement !== undefined) {
+      const id = isBatch ? undefined : idOf(first);
+      return refuseBody(response, invalidRequest(disagreement), { onDone, id });
+    }
     if (messages.some(isInitialize)) {
       if (isBatch || !first || !isRequest(first)) return refuseBody(response, NO_REQUEST_OF_ITS_OWN, { onDone });
       await this.#initialize(response, first, r);
@@ -196,9 +205,16 @@ export class LegacyHttp implements LegacyEndpoint {
       return refuseBody(response, invalidRequest("The query parameter sessionId is missing"), { onDone });
     const session = this.#sseSessions.get(id);
     if (!session || !isTheirs(session, r)) return refuseBody(response, UNKNOWN_SESSION, { onDone });
+    const wrongVersion = versionRefusal(request.headers);
+    if (wrongVersion) return refuseBody(response, wrongVersion, { onDone });
     const isBatch = Array.isArray(body);
     const messages = this.#messagesIn(body);
     if (!Array.isArray(messages)) return refuseBody(response, messages, { onDone });
+    const disagreement = legacyMismatch(request.headers, messages);
+    if (disagreement !== undefined) {
+      const of = isBatch ? undefined : idOf(messages[0]);
+      return refuseBody(response, invalidRequest(disagreement), { onDone, id: of });
+    }
     if (isBatch && !session.conversation.takesBatches) return refuseBody(response, REFUSED_BATCH, { onDone });
     const counted = this.#count(session, messages, onDone);
     if (!counted) return refuseBody(response, FULL, { onDone, id: isBatch ? undefined : idOf(messages[0]) });
@@ -237,7 +253,10 @@ export class LegacyHttp implements LegacyEndpoint {
     } catch (error) {
       void session.close();
       logHidden(error, "initialize", this.#logger);
-      sendJson(response, 200, { jsonrpc: "2.0", id, error: rpcErrorOf(error) });
+      const told = rpcErrorOf(error);
+      const { status, seconds } = retryLater(told) ?? { status: 200, seconds: undefined };
+      const headers = seconds === undefined ? undefined : { "retry-after": String(seconds) };
+      refuse(response, { status, error: told, ...(headers && { headers }) }, id);
     }
   }
 
@@ -259,10 +278,7 @@ export class LegacyHttp implements LegacyEndpoint {
     if (typeof id !== "string") return without;
     const session = this.#sessions.get(id) ?? this.#findEarlier(id, r);
     if (!session || (session instanceof HttpSession && !isTheirs(session, r))) return UNKNOWN_SESSION;
-    const version = headers["mcp-protocol-version"];
-    // Any of the served ones will do: clients exist that always send their newest.
-    if (version === undefined || isLegacyRevision(version)) return session;
-    return invalidRequest(`MCP-Protocol-Version ${String(version)} is not the version of this session`);
+    return versionRefusal(headers) ?? session;
   }
 
   /**
@@ -397,6 +413,13 @@ function refuseBody(
 
 function isTheirs(session: Visitor, { core, principal }: Visitor): boolean {
   return session.core.name === core.name && principalKey(session.principal) === principalKey(principal);
+}
+
+/** Any of the older ones will do: clients exist that always send their newest. */
+function versionRefusal(headers: IncomingHttpHeaders): HttpRefusal | undefined {
+  const version = headers["mcp-protocol-version"];
+  if (version === undefined || isLegacyRevision(version)) return undefined;
+  return invalidRequest(`MCP-Protocol-Version ${String(version)} is not the version of this session`);
 }
 
 function isInitialize(message: Message): boolean {

@@ -46,9 +46,10 @@ export function endpointParts(options: {
   budget: ByteBudget;
   ids: SessionIds;
   logger: Logger;
+  areTenantsSeparate?: boolean | undefined;
 }): McpEndpointOptions & { legacy: LegacyHttp } {
-  const { self, limits, budget, logger } = options;
-  const streams = new OpenStreams(limits);
+  const { self, limits, budget, logger, areTenantsSeparate } = options;
+  const streams = new OpenStreams({ ...limits, areTenantsSeparate });
   const unread = new UnreadBytes(budget);
   return { self, limits, budget, streams, unread, logger, legacy: new LegacyHttp({ ...options, streams, unread }) };
 }
@@ -62,7 +63,11 @@ export class McpEndpoint {
   readonly #self: string | undefined;
   readonly #admits: McpEndpointOptions["admits"];
   readonly #maxBodyBytes: McpEndpointOptions["maxBodyBytes"];
+  #isDraining = false;
   #isClosed = false;
+  /** POSTs that were read and are not answered yet, except subscriptions. */
+  #unanswered = 0;
+  #onQuiet: (() => void) | undefined;
 
   constructor(options: McpEndpointOptions) {
     const { self, legacy, limits, streams, budget, unread, logger, admits } = options;
@@ -91,7 +96,7 @@ export class McpEndpoint {
 
   /** The stream of HTTP+SSE. */
   openSse(req: IncomingMessage, res: ServerResponse, visitor: Visitor): void {
-    if (this.#isClosed) return refuseUnread(req, res, this.#closing);
+    if (this.#isClosed || this.#isDraining) return refuseUnread(req, res, this.#closing);
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
     this.#legacy.openSse(req, res, visitor);
   }
@@ -103,7 +108,7 @@ export class McpEndpoint {
     const body = await this.#body(req, res, visitor);
     if (!body) return;
     const url = new URL(req.url ?? "/", "http://localhost");
-    await this.#legacy.postSse(req, res, { ...visitor, body: body.value, url, onDone: doneWith(body) });
+    await this.#legacy.postSse(req, res, { ...visitor, body: body.value, url, onDone: this.#doneWith(body) });
   }
 
   /** Calls off what is open for a principal in the modern way; sessions are ended by `LegacyHttp`. */
@@ -121,9 +126,15 @@ export class McpEndpoint {
     return this.#modern.principals();
   }
 
-  /** Ends the streams that have no end of their own. */
+  /** Ends the streams that have no end of their own, and opens no more sessions of HTTP+SSE. */
   drain(): void {
+    this.#isDraining = true;
     this.#modern.endSubscriptions();
+  }
+
+  /** Resolves when everything that was posted is answered. */
+  async quiet(): Promise<void> {
+    if (this.#unanswered > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve));
   }
 
   /** Takes no more requests, not even on connections that are kept alive; calls off what runs, and ends all sessions. */
@@ -145,22 +156,32 @@ export class McpEndpoint {
     if (!body) return;
     const posted = sortPosted(body.value, req.headers, servedRevisions(visitor.core));
     if (posted.to === "legacy") {
-      return this.#legacy.post(req, res, { body: body.value, ...visitor, onDone: doneWith(body) });
+      return this.#legacy.post(req, res, { body: body.value, ...visitor, onDone: this.#doneWith(body) });
     }
+    const done = this.#doneWith(body);
     try {
       if (posted.to === "nobody") refuse(res, posted.refusal, posted.id);
       else await this.#modern.post(req, res, { message: posted.message, ...visitor });
     } finally {
-      body.claim?.release();
+      done();
     }
+  }
+
+  /** Call the result once, when the answer is given. */
+  #doneWith({ claim }: Body): () => void {
+    this.#unanswered++;
+    return () => {
+      claim?.release();
+      if (--this.#unanswered === 0) this.#onQuiet?.();
+    };
   }
 
   /** What was posted; undefined where the caller was answered already, or is gone. */
   async #body(req: IncomingMessage, res: ServerResponse, { principal }: Visitor): Promise<Body | undefined> {
-    const { bodyBytes, jsonDepth } = this.#limits;
+    const { bodyBytes, jsonDepth, jsonValues, jsonMembers } = this.#limits;
     const claim = (giveUp: () => void) => this.#budget.claim(principalKey(principal), { giveUp });
     const ofCaller = this.#maxBodyBytes?.(principal);
-    const read = await readJson(req, { bodyBytes, jsonDepth, claim, ofCaller });
+    const read = await readJson(req, { bodyBytes, jsonDepth, jsonValues, jsonMembers, claim, ofCaller });
     if (read.kind === "read") {
       const isExpelled = this.#admits?.(principal) === false;
       if (!this.#isClosed && !isExpelled) return read;
@@ -173,10 +194,6 @@ export class McpEndpoint {
 }
 
 type Body = Extract<ReadJson, { kind: "read" }>;
-
-function doneWith({ claim }: Body): (() => void) | undefined {
-  return claim && (() => claim.release());
-}
 
 /** A caller must be ready for both kinds of answer; one that says nothing takes anything. */
 function acceptsBoth(accept: string | undefined): boolean {

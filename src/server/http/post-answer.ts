@@ -49,6 +49,7 @@ export class PostAnswer implements RequestChannel, Timed {
   #waiting: number;
   /** How many requests were refused because of a limit, and when the client may come again. */
   #limited = 0;
+  #limitStatus = 503;
   #retrySeconds = 0;
   #stream: EventStream | undefined;
   #isOver = false;
@@ -118,14 +119,15 @@ export class PostAnswer implements RequestChannel, Timed {
 
   #noteLimit(error: ErrorObject): void {
     const later = retryLater(error);
-    if (later?.status !== 429) return;
+    if (!later) return;
     this.#limited++;
+    this.#limitStatus = later.status;
     this.#retrySeconds = Math.max(this.#retrySeconds, later.seconds);
   }
 
   /** Nothing was done for any of the requests. */
   #refuseAll(text: string): void {
-    sendText(this.#response, 429, text, { "retry-after": String(this.#retrySeconds) });
+    sendText(this.#response, this.#limitStatus, text, { "retry-after": String(this.#retrySeconds) });
   }
 
   /** A long answer may break off on its way, and then its client comes back for it. */

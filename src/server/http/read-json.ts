@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Turns } from "../../async/turns.ts";
 import { NO_ROOM, SMALL_BYTES, type ByteClaim } from "../core/byte-budget.ts";
-import type { ServerLimits } from "../core/limits.ts";
+import { jsonRefusal, type JsonBodyLimits, type ServerLimits } from "../core/limits.ts";
 import { invalidRequest, overloaded, unreadable, type HttpRefusal } from "./http-refusal.ts";
-import { isDeeperThan } from "../../json/nesting.ts";
 
 export type ReadJson =
   /** `claim` is for the bytes, which are held as long as the value is; absent where they are few. */
@@ -13,7 +14,7 @@ export type ReadJson =
   /** The caller left before it had said everything. */
   | { kind: "gone" };
 
-export interface ReadJsonOptions extends Pick<ServerLimits, "bodyBytes" | "jsonDepth"> {
+export interface ReadJsonOptions extends Pick<ServerLimits, "bodyBytes">, JsonBodyLimits {
   /** Maximum bytes of a body of this caller, where that is less. */
   ofCaller?: number | undefined;
   /** Where the bytes are counted. */
@@ -22,10 +23,14 @@ export interface ReadJsonOptions extends Pick<ServerLimits, "bodyBytes" | "jsonD
 
 /** About what a piece of a body takes beside its bytes: some clients send one byte at a time. */
 const PIECE_BYTES = 256;
+/** From here on, a body takes so long that those of several callers are not parsed in the same turn of the event loop. */
+const LARGE_BYTES = 64 * 1024;
+/** Of all servers of the process: they share the event loop. */
+const largeBodies = new Turns();
 
 /** The body of a request as JSON, within the limits. Never rejects. */
 export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promise<ReadJson> {
-  const { jsonDepth, ofCaller = Infinity } = options;
+  const { ofCaller = Infinity } = options;
   const bodyBytes = Math.min(options.bodyBytes, ofCaller);
   const refusal = (status: number, message: string) => invalidRequest(message, status);
   const type = req.headers["content-type"];
@@ -44,6 +49,7 @@ export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promis
     let pieces: Buffer[] = [];
     let bytes = 0;
     let isOver = false;
+    let isWhole = false;
     const finish = (read: ReadJson) => {
       if (isOver) return;
       isOver = true;
@@ -65,10 +71,22 @@ export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promis
     req.once("end", () => {
       if (isOver) return;
       claim?.giveUpBy(undefined);
-      finish(parse(pieces, jsonDepth));
+      isWhole = true;
+      if (bytes < LARGE_BYTES) return finish(parse(pieces, options));
+      void largeBodies.run(async () => {
+        await nextTurn();
+        // Nobody waits for what a caller sent that left meanwhile.
+        const read: ReadJson = req.socket.destroyed ? { kind: "gone" } : parse(pieces, options);
+        // What is done with it begins in a turn of its own.
+        await nextTurn();
+        finish(read);
+      });
     });
     req.once("error", () => finish({ kind: "gone" }));
-    req.once("close", () => finish({ kind: "gone" }));
+    // It also comes after the end.
+    req.once("close", () => {
+      if (!isWhole) finish({ kind: "gone" });
+    });
   });
 }
 
@@ -87,13 +105,15 @@ function unread(refusal: HttpRefusal): Promise<ReadJson> {
   return Promise.resolve({ kind: "unread", refusal });
 }
 
-function parse(pieces: readonly Buffer[], jsonDepth: number): ReadJson {
+function parse(pieces: readonly Buffer[], limits: JsonBodyLimits): ReadJson {
   const [first] = pieces;
   if (!first) return { kind: "refused", refusal: unreadable("The request has no body") };
   // Most bodies come in one piece.
   const text = (pieces.length === 1 ? first : Buffer.concat(pieces)).toString("utf8");
-  if (isDeeperThan(text, jsonDepth)) {
-    return { kind: "refused", refusal: invalidRequest(`The request is nested deeper than ${jsonDepth} levels`) };
+  const refused = jsonRefusal(text, "The request", limits);
+  if (refused) {
+    const { error, status } = invalidRequest(refused.message, refused.data ? 413 : 400);
+    return { kind: "refused", refusal: { status, error: { ...error, ...(refused.data && { data: refused.data }) } } };
   }
   try {
     return { kind: "read", value: JSON.parse(text) };

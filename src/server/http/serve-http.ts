@@ -90,7 +90,7 @@ class McpSite {
   }
 
   async #close(): Promise<void> {
-    this.listener.drain();
+    this.listener.stop();
     await Promise.all([this.#mcp.close(), this.listener.close()]);
   }
 

@@ -15,7 +15,7 @@ import { jsonText } from "../core/json-text.ts";
 import { LegacySession, type SessionOptions } from "../legacy/legacy-session.ts";
 import { SharedChannel, type RequestChannel } from "../legacy/request-channel.ts";
 
-export interface SseSessionOptions extends Omit<SessionOptions, "outside"> {
+export interface SseSessionOptions extends Omit<SessionOptions, "outside" | "hearsChanges"> {
   streams: StreamSurroundings;
   /** Where its client posts; the session's id is added. */
   messagesPath: string;
@@ -48,7 +48,11 @@ export class SseSession implements Timed {
     this.#options = options;
     this.core = options.core;
     this.principal = options.principal;
-    this.conversation = new LegacySession({ ...options, outside: (notification) => this.#send(notification) });
+    this.conversation = new LegacySession({
+      ...options,
+      hearsChanges: () => true,
+      outside: (notification) => this.#send(notification),
+    });
     options.deadlines.add(this);
     response.writeHead(200, EVENT_STREAM_HEADERS);
     const { earlier, messagesPath, seal } = options;

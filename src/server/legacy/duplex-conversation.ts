@@ -28,7 +28,7 @@ export class DuplexConversation {
   readonly #running = new IdTable<ModernCall>();
   /** How many requests will be answered: all but subscriptions, which have no end of their own. */
   #waiting = 0;
-  #onQuiet: (() => void) | undefined;
+  readonly #onQuiet = new Set<() => void>();
   /** Set by the first request, and never changed: what carries no mark of its own is of that era. */
   #firstEra: Era | undefined;
 
@@ -62,7 +62,7 @@ export class DuplexConversation {
 
   /** Resolves when everything is answered. */
   async quiet(): Promise<void> {
-    if (this.#waiting > 0) await new Promise<void>((resolve) => (this.#onQuiet = resolve));
+    if (this.#waiting > 0) await new Promise<void>((resolve) => this.#onQuiet.add(resolve));
   }
 
   /** Calls off what is left; it gets no answer. */
@@ -129,7 +129,9 @@ export class DuplexConversation {
   }
 
   #answered(): void {
-    if (--this.#waiting === 0) this.#onQuiet?.();
+    if (--this.#waiting > 0) return;
+    for (const resolve of this.#onQuiet) resolve();
+    this.#onQuiet.clear();
   }
 }
 

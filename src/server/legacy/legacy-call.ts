@@ -28,6 +28,7 @@ export interface CallSurroundings {
   runsTasks: boolean;
   questions: OpenQuestions;
   logger: Logger;
+  hearsChanges: Caller["hearsChanges"];
   /** As it is now: a client may change it while a call runs. */
   logLevel: () => LogLevel | undefined;
 }
@@ -82,7 +83,7 @@ export class LegacyCall {
   }
 
   #caller(params: Params, { trace }: Correlation): Caller {
-    const { version, owner, capabilities, client, logLevel } = this.#around;
+    const { version, owner, capabilities, client, logLevel, hearsChanges } = this.#around;
     const { canStream } = this.#channel;
     const canPause = canStream && this.#channel.pause !== undefined && atLeast(version, "2025-11-25");
     const meta = isRecord(params["_meta"]) ? params["_meta"] : undefined;
@@ -97,6 +98,7 @@ export class LegacyCall {
       client,
       trace,
       onBehalfOf: meta && behalfIn(meta),
+      hearsChanges,
       notify: (notification) => this.#notify(notification),
       pause: canPause ? (retryMs) => this.#channel.pause?.(retryMs) : undefined,
       ask: canStream ? (question, signal) => this.#ask(question, signal) : undefined,

@@ -49,6 +49,8 @@ export interface SessionOptions {
   principal: Principal;
   /** Takes what belongs to no request. */
   outside: (notification: Notification) => void;
+  /** Whether its client reads that now; absent where it is unknown. */
+  hearsChanges?: (() => boolean) | undefined;
   deadlines: Deadlines;
   logger: Logger;
   /** How long a client has to answer a question. */
@@ -216,7 +218,7 @@ export class LegacySession {
   }
 
   #agree({ version, capabilities, client }: Agreed, offer: Offer): void {
-    const { core, principal, outside: onChange, logger } = this.#options;
+    const { core, principal, outside: onChange, hearsChanges, logger } = this.#options;
     const { owner } = this;
     const lists = changingLists(offer.capabilities);
     const runsTasks = offer.legacyTasks !== undefined && hasTasks(version);
@@ -233,6 +235,7 @@ export class LegacySession {
       runsTasks,
       logger,
       questions: this.#questions,
+      hearsChanges,
       logLevel: () => this.#logLevel,
       outputs: new ToolOutputs(version, { showsTasks: runsTasks }),
       changes: new SessionChanges({ core, principal, owner, capabilities, lists, onChange, logger }),

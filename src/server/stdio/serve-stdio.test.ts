@@ -98,3 +98,25 @@ test("the input is left alone after the end, even if the client reads its answer
   await drained;
   expect(input.isPaused()).toBe(true);
 });
+
+test("on a pipe a message with more values than allowed is refused with its id, and the next one is answered", async () => {
+  const server = new McpServer({ name: "own", version: "1" });
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const params = { items: Array.from({ length: 200_000 }, () => 1), _meta };
+  input.write(line({ method: "tools/list", params, id: "many" }));
+  input.end(line({ id: 2, method: "tools/list", params: { _meta } }));
+  await serveStdio(server, { input, output });
+  output.end();
+  const [refused, answered] = (await text(output)).trim().split("\n");
+  expect(JSON.parse(refused ?? "")).toEqual({
+    jsonrpc: "2.0",
+    id: "many",
+    error: {
+      code: -32600,
+      message:
+        "The message has more than 200000 values. Send it in smaller parts, or raise limits.jsonValues of the server",
+      data: { code: "MESSAGE_TOO_LARGE", limit: { name: "jsonValues", max: 200_000 } },
+    },
+  });
+  expect(JSON.parse(answered ?? "")).toMatchObject({ id: 2, result: { tools: [] } });
+});

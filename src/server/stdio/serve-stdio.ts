@@ -11,15 +11,15 @@ import {
   isRequestId,
   isResponse,
   PARSE_ERROR,
+  type ErrorResponse,
   type Message,
   type RequestId,
-  type Response,
 } from "../../protocol/json-rpc.ts";
 import { LineReader } from "../../protocol/line-reader.ts";
-import { isDeeperThan } from "../../json/nesting.ts";
+import { OversizeOutline } from "../../protocol/oversize-outline.ts";
 import { ByteBudget, NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
-import { SERVER_LIMITS, type BatchLimits, type ServerLimits } from "../core/limits.ts";
+import { jsonRefusal, SERVER_LIMITS, type BatchLimits, type JsonBodyLimits, type JsonRefusal } from "../core/limits.ts";
 import { ANYBODY, principalKey, type Principal } from "../core/principal.ts";
 import { STDERR_LOGGER } from "../core/stderr-logger.ts";
 import { messageProblem, receivedBatch, receivedMessage } from "../core/received-message.ts";
@@ -37,19 +37,21 @@ export interface ServeStdioOptions {
   output?: Writable | undefined;
   /** Ends it at once; what is in flight gets no answer. */
   signal?: AbortSignal | undefined;
+  /** Ends it as soon as everything is answered, or `drainMs` later; at once if the input has ended already. */
+  drain?: AbortSignal | undefined;
   /** Hears what failed where the client is not told the reason; default: one line on stderr. */
   logger?: Logger | undefined;
   maxLineBytes?: number | undefined;
   limits?: StdioLimits | undefined;
   /** Where long messages and unread answers are counted. */
   budget?: ByteBudget | undefined;
-  /** How long what is in flight may go on after the input has ended. */
+  /** How long what is in flight may go on after the input has ended, or `drain` was aborted. */
   drainMs?: number | undefined;
   /** How long a client has to answer a question; ten minutes. */
   answerMs?: number | undefined;
 }
 
-type StdioLimits = BatchLimits & Pick<ServerLimits, "jsonDepth">;
+type StdioLimits = BatchLimits & JsonBodyLimits;
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const DRAIN_MS = 10_000;
@@ -95,15 +97,22 @@ class StdioServer {
   }
 
   async serve(): Promise<void> {
-    const { input, output, signal, drainMs = DRAIN_MS } = this.#options;
+    const { input, output, signal, drain = NEVER, drainMs = DRAIN_MS } = this.#options;
     // The client may be gone before the last answer is written; that is its right.
     output.on("error", () => {});
     const gone = new AbortController();
     const over = AbortSignal.any([signal, gone.signal]);
     output.once("close", () => gone.abort());
-    await this.#read(input, over);
+    const drained = new AbortController();
+    const beginDrain = () => void this.#quiet(drainMs, over).then(() => drained.abort());
+    if (drain.aborted) beginDrain();
+    else drain.addEventListener("abort", beginDrain, { once: true });
+    await this.#read(input, AbortSignal.any([over, drained.signal]));
+    drain.removeEventListener("abort", beginDrain);
     this.#conversation.stopListening();
-    if (!over.aborted) await this.#quiet(drainMs, over);
+    // A client that has nothing more to say, and then wants an end, does not wait for answers.
+    const enough = AbortSignal.any([over, drain.aborted ? drained.signal : drain]);
+    if (!enough.aborted) await this.#quiet(drainMs, enough);
     this.#isOver = true;
     await this.#conversation.close();
     if (!output.destroyed && !output.writableEnded && output.writableLength > 0) await flushed(output);
@@ -131,10 +140,8 @@ class StdioServer {
   }
 
   #receiveLine(line: string): void {
-    const { jsonDepth } = this.#limits;
-    if (isDeeperThan(line, jsonDepth)) {
-      return this.#refuse(undefined, INVALID_REQUEST, `The message is nested deeper than ${jsonDepth} levels`);
-    }
+    const refused = jsonRefusal(line, "The message", this.#limits);
+    if (refused) return this.#refuseUnparsed(line, refused);
     let value: unknown;
     try {
       value = JSON.parse(line);
@@ -200,6 +207,14 @@ class StdioServer {
     this.#write(refusal(id, code, message));
   }
 
+  /** With the id of the request, because its client waits for that. */
+  #refuseUnparsed(line: string, { message, data }: JsonRefusal): void {
+    const outline = new OversizeOutline();
+    outline.push(Buffer.from(line));
+    const { error, ...rest } = refusal(outline.asked, INVALID_REQUEST, message);
+    this.#write({ ...rest, error: { ...error, ...(data && { data }) } });
+  }
+
   #write(message: Message | BatchAnswers, written?: string): boolean {
     const { input, output } = this.#options;
     if (this.#isOver || output.destroyed || output.writableEnded) return false;
@@ -221,7 +236,7 @@ class StdioServer {
   }
 }
 
-function refusal(id: RequestId | undefined, code: number, message: string): Response {
+function refusal(id: RequestId | undefined, code: number, message: string): ErrorResponse {
   // Clients check the outline of a message: an id that is not known is left out, since null is none for them.
   return { jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error: { code, message } };
 }

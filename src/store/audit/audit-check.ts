@@ -5,6 +5,8 @@ import { recordsIn } from "./audit-blocks.ts";
 import { hashOf, NO_HASH, type ChainPlace } from "./audit-chain.ts";
 import { timeOf } from "./audit-filter.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { KnownLoss } from "./known-losses.ts";
+import type { Expectations } from "./seen-audit.ts";
 
 /** What is wrong in the audit of a tenant: the first thing, in the order of the chain. */
 interface AuditDamage {
@@ -22,20 +24,42 @@ export interface AuditCheck {
   /** The newest record. A copy of it at another place proves later that nothing before it was changed. */
   head: ChainPlace;
   damage: AuditDamage | undefined;
+  /** Records up to this number were lost on purpose: a backup was restored, or their loss was accepted. */
+  lost?: { until: number; at: number; why: KnownLoss["why"] };
 }
 
 /** Verifies the chain of a tenant, while others may append to it. Reads every record. */
 export async function checkAudit(audit: AuditLog, tenant: string): Promise<AuditCheck> {
+  const [expected, loss] = [await audit.expectations(), await audit.findLoss()];
   for (;;) {
     const found = await checkOnce(audit, tenant);
-    if (found !== "pruned") return found;
+    if (found === "pruned") continue;
+    const until = loss?.until[tenant];
+    const lost = loss && until !== undefined ? { lost: { until, at: loss.at, why: loss.why } } : {};
+    return { ...(await compared(audit, found, expected)), ...lost };
   }
+}
+
+/** An older state that was put back is right in itself. */
+async function compared(audit: AuditLog, check: AuditCheck, expected: Expectations | undefined): Promise<AuditCheck> {
+  if (!expected || check.damage) return check;
+  const { tenant, head } = check;
+  const missing = expected.problem === undefined ? await expected.findMissing(audit, tenant) : undefined;
+  const problem = expected.problem ?? missing?.problem;
+  if (problem === undefined) {
+    audit.noteVerified(tenant, head);
+    return check;
+  }
+  return { ...check, damage: { seq: Math.min(head.seq + 1, missing?.place.seq ?? Infinity), problem } };
 }
 
 /** All tenants; one that is missing as a whole is damage without a record. */
 export async function checkAllAudits(audit: AuditLog): Promise<{ checks: AuditCheck[]; isComplete: boolean }> {
   const checks: AuditCheck[] = [];
-  for (const tenant of await audit.tenants()) checks.push(await checkAudit(audit, tenant));
+  const expected = await audit.expectations();
+  // Also those of which nothing is left.
+  const tenants = new Set([...(await audit.tenants()), ...(expected?.places.keys() ?? [])]);
+  for (const tenant of tenants) checks.push(await checkAudit(audit, tenant));
   return { checks, isComplete: await audit.areChainsComplete() };
 }
 

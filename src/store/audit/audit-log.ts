@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CompiledQuery, sql, type Kysely } from "kysely";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { isoTime } from "../../text/duration.ts";
 import type { StoreEngine } from "../tables/migrate.ts";
 import type { AuditBlockRow, StoreTables } from "../tables/tables.ts";
 import { chainedBlocks, lineOf, recordsIn } from "./audit-blocks.ts";
@@ -8,10 +9,14 @@ import { MarkSigner, parseRecord, type AuditEntry, type ChainPlace, type StoredA
 import { isSelected, isUnfiltered, textsOf, timeOf, type AuditFilter } from "./audit-filter.ts";
 import { AuditMarks } from "./audit-marks.ts";
 import { pruneSome } from "./audit-prune.ts";
+import { KnownLosses, type KnownLoss } from "./known-losses.ts";
+import type { Expectations, SeenAudit } from "./seen-audit.ts";
 
 export interface AuditLogOptions {
   key: Buffer;
   now: () => number;
+  /** Undefined where nothing outside of the database is known of it. */
+  seen?: SeenAudit | undefined;
 }
 
 interface UsageFilter {
@@ -50,26 +55,62 @@ export class AuditLog {
   readonly #db: Kysely<StoreTables>;
   readonly #kind: StoreEngine["kind"];
   readonly #now: () => number;
+  readonly #seen: SeenAudit | undefined;
+  readonly #losses: KnownLosses;
   /** The statements by their number of rows. */
   readonly #inserts = new Map<number, string>();
 
-  constructor({ db, kind }: Pick<StoreEngine, "db" | "kind">, { key, now }: AuditLogOptions) {
+  constructor({ db, kind }: Pick<StoreEngine, "db" | "kind">, { key, now, seen }: AuditLogOptions) {
     this.#db = db;
     this.#kind = kind;
     this.#now = now;
+    this.#seen = seen;
+    this.#losses = new KnownLosses(key);
     this.marks = new AuditMarks(kind, new MarkSigner(key));
+  }
+
+  /** Writes down what was seen of it. */
+  async close(): Promise<void> {
+    await this.#seen?.close();
   }
 
   /** Appends to the chain of a tenant, in one transaction. Other processes may append at the same time. */
   async append(tenant: string, entries: readonly AuditEntry[]): Promise<ChainPlace> {
-    return this.#db.transaction().execute(async (transaction) => {
+    const { before, last } = await this.#db.transaction().execute(async (transaction) => {
       const at = this.#now();
       const head = await this.marks.lock(transaction, tenant, at);
-      const { blocks, last } = chainedBlocks(tenant, entries, head);
+      const { blocks, last: added } = chainedBlocks(tenant, entries, head);
       await this.#insert(transaction, blocks);
-      await this.marks.putHead(transaction, { tenant, ...last, at, broken_at: head.broken_at });
-      return last;
+      await this.marks.putHead(transaction, { tenant, ...added, at, broken_at: head.broken_at });
+      return { before: { seq: head.seq, hash: head.hash }, last: added };
     });
+    this.#seen?.noteAppended(this, tenant, { before, last });
+    return last;
+  }
+
+  /** What has to be in the audit, because this machine saw it. To be asked before the chain is read. */
+  async expectations(): Promise<Expectations | undefined> {
+    return this.#seen?.expectations(this);
+  }
+
+  noteVerified(tenant: string, head: ChainPlace): void {
+    this.#seen?.noteVerified(this, tenant, head);
+  }
+
+  findLoss(): Promise<KnownLoss | undefined> {
+    return this.#losses.find(this.#db);
+  }
+
+  /** From now on it is known that records were lost which were there before, and no damage. */
+  async acceptLoss(): Promise<void> {
+    if (!this.#seen) return;
+    const forgotten = await this.#seen.forget(this);
+    const loss = await this.#db
+      .transaction()
+      .execute((transaction) =>
+        recordLoss(transaction, this.#losses, { ...forgotten, at: this.#now(), why: "accepted" }),
+      );
+    await this.#seen.startAgain(loss);
   }
 
   /** Whether an entry is among the newest records: the outcome of a write that failed may not be known. */
@@ -182,9 +223,10 @@ export class AuditLog {
 
   /**
    * Removes records of before a time, and leaves a signed checkpoint. Throws DATA_DAMAGED for records that were changed, so
-   * that no trace is removed; `force` removes them.
+   * that no trace is removed; `force` removes them. Throws ARGUMENTS_INVALID for a time in the future.
    */
   async prune(tenant: string, before: number, { force = false }: { force?: boolean } = {}): Promise<number> {
+    if (!(before <= this.#now())) throw inFuture(before);
     let removed = 0;
     while (await this.#hasOlder(tenant, before)) {
       const now = this.#now();
@@ -254,6 +296,19 @@ export class AuditLog {
   }
 }
 
+/** With the newest records that are there now. */
+async function recordLoss(
+  db: Kysely<StoreTables>,
+  losses: KnownLosses,
+  { until, known, at, why }: Pick<KnownLoss, "until" | "at" | "why"> & { known: number },
+): Promise<KnownLoss> {
+  const before = await losses.find(db);
+  const heads = await db.selectFrom("nexus_audit_heads").select(["tenant", "seq"]).execute();
+  const all = { ...until };
+  for (const { tenant, seq } of heads) all[tenant] = Math.max(seq, all[tenant] ?? 0);
+  return losses.record(db, { at, why, until: all }, { before, known });
+}
+
 function countIn(counts: Map<string, AuditUsage>, record: StoredAuditRecord): void {
   const [keyId = null, server = null, outcome = null] = ["keyId", "server", "outcome"].map((name) =>
     textIn(record[name]),
@@ -267,6 +322,15 @@ function countIn(counts: Map<string, AuditUsage>, record: StoredAuditRecord): vo
 
 function textIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
+}
+
+/** It is a mistake, and would remove all records. */
+function inFuture(before: number): NexusError {
+  const shown = Number.isNaN(before) ? "This" : isoTime(before);
+  return new NexusError("ARGUMENTS_INVALID", `${shown} is not in the past, so all records would be removed`, {
+    hint: "Use a time in the past.",
+    mayHaveReached: false,
+  });
 }
 
 function seqIn(cursor: string): number {

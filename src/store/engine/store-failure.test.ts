@@ -5,7 +5,8 @@ import { selfSigned } from "../../../test/fixtures/self-signed.ts";
 import { addressOf, StoreWorld } from "../../../test/fixtures/store-world.ts";
 import { SILENT } from "../../text/logger.ts";
 import { openEngine } from "./engine.ts";
-import { postgresFailure } from "./store-failure.ts";
+import { untilFree } from "./sqlite-dialect.ts";
+import { isDamage, isUnknownReference, postgresFailure, sqliteFailure } from "./store-failure.ts";
 
 const failing = (facts: object) => postgresFailure("postgres://db", Object.assign(new Error("no"), facts));
 
@@ -33,6 +34,38 @@ test.each([
 
 test("an error of a statement is a bug and stays unchanged", () => {
   expect(failing({ code: "42601" })).toEqual(expect.not.objectContaining({ name: "NexusError" }));
+});
+
+/** As Deno throws it: SQLite's words and no number. */
+const withoutNumber = (message: string) => Object.assign(new Error(message), { code: "ERR_SQLITE_ERROR" });
+
+test("a write waits for other processes where errors of SQLite have no number, as in Deno (R8)", async () => {
+  let tries = 0;
+  const write = () => {
+    if (++tries < 3) throw withoutNumber("database is locked");
+    return "written";
+  };
+  expect(await untilFree(write)).toBe("written");
+  expect(tries).toBe(3);
+});
+
+test.each([
+  ["database is locked", "STORE_UNAVAILABLE", "Another process is writing"],
+  ["attempt to write a readonly database", "STORE_UNAVAILABLE", "writable"],
+  ["unable to open database file: /srv/nexus.db", "STORE_UNAVAILABLE", "readable and writable"],
+  ["file is not a database", "CONFIG_INVALID", "nexus store check"],
+])("an error of SQLite without a number is understood by its words: %s (R8)", (words, code, hint) => {
+  const failure = sqliteFailure("/srv/nexus.db", withoutNumber(words));
+  expect(failure).toMatchObject({ code, details: { hint: expect.stringContaining(hint) } });
+});
+
+test("only SQLite's own errors are understood by their words", () => {
+  const other = new Error("database is locked");
+  expect(sqliteFailure("/srv/nexus.db", other)).toBe(other);
+  const bug = withoutNumber('near "selec": syntax error in selec at offset 0');
+  expect(sqliteFailure("/srv/nexus.db", bug)).toBe(bug);
+  expect(isDamage(withoutNumber("database disk image is malformed"))).toBe(true);
+  expect(isUnknownReference(withoutNumber("FOREIGN KEY constraint failed"))).toBe(true);
 });
 
 test.skipIf(inject("postgres") === "")(

@@ -35,20 +35,46 @@ interface SystemCodes {
   syscall?: unknown;
 }
 
+/** All references are to tenants: the row belongs to one that does not exist, or that still has rows. */
+const UNKNOWN_REFERENCE = { sqlite: 787, postgres: "23503" };
+
+/**
+ * Deno's errors of opening a file and of statements without a result have SQLite's fixed words and no number. Result
+ * codes and the words that such an error begins with.
+ */
+const SQLITE_WORDS: readonly (readonly [code: number, words: string])[] = [
+  [5, "database is locked"],
+  [6, "database table is locked"],
+  [6, "database schema is locked"],
+  [8, "attempt to write a readonly database"],
+  [10, "disk I/O error"],
+  [11, "database disk image is malformed"],
+  [13, "database or disk is full"],
+  [14, "unable to open database file"],
+  [26, "file is not a database"],
+  [UNKNOWN_REFERENCE.sqlite, "FOREIGN KEY constraint failed"],
+];
+
+/** The extended result code of a SQLite error; undefined for other errors. */
+function extendedCode(error: unknown): number | undefined {
+  const { errcode, rawCode, code } = (error ?? {}) as SystemCodes;
+  const number = errcode ?? rawCode;
+  if (typeof number === "number") return number;
+  if (code !== "ERR_SQLITE_ERROR") return undefined;
+  const message = messageOf(error);
+  return SQLITE_WORDS.find(([, words]) => message.startsWith(words))?.[0];
+}
+
 /** The primary result code of a SQLite error; undefined for other errors. */
 export function sqliteCode(error: unknown): number | undefined {
-  const { errcode, rawCode } = (error ?? {}) as SystemCodes;
-  const code = errcode ?? rawCode;
-  return typeof code === "number" ? code & 0xff : undefined;
+  const code = extendedCode(error);
+  return code === undefined ? undefined : code & 0xff;
 }
 
 export function isDamage(error: unknown): boolean {
   const cause = error instanceof NexusError ? error.cause : error;
   return DAMAGED_FILE.has(sqliteCode(cause) ?? 0);
 }
-
-/** All references are to tenants: the row belongs to one that does not exist, or that still has rows. */
-const UNKNOWN_REFERENCE = { sqlite: 787, postgres: "23503" };
 
 /** Another process may remove a tenant at any moment, also while its servers run. */
 function unknownReference(cause: unknown): NexusError {
@@ -60,8 +86,9 @@ function unknownReference(cause: unknown): NexusError {
 }
 
 export function isUnknownReference(error: unknown): boolean {
-  const { errcode, rawCode, code } = ((error instanceof NexusError ? error.cause : error) ?? {}) as SystemCodes;
-  return (errcode ?? rawCode) === UNKNOWN_REFERENCE.sqlite || code === UNKNOWN_REFERENCE.postgres;
+  const cause = error instanceof NexusError ? error.cause : error;
+  const { code } = (cause ?? {}) as SystemCodes;
+  return extendedCode(cause) === UNKNOWN_REFERENCE.sqlite || code === UNKNOWN_REFERENCE.postgres;
 }
 
 /** Translates a SQLite error. Errors that are caused by neither damage nor the system are bugs and stay unchanged. */

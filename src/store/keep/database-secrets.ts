@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Kysely } from "kysely";
-import { checkSecretName, isSecretName } from "../../auth/secret-name.ts";
+import { checkSecretName, isValidSecretName } from "../../auth/secret-name.ts";
 import type { SecretStore, StoredSecret, StoredSecrets } from "../../auth/secrets.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { Seal } from "../../server/core/seal.ts";
@@ -31,7 +31,7 @@ export class DatabaseSecrets implements SecretStore {
   }
 
   async get(name: string): Promise<StoredSecret | undefined> {
-    return isSecretName(name) ? this.#find(this.#db, name, throwDamaged) : undefined;
+    return isValidSecretName(name) ? this.#find(this.#db, name, throwDamaged) : undefined;
   }
 
   async set(name: string, value: string, origins?: readonly string[]): Promise<StoredSecret> {

@@ -1,5 +1,4 @@
-import { CompiledQuery, type Kysely } from "kysely";
-import type { RateLimiterPostgres } from "rate-limiter-flexible";
+import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import type { StoreTables } from "../tables/tables.ts";
 
@@ -14,13 +13,16 @@ export interface CountedRate {
   granted: number;
   /** How many were counted in this window so far. */
   used: number;
-  endsAt: number;
+  /** Names the window: when it ends, by the clock of the database. */
+  window: number;
+  /** How long it still lasts. */
+  leftMs: number;
 }
 
-/** The end of a window is known to a few milliseconds; no window is shorter than a second. */
-export const SAME_WINDOW_MS = 100;
-
 const TABLE = "nexus_rates";
+
+/** Machines that share a PostgreSQL have clocks of their own, so that of the database counts. */
+const POSTGRES_NOW = sql<number>`(extract(epoch from now()) * 1000)::bigint`;
 
 /**
  * What keys and tenants have used of their limits, in windows that start with the first request. Exact for all processes on the
@@ -30,7 +32,6 @@ export class Rates {
   readonly #db: Kysely<StoreTables>;
   readonly #kind: Engine<StoreTables>["kind"];
   readonly #now: () => number;
-  #limiter: Promise<RateLimiterPostgres> | undefined;
 
   constructor({ db, kind }: Pick<Engine<StoreTables>, "db" | "kind">, now: () => number) {
     this.#db = db;
@@ -50,34 +51,38 @@ export class Rates {
       : this.#takeInSqlite(key, requests, window);
   }
 
-  /** Takes back what was counted in the window that ends then. */
-  async giveBack(key: string, requests: number, endsAt: number): Promise<void> {
+  /** Takes back what was counted in a window. Nothing where it is over. */
+  async giveBack(key: string, requests: number, window: number): Promise<void> {
     await this.#db
       .updateTable(TABLE)
       .set(({ eb }) => ({ points: eb("points", "-", requests) }))
       .where("key", "=", key)
-      .where("expire", ">=", endsAt - SAME_WINDOW_MS)
-      .where("expire", "<=", endsAt + SAME_WINDOW_MS)
+      .where("expire", "=", window)
       .where("points", ">=", requests)
       .execute();
   }
 
   /** Removes windows that are over. */
   async removeExpired(): Promise<void> {
-    await this.#db.deleteFrom(TABLE).where("expire", "<", this.#now()).execute();
+    const now: number | RawBuilder<number> = this.#kind === "postgres" ? POSTGRES_NOW : this.#now();
+    await this.#db.deleteFrom(TABLE).where("expire", "<", now).execute();
   }
 
-  /** The library counts requests above the limit also; they are taken back, so that a limit that is raised has room. */
+  /** One statement counts them all; those above the limit are taken back, so that a limit that is raised has room. */
   async #takeInPostgres(key: string, requests: number, { max, windowMs }: RateWindow): Promise<CountedRate> {
-    this.#limiter ??= openLimiter(this.#db);
-    const limiter = await this.#limiter;
-    // Unlike `consume`, it says how many there are now, so that some of several requests can go on.
-    const { consumedPoints, msBeforeNext } = await limiter.penalty(key, requests, { customDuration: windowMs / 1000 });
-    // The library uses this clock.
-    const endsAt = Date.now() + msBeforeNext;
-    const granted = Math.max(0, Math.min(requests, max - (consumedPoints - requests)));
-    if (granted < requests) await this.giveBack(key, requests - granted, endsAt);
-    return { granted, used: Math.min(max, consumedPoints), endsAt };
+    const isOpen = sql`kept.expire > ${POSTGRES_NOW}`;
+    const end = sql`${POSTGRES_NOW} + ${sql.lit(windowMs)}`;
+    const added = sql`${requests}::bigint`;
+    const { rows } = await sql<{ points: number; expire: number; now: number }>`
+      insert into nexus_rates as kept (key, points, expire) values (${key}, ${added}, ${end})
+      on conflict (key) do update set
+        points = case when ${isOpen} then kept.points + ${added} else ${added} end,
+        expire = case when ${isOpen} then least(kept.expire, ${end}) else ${end} end
+      returning points, expire, ${POSTGRES_NOW} as now`.execute(this.#db);
+    const [{ points, expire, now } = { points: Infinity, expire: 0, now: 0 }] = rows;
+    const granted = Math.max(0, Math.min(requests, max - (points - requests)));
+    if (granted < requests) await this.giveBack(key, requests - granted, expire);
+    return { granted, used: Math.min(max, points), window: expire, leftMs: expire - now };
   }
 
   #takeInSqlite(key: string, requests: number, { max, windowMs }: RateWindow): Promise<CountedRate> {
@@ -85,7 +90,9 @@ export class Rates {
       const now = this.#now();
       const row = await transaction.selectFrom(TABLE).selectAll().where("key", "=", key).executeTakeFirst();
       const isOpen = row !== undefined && row.expire > now;
-      const [used, expire] = isOpen ? [row.points, row.expire] : [0, now + windowMs];
+      const end = now + windowMs;
+      // A clock that was set back does not make a window longer.
+      const [used, expire] = isOpen ? [row.points, Math.min(row.expire, end)] : [0, end];
       const granted = Math.max(0, Math.min(requests, max - used));
       const points = used + granted;
       await transaction
@@ -93,24 +100,7 @@ export class Rates {
         .values({ key, points, expire })
         .onConflict((conflict) => conflict.column("key").doUpdateSet({ points, expire }))
         .execute();
-      return { granted, used: points, endsAt: expire };
+      return { granted, used: points, window: expire, leftMs: expire - now };
     });
   }
-}
-
-async function openLimiter(db: Kysely<StoreTables>): Promise<RateLimiterPostgres> {
-  const { RateLimiterPostgres: Limiter } = await import("rate-limiter-flexible");
-  const query = ({ text, values }: { text: string; values: unknown[] }) =>
-    db.executeQuery(CompiledQuery.raw(text, values));
-  return new Limiter({
-    storeClient: { query },
-    storeType: "pool",
-    tableName: TABLE,
-    tableCreated: true,
-    keyPrefix: "",
-    // Each call says them.
-    points: 1,
-    duration: 1,
-    clearExpiredByTimeout: false,
-  });
 }

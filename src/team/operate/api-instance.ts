@@ -135,14 +135,17 @@ function checkUpstream(server: string, upstream: string, origin: PublicationOrig
 
 /** What comes from the network reaches public addresses only; names are checked again with every connection. */
 export function requirePublic(server: string, url: URL): void {
-  new AddressGuard().check(url);
+  new AddressGuard({ advice: PUBLISH_ON_THE_MACHINE }).check(url);
   if (!isLoopback(url.hostname)) return;
   throw new NexusError("ADDRESS_REFUSED", `Server "${server}": ${url.hostname} is not a public address`, {
     server,
-    hint: "Publish it on the machine itself: nexus api publish",
+    hint: PUBLISH_ON_THE_MACHINE,
     mayHaveReached: false,
   });
 }
+
+const PUBLISH_ON_THE_MACHINE =
+  "What is published over the network reaches public addresses only. The operator of the gateway can publish it on its machine: nexus api publish";
 
 function invalidName(name: string, what: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", `${JSON.stringify(name)} is not a valid name for ${what}`, {

@@ -1,3 +1,4 @@
+import { throwIfAborted } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { PublishedApis } from "../../store/keep/published-apis.ts";
 import { nearNames } from "../../text/nearest-name.ts";
@@ -9,7 +10,8 @@ import type {
   PublishedVersion,
   VersionState,
 } from "../../workshop/publish/published.ts";
-import { compilePublication, type Publication } from "../../workshop/publish/read-publication.ts";
+import { PublicationCompiler } from "../../workshop/publish/publication-compiler.ts";
+import type { Approval } from "../../workshop/review/lock.ts";
 import { majorOf } from "../../workshop/publish/version-number.ts";
 import { changedInstance, LIVE, newInstance, requirePublic, type InstanceChange } from "./api-instance.ts";
 import {
@@ -20,6 +22,15 @@ import {
   type PublishedView,
   type VersionView,
 } from "./api-view.ts";
+
+/** A tool file with its documents, and the approval of what it compiles to. */
+interface Publication {
+  /** The tool file as it is written. */
+  text: string;
+  /** The texts of its documents by name. */
+  documents: Readonly<Record<string, string>>;
+  approval: Approval;
+}
 
 /** Something to publish, its number, and the instance that serves it. */
 export interface PublishRequest extends Publication, InstanceChange {
@@ -35,7 +46,8 @@ export interface OperatedApis {
   /** Throws NAME_UNKNOWN for an API without versions, as all that follow do. */
   versions(api: string): Promise<VersionView[]>;
   instances(api: string): Promise<InstanceView[]>;
-  publish(request: PublishRequest): Promise<PublishedView>;
+  /** The signal ends the compilation; nothing is published then. */
+  publish(request: PublishRequest, signal?: AbortSignal): Promise<PublishedView>;
   /** Without a version: the one that was served before. */
   rollback(api: string, of: { instance?: string | undefined; to?: string | undefined }): Promise<InstanceView>;
   setState(api: string, version: string, state: VersionState): Promise<VersionView>;
@@ -52,6 +64,8 @@ interface ApiOperationsOptions {
   /** Who publishes, for the record. */
   by: string;
   origin: PublicationOrigin;
+  /** One for all requests of a process, so that it compiles one tool file at a time. */
+  compiler?: PublicationCompiler;
   now?: () => number;
 }
 
@@ -93,9 +107,14 @@ export class ApiOperations implements OperatedApis {
     return own.map(instanceView);
   }
 
-  async publish({ as, instance: name = LIVE, ...request }: PublishRequest): Promise<PublishedView> {
-    const compiled = compilePublication(request);
-    const { origin } = this.#options;
+  async publish(
+    { as, instance: name = LIVE, ...request }: PublishRequest,
+    signal?: AbortSignal,
+  ): Promise<PublishedView> {
+    const { origin, compiler = new PublicationCompiler() } = this.#options;
+    const { text, documents, approval } = request;
+    const compiled = await compiler.compile({ text, documents, hash: approval.hash }, signal);
+    throwIfAborted(signal);
     const { api, upstream } = compiled.file;
     if (origin === "network")
       for (const address of [upstream.base, ...upstream.allow]) requirePublic(api, new URL(address));

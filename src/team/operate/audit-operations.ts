@@ -12,6 +12,8 @@ export interface OperatedAudit extends Pick<AuditLog, "list" | "lines" | "find" 
   requireKey(tenant: string, id: string): Promise<void>;
   /** Of one tenant, or of all that can be read. `isComplete`: no chain was removed as a whole. */
   verify(tenant: string | undefined): Promise<{ checks: AuditCheck[]; isComplete: boolean }>;
+  /** Says that records which are missing because an older state was put back are known to be lost. */
+  acceptLoss(): Promise<void>;
 }
 
 /** The audit of an opened store, which is closed with it. */
@@ -48,6 +50,10 @@ export class AuditOperations implements OperatedAudit {
     if (tenant === undefined) return checkAllAudits(audit);
     await requireAudited(this.#store, tenant);
     return { checks: [await checkAudit(audit, tenant)], isComplete: true };
+  }
+
+  async acceptLoss(): Promise<void> {
+    await this.#store.audit.acceptLoss();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

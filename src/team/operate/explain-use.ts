@@ -18,8 +18,8 @@ export interface AskedUse {
 /** The servers of the key's tenant. */
 export interface ExplainedServers {
   directory: ServerDirectory;
-  /** Undefined for a tool that the server does not list. */
-  annotationsOf: (server: string, tool: string) => Promise<AccessTarget["annotations"]>;
+  /** As it is listed or, for an API, found by searching; undefined if it is neither. */
+  findTool: (server: string, tool: string) => Promise<AccessTarget | undefined>;
 }
 
 type UseServers = (use: (servers: ExplainedServers) => Promise<Explanation>) => Promise<Explanation>;
@@ -37,11 +37,13 @@ export async function explainUse(
     return explainKey(key, setTarget(name), now);
   }
   const inSet = set === undefined ? undefined : compiledSet(await sets.get(key.tenant, set));
-  return useServers(async ({ directory, annotationsOf }) => {
+  return useServers(async ({ directory, findTool }) => {
     const { server, name } = namedTool(directory, full);
-    const isNeeded = key.grants.readOnly || inSet?.definition.readOnly === true;
-    const annotations = isNeeded ? await annotationsOf(server, name) : undefined;
-    const target: AccessTarget = { kind: "tool", server, name, annotations };
+    // Tools of an API may lead to others, or be found by searching.
+    const isApi = directory.find(server)?.entry?.reach.kind === "api";
+    const isNeeded = isApi || key.grants.readOnly || inSet?.definition.readOnly === true;
+    const listed = isNeeded ? await findTool(server, name) : undefined;
+    const target: AccessTarget = listed ?? { kind: "tool", server, name };
     return inSet ? explainInSet(key, inSet.set, { target, now }) : explainKey(key, target, now);
   });
 }

@@ -22,6 +22,7 @@ export class ArgumentPatterns {
     const pattern = linearPattern(source);
     return {
       test: (text) => {
+        if (this.#isExceeded) return false;
         try {
           return pattern.test(text, this.#budget);
         } catch (error) {

@@ -53,5 +53,7 @@ function orAsReported(
   { message = "" }: ErrorObject,
   { segments }: SchemaLocation,
 ): ArgumentProblem[] {
-  return found.length > 0 ? found : [{ name: segments.join("."), message: `${segments.join(".")}: ${message}` }];
+  if (found.length > 0) return found;
+  const name = segments.join(".");
+  return [{ name, message: name === "" ? message : `${name}: ${message}` }];
 }

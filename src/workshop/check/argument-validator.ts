@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import type { DataValidationCxt, DataValidateFunction } from "ajv/dist/types/index.js";
+import { boundErrors } from "./bounded-errors.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { canonicalJson } from "../../json/canonical-json.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -11,19 +12,27 @@ import { expectedOf, rankedBranches } from "./branches.ts";
 /** Alternatives inside alternatives: with more, a call could take minutes to check. */
 const MAX_ATTEMPTS = 20_000;
 
-/** Checks arguments against a schema that was written for checks. */
+/** The path of each error holds all names above it, so long names would be written again and again. */
+const LONGEST_NAME = 1_000;
+
+/**
+ * Checks arguments against a schema that was written for checks. Whether they are right is found out first, and ends with
+ * the first error; only for wrong ones a second pass collects errors, because each costs a thousand times a right value.
+ */
 export class ArgumentValidator {
-  readonly #ajv: Ajv2020;
+  readonly #schema: Record<string, unknown>;
+  readonly #patterns: ArgumentPatterns;
   readonly #definitions: Readonly<Record<string, unknown>>;
-  readonly #validate: (value: unknown) => ErrorObject[];
+  readonly #isValid: (value: unknown) => boolean;
+  #explain: ((value: unknown) => ErrorObject[]) | undefined;
   #attempts = 0;
 
   constructor(schema: Record<string, unknown>, tool: string, patterns: ArgumentPatterns) {
+    this.#schema = schema;
+    this.#patterns = patterns;
     this.#definitions = isRecord(schema["$defs"]) ? schema["$defs"] : {};
-    this.#ajv = this.#create(patterns);
     try {
-      const compiled = this.#ajv.compile(schema);
-      this.#validate = (value) => (compiled(value) ? [] : (compiled.errors ?? []));
+      this.#isValid = this.#create({ allErrors: false }).compile(schema);
     } catch (error) {
       throw new NexusError("CONFIG_INVALID", `The input schema of ${tool} cannot be used: ${messageOf(error)}`);
     }
@@ -34,15 +43,35 @@ export class ArgumentValidator {
     return this.#attempts > MAX_ATTEMPTS;
   }
 
-  errorsOf(value: unknown): ErrorObject[] {
-    this.#attempts = 0;
-    return this.#validate(value);
+  /** None for a valid value; for others at least one, and of many the first `most`. */
+  errorsOf(value: unknown, most: number): ErrorObject[] {
+    this.#begin();
+    if (this.#isValid(value)) return [];
+    if (hasNameOver(LONGEST_NAME, value))
+      return [unexplained(`a name in them is longer than ${LONGEST_NAME} characters`)];
+    this.#begin();
+    this.#explain ??= this.#explainer(most);
+    const errors = this.#explain(value).slice(0, most);
+    // The second pass ends early, and may not have got to the error of the first one.
+    return errors.length > 0 ? errors : [unexplained("they do not match the schema")];
   }
 
-  #create(patterns: ArgumentPatterns): Ajv2020 {
+  #begin(): void {
+    this.#attempts = 0;
+    this.#patterns.renew();
+  }
+
+  #explainer(most: number): (value: unknown) => ErrorObject[] {
+    const ajv = this.#create({ allErrors: true, verbose: true });
+    boundErrors(ajv, most);
+    const compiled = ajv.compile(this.#schema);
+    return (value) => (compiled(value) ? [] : (compiled.errors ?? []));
+  }
+
+  #create(options: { allErrors: boolean; verbose?: true }): Ajv2020 {
+    const patterns = this.#patterns;
     const ajv = new Ajv2020({
-      allErrors: true,
-      verbose: true,
+      ...options,
       strict: false,
       // A field may be named `constructor`, which every object seems to have.
       ownProperties: true,
@@ -101,4 +130,18 @@ export class ArgumentValidator {
     };
     return validate;
   }
+}
+
+function unexplained(why: string): ErrorObject {
+  const message = `the arguments are not valid: ${why}`;
+  return { keyword: "", instancePath: "", schemaPath: "", params: {}, message };
+}
+
+function hasNameOver(length: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some((item) => hasNameOver(length, item));
+  for (const name in value) {
+    if (name.length > length || hasNameOver(length, (value as Record<string, unknown>)[name])) return true;
+  }
+  return false;
 }

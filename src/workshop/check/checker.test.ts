@@ -188,10 +188,31 @@ describe("arguments (X3)", () => {
     expect(tree({ t: { t: {} } }).problems).toEqual([]);
   });
 
-  test("too many problems are counted", () => {
+  test("of too many problems the first 50 are reported", () => {
     const { problems } = check({ ...good, hotelIds: Array.from({ length: 80 }, () => 0) });
-    expect([problems.length, problems.at(-1)]).toEqual([51, "and 30 more"]);
+    expect([problems.length, problems.at(49), problems.at(-1)]).toEqual([
+      51,
+      "hotelIds[49]: expected at least 1, got 0",
+      "there may be more than these 50 problems",
+    ]);
   });
+});
+
+test("of many wrong values, broken rules and large numbers 50 problems are reported", () => {
+  const many = (item: unknown, length = 100_000) => Array.from({ length }, () => item);
+  const check = checkerOf({ at: { list: "datetime", optional: true }, n: { list: "number", optional: true } });
+  const more = "there may be more than these 50 problems";
+  for (const [args, first] of [
+    [{ at: many("2026-02-31T10:00:00", 1_000) }, "at[0]: there is no such date and time"],
+    [{ n: many(9007199254740992) }, /^n\[0\]: too large to be exact/],
+    [{ n: many("x") }, 'n[0]: expected number, got string "x"'],
+    [{ n: many(9007199254740992), at: many(1) }, "at[0]: expected string, got 1"],
+  ] as const) {
+    const { problems } = check(args);
+    expect([problems.length, problems.at(-1)]).toEqual([51, more]);
+    if (typeof first === "string") expect(problems[0]).toBe(first);
+    else expect(problems[0]).toMatch(first);
+  }
 });
 
 function checkerOf(fields: Parameters<typeof fileOf>[0][string]["fields"]) {

@@ -6,7 +6,7 @@ import { ArgumentValidator } from "./argument-validator.ts";
 import { Completion } from "./completion.ts";
 import { inexactNumbers } from "./inexact-numbers.ts";
 import { rulesFor } from "./rules.ts";
-import { argumentProblems } from "./argument-problem.ts";
+import { argumentProblems, type ArgumentProblem } from "./argument-problem.ts";
 
 /** The arguments with defaults, and all problems, each with the name of its argument. */
 export interface Checked {
@@ -16,6 +16,7 @@ export interface Checked {
   isOnlyInside?: boolean;
 }
 
+/** As many are looked for and made, not only shown: each costs a thousand times a right value. */
 const MOST_PROBLEMS = 50;
 
 /**
@@ -35,17 +36,13 @@ export function checkerFor(file: ToolFile, tool: string, now: () => number = Dat
 
   const check = (args: Record<string, unknown>): Checked => {
     const value = completion.complete(args);
-    patterns.renew();
-    const errors = validator.errorsOf(value);
-    const inexact = inexactNumbers(file, spec.input, value);
-    const found =
-      errors.length === 0
-        ? inexact
-        : errors
-            .filter(({ keyword }) => !(patterns.isExceeded && keyword === "pattern"))
-            .flatMap((error) => argumentProblems(error, value))
-            .concat(inexact);
-    const rules = judge(value, (path) => found.some(({ name }) => isAtOrIn(name, path)));
+    const found = validator
+      .errorsOf(value, MOST_PROBLEMS)
+      .filter(({ keyword }) => !(patterns.isExceeded && keyword === "pattern"))
+      .flatMap((error) => argumentProblems(error, value));
+    found.push(...inexactNumbers(file, spec.input, value, MOST_PROBLEMS - found.length));
+    const wrong = found.length === 0 ? undefined : wrongPaths(found);
+    const rules = judge(value, { wrong: wrong && ((path) => wrong.has(path)), most: MOST_PROBLEMS - found.length });
     if (found.length === 0 && rules.length === 0 && !patterns.isExceeded && !validator.isExceeded) {
       completion.addHidden(value);
       return { value, problems: [] };
@@ -78,12 +75,23 @@ export function checkerFor(file: ToolFile, tool: string, now: () => number = Dat
   };
 }
 
-/** Whether a problem is about the field at `path` or something inside it. */
-function isAtOrIn(problem: string, path: string): boolean {
-  return problem === path || problem.startsWith(`${path}.`) || problem.startsWith(`${path}[`);
+/** The paths of all fields that have a problem, or something inside them that has one. */
+function wrongPaths(problems: readonly ArgumentProblem[]): Set<string> {
+  const paths = new Set<string>();
+  for (const { name } of problems) {
+    paths.add(name);
+    for (let at = name.search(/[.[]/); at > 0; at = nextPart(name, at)) paths.add(name.slice(0, at));
+  }
+  return paths;
+}
+
+/** The end of the next part of a path; -1 if there is none. */
+function nextPart(path: string, at: number): number {
+  const next = path.slice(at + 1).search(/[.[]/);
+  return next === -1 ? -1 : at + 1 + next;
 }
 
 function shortened(problems: string[]): string[] {
-  if (problems.length <= MOST_PROBLEMS) return problems;
-  return [...problems.slice(0, MOST_PROBLEMS), `and ${problems.length - MOST_PROBLEMS} more`];
+  if (problems.length < MOST_PROBLEMS) return problems;
+  return [...problems.slice(0, MOST_PROBLEMS), `there may be more than these ${MOST_PROBLEMS} problems`];
 }

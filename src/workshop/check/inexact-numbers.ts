@@ -3,26 +3,28 @@ import { AlternativeChooser } from "../codec/union/alternative-chooser.ts";
 import type { Shape, ToolFile } from "../file/model/tool-file.ts";
 import { findType, findUnion } from "../shape/shape-parts.ts";
 import type { ArgumentProblem } from "./argument-problem.ts";
+import { pathOf, type ValuePlace } from "./value-place.ts";
 
 /** A double keeps this many significant digits. */
 const KEPT_DIGITS = 15;
 
 /**
  * Numbers that may have lost digits in JSON, whose numbers are doubles: whole numbers beyond the exact range, and other
- * large numbers with more digits than a double keeps. 6e23 is exact as written.
+ * large numbers with more digits than a double keeps. 6e23 is exact as written. At most `most` are reported.
  */
-export function inexactNumbers(file: ToolFile, type: string, value: unknown): ArgumentProblem[] {
+export function inexactNumbers(file: ToolFile, type: string, value: unknown, most: number): ArgumentProblem[] {
   // Looked for first without shapes and paths, because hardly any arguments have one.
   if (!holdsLargeNumber(value)) return [];
   const chooser = new AlternativeChooser(file.types, "names", "input");
   const found: ArgumentProblem[] = [];
-  collect({ kind: "object", type }, value, "");
+  collect({ kind: "object", type }, value, undefined);
   return found;
 
-  function collect(given: Shape | undefined, value: unknown, path: string): void {
+  function collect(given: Shape | undefined, value: unknown, place: ValuePlace): void {
+    if (found.length >= most) return;
     if (typeof value === "number") {
       const scalar = given?.kind === "scalar" ? given : undefined;
-      if (mayHaveLost(value, scalar?.type === "integer")) found.push(problemAt(path, scalar?.exact === true));
+      if (mayHaveLost(value, scalar?.type === "integer")) found.push(problemAt(pathOf(place), scalar?.exact === true));
       return;
     }
     if (typeof value !== "object" || value === null) return;
@@ -30,10 +32,10 @@ export function inexactNumbers(file: ToolFile, type: string, value: unknown): Ar
     const shape = union ? chooser.choose(union, value)?.shape : given;
     if (Array.isArray(value)) {
       const of = shape?.kind === "list" ? shape.of : undefined;
-      value.forEach((item, index) => collect(of, item, `${path}[${index}]`));
+      for (let index = 0; index < value.length; index++) collect(of, value[index], { above: place, step: index });
     } else if (isRecord(value)) {
       for (const name of Object.keys(value)) {
-        collect(memberOf(shape, name), value[name], path === "" ? name : `${path}.${name}`);
+        collect(memberOf(shape, name), value[name], { above: place, step: name });
       }
     }
   }

@@ -8,6 +8,7 @@ import { parseExpression } from "../expression/parse.ts";
 import type { Shape, ToolFile, UnionShape } from "../file/model/tool-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { findType, findUnion } from "../shape/shape-parts.ts";
+import { pathOf, type ValuePlace } from "./value-place.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -37,6 +38,13 @@ export function checkRules(file: ToolFile, type: string, value: Fields): string[
   return rulesFor(file, type)(value).map(({ path, say }) => (path === "" ? say : `${path}: ${say}`));
 }
 
+export interface RuleOptions {
+  /** Whether the field at this path is already wrong. */
+  wrong?: ((path: string) => boolean) | undefined;
+  /** The first so many problems are enough. */
+  most?: number | undefined;
+}
+
 /**
  * Prepares the rules of a type. A rule is not checked while a field that it names is absent or already `wrong`, because
  * its message would not help.
@@ -45,13 +53,13 @@ export function rulesFor(
   file: ToolFile,
   type: string,
   now: () => number = Date.now,
-): (value: Fields, wrong?: (path: string) => boolean) => RuleProblem[] {
+): (value: Fields, options?: RuleOptions) => RuleProblem[] {
   const compiler = new RuleCompiler(file);
   const rules = compiler.type(type);
   const clock = clockFunctions(now);
-  return (value, wrong = () => false) => {
+  return (value, { wrong, most = Infinity } = {}) => {
     const problems: RuleProblem[] = [];
-    judge(rules, value, { path: "", wrong, problems, clock, compiler });
+    judge(rules, value, undefined, { wrong, most, problems, clock, compiler });
     return problems;
   };
 }
@@ -113,48 +121,48 @@ class RuleCompiler {
 }
 
 interface Judging {
-  path: string;
-  wrong: (path: string) => boolean;
+  wrong: ((path: string) => boolean) | undefined;
+  most: number;
   problems: RuleProblem[];
   clock: ClockFunctions;
   compiler: RuleCompiler;
 }
 
-function judge(rules: InnerRules, value: unknown, judging: Judging): void {
-  const { path, problems } = judging;
+function judge(rules: InnerRules, value: unknown, place: ValuePlace, judging: Judging): void {
+  const { problems, wrong } = judging;
+  if (problems.length >= judging.most) return;
   if (rules.kind === "union") {
     const variant = judging.compiler.variant(rules.union, value);
-    if (variant) judge(variant, value, judging);
+    if (variant) judge(variant, value, place, judging);
   } else if (rules.kind === "moment") {
-    if (typeof value === "string" && !judging.wrong(path) && !isDateTime(value)) {
-      problems.push({ path, say: "there is no such date and time" });
+    if (typeof value === "string" && !isDateTime(value) && !wrong?.(pathOf(place))) {
+      problems.push({ path: pathOf(place), say: "there is no such date and time" });
     }
   } else if (rules.kind === "list") {
     if (!Array.isArray(value)) return;
-    for (const [index, item] of value.entries()) judge(rules.of, item, { ...judging, path: `${path}[${index}]` });
+    for (let index = 0; index < value.length; index++) {
+      judge(rules.of, value[index], { above: place, step: index }, judging);
+    }
   } else if (isRecord(value)) {
-    if (rules.kind === "type") judgeType(rules, value, judging);
-    else for (const name of Object.keys(value)) judge(rules.of, value[name], { ...judging, path: inside(path, name) });
+    if (rules.kind === "type") judgeType(rules, value, place, judging);
+    else for (const name of Object.keys(value)) judge(rules.of, value[name], { above: place, step: name }, judging);
   }
 }
 
-function judgeType(rules: TypeRules, fields: Fields, judging: Judging): void {
-  const { path, wrong, problems, clock } = judging;
+function judgeType(rules: TypeRules, fields: Fields, place: ValuePlace, judging: Judging): void {
+  const { wrong, problems, clock } = judging;
   const has = (name: string) => Object.hasOwn(fields, name) && fields[name] !== undefined && fields[name] !== null;
+  const isWrong = (name: string) => wrong?.(pathOf({ above: place, step: name })) ?? false;
   for (const { expression, names, say } of rules.rules) {
-    if (!names.every((name) => has(name) && !wrong(inside(path, name)))) continue;
-    if (evaluate(expression, fields, clock) === false) problems.push({ path, say });
+    if (!names.every((name) => has(name) && !isWrong(name))) continue;
+    if (evaluate(expression, fields, clock) === false) problems.push({ path: pathOf(place), say });
   }
   for (const [field, inner] of rules.inner) {
-    if (has(field)) judge(inner, fields[field], { ...judging, path: inside(path, field) });
+    if (has(field)) judge(inner, fields[field], { above: place, step: field }, judging);
   }
   const { further } = rules;
   if (!further) return;
   for (const name of Object.keys(fields)) {
-    if (!further.fields.has(name)) judge(further.rules, fields[name], { ...judging, path: inside(path, name) });
+    if (!further.fields.has(name)) judge(further.rules, fields[name], { above: place, step: name }, judging);
   }
-}
-
-function inside(path: string, name: string): string {
-  return path === "" ? name : `${path}.${name}`;
 }

@@ -99,7 +99,8 @@ export function partsOfEvidence(evidence: string): { document: string; place: st
 /** Each place of the file that has evidence, with its path. */
 export function evidencedPlaces(file: ToolFile): (readonly [path: string, evidence: readonly string[]])[] {
   return [
-    ...Object.entries(file.types).flatMap(([type, { fields, rules }]) => [
+    ...Object.entries(file.types).flatMap(([type, { fields, rules, evidence = [] }]) => [
+      ...(evidence.length === 0 ? [] : [[`types.${type}`, evidence] as const]),
       ...Object.entries(fields).map(([name, field]) => [`types.${type}.fields.${name}`, field.evidence] as const),
       ...rules.map((rule, index) => [`types.${type}.rules.${index}`, rule.evidence] as const),
     ]),

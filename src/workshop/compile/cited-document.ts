@@ -30,6 +30,10 @@ export class CitedDocument {
     this.#name = name;
   }
 
+  get text(): string {
+    return this.#text;
+  }
+
   get lines(): readonly string[] {
     this.#lines ??= this.#text.split(/\r?\n/);
     return this.#lines;

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { MANUAL, smallFile } from "../../../test/fixtures/workshop/small-file.ts";
 import { sha256 } from "../../text/digest.ts";
 import { hashOf } from "./api-hash.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
 import { compileApi } from "./compile.ts";
 
 function sound() {
@@ -70,14 +71,20 @@ describe("X2: a tool as clients see it", () => {
 });
 
 describe("the hash", () => {
-  test("covers everything but the fake and the checks, in any order of tools and types", () => {
+  test("covers everything but the checks, in any order of tools and types; in format 1 not the fake either", () => {
     const file = sound();
     const { api } = compiled(file);
     const reordered = { ...file, types: Object.fromEntries(Object.entries(file.types).toReversed()) };
     const tried = { ...file, fake: { secrets: {}, tables: { t: [{}] }, tools: {} } };
     expect(api.hash).toBe(hashOf(api));
     expect(compiled(reordered).api.hash).toBe(api.hash);
-    expect(compiled(tried).api.hash).toBe(api.hash);
+    expect(compiled(tried).api.hash).not.toBe(api.hash);
+    const first = (of: ToolFile) => compileApi(of, { manual: MANUAL }, { format: 1 }).api;
+    expect(first(tried).hash).toBe(first(file).hash);
+    expect(first(file)).toMatchObject({ format: 1, file: { fake: { tables: {}, tools: {} } } });
+    const checked = sound();
+    Object.assign(checked.tools["find"] ?? {}, { checks: [] });
+    expect(compiled(checked).api.hash).toBe(api.hash);
   });
 
   test("changes with the order of fields, which is the order on the wire", () => {

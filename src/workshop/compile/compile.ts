@@ -6,10 +6,16 @@ import { citationsOf, type Citation, type KnownCitations, type Outside } from ".
 import { bytesOf } from "./json-schema.ts";
 import { type CutParts, DEFINITION_BYTES, fittedDefinition } from "./tool-definition.ts";
 
+/**
+ * What an approval covers. 1: without the fake, whose texts reach models too, and the evidence of types. It is still
+ * compiled, so that approvals of it count as long as the file is unchanged.
+ */
+type CompiledFormat = 1 | 2;
+
 /** The complete definition of a served API. Plain JSON in a stable order; an approval covers its hash. */
 export interface CompiledApi {
-  format: 1;
-  /** Without the fake and the checks. */
+  format: CompiledFormat;
+  /** Without the checks and the questions; in format 1 also without the fake and the evidence of types. */
   file: ToolFile;
   /** The listed tools as clients see them, by name; `toolDefinition` makes those that are found by searching. */
   tools: Record<string, Tool>;
@@ -29,18 +35,59 @@ export interface CompileProblem {
 /** Maximum size of all definitions. */
 const LIST_BYTES = 96 * 1024;
 
-/** `documents`: the texts of the file's documents by name; undefined if a file is missing. `known`: from before. */
+export interface CompileOptions {
+  /** From before. */
+  known?: KnownCitations | undefined;
+  /** Default: the newest one. */
+  format?: CompiledFormat;
+}
+
+/**
+ * The same as `compileApi`, but types that contain each other so deeply that the stack ends are a problem of the file: they
+ * are followed by recursion.
+ */
+export function tryCompileApi(
+  ...given: Parameters<typeof compileApi>
+): { api: CompiledApi; problems: CompileProblem[] } | { api: undefined; problems: CompileProblem[] } {
+  try {
+    return compileApi(...given);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { api: undefined, problems: [TOO_NESTED] };
+  }
+}
+
+/** In the newest format, unless the hash of what was approved is that of the first one. */
+export function tryCompileApproved(
+  file: ToolFile,
+  documents: Readonly<Record<string, string>>,
+  { hash, known }: { hash: string; known?: KnownCitations | undefined },
+): ReturnType<typeof tryCompileApi> {
+  const newest = tryCompileApi(file, documents, { known });
+  if (newest.api?.hash === hash) return newest;
+  const first = tryCompileApi(file, documents, { known, format: 1 });
+  return first.api?.hash === hash ? first : newest;
+}
+
+export const TOO_NESTED: CompileProblem = {
+  path: "types",
+  message: "the types contain each other so deeply that they cannot be used",
+  hint: "Leave out types, or fields that lead to the deepest ones.",
+  severity: "error",
+};
+
+/** `documents`: the texts of the file's documents by name; undefined if a file is missing. */
 export function compileApi(
   file: ToolFile,
   documents: Readonly<Record<string, string>>,
-  known?: KnownCitations,
+  { known, format = 2 }: CompileOptions = {},
 ): { api: CompiledApi; problems: CompileProblem[] } {
-  const served = withoutTrials(file);
+  const served = format === 1 ? inFormat1(withoutTrials(file)) : withoutTrials(file);
   const listed = Object.entries(served.tools).filter(([, { offer }]) => offer === undefined);
   const fitted = listed.map(([name, spec]) => ({ name, ...fittedDefinition(served, name, spec) }));
   const tools = Object.fromEntries(fitted.map(({ name, tool }) => [name, tool]));
   const { citations, outside } = citationsOf(served, documents, known);
-  const compiled = { format: 1, file: served, tools, citations } as const;
+  const compiled = { format, file: served, tools, citations };
   return {
     api: { ...compiled, hash: hashOf(compiled) },
     problems: [
@@ -53,7 +100,7 @@ export function compileApi(
 }
 
 /**
- * Without fake and checks. The order of fields is kept, because it is that of the elements on the wire; that of tools
+ * Without checks and questions. The order of fields is kept, because it is that of the elements on the wire; that of tools
  * and types is not.
  */
 function withoutTrials(file: ToolFile): ToolFile {
@@ -63,8 +110,17 @@ function withoutTrials(file: ToolFile): ToolFile {
     ...approved,
     types: Object.fromEntries(byName(file.types)),
     tools: Object.fromEntries(tools),
-    fake: { secrets: {}, tables: {}, tools: {} },
+    fake: { ...file.fake, tools: Object.fromEntries(byName(file.fake.tools)) },
   };
+}
+
+/** What format 1 covers. */
+function inFormat1(file: ToolFile): ToolFile {
+  const types = Object.entries(file.types).map(([name, type]) => {
+    const { evidence: _, ...rest } = type;
+    return [name, rest];
+  });
+  return { ...file, types: Object.fromEntries(types), fake: { secrets: {}, tables: {}, tools: {} } };
 }
 
 function byName<T>(record: Readonly<Record<string, T>>): [string, T][] {

@@ -149,7 +149,7 @@ function definitionWith(
   };
 }
 
-function annotations(effect: Effect, title: string): ToolAnnotations {
+export function annotations(effect: Effect, title: string): ToolAnnotations {
   if (effect === "read") return { title, readOnlyHint: true, openWorldHint: true };
   return {
     title,

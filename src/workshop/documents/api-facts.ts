@@ -48,13 +48,18 @@ export interface Remark {
 }
 
 export interface ServerFacts {
-  /** Absolute, or relative to the address of the document. */
+  /**
+   * Absolute, or relative to the address of the document. What a person has to fill in stays as the document has it, such
+   * as `{subdomain}` or `YOUR-DOMAIN`.
+   */
   url: string;
   description?: string;
   /** No words say that requests are sent there. */
   isGuess?: true;
   /** Variables that were replaced by their defaults. */
   variables: { name: string; value: string; choices: string[] }[];
+  /** Variables without a default, which are in `url` as `{name}`. */
+  open?: { name: string; choices: string[] }[];
   evidence: Evidence;
 }
 
@@ -88,6 +93,8 @@ export const OMISSION_REASONS = {
   webhook: "a webhook or callback: the API sends it, clients do not",
   "unsupported-method": "its HTTP method cannot be sent",
   "unreadable-operation": "its description cannot be read",
+  "uncertain-path": "its path is not complete in the description",
+  "unknown-method": "the description does not say its method",
   "missing-path-parameter": "its path has a parameter that the description does not declare and that cannot be guessed",
   "unsupported-body": "its body has a media type that cannot be written",
   stream: "its answer never ends",
@@ -112,6 +119,8 @@ export interface OperationFacts {
   /** The operationId, or the name of a Postman request. */
   id?: string;
   method: string;
+  /** The document does not say the method: it is the one of an address alone, and says nothing about the effect. */
+  methodAssumed?: true;
   /** As in the document, with `{name}` for parameters. */
   path: string;
   /** Only if they differ from those of the document. */

@@ -65,7 +65,7 @@ export async function bundleFiles(document: LoadedDocument, source: FileSource):
   if (Object.keys(files).length === 0) return { ...document, remarks: [...document.remarks, ...remarks] };
   const bundle = JSON.stringify({ ...value, [BUNDLED_FILES]: files }, null, 2);
   const bundled = parseDocument(`${bundle}\n`, name);
-  return { ...bundled, remarks: [...document.remarks, ...remarks] };
+  return { ...bundled, remarks: [...new Set([...document.remarks, ...bundled.remarks, ...remarks])] };
 }
 
 /** The files in the folder of a document, or in a folder around it that a person named. */

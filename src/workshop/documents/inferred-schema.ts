@@ -1,4 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
+import { LEFT_OUT } from "./cleaned/credential-text.ts";
 import { escapePart } from "../../schema/pointer.ts";
 import type { Evidence, SchemaFacts } from "./api-facts.ts";
 
@@ -149,6 +150,8 @@ export function placeholderSchema(text: string, evidence: Evidence): SchemaFacts
 
 /** Whether any text in a value stands for another, so that it cannot serve as an example. */
 export function hasPlaceholder(value: unknown): boolean {
+  // What stands for a credential is replaced when an example is made.
+  if (value === LEFT_OUT) return false;
   if (typeof value === "string") return isPlaceholder(value) || /\{\{[^{}]*\}\}/.test(value);
   if (typeof value !== "object" || value === null) return false;
   return Object.values(value).some(hasPlaceholder);

@@ -4,6 +4,7 @@ import { parseExactWholes, withPlainNumbers } from "../../json/exact-json.ts";
 import { sha256 } from "../../text/digest.ts";
 import { visible } from "../../text/visible.ts";
 import type { DocumentFormat } from "./api-facts.ts";
+import { cleanDocument } from "./cleaned/clean-document.ts";
 import { curlsCollection, type RecordedRequests } from "./recorded/curls-collection.ts";
 import { harCollection } from "./recorded/har-collection.ts";
 import { formatOf, isForPeople, manualByName, manualByText, textFormatOf, type Looks } from "./document-format.ts";
@@ -41,12 +42,36 @@ export function parseDocument(text: string, name: string, file = ""): LoadedDocu
   const lines = text.replaceAll("\r\n", "\n");
   const known = textFormat(lines, name, file);
   if (known === "curl") return ofRecorded(curlsCollection(lines, name), name);
-  if (known) return { name, text: lines, value: undefined, sha256: sha256(lines), format: known, remarks: [] };
+  if (known) return withoutCredentials({ name, text: lines, value: undefined, format: known, remarks: [] });
   const { value, remarks } = parseText(lines, name);
   const format = typeof value === "string" ? manualByText(lines) : formatOf(value);
   if (typeof format === "object") throw notADescription(name, format);
   if (format === "har") return ofRecorded(harCollection(value, name), name);
-  return { name, text: lines, value, sha256: sha256(lines), format, remarks };
+  return withoutCredentials({ name, text: lines, value, format, remarks });
+}
+
+/** A document is kept beside its tool file, and served: it has no values of credentials. */
+export function withoutCredentials(document: Omit<LoadedDocument, "sha256">): LoadedDocument {
+  const { text, value, remarks } = cleanDocument(document, (edited) => parseText(edited, document.name).value);
+  return { ...document, text, value, sha256: sha256(text), remarks: [...document.remarks, ...remarks] };
+}
+
+/**
+ * The text of a document of a tool file without credentials, with its lines and parts where they were. Older copies, and
+ * documents that a person put beside a tool file, may have some.
+ */
+export function cleanedText(text: string, name: string, file = ""): string {
+  try {
+    const known = textFormat(text, name, file);
+    const value = known === undefined ? parseText(text, name).value : undefined;
+    const format = known ?? (typeof value === "string" ? manualByText(text) : formatOf(value));
+    if (typeof format !== "object" && format !== "curl" && format !== "har") {
+      return withoutCredentials({ name, text, value, format, remarks: [] }).text;
+    }
+  } catch (error) {
+    if (!(error instanceof NexusError)) throw error;
+  }
+  return withoutCredentials({ name, text, value: undefined, format: "text", remarks: [] }).text;
 }
 
 /**

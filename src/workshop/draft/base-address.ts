@@ -1,7 +1,10 @@
 import type { ApiFacts, ServerFacts } from "../documents/api-facts.ts";
+import { placeholderIn } from "../file/model/address-placeholder.ts";
 import type { QuestionList } from "./questions.ts";
 
 const UNKNOWN = "https://api.example.invalid/";
+/** Of operations whose own server has a part to fill in: not the base of the others, which may be another host. */
+const UNKNOWN_OWN = "https://other.example.invalid/";
 const NO_SERVER = "The document names no server. What is the address of the API? Answer with it: https://…";
 
 export interface BaseOptions {
@@ -29,8 +32,12 @@ export function baseAddress(servers: readonly ServerFacts[], options: BaseOption
   if (options.base !== undefined) return withSlash(options.base);
   const known = servers.map((server) => ({ server, url: absolute(server.url, options.documentUrl) }));
   const usable = known.filter(({ url }) => url !== undefined);
-  const chosen = usable.find(({ url }) => url?.startsWith("https:")) ?? usable[0];
   const about = "upstream.base";
+  const named = known.filter(({ server, url }) => url !== undefined || openPart(server) !== undefined);
+  const first = named.find(({ server }) => /^https:/i.test(server.url)) ?? named[0];
+  const open = first && openPart(first.server);
+  if (first && open !== undefined) return askForAddress(first.server, open, { usable, questions });
+  const chosen = usable.find(({ url }) => url?.startsWith("https:")) ?? usable[0];
   if (!chosen?.url) {
     questions.add(NO_SERVER, about, servers[0]?.evidence);
     const [first] = servers;
@@ -47,7 +54,8 @@ export function baseAddress(servers: readonly ServerFacts[], options: BaseOption
   }
   if (chosen.server.isGuess) {
     const ask = "The document does not say that this is its base address. Is it? If not, answer with the address.";
-    questions.add(ask, about, chosen.server.evidence, [{ answer: "yes", set: { "": chosen.url } }]);
+    // The answer to another question may have changed the address: a yes leaves what is there.
+    questions.add(ask, about, chosen.server.evidence, [{ answer: "yes", set: {} }]);
   }
   const variables = chosen.server.variables.map(({ name, value }) => `${name} = ${value}`);
   if (variables.length > 0) {
@@ -60,10 +68,38 @@ export function baseAddress(servers: readonly ServerFacts[], options: BaseOption
   return chosen.url;
 }
 
-/** The address of a server as a base: absolute, with a slash at its end, without query. */
+/** What a person has to fill in; undefined if the address is complete. */
+function openPart({ url }: ServerFacts): string | undefined {
+  return placeholderIn(url);
+}
+
+/** Filled with a name of the document, it would be a host that may belong to anybody, and the token would go there. */
+function askForAddress(
+  server: ServerFacts,
+  open: string,
+  { usable, questions }: { usable: readonly { url: string | undefined }[]; questions: QuestionList },
+): string {
+  const written = server.url.length > 200 ? `${server.url.slice(0, 200)}…` : server.url;
+  const others = usable.flatMap(({ url = "" }) => url).slice(0, 5);
+  const also = others.length === 0 ? "" : ` The document also names ${others.join(", ")}.`;
+  const ask = `The document does not say the whole address: ${open} in ${written} has to be filled in. What is the address? Answer with it: https://….${also}`;
+  const [only, ...more] = server.open ?? [];
+  const filled =
+    only && more.length === 0
+      ? only.choices.map((choice) => absolute(server.url.replaceAll(`{${only.name}}`, choice), undefined))
+      : [];
+  const known = filled.filter((url) => url !== undefined).slice(0, MOST_CHOICES);
+  const choices = [...new Set(known)].map((url) => ({ answer: url, set: { "": url } }));
+  questions.add(ask, "upstream.base", server.evidence, choices);
+  return UNKNOWN;
+}
+
+const MOST_CHOICES = 10;
+
+/** The address of a server as a base: absolute, with a slash at its end, without query; undefined if it is not complete. */
 function absolute(url: string, documentUrl: string | undefined): string | undefined {
-  // A variable without a value still shows where something has to be filled in.
-  const plain = url.trim().replaceAll(/\{([^{}]*)\}/g, (_, name: string) => name.replaceAll(/[^A-Za-z0-9-]/g, "-"));
+  const plain = url.trim();
+  if (placeholderIn(plain) !== undefined) return undefined;
   const whole = /^[a-z][a-z0-9+.-]*:\/\//i.test(plain) ? plain : plain.startsWith("//") ? `https:${plain}` : undefined;
   if (whole !== undefined) return URL.canParse(whole) ? withSlash(whole) : undefined;
   if (documentUrl === undefined || !URL.canParse(plain, documentUrl)) return undefined;
@@ -77,12 +113,29 @@ function withSlash(address: string): string {
   return `${origin}${pathname.replace(/\/*$/, "").replaceAll(/\/\/+/g, "/")}/`;
 }
 
+export interface OwnBaseContext {
+  base: string;
+  documentUrl?: string | undefined;
+  /** The servers that the base was chosen from. */
+  common: readonly ServerFacts[];
+  /** The place of the operation's tool, for a question. */
+  about: string;
+  questions: QuestionList;
+}
+
 /** The base of an operation that has servers of its own; undefined if it is the same. */
 export function ownBase(
   servers: readonly ServerFacts[] | undefined,
-  base: string,
-  documentUrl: string | undefined,
+  { base, documentUrl, common, about, questions }: OwnBaseContext,
 ): string | undefined {
+  const [first] = servers ?? [];
+  const open = first && openPart(first);
+  if (first && open !== undefined) {
+    if (common.some(({ url }) => url === first.url)) return undefined;
+    const ask = `This request has an address of its own, which the document does not say as a whole: ${open} in ${first.url.slice(0, 200)} has to be filled in. Write it here and to upstream.allow.`;
+    questions.add(ask, `${about}.request.base`, first.evidence);
+    return UNKNOWN_OWN;
+  }
   const urls = (servers ?? []).map(({ url }) => absolute(url, documentUrl ?? base)).filter((url) => url !== undefined);
   const chosen = urls.find((url) => url.startsWith("https:")) ?? urls[0];
   return chosen === undefined || chosen === base || urls.includes(base) ? undefined : chosen;

@@ -10,9 +10,11 @@ import { readToolFile, readTree } from "../file/read-tool-file.ts";
 import type { Effect, QuestionSpec, ToolFile } from "../file/model/tool-file.ts";
 import { baseAddress, commonServers, endpointOf, ownBase } from "./base-address.ts";
 import { toolNames } from "./names/tool-names.ts";
+import { leaveOutParts } from "./leave-out.ts";
 import { QuestionList } from "./questions.ts";
 import { SecretsDrafter } from "./secrets/draft-secrets.ts";
 import { choiceText, type Choice } from "./select/choice.ts";
+import { askAboutIncomplete, wholePaths } from "./select/complete-requests.ts";
 import { cutQuestions, fittingTools } from "./select/fit-list.ts";
 import { byImportance, MOST_LISTED } from "./select/proposed-list.ts";
 import { selected } from "./select/selectors.ts";
@@ -37,8 +39,9 @@ export interface DraftOptions extends Choice {
   documentUrl?: string | undefined;
 }
 
-/** Rounds of leaving out tools that cannot be read. */
-const MAX_ROUNDS = 4;
+/** Rounds of leaving out single parts, and then whole tools, that cannot be read. */
+const MAX_REPAIRS = 4;
+const MAX_ROUNDS = 8;
 
 /** A tool file made of a description, without a model. */
 export interface Draft {
@@ -56,8 +59,9 @@ export interface Draft {
 /** Drafts the tool file of an API. The same description gives the same file. */
 export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
   const questions = new QuestionList();
-  const { fitting, large } = fittingOperations(facts);
-  const names = toolNames(facts.operations);
+  const { whole, cut } = wholePaths(facts.operations);
+  const { fitting, large } = fittingOperations({ ...facts, operations: whole });
+  const names = toolNames(whole);
   const items = fitting.map((operation) => ({
     operation,
     name: names.get(operation.key) ?? "",
@@ -70,10 +74,12 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
   const isKept = new Set(kept);
   const omitted = [
     ...facts.omitted,
+    ...cut,
     ...large,
     ...items.filter((item) => !isKept.has(item)).map(({ operation }) => notSelected(operation)),
   ];
-  const address = baseAddress(commonServers(facts), options, questions);
+  const common = commonServers(facts);
+  const address = baseAddress(common, options, questions);
   const { base, path: endpoint } = facts.operations.some(({ graphql }) => graphql)
     ? endpointOf(address, options.base)
     : { base: address, path: "" };
@@ -82,7 +88,8 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
   const readers = readersByPath(kept);
   const bases = new Set<string>();
   const drafted = kept.map(({ operation, name }) => {
-    const own = ownBase(operation.servers, base, options.documentUrl);
+    const { documentUrl } = options;
+    const own = ownBase(operation.servers, { base, documentUrl, common, about: `tools.${name}`, questions });
     if (own !== undefined) bases.add(own);
     const reader = readers.get(operation.path);
     return draftTool(operation, { tool: name, types, questions, secrets, base: own, reader, endpoint });
@@ -93,7 +100,9 @@ export function draftToolFile(facts: ApiFacts, options: DraftOptions): Draft {
   );
   makeSound(types.types, questions);
   askAboutWhole(facts, questions, secrets);
+  askAboutIncomplete({ omitted }, questions);
   if (FOR_PEOPLE.has(facts.format)) askAboutEffects(kept, questions);
+  askAboutMethods(kept, questions);
   askAboutOrigins(base, [...bases, ...secrets.tokenUrls()], questions);
   const parts: FileParts = {
     facts,
@@ -183,6 +192,7 @@ function readable(all: FileParts, searchable: ReadonlySet<string>): Readable {
   for (let round = 0; ; round++) {
     const { file, problems } = readDraft(parts, searchable);
     const errors = problems.filter(({ severity }) => severity === "error");
+    if (errors.length > 0 && round < MAX_REPAIRS && leaveOutParts(errors, parts)) continue;
     const causes = errors.length === 0 || round === MAX_ROUNDS ? undefined : brokenTools(errors, parts);
     if (!causes || causes.size === 0) return { parts, file, problems, broken };
     for (const { name, operation, evidence } of parts.drafted) {
@@ -351,10 +361,22 @@ function askAboutEffects(items: readonly { operation: OperationFacts; name: stri
   }
 }
 
+function askAboutMethods(items: readonly { operation: OperationFacts; name: string }[], questions: QuestionList): void {
+  for (const { operation, name } of items.filter((item) => item.operation.methodAssumed).slice(0, MOST_EFFECTS)) {
+    const { method, key, evidence } = operation;
+    const ask = `The document does not say the method of ${key}: it is ${method} here, because only its address is shown. Is that right?`;
+    const others = ["GET", "POST"].filter((each) => each !== method);
+    const choices = [method, ...others].map((each) => ({ answer: each, set: { "": each } }));
+    questions.add(ask, `tools.${name}.request.method`, evidence, choices);
+  }
+}
+
 /** A document can name any address; a person has to know where requests and credentials go. */
 function askAboutOrigins(base: string, others: readonly string[], questions: QuestionList): void {
   const originOf = (address: string) => (URL.canParse(address) ? new URL(address).origin : address);
-  const foreign = [...new Set(others.map(originOf))].filter((origin) => origin !== originOf(base));
+  const foreign = [...new Set(others.map(originOf))].filter(
+    (origin) => origin !== originOf(base) && !origin.endsWith(".invalid"),
+  );
   for (const origin of foreign.slice(0, MOST_ORIGINS)) {
     const ask = `The document also sends requests to ${origin}. Does it belong to this API? If not, remove it and what uses it.`;
     questions.add(ask, "upstream.allow");

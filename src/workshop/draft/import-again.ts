@@ -116,8 +116,10 @@ function addressIn({ upstream, tools }: ToolFile, { operations }: ApiFacts): str
 /** Evidence refers to the new documents, whatever was edited. */
 function withDocuments(text: string, documents: DraftOptions["documents"]): string {
   const { file } = readToolFile(text, "the file");
-  const changes = Object.entries(documents).flatMap(([name, { sha256: hash }]) =>
-    !file || file.documents[name]?.sha256 === hash ? [] : [{ path: ["documents", name, "sha256"], value: hash }],
+  const changes = Object.entries(documents).flatMap(([name, spec]) =>
+    (["file", "sha256"] as const).flatMap((key) =>
+      !file || file.documents[name]?.[key] === spec[key] ? [] : [{ path: ["documents", name, key], value: spec[key] }],
+    ),
   );
   return changes.length === 0 ? text : editToolFile(text, changes);
 }

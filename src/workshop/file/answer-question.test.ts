@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { plainValue } from "../../source/source-node.ts";
-import { withAnswer } from "./answer-question.ts";
+import { missingPlace, refusedAnswer, withAnswer } from "./answer-question.ts";
 import { readYaml } from "./model/read-yaml.ts";
 
 const FILE = `# The shop.
@@ -49,6 +49,26 @@ test("any other answer is a comment at its place, and the last question takes th
   const twice = withAnswer(once, 0, { question: CHANGES, answer: "yes" });
   expect(twice).toContain("    # Does it change anything? Answer: yes\n    effect: write\n");
   expect(twice).not.toContain("questions");
+});
+
+test("a number, a yes or a typing mistake that is none of the choices is refused, and words of one's own are not", () => {
+  expect(refusedAnswer(CHANGES, "7")).toBe("there are 2 choices, and 7 is none of them");
+  expect(refusedAnswer(CHANGES, "0")).toContain("0 is none of them");
+  for (const answer of ["1", "2", "yes", "No", "", "only on Sundays"])
+    expect(refusedAnswer(CHANGES, answer)).toBeUndefined();
+  const kinds = { ...CHANGES, choices: ["write", "read"].map((answer) => ({ answer, set: [] })) };
+  for (const answer of ["yes", "y", "no", "3"]) expect(refusedAnswer(kinds, answer)).toContain("none of");
+  expect(refusedAnswer(kinds, "writ")).toContain('did you mean "write"?');
+  expect(refusedAnswer(REQUIRED, "7")).toBeUndefined();
+  const base = { ...kinds, about: "upstream.base" };
+  expect(refusedAnswer(base, "https://shop.example/v2")).toBeUndefined();
+});
+
+test("an answer that would change a place that is gone names that place", () => {
+  expect(missingPlace(FILE, CHANGES, "no")).toBeUndefined();
+  const gone = { ...CHANGES, choices: [{ answer: "no", set: [{ path: "tools.lost.effect", value: "read" }] }] };
+  expect(missingPlace(FILE, gone, "no")).toBe("tools.lost.effect");
+  expect(missingPlace(FILE, gone, "something else")).toBeUndefined();
 });
 
 test("an answer about a place that is not in the file is a comment at its end", () => {

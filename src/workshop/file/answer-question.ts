@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { plainValue, memberAt } from "../../source/source-node.ts";
+import { nearestName } from "../../text/nearest-name.ts";
 import { editToolFile, type ToolFileChange } from "./edit-tool-file.ts";
 import { readYaml } from "./model/read-yaml.ts";
 import { stepsOf } from "./model/steps-of.ts";
@@ -13,6 +14,40 @@ export function findChoice({ choices = [] }: QuestionSpec, answer: string): Ques
   return byWords ?? (/^\d{1,3}$/.test(words) ? choices[Number(words) - 1] : undefined);
 }
 
+/** What an answer sets; nothing if it is kept as a comment. */
+export function valuesOf(question: QuestionSpec, answer: string): QuestionChoice["set"] {
+  return findChoice(question, answer)?.set ?? givenAddress(question, answer);
+}
+
+/** Yes and no, which are answers only where the question has them as choices, or has none. */
+const BARE = /^(?:y|yes|no?|ok|true|false|ja|nein)$/i;
+
+/** Why an answer to a question with choices cannot be applied; undefined if it can, or is words of its own to keep. */
+export function refusedAnswer(question: QuestionSpec, answer: string): string | undefined {
+  const { choices = [] } = question;
+  const words = answer.trim();
+  if (choices.length === 0 || findChoice(question, words) || givenAddress(question, words).length > 0) return undefined;
+  if (/^[-+]?\d+$/.test(words)) {
+    return `there ${choices.length === 1 ? "is one choice" : `are ${choices.length} choices`}, and ${words} is none of them`;
+  }
+  if (BARE.test(words)) return `"${words}" is none of its choices`;
+  const near = nearestName(
+    words.toLowerCase(),
+    choices.map((choice) => choice.answer.toLowerCase()),
+  );
+  return near === undefined ? undefined : `"${words}" is none of its choices; did you mean "${near}"?`;
+}
+
+/** A place that an answer would change and that is not in the file any more; undefined if all are there. */
+export function missingPlace(text: string, question: QuestionSpec, answer: string): string | undefined {
+  const { tree } = readYaml(text);
+  return findChoice(question, answer)?.set.find(({ path }) => {
+    let node: Tree | undefined = tree;
+    for (const step of stepsOf(path).slice(0, -1)) node = node && memberAt(node, step)?.node;
+    return node === undefined;
+  })?.path;
+}
+
 /**
  * The text of a tool file after a question was answered: the question is removed, and the answer makes the changes of
  * its choice or is kept as a comment at the place that the question is about.
@@ -23,7 +58,7 @@ export function withAnswer(
   { question, answer }: { question: QuestionSpec; answer: string },
 ): string {
   const choice = findChoice(question, answer);
-  const set = choice?.set ?? givenAddress(question, answer);
+  const set = valuesOf(question, answer);
   const changes = set
     .flatMap((change) => [change, ...(change.path === BASE ? allowedWith(text, change.value) : [])])
     .map(({ path, value }): ToolFileChange => ({ path: stepsOf(path), value }));

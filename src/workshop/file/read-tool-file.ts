@@ -12,7 +12,7 @@ import { checkSteps } from "./check/check-steps.ts";
 import { checkTakenNames } from "./check/check-taken-names.ts";
 import { checkWires } from "./check/check-wires.ts";
 import { Part, present } from "./read/part.ts";
-import { Problems, type Problem } from "./model/problem.ts";
+import { Problems, TooManyErrors, type Problem } from "./model/problem.ts";
 import { readDocuments } from "./read/read-documents.ts";
 import { readFake } from "./read/read-fake.ts";
 import { readSecrets } from "./read/secrets/read-secrets.ts";
@@ -78,10 +78,24 @@ export function readTree(
 ): { file: ToolFile | undefined; problems: Problem[] } {
   const { tree: whole, misuses } = writtenOut(tree);
   const problems = new Problems(whole);
-  for (const { path, message, hint } of misuses) problems.error(path, message, hint);
-  const file = readWhole(whole, problems, source);
+  const file = untilTooMany(() => {
+    for (const { path, message, hint } of misuses) problems.error(path, message, hint);
+    return readWhole(whole, problems, source);
+  }, problems);
   const all = [...mistakes, ...problems.all()].sort((a, b) => a.line - b.line || a.column - b.column);
   return { file: all.some(({ severity }) => severity === "error") ? undefined : file, problems: all };
+}
+
+function untilTooMany(read: () => ToolFile | undefined, problems: Problems): ToolFile | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof TooManyErrors) return undefined;
+    if (!(error instanceof RangeError)) throw error;
+    // The stack ended: types that contain each other are followed by recursion.
+    problems.error([], "its types or expressions are nested too deeply to be read", "Make it flatter.");
+    return undefined;
+  }
 }
 
 function readWhole(tree: SourceNode, problems: Problems, source: string): ToolFile | undefined {

@@ -29,3 +29,21 @@ test("names of a hostile upstream neither fill the record nor control a terminal
   expect((await readFile(file)).length).toBeLessThan(200_000);
   expect(JSON.stringify(seen)).not.toMatch(/\\u001b|\\u202e/);
 });
+
+test("what was masked, looks like a token or cannot be seen is kept neither as a code nor as a name (X8)", async () => {
+  const file = join(folder, "bank.json");
+  const log = new DeviationLog(file, { api: "bank", server: "bank" });
+  const token = `ghp_${"a1B2".repeat(9)}`;
+  const problem = "expected one of the codes open";
+  const state = (received: string) => ({ path: "state", problem, received });
+  log.note("find", [state("closed"), state(token), state("•••"), state("o\u001b[2J"), state("a•••b")]);
+  log.note("find", [
+    { path: token, problem: "unknown member", received: "1" },
+    { path: `accounts.${token}.balance`, problem: "unknown member", received: "1" },
+    { path: "•••", problem: "unknown member", received: "1" },
+  ]);
+  log.flush();
+  expect(readSeen(file)?.seen.map(({ path, values, count }) => ({ path, values, count }))).toEqual([
+    { path: "state", values: ["closed"], count: 5 },
+  ]);
+});

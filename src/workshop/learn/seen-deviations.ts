@@ -3,9 +3,11 @@ import { writeAtomicSync } from "../../files/atomic-write.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
+import { MASK } from "../../text/mask-secrets.ts";
 import { visible } from "../../text/visible.ts";
+import { looksSecret } from "../documents/text/secret-like.ts";
 
-/** A way in which answers of a tool differ from its file. Values are not kept, except short codes and numbers. */
+/** A way in which answers of a tool differ from its file. Values are not kept, except short codes and numbers that are no credentials. */
 export interface SeenDeviation {
   tool: string;
   /** As in a result, without the numbers of items: `rooms[].adults`. */
@@ -75,7 +77,7 @@ export class DeviationLog {
     for (const told of deviations) {
       // Names of members come from upstream: what no tool file has is nothing to learn.
       const { path = "" } = told;
-      if (path.length > MAX_PATH || visible(path) !== path) continue;
+      if (path.length > MAX_PATH || visible(path) !== path || isSecret(path)) continue;
       const seen = seenOf(tool, told, at);
       if (this.#new.size < MOST || this.#new.has(keyOf(seen))) add(this.#new, seen);
     }
@@ -108,7 +110,8 @@ export function writeSeen(file: string, seen: SeenDeviations): void {
 function seenOf(tool: string, { path = "", problem = "", received }: ToldDeviation, at: string): SeenDeviation {
   const kind = received === undefined ? [] : [kindOf(received)];
   const isShort = received !== undefined && received.length <= MAX_VALUE && !/\s/.test(received);
-  const isValue = isShort && /^expected (?:one of|at least -?\d|at most -?\d)(?!.* characters)/.test(problem);
+  const isShown = isShort && visible(received) === received && !isSecret(received);
+  const isValue = isShown && /^expected (?:one of|at least -?\d|at most -?\d)(?!.* characters)/.test(problem);
   return {
     tool,
     path: path.replace(/^page \d+: /, "").replaceAll(/\[\d+\]/g, "[]"),
@@ -119,6 +122,11 @@ function seenOf(tool: string, { path = "", problem = "", received }: ToldDeviati
     first: at,
     last: at,
   };
+}
+
+/** Whether a text has something in it that was masked, or that is a token by its looks: it must not get into a file. */
+function isSecret(text: string): boolean {
+  return text.includes(MASK) || text.split(/[./[\]]/).some(looksSecret) || looksSecret(text);
 }
 
 /** Of a received value as text. */

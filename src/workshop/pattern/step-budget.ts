@@ -10,6 +10,11 @@ export class StepBudget {
     if (this.#left < 0) throw new StepsExceeded("checking patterns takes too long for this much text");
   }
 
+  /** Nothing more can be found out: what is still to be checked need not be tried. */
+  get isExceeded(): boolean {
+    return this.#left < 0;
+  }
+
   /** Resets it for the next call. */
   renew(): void {
     this.#left = STEPS;

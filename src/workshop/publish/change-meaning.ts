@@ -29,6 +29,7 @@ export class ChangeMeaning {
       case "description":
       case "version":
       case "documents":
+      case "fake":
         return "wording";
       case "upstream":
         return upstreamMeaning(leaf, name);
@@ -115,7 +116,7 @@ export class ChangeMeaning {
     // Other changes say where a new type is used, or where one is no longer used.
     if (member === undefined) return isAdded(leaf) ? "widened" : "wording";
     const sides = this.#uses.sidesOf(name);
-    if (member === "description" || sides.length === 0) return "wording";
+    if (member === "description" || member === "evidence" || sides.length === 0) return "wording";
     const meaning = worst(sides.map((side) => this.#typeOn(side, leaf, name, [member, ...rest])));
     return meaning !== "wording" && this.#uses.isAmbiguous(name) ? "breaking" : meaning;
   }

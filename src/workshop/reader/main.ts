@@ -1,18 +1,32 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { NexusError } from "../../errors/nexus-error.ts";
 import { ReadingProblem, type ReaderAnswer, type ReaderTask } from "../documents/apart/read-apart.ts";
-import { blocksOf } from "../documents/manual/blocks/read-blocks.ts";
 
-// The program of the thread that reads documents for people. It reads one and ends.
+// The program of the thread that reads documents and tool files for people. It reads one and ends.
 parentPort?.postMessage(await answerTo(workerData as ReaderTask), []);
 
 async function answerTo(task: ReaderTask): Promise<ReaderAnswer> {
   try {
-    if (task.kind === "blocks") return { result: await blocksOf(task.text, task.format) };
-    const { pdfText } = await import("../documents/pdf/pdf-text.ts");
-    return { result: await pdfText(task.bytes) };
+    return { result: await resultOf(task) };
   } catch (error) {
     if (error instanceof ReadingProblem) return { problem: error.message, fix: error.fix };
     if (error instanceof RangeError) return { problem: error.message };
-    throw error;
+    if (!(error instanceof NexusError)) throw error;
+    const { code, message, details } = error;
+    // A cause may be something that cannot be sent.
+    return { refused: { code, message, details: { ...details, cause: undefined } } };
+  }
+}
+
+async function resultOf(task: ReaderTask): Promise<unknown> {
+  switch (task.kind) {
+    case "pdf":
+      return (await import("../documents/pdf/pdf-text.ts")).pdfText(task.bytes);
+    case "blocks":
+      return (await import("../documents/manual/blocks/read-blocks.ts")).blocksOf(task.text, task.format);
+    case "tool-file":
+      return (await import("../load-api.ts")).loadApi(task.path);
+    case "publication":
+      return (await import("../publish/read-publication.ts")).compilePublication(task);
   }
 }

@@ -16,6 +16,7 @@ export type ApiChangeKind =
   | "wire changed"
   | "limits changed"
   | "answer changed"
+  | "fake changed"
   | "document changed"
   | "description changed"
   | "other";
@@ -44,6 +45,7 @@ const ORDER: readonly ApiChangeKind[] = [
   "field changed",
   "wire changed",
   "answer changed",
+  "fake changed",
   "limits changed",
   "input widened",
   "field added",

@@ -57,6 +57,10 @@ function changedTools(before: ToolFile, after: ToolFile): Set<string> {
 
 /** The same file, compiled by another version of the program. */
 function otherwiseCompiled(before: CompiledApi | undefined, after: CompiledApi): ApiChange[] {
+  if (before && before.format !== after.format) {
+    const formats = [before.format, after.format] as const;
+    return [changeOf({ kind: "other", path: "format", message: fromTo(...formats) }, formats)];
+  }
   const leaves = differingLeaves(before?.tools, after.tools, ["compiled", "tools"]);
   if (leaves.length === 0) return [{ kind: "other", path: "", message: "compiled differently" }];
   return leaves.map(({ path, before: old, after: now }) =>

@@ -97,6 +97,7 @@ const KINDS: readonly (readonly [RegExp, Verdict])[] = [
   [/^tools\.[^.]+\.limits\b/, "limits changed"],
   [/^tools\.[^.]+\.(response|errors|outcomeUnknown|confirm)\b/, "answer changed"],
   [/^tools\.[^.]+\.(title|description|meta|examples)\b/, "description changed"],
+  [/^fake\b/, "fake changed"],
   [/(?<!\.fields)\.evidence(\[\d+\])?$/, "document changed"],
   [/^types\.[^.]+\.rules\b/, ({ after }) => (after === undefined ? "input widened" : "input narrowed")],
   [/^types\.[^.]+\.fields\.[^.]+\.(wire|const|value|shape\.(codes|decimals|whitespace|keepEmpty))\b/, "wire changed"],

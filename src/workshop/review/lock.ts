@@ -6,6 +6,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { hashOf } from "../compile/api-hash.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
+import { packedDocuments } from "./packed-documents.ts";
 
 /** A lock contains everything that was compiled. The limit is that of project trust (config/trust/fingerprint.ts). */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -22,9 +23,16 @@ export interface Approval {
 /** The content of `<api>.nexus.lock`: all approvals, the newest last, and the compiled API of the newest one. */
 export interface Lock {
   nexus: 1;
+  /** What the newest approval covers. Absent in the first format. */
+  format?: 2;
   api: string;
   approvals: Approval[];
   compiled: CompiledApi;
+  /**
+   * The documents that the newest approval is about, as they were, packed: a changed document is compared with them. From
+   * format 2 on, without those that are too large.
+   */
+  documents?: Record<string, string>;
 }
 
 /** Undefined if there is no approval yet. */
@@ -61,21 +69,26 @@ export function isApproved(lock: Lock | undefined, api: CompiledApi): boolean {
   return lock?.approvals.at(-1)?.hash === api.hash;
 }
 
-/** Records an approval. Earlier approvals stay in the list; only the newest is served. */
+/** Records an approval. Earlier approvals stay in the list; only the newest is served. `documents`: their texts by name. */
 export async function approve(
   toolFile: string,
   api: CompiledApi,
-  { by, at }: { by: string; at: Date },
+  { by, at, documents = {} }: { by: string; at: Date; documents?: Readonly<Record<string, string>> },
 ): Promise<Approval> {
   const approval = { hash: api.hash, by, at: at.toISOString(), version: api.file.version };
   const before = await readLock(toolFile);
   const lock: Lock = {
     nexus: 1,
+    ...(api.format === 1 ? {} : { format: api.format }),
     api: api.file.api,
     approvals: [...(before?.approvals ?? []), approval],
     compiled: api,
   };
-  await writeAtomic(lockPath(toolFile), `${JSON.stringify(lock, null, 2)}\n`, 0o644);
+  const packed = api.format === 1 ? {} : await packedDocuments(documents);
+  const texts = [{ ...lock, documents: packed }, lock].map((each) => `${JSON.stringify(each, null, 2)}\n`);
+  // A lock that is too large cannot be read; without documents, only their hashes can be compared.
+  const text = texts.find((each) => Buffer.byteLength(each) <= MAX_BYTES) ?? texts[1] ?? "";
+  await writeAtomic(lockPath(toolFile), text, 0o644);
   return approval;
 }
 
@@ -85,6 +98,9 @@ function parse(path: string, text: string): Lock {
     value = JSON.parse(text);
   } catch (error) {
     throw unusable(path, messageOf(error), error);
+  }
+  if (isRecord(value) && typeof value["format"] === "number" && value["format"] > 2) {
+    throw unusable(path, `it has format ${value["format"]}, and this version of Nexus knows formats 1 and 2`);
   }
   if (isRecord(value) && value["nexus"] === 1 && isRecord(value["compiled"])) {
     const { approvals } = value;

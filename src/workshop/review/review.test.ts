@@ -3,12 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MANUAL, field, smallFile } from "../../../test/fixtures/workshop/small-file.ts";
-import { compileApi } from "../compile/compile.ts";
+import { sha256 } from "../../text/digest.ts";
+import { compileApi, type CompiledApi } from "../compile/compile.ts";
 import { findRequestTool } from "../file/model/request-tools.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 import { differences } from "./differences.ts";
 import { lockPath } from "../../config/read/lock-path.ts";
 import { approve, isApproved, readLock } from "./lock.ts";
+import { approvedDocuments } from "./packed-documents.ts";
 
 const compiled = (file: ToolFile) => compileApi(file, { manual: MANUAL }).api;
 
@@ -207,6 +209,11 @@ function put(tree: unknown, path: readonly string[], value: unknown): void {
   else (holder as Record<string, unknown>)[last] = value;
 }
 
+function withDocument(api: CompiledApi, text: string): CompiledApi {
+  const manual = { file: "manual.md", sha256: sha256(text) };
+  return { ...api, file: { ...api.file, documents: { manual } } };
+}
+
 describe("an approval", () => {
   let folder: string;
   beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "nexus-lock-"))));
@@ -228,6 +235,25 @@ describe("an approval", () => {
     const after = await readLock(path);
     expect(after?.approvals.map(({ by }) => by)).toEqual(["Ada", "Bob"]);
     expect(isApproved(after, api)).toBe(false);
+  });
+
+  test("of the fake and the documents is kept with it; of format 1 it is kept as it was, and of an unknown one refused", async () => {
+    const path = join(folder, "packed.nexus.yaml");
+    const api = compiled(smallFile());
+    await approve(path, api, { by: "Ada", at: new Date(0), documents: { manual: MANUAL, other: "not of the file" } });
+    const lock = (await readLock(path)) ?? expect.fail();
+    expect(lock).toMatchObject({ format: 2, compiled: { format: 2 } });
+    expect(await approvedDocuments({ ...lock, compiled: withDocument(lock.compiled, MANUAL) })).toEqual({
+      manual: MANUAL,
+    });
+    // A copy that is not the approved text proves nothing.
+    expect(await approvedDocuments({ ...lock, compiled: withDocument(lock.compiled, "another") })).toEqual({});
+    const first = compileApi(smallFile(), { manual: MANUAL }, { format: 1 }).api;
+    await approve(path, first, { by: "Ada", at: new Date(1), documents: { manual: MANUAL } });
+    expect(await readLock(path)).toMatchObject({ compiled: { format: 1 } });
+    expect(JSON.parse(await readFile(lockPath(path), "utf8"))).not.toHaveProperty("format");
+    await writeFile(lockPath(path), JSON.stringify({ ...lock, format: 3 }));
+    await expect(readLock(path)).rejects.toThrow("it has format 3, and this version of Nexus knows formats 1 and 2");
   });
 
   test("that was changed by hand, or does not match its content, is refused", async () => {

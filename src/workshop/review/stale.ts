@@ -1,19 +1,25 @@
 import { sha256 } from "../../text/digest.ts";
 import { evidencedPlaces, isLines, isPage, partsOfEvidence, type Citation } from "../compile/citations.ts";
 import { CitedDocument, partText } from "../compile/cited-document.ts";
+import type { DocumentFormat } from "../documents/api-facts.ts";
 import { toolsByType } from "../compile/type-reach.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
+import { MeaningText } from "./meaning-tokens.ts";
 
 /** A statement of a tool file whose evidence is not what it was. */
 export interface StalePlace {
-  /** Where in the file: `types.Pet.fields.name`, `tools.find_pets`. */
+  /** Where in the file: `types.Pet.fields.name`, `tools.find_pets`, `upstream.base`. */
   path: string;
+  /** The place in the document. */
   evidence: string;
-  change: "changed" | "gone";
+  /** What of it differs, such as `required` or `enum`; undefined if that is not known, or all of it. */
+  member?: string;
+  /** `new`: the document says more about it than before. */
+  change: "changed" | "gone" | "new";
   /** What the document said; undefined if only its hash was kept. */
   before?: string;
   after?: string;
-  /** The tools that it is a part of. */
+  /** The tools that it is a part of; none if it is about the whole file. */
   tools: string[];
 }
 
@@ -31,27 +37,60 @@ export interface StaleOptions {
   before: Readonly<Record<string, string>>;
   /** The present texts. Documents that are not among them are not compared. */
   after: Readonly<Record<string, string>>;
+  /** By document, for comparing words instead of lines. */
+  formats?: Readonly<Record<string, DocumentFormat | undefined>>;
 }
 
 /** Everything in a file that leaned on parts of documents that are different now, in the order of the file. */
 export function staleIn(file: ToolFile, options: StaleOptions): { stale: StalePlace[]; moved: MovedPlace[] } {
   const documents = new Map(
-    Object.entries(options.after).map(([name, text]) => [name, new ComparedDocument(name, text, options.before[name])]),
+    Object.entries(options.after).map(([name, text]) => {
+      const old = options.before[name];
+      return [name, new ComparedDocument(name, text, { old, format: options.formats?.[name] })];
+    }),
   );
   const users = usersOf(file);
   const stale: StalePlace[] = [];
   const moved: MovedPlace[] = [];
   for (const [path, all] of evidencedPlaces(file)) {
+    const owned = ownedLines(file, path);
     for (const evidence of all) {
+      if (isInherited(file, path, evidence)) continue;
       const { document, place } = partsOfEvidence(evidence);
       const citation = Object.hasOwn(options.citations, evidence) ? options.citations[evidence] : undefined;
-      const found = citation && documents.get(document)?.compare(place, citation);
+      const compared = documents.get(document);
+      const found = citation && compared?.compare(place, citation);
       if (!found) continue;
+      if (citation && isLines(citation) && compared?.isSameWithout(citation, owned.get(document))) continue;
       if ("to" in found) moved.push({ path, evidence, to: `${document}#${found.to}` });
       else stale.push({ path, evidence, ...found, tools: users(path) });
     }
   }
   return { stale, moved };
+}
+
+/** Fields and rules without evidence of their own have that of their type, where it is reported. */
+function isInherited(file: ToolFile, path: string, evidence: string): boolean {
+  const [section, type = "", part] = path.split(".");
+  return section === "types" && part !== undefined && file.types[type]?.evidence?.includes(evidence) === true;
+}
+
+/** The lines that the fields and rules of a type cite themselves, by document: what changed there is reported there. */
+function ownedLines(file: ToolFile, path: string): Map<string, Set<number>> {
+  const [section, name = "", part] = path.split(".");
+  const found = new Map<string, Set<number>>();
+  if (section !== "types" || part !== undefined) return found;
+  const { fields = {}, rules = [], evidence: own = [] } = file.types[name] ?? {};
+  for (const evidence of [...Object.values(fields), ...rules].flatMap((each) => each.evidence)) {
+    if (own.includes(evidence)) continue;
+    const { document, place } = partsOfEvidence(evidence);
+    const [lines, from, to = from] = /^L(\d+)(?:-L(\d+))?$/.exec(place) ?? [];
+    if (lines === undefined) continue;
+    const numbers = found.get(document) ?? new Set();
+    for (let line = Number(from); line <= Number(to); line++) numbers.add(line);
+    found.set(document, numbers);
+  }
+  return found;
 }
 
 /** So far around changed lines a line is looked for that is still there. */
@@ -65,10 +104,38 @@ class ComparedDocument {
   /** By the number of lines: the first line of each text of that many lines, or 0 if it is there twice. */
   readonly #windows = new Map<number, Map<string, number>>();
   readonly #known = new Map<string, Comparison | undefined>();
+  readonly #said: () => readonly [MeaningText, MeaningText] | undefined;
+  #texts: { both: readonly [MeaningText, MeaningText] | undefined } | undefined;
 
-  constructor(name: string, now: string, old: string | undefined) {
+  constructor(
+    name: string,
+    now: string,
+    { old, format }: { old: string | undefined; format: DocumentFormat | undefined },
+  ) {
     this.#now = new CitedDocument(now, name);
     this.#old = old === undefined ? undefined : new CitedDocument(old, name);
+    this.#said = () => (old === undefined ? undefined : [new MeaningText(old, format), new MeaningText(now, format)]);
+  }
+
+  /** The older and the newer text, if the older one is known. */
+  get #words(): readonly [MeaningText, MeaningText] | undefined {
+    this.#texts ??= { both: this.#said() };
+    return this.#texts.both;
+  }
+
+  /** Whether lines say the same, apart from some of them. False if there are no such lines. */
+  isSameWithout({ from, to }: { from: number; to: number }, lines: ReadonlySet<number> = new Set()): boolean {
+    const words = this.#words;
+    if (!words || lines.size === 0) return false;
+    const [old, now] = words;
+    for (let first = from; first <= to; first++) {
+      if (lines.has(first)) continue;
+      let last = first;
+      while (last < to && !lines.has(last + 1)) last++;
+      if (!now.find(old.between(first, last), first)) return false;
+      first = last;
+    }
+    return true;
   }
 
   /** Undefined if it is the same at the same place. */
@@ -90,6 +157,7 @@ class ComparedDocument {
     const same = this.#now.pages.flatMap((text, index) => (sha256(text) === hash ? [index + 1] : []));
     if (same.length === 1) return { to: `P${same[0]}` };
     const before = this.#old?.findPage(page);
+    if (before !== undefined && after !== undefined && isSameText(before, after)) return undefined;
     return {
       change: after === undefined ? "gone" : "changed",
       ...(before === undefined ? {} : { before }),
@@ -112,7 +180,10 @@ class ComparedDocument {
     if (sha256(after) === hash && to <= this.#now.lines.length) return undefined;
     const length = to - from + 1;
     const first = this.#window(length).get(hash) ?? 0;
-    if (first > 0) return { to: length === 1 ? `L${first}` : `L${first}-L${first + length - 1}` };
+    if (first > 0) return { to: lineText(first, first + length - 1) };
+    const [old, now] = this.#words ?? [];
+    const same = old && now?.find(old.between(from, to), from);
+    if (same) return same.from === from && same.to === to ? undefined : { to: lineText(same.from, same.to) };
     const before = this.#old?.quote({ from, to });
     const shift = this.#shift(from, to);
     const present = shift === 0 ? after : this.#now.quote({ from: from + shift, to: to + shift });
@@ -149,6 +220,15 @@ class ComparedDocument {
     this.#windows.set(length, found);
     return found;
   }
+}
+
+function lineText(from: number, to: number): string {
+  return from === to ? `L${from}` : `L${from}-L${to}`;
+}
+
+function isSameText(before: string, after: string): boolean {
+  const [old, now] = [before, after].map((text) => text.replaceAll(/\s+/g, " ").trim());
+  return old === now;
 }
 
 /** The tools that a place of the file is a part of. */

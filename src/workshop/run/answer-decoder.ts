@@ -1,6 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { parseExactJson, withPlainNumbers } from "../../json/exact-json.ts";
 import { isRecord } from "../../json/is-record.ts";
+import { withinLimits } from "../codec/json/json-codec.ts";
 import { codecFor } from "../codec/codec-for.ts";
 import type { Decoded } from "../codec/record/codec.ts";
 import type { Deviation } from "../codec/record/deviations.ts";
@@ -103,8 +104,9 @@ function ofBytes(answer: UpstreamResponse): DecodedAnswer {
 }
 
 function anyJson(body: Uint8Array): DecodedAnswer {
+  const text = withinLimits(textOf(body));
   try {
-    const json = withPlainNumbers(parseExactJson(textOf(body)));
+    const json = withPlainNumbers(parseExactJson(text));
     return ofOwn(isRecord(json) ? json : { result: json });
   } catch (error) {
     throw new NexusError("PROTOCOL_VIOLATION", "The JSON cannot be read: it is not JSON", { cause: error });

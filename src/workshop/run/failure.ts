@@ -49,7 +49,7 @@ const WORDS: Partial<Record<ErrorCode, (title: string) => Words>> = {
   }),
   ADDRESS_REFUSED: (title) => ({
     text: `${title} has an address that may not be reached; the request was not sent.`,
-    hint: "The author of the tool file has to check its address.",
+    hint: `The author of the tool file has to check its address. An internal one is allowed where the server is configured, in "public_only" of its entry; what was published over the network cannot have one.`,
   }),
   REDIRECT_REFUSED: (title) => ({
     text: `${title} responded with a redirect, which is not followed.`,

@@ -1,7 +1,9 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { throwIfAborted, type CancelSignal } from "../../async/cancellation.ts";
 import { instanceKey } from "../../auth/server-instance.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { hasMoreValues } from "../../json/weight.ts";
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { Checked } from "../check/checker.ts";
 import type { CompiledApi } from "../compile/compile.ts";
@@ -35,12 +37,17 @@ export interface CallFacts {
 /** The progress after the current value was read, before anything is sent. */
 const LOOKED = 0.2;
 
+/** With more arguments, each step of a call has a turn of the event loop of its own, so that others are served between. */
+const MANY_VALUES = 2_000;
+
 /** One call of one tool with a request, from its arguments to its result. */
 export class ToolCall {
   readonly #parts: RunnerParts;
   readonly #plan: ToolPlan;
   readonly #facts: CallFacts;
   #wantsPayload = false;
+  /** Ends the turn of the event loop, where there are many arguments. */
+  #endTurn: (() => Promise<void>) | undefined;
 
   constructor(parts: RunnerParts, plan: ToolPlan, facts: CallFacts) {
     this.#parts = parts;
@@ -52,7 +59,20 @@ export class ToolCall {
   run(args: unknown): Promise<CallToolResult> | CallToolResult {
     const { trace } = this.#facts;
     trace.reached(0, "Checking the arguments");
+    if (hasMoreValues(args, MANY_VALUES)) return this.#runInTurns(args);
+    return this.#checked(this.#plan.check(args));
+  }
+
+  async #runInTurns(args: unknown): Promise<CallToolResult> {
+    this.#endTurn = () => nextTurn();
+    await nextTurn();
     const checked = this.#plan.check(args);
+    await nextTurn();
+    throwIfAborted(this.#facts.signal);
+    return this.#checked(checked);
+  }
+
+  #checked(checked: Checked): Promise<CallToolResult> | CallToolResult {
     if (checked.problems.length > 0) return this.#failed(argumentsRefused(this.#parts.api, this.#plan, checked));
     const input = this.#withoutOwn(checked.value);
     return this.#plan.spec.effect === "read" ? this.#read(input) : this.#write(input);
@@ -76,7 +96,8 @@ export class ToolCall {
   async #read(input: Value): Promise<CallToolResult> {
     const key = () => this.#keyOf(this.#plan.name, input);
     const { trace, signal } = this.#facts;
-    const prepared = await prepare(this.#parts, this.#plan, input, { key, signal });
+    const prepared = await prepare(this.#parts, this.#plan, input, { key, signal, endTurn: this.#endTurn });
+    if (this.#endTurn) await this.#endTurn();
     const answered = await readUpstream(this.#parts, this.#plan, prepared, { trace, signal, key });
     throwIfAborted(signal);
     return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
@@ -86,9 +107,11 @@ export class ToolCall {
     const { signal } = this.#facts;
     const { writes, now } = this.#parts;
     const id = this.#keyOf(this.#plan.name, input);
+    if (this.#endTurn) await this.#endTurn();
     // Missing secrets are reported before the caller is asked anything.
-    const how = { key: () => id, signal };
+    const how = { key: () => id, signal, endTurn: this.#endTurn };
     const first = await prepare(this.#parts, this.#plan, input, how);
+    if (this.#endTurn) await this.#endTurn();
     const known = this.#plan.isKeyed ? await this.#findEarlier(input, id) : undefined;
     if (known) return known;
 

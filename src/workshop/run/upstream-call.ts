@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Success } from "./response-reader.ts";
@@ -40,15 +41,24 @@ export interface UpstreamOutcome {
   answer?: UpstreamResponse;
 }
 
+export interface PreparingFacts {
+  /** Makes the value of `request_key()`. */
+  key: () => string;
+  signal: CancelSignal | undefined;
+  /** Ends the turn of the event loop between steps that take long. */
+  endTurn?: (() => Promise<void>) | undefined;
+}
+
 /** Computes fields, looks up secrets and writes the request. If it throws, nothing was sent. */
 export async function prepare(
   parts: RunnerParts,
   plan: ToolPlan,
   given: Value,
-  { key, signal }: { key: () => string; signal: CancelSignal | undefined },
+  { key, signal, endTurn }: PreparingFacts,
 ): Promise<PreparedRequest> {
   const { upstream, clock, settings } = parts;
   const input = completed(parts, plan, given, key);
+  if (endTurn) await endTurn();
   const base = upstream.baseOf(plan.spec.request.base);
   const credentials = plan.secrets ? await credentialsOf(parts, plan, input, base) : NO_CREDENTIALS;
   const { grant } = credentials;
@@ -109,11 +119,22 @@ export function callUpstream(
     ? sendWithToken(parts, plan, { request, grant, deliver, signal })
     : (leftMs: number) => deliver(request, leftMs);
   // Not awaited: an async function keeps all its values while it waits.
-  return attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting }).then((attempted) =>
-    attempted.kind === "answered"
-      ? outcomeOf(plan, attempted.answer, { input, show, trace, title })
-      : { reading: requestFailure(attempted.error, { show, trace, title }) },
-  );
+  return attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting }).then((attempted) => {
+    if (attempted.kind !== "answered") return { reading: requestFailure(attempted.error, { show, trace, title }) };
+    const { answer } = attempted;
+    const read = () => outcomeOf(plan, answer, { input, show, trace, title });
+    return answer.body.length < LARGE_ANSWER_BYTES ? read() : inOwnTurn(read);
+  });
+}
+
+/** From here on, an answer is read in a turn of the event loop of its own, so that others are served before and after. */
+const LARGE_ANSWER_BYTES = 64 * 1024;
+
+async function inOwnTurn<T>(work: () => T): Promise<T> {
+  await nextTurn();
+  const done = work();
+  await nextTurn();
+  return done;
 }
 
 interface ReadingParts {

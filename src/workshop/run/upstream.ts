@@ -63,9 +63,9 @@ export class Upstream implements AsyncDisposable {
     this.#allow = new AllowedPrefixes(
       place ? [place.href, ...others.map((address) => this.addressOf(address))] : spec.allow,
     );
-    const allow = typeof publicOnly === "object" ? publicOnly.allow : [];
+    const { allow, advice } = typeof publicOnly === "object" ? publicOnly : { allow: [] };
     const own = place && !publicOnly ? [place.hostname.replace(/^\[|\]$/g, "")] : [];
-    const guard = new AddressGuard({ allow: [...allow, ...own] });
+    const guard = new AddressGuard({ allow: [...allow, ...own], advice });
     this.#network = new Network({ guard, ca });
     this.#maxBytes = maxBytes;
     this.#rate = options.rate;

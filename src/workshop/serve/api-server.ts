@@ -1,3 +1,4 @@
+import type { Tool } from "../../protocol/mcp.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import {
@@ -6,7 +7,7 @@ import {
   type InputOptions,
   type InputRequests,
 } from "../../server/features/call-context.ts";
-import type { ToolHandler } from "../../server/features/features.ts";
+import type { SearchedTools, ToolHandler } from "../../server/features/features.ts";
 import { McpServer } from "../../server/features/mcp-server.ts";
 import { serveMemory } from "../../server/memory/serve-memory.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
@@ -16,6 +17,7 @@ import { resultUri } from "../run/call-result.ts";
 import { LOCAL_CALLER } from "../run/writes/request-key.ts";
 import { DocumentResources } from "./document-resources.ts";
 import { addSearchTools, type ToolSink } from "./search-tools.ts";
+import { toolOutlines } from "./tool-outlines.ts";
 
 export const REVISIONS: readonly Revision[] = ["2026-07-28"];
 
@@ -56,12 +58,26 @@ export function apiServer(
     sink.tool({ ...tool, name }, (args, context) => runner.call(name, args, optionsFrom(context)));
   }
   addSearchTools(sink, runner, optionsFrom);
+  server.searched(
+    searchedTools(runner, (name) => {
+      const run: ToolHandler = (args, context) => runner.call(name, args, optionsFrom(context));
+      return route ? route(name, run) : run;
+    }),
+  );
   const texts = new DocumentResources(api, documents, (text) => runner.redacted(text));
   for (const { resource, read } of texts.listed()) server.resource(resource, read);
   const places = texts.places();
   server.template(places.template, places.read);
   addWholeResults(server, runner);
   return server;
+}
+
+/** What is found by searching is called like what is listed. */
+function searchedTools({ api }: ApiRunner, handlerOf: (name: string) => ToolHandler): SearchedTools {
+  const names = Object.entries(api.file.tools).flatMap(([name, { offer }]) => (offer === "search" ? [name] : []));
+  const handlers = new Map(names.map((name) => [name, handlerOf(name)]));
+  let outlines: Tool[] | undefined;
+  return { list: () => (outlines ??= toolOutlines(api)), find: (name) => handlers.get(name) };
 }
 
 function instructionsOf({ title, description, tools }: ToolFile): string {

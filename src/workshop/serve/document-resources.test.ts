@@ -57,3 +57,19 @@ test("a page of a PDF can be read, and documents have the type of their file", a
     { uri, mimeType: "text/plain", text: "second" },
   ]);
 });
+
+test("a document beside a tool file is served without credentials, and so are the names of its chapters (X9)", async () => {
+  const file = smallFile();
+  file.documents = { manual: { file: "manual.md", sha256: "0".repeat(64) } };
+  Object.assign(file.tools["find"] ?? {}, { evidence: ["manual#L3", "manual#L6"] });
+  const secret = "hunter2x-12345";
+  const manual = `# Guide\n\n## Send X-Api-Key: ${secret}\nIt is needed.\n\n## Answers\ncurl -u ada:${secret} https://a.example\n`;
+  const served = new DocumentResources(compileApi(file, { manual }).api, { manual }, async (text) => text);
+  const listed = served.listed();
+  expect(listed.map(({ resource }) => resource.title)).toEqual(["manual", "Send X-Api-Key: <credential>", "Answers"]);
+  const contents = await Promise.all(
+    listed.map(async ({ resource, read: text }) => text(resource.uri, undefined as never)),
+  );
+  expect(JSON.stringify([listed, contents])).not.toContain(secret);
+  expect(JSON.stringify(contents)).toContain("curl -u <credential> https://a.example");
+});

@@ -2,6 +2,8 @@ import type { ResourceContents } from "../../protocol/mcp.ts";
 import type { ResourceFeature, TemplateFeature } from "../../server/features/features.ts";
 import { isLines } from "../compile/citations.ts";
 import { CitedDocument, partText } from "../compile/cited-document.ts";
+import { cleanProse } from "../documents/cleaned/credential-text.ts";
+import { cleanedText } from "../documents/parse-document.ts";
 import { shorten } from "../../text/shorten.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { chaptersOf } from "./chapters.ts";
@@ -20,10 +22,29 @@ const MAX_PART = 64 * 1024;
 const LINES = /^L([1-9]\d{0,8})(?:-L([1-9]\d{0,8}))?$/;
 const PAGE = /^P([1-9]\d{0,5})$/;
 
+/** A document without credentials, which a copy may have. It is read when a client asks for it. */
+class ServedDocument {
+  readonly original: string;
+  readonly #name: string;
+  readonly #file: string | undefined;
+  #cited: CitedDocument | undefined;
+
+  constructor(name: string, text: string, file: string | undefined) {
+    this.original = text;
+    this.#name = name;
+    this.#file = file;
+  }
+
+  get cited(): CitedDocument {
+    this.#cited ??= new CitedDocument(cleanedText(this.original, this.#name, this.#file), this.#name);
+    return this.#cited;
+  }
+}
+
 /** The documents of a tool file: complete, by chapter, by lines, and by JSON pointer. */
 export class DocumentResources {
   readonly #api: CompiledApi;
-  readonly #documents: ReadonlyMap<string, { text: string; cited: CitedDocument }>;
+  readonly #documents: ReadonlyMap<string, ServedDocument>;
   readonly #redacted: (text: string) => Promise<string>;
 
   constructor(
@@ -33,7 +54,9 @@ export class DocumentResources {
   ) {
     this.#api = api;
     this.#documents = new Map(
-      Object.entries(documents).map(([name, text]) => [name, { text, cited: new CitedDocument(text, name) }]),
+      Object.entries(documents).map(([name, text]) => {
+        return [name, new ServedDocument(name, text, api.file.documents[name]?.file)];
+      }),
     );
     this.#redacted = redacted;
   }
@@ -45,23 +68,25 @@ export class DocumentResources {
     return Object.entries(file.documents).flatMap(([name, { title = name, file: path }]) => {
       const document = this.#documents.get(name);
       if (!document) return [];
-      const { text, cited } = document;
       const mimeType = mimeTypeOf(path);
       // Lines of YAML that begin with # are comments.
-      const chapters = (mimeType === MARKDOWN ? chaptersOf(text) : []).filter(({ from, to }) =>
+      const chapters = (mimeType === MARKDOWN ? chaptersOf(document.original) : []).filter(({ from, to }) =>
         lines.some((citation) => citation.document === name && citation.from <= to && citation.to >= from),
       );
       const whole = { name, title, description: `${title}, the whole document`, mimeType };
       return [
-        this.#listed(`doc://${file.api}/${name}`, whole, () => text),
-        ...chapters.map(({ heading, from, to }) => {
+        this.#listed(`doc://${file.api}/${name}`, whole, () => document.cited.text),
+        ...chapters.map(({ heading: written, from, to }) => {
+          const heading = cleanProse(written);
           const about = {
             name: `${name} L${from}-L${to}`,
             title: heading,
             description: `${title}: ${heading}`,
             mimeType,
           };
-          return this.#listed(`doc://${file.api}/${name}/L${from}-L${to}`, about, () => cited.quote({ from, to }));
+          return this.#listed(`doc://${file.api}/${name}/L${from}-L${to}`, about, () =>
+            document.cited.quote({ from, to }),
+          );
         }),
       ];
     });

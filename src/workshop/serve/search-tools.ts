@@ -2,18 +2,19 @@ import { isRecord } from "../../json/is-record.ts";
 import { nearNames } from "../../text/nearest-name.ts";
 import { shorten } from "../../text/shorten.ts";
 import { ToolIndex } from "../../text/tool-index.ts";
-import { CALLS_META, FINDS_META } from "../../protocol/meta.ts";
+import { CALL_TOOL, CALLS_META, DESCRIBE_TOOL, FINDS_META, SEARCH_TOOLS } from "../../protocol/meta.ts";
+import { shownIn, type ShownTool, type ShownTools } from "../../protocol/shown-tools.ts";
 import type { CallToolResult, Tool, ToolAnnotations } from "../../protocol/mcp.ts";
 import type { CallContext } from "../../server/features/call-context.ts";
 import type { ToolDeclaration, ToolHandler } from "../../server/features/features.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { bytesOf, fullInputSchema, fullOutputSchema } from "../compile/json-schema.ts";
+import { withoutArguments } from "../../schema/without-arguments.ts";
 import { fittedDefinition } from "../compile/tool-definition.ts";
 import type { ToolSpec } from "../file/model/tool-file.ts";
 import { MAX_DEFINITION_BYTES, type ApiRunner, type RunOptions } from "../run/api-runner.ts";
 import { definitionPart } from "./definition-parts.ts";
 
-export const CALL_TOOL = "call_tool";
 const MOST = 50;
 const USUAL = 10;
 const SHOWN = 200;
@@ -21,7 +22,7 @@ const SHOWN = 200;
 const ROOM = 4 * 1024;
 const PARTS_NOTE =
   'The whole schemas are too large for one answer. Read them with path: a part that is cut is { cut, bytes }, where "cut" is its path. "$ref": "#/$defs/Name" is at /inputSchema/$defs/Name or /outputSchema/$defs/Name.';
-/** The tool that a call was made of; the call itself is named call_tool in the records of gateways. */
+/** The tool that a call was made of, where it was not called directly. */
 const CALLED = "dev.nexus/tool";
 
 type Named = readonly [name: string, spec: ToolSpec];
@@ -34,10 +35,7 @@ export interface ToolSink {
 /** How a call of a client becomes one of the runner. */
 export type RunOptionsFrom = (context: CallContext) => RunOptions;
 
-/**
- * Offers tools that are not listed: they are searched for, described with their complete schemas, and called by name.
- * Listed tools are found and described as well, but called directly, so that rules about their names apply.
- */
+/** Offers tools that are not listed: they are searched for, described with their complete schemas, and called by name. */
 export function addSearchTools(server: ToolSink, runner: ApiRunner, optionsFrom: RunOptionsFrom): void {
   const { file } = runner.api;
   const offered = Object.entries(file.tools).filter(([, { offer }]) => offer !== "none");
@@ -45,11 +43,14 @@ export function addSearchTools(server: ToolSink, runner: ApiRunner, optionsFrom:
   const isNeeded = searchable.length > 0 || offered.some(([name, spec]) => isCut(runner, name, spec));
   if (!isNeeded || (searchable.length === 0 && Object.hasOwn(file.tools, "describe_tool"))) return;
   const catalog = new Catalog(runner, offered);
-  server.tool(describeTool(), ({ name, path, from }, context) =>
-    catalog.describe(textOf(name), { path: textOf(path), from: countOf(from) }, optionsFrom(context).caller),
-  );
+  server.tool(describeTool(), ({ name, path, from }, context) => {
+    const asked = { path: textOf(path), from: countOf(from), shown: shownIn(context.params) };
+    return catalog.describe(textOf(name), asked, optionsFrom(context).caller);
+  });
   if (searchable.length === 0) return;
-  server.tool(searchTools(searchable.length), (args) => catalog.search(textOf(args["query"]), args["limit"]));
+  server.tool(searchTools(searchable.length), ({ query, limit }, { params }) =>
+    catalog.search(textOf(query), limit, shownIn(params)),
+  );
   server.tool(callTool(searchable), ({ name, arguments: given = {} }, context) =>
     catalog.call(textOf(name), given, optionsFrom(context)),
   );
@@ -79,7 +80,7 @@ class Catalog {
     this.#tools = new Map(tools);
   }
 
-  search(query: string, limit: unknown): CallToolResult {
+  search(query: string, limit: unknown, shown: ShownTools | undefined): CallToolResult {
     this.#index ??= new ToolIndex(
       [...this.#tools].map(([name, { title, description, meta }]) => ({
         name,
@@ -88,31 +89,34 @@ class Catalog {
         category: meta.category,
       })),
     );
-    const found = this.#index.search(query);
+    const found = this.#index.search(query).filter((name) => !shown || Object.hasOwn(shown, name));
     const most = typeof limit === "number" ? Math.min(MOST, Math.max(1, Math.trunc(limit))) : USUAL;
     const tools = found.slice(0, most).map((name) => {
       const spec = this.#tools.get(name);
-      const { title = name, description = "", effect = "read", offer } = spec ?? {};
-      return {
-        name,
-        title,
-        description: shorten(description, SHOWN),
-        effect,
-        call: offer === "search" ? CALL_TOOL : name,
-      };
+      const { title = name, effect = "read" } = spec ?? {};
+      const { description = spec?.description ?? "", ...as } = this.#shownAs(name, shown);
+      return { name: as.name, title, description: shorten(description, SHOWN), effect, call: as.call };
     });
     const more = found.length - tools.length;
     const lines = tools.map((tool) => `${tool.name} (${tool.effect}): ${aboutOf(tool)}`);
     const text =
-      tools.length === 0 ? this.#nothing(query) : [...lines, ...(more > 0 ? [`${more} more match.`] : [])].join("\n");
+      tools.length === 0
+        ? this.#nothing(query, shown)
+        : [...lines, ...(more > 0 ? [`${more} more match.`] : [])].join("\n");
     return { content: [{ type: "text", text }], structuredContent: { tools, more } };
   }
 
   /** The whole definition if it fits; otherwise the one of lists, and the rest in parts. */
-  describe(name: string, { path, from }: { path: string; from: number }, caller: string | undefined): CallToolResult {
-    const spec = this.#tools.get(name);
-    if (!spec) return this.#unknown(name);
-    const { served, whole } = this.#definition(name, spec);
+  describe(
+    given: string,
+    { path, from, shown }: { path: string; from: number; shown: ShownTools | undefined },
+    caller: string | undefined,
+  ): CallToolResult {
+    const spec = !shown || Object.hasOwn(shown, given) ? this.#tools.get(given) : undefined;
+    if (!spec) return this.#unknown(given, shown);
+    const as = this.#shownAs(given, shown);
+    const { name } = as;
+    const { served, whole } = shownDefinition(this.#definition(given, spec), as);
     const maxBytes = MAX_DEFINITION_BYTES - ROOM;
     if (path !== "") {
       const part = definitionPart(whole, { path, from, maxBytes });
@@ -141,7 +145,7 @@ class Catalog {
       ...served,
       inputSchema: { ...fullInputSchema(api.file, spec), ...(examples === undefined ? {} : { examples }) },
       outputSchema: fullOutputSchema(api.file, spec),
-      call: spec.offer === "search" ? CALL_TOOL : name,
+      call: this.#shownAs(name, undefined).call,
     };
     return (this.#last = { name, served, whole });
   }
@@ -149,24 +153,42 @@ class Catalog {
   async call(name: string, args: unknown, options: RunOptions): Promise<CallToolResult> {
     const spec = this.#tools.get(name);
     if (!spec) return this.#unknown(name);
-    if (spec.offer !== "search")
-      return failure(`"${name}" is in the list of tools. Call it directly. Nothing was sent.`);
     if (!isRecord(args)) return failure(`The arguments of ${name} must be an object. Nothing was sent.`);
     const result = await this.#runner.call(name, args, options);
     return { ...result, _meta: { ...result._meta, [CALLED]: name } };
   }
 
-  #nothing(query: string): string {
-    const categories = new Set([...this.#tools.values()].flatMap(({ meta }) => meta.category ?? []));
+  #shownAs(name: string, shown: ShownTools | undefined): ShownTool {
+    const direct = { name, call: this.#tools.get(name)?.offer === "search" ? CALL_TOOL : name };
+    return (shown && Object.hasOwn(shown, name) ? shown[name] : undefined) ?? direct;
+  }
+
+  #nothing(query: string, shown: ShownTools | undefined): string {
+    const tools = [...this.#tools].filter(([name]) => !shown || Object.hasOwn(shown, name));
+    const categories = new Set(tools.flatMap(([, { meta }]) => meta.category ?? []));
     const known = categories.size === 0 ? "" : ` Categories: ${[...categories].toSorted().slice(0, MOST).join(", ")}.`;
     return `No tool matches ${JSON.stringify(query)}. Use other words.${known}`;
   }
 
-  #unknown(name: string): CallToolResult {
-    const near = nearNames(name, [...this.#tools.keys()], 3);
+  #unknown(name: string, shown?: ShownTools): CallToolResult {
+    const known = shown ? Object.values(shown).map((each) => each.name) : [...this.#tools.keys()];
+    const near = nearNames(name, known, 3);
     const hint = near.length === 0 ? "Find its name with search_tools." : `Did you mean ${near.join(", ")}?`;
     return failure(`There is no tool ${JSON.stringify(shorten(name, SHOWN))}. ${hint}`);
   }
+}
+
+/** As a caller sees it: with the names and without the arguments that were chosen for it. */
+function shownDefinition({ name, served, whole }: Described, { without = [], ...as }: ShownTool): Described {
+  const changed = <T extends Tool>(tool: T): T => {
+    const description = as.description ?? tool.description;
+    const narrowed = without.length === 0 ? undefined : withoutArguments(tool.inputSchema, without);
+    const inputSchema: Tool["inputSchema"] = narrowed
+      ? { ...(narrowed.kind === "schema" && isRecord(narrowed.schema) ? narrowed.schema : {}), type: "object" }
+      : tool.inputSchema;
+    return { ...tool, name: as.name, ...(description === undefined ? {} : { description }), inputSchema };
+  };
+  return { name, served: changed(served), whole: { ...changed(whole), call: as.call } };
 }
 
 function withoutPart(name: string, path: string): string {
@@ -195,7 +217,7 @@ const NAME = { type: "string", description: "The name of the tool, as search_too
 
 function searchTools(count: number): Tool {
   return {
-    name: "search_tools",
+    name: SEARCH_TOOLS,
     title: "Search tools",
     description: `Finds tools of this API by words such as "create invoice"; ${count} tools are not in the list and found only here. Next, read the arguments of a tool with describe_tool, and call it with call_tool.`,
     inputSchema: {
@@ -216,14 +238,14 @@ function searchTools(count: number): Tool {
       required: ["tools", "more"],
     },
     annotations: { title: "Search tools", ...READ },
-    // Gateways leave out the tools that a caller may not call.
+    // Gateways of other programs leave out the tools that a caller may not call.
     _meta: { [FINDS_META]: "tools" },
   };
 }
 
 function describeTool(): Tool {
   return {
-    name: "describe_tool",
+    name: DESCRIBE_TOOL,
     title: "Describe a tool",
     description:
       "Gives the complete definition of a tool: description, effect, and the whole schemas of arguments and result. If they are too large for one answer, path gives each part.",
@@ -251,7 +273,7 @@ function callTool(searchable: readonly Named[]): Tool {
     name: CALL_TOOL,
     title: "Call a tool",
     description:
-      "Calls a tool that search_tools found and that is not in the list. Arguments are checked as describe_tool shows them before anything is sent.",
+      "Calls a tool that search_tools found. Arguments are checked as describe_tool shows them before anything is sent.",
     inputSchema: {
       type: "object",
       properties: { name: NAME, arguments: { type: "object", description: "The arguments of that tool." } },

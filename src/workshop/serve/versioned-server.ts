@@ -1,5 +1,6 @@
 import { Turns } from "../../async/turns.ts";
 import type { CallToolResult } from "../../protocol/mcp.ts";
+import { CALL_TOOL } from "../../protocol/meta.ts";
 import type { CallContext } from "../../server/features/call-context.ts";
 import type { ToolHandler } from "../../server/features/features.ts";
 import { McpServer } from "../../server/features/mcp-server.ts";
@@ -10,7 +11,6 @@ import type { SettingValues } from "../run/setting-values.ts";
 import { REVISIONS } from "./api-server.ts";
 import { EarlierVersions, type PublishedVersions } from "./earlier-versions.ts";
 import { RunningVersion, type OpenedRunner, type RouteCall, type ServedVersion } from "./running-version.ts";
-import { CALL_TOOL } from "./search-tools.ts";
 
 export interface VersionedServerOptions {
   /** Opens what makes the requests of a version. */
@@ -222,11 +222,11 @@ const EFFECTS: readonly Effect[] = ["read", "write", "destructive"];
 
 /**
  * The effect by which a gateway has judged a call: that of the list now. Whoever may only read must not write because an
- * earlier version does. Undefined if the tool is not listed: where there are rules, such a call was judged as destructive.
+ * earlier version does. Undefined if the tool is not offered: where there are rules, such a call was judged as destructive.
  */
 function judgedEffect({ file: { tools } }: CompiledApi, tool: string): Effect | undefined {
   const spec = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
-  if (spec) return spec.offer === undefined ? spec.effect : undefined;
+  if (spec) return spec.offer === "none" ? undefined : spec.effect;
   const found = tool === CALL_TOOL ? Object.values(tools).filter(({ offer }) => offer === "search") : [];
   return EFFECTS.findLast((effect) => found.some((each) => each.effect === effect));
 }

@@ -1,3 +1,4 @@
+import { groupedBy } from "../../text/grouped-by.ts";
 import { memberPath } from "../file/model/member-names.ts";
 import type { FieldSpec, ToolFile, UnionShape } from "../file/model/tool-file.ts";
 import { findType } from "./shape-parts.ts";
@@ -14,8 +15,25 @@ export function tagOf(file: Pick<ToolFile, "types">, { discriminator }: UnionSha
   const found = tagField(file, type, discriminator.member);
   if (!found) return undefined;
   const [field, spec] = found;
-  const values = Object.entries(discriminator.values).filter(([, its]) => its === type);
-  return { field, values: values.map(([value]) => typed(spec, value)) };
+  const values = valuesByType(discriminator.values).get(type) ?? [];
+  return { field, values: values.map((value) => typed(spec, value)) };
+}
+
+/** Made once for each discriminator: one can have thousands of values, and every alternative asks for its own. */
+const BY_TYPE = new WeakMap<object, ReadonlyMap<string, readonly string[]>>();
+
+function valuesByType(values: Readonly<Record<string, string>>): ReadonlyMap<string, readonly string[]> {
+  let known = BY_TYPE.get(values);
+  if (!known) {
+    known = new Map(
+      [...groupedBy(Object.entries(values), ([, type]) => type)].map(([type, each]) => [
+        type,
+        each.map(([value]) => value),
+      ]),
+    );
+    BY_TYPE.set(values, known);
+  }
+  return known;
 }
 
 /** The field of a type that holds the member of a discriminator. */

@@ -284,6 +284,19 @@ describe("nexus api import from an address", () => {
     expect([4, 5]).toContain(code);
   });
 
+  test("--timeout limits how long an address may take", async () => {
+    const { code, stderr } = await run(
+      "import",
+      `${address}/slow.yaml`,
+      "--allow-host",
+      "127.0.0.1",
+      "--timeout",
+      "50ms",
+    );
+    expect(stderr).toContain("/slow.yaml did not answer within 50 ms");
+    expect(code).toBe(7);
+  });
+
   test("Ctrl-C while it loads ends it with 130 and leaves no files", async () => {
     const words = ["api", "import", `${address}/slow.yaml`, "--out", "slow", "--allow-host", "127.0.0.1"];
     const asked = once(server, "request");
@@ -495,4 +508,34 @@ test("a link in the folder of the tool file is replaced, and what it points to i
   await symlink(outside, join(world.project, "linked", "hire.nexus.lock"));
   await run("approve", "linked/hire.nexus.yaml", "--by", "Ada", "--yes");
   expect(await world.read("outside.yaml")).toBe("mine\n");
+});
+
+test("X9: no credential of a collection is in the copy, in the tool file, or in a person's file that is changed", async () => {
+  const request = {
+    method: "GET",
+    url: "https://shop.example/orders",
+    header: [{ key: "X-Api-Key", value: "hunter2x-12345" }],
+  };
+  const text = JSON.stringify({
+    info: { name: "Till", schema: "https://schema.getpostman.com/json/collection/v2.1.0/collection.json" },
+    auth: { type: "bearer", bearer: [{ key: "token", value: "hunter2x-12345" }] },
+    item: [{ name: "List orders", request }],
+  });
+  const folder = "home/work/project/till";
+  await world.write(`${folder}/till.json`, text);
+  const run = (...more: string[]) =>
+    world.run(["api", "import", "till/till.json", "--out", "till", "--name", "till", ...more]);
+  expect((await run()).code).toBe(0);
+  expect(await world.read(`${folder}/till.json`)).toBe(text);
+  const file = await world.read(`${folder}/till.nexus.yaml`);
+  const copy = await world.read(`${folder}/till.postman.json`);
+  for (const written of [file, copy]) expect(written).not.toContain("hunter2x");
+  expect(file).toContain("Credentials were left out of the copy");
+  expect(file).toContain("file: till.postman.json");
+
+  expect((await run()).code).toBe(0);
+  expect(await world.read(`${folder}/till.nexus.yaml`)).toBe(file);
+  const stale = await world.run(["api", "stale", "till/till.nexus.yaml", "--document", "till/till.json"]);
+  expect(stale.stdout).toContain("Nothing is stale.");
+  expect(stale.code).toBe(0);
 });

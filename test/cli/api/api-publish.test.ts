@@ -96,5 +96,5 @@ test("instances are added, changed and removed, and each has its own server", as
   );
   expect((await run("api instances orders remove test")).code).toBe(0);
   expect(JSON.parse((await run("api instances orders --json")).stdout)).toMatchObject({ items: [{ name: "live" }] });
-  expect((await run("store check")).stdout).toContain("1 api version, 1 api instance");
+  expect((await run("store check")).stdout).toContain("1 published version of an API\n  1 instance of an API\n");
 });

@@ -60,6 +60,34 @@ test("X5: nexus api questions lists what is open with quotes, and answers change
   expect(none.stderr).toContain("There is no question 1");
 });
 
+test("answers that cannot be applied are refused and change nothing, and what became of the others is said", async () => {
+  const file = "home/work/project/api/museum/museum.nexus.yaml";
+  const before = await world.read(file);
+  await world.write(file, `${before}${QUESTIONS}`);
+  const asked = await world.read(file);
+  const answer = (...answers: string[]) =>
+    world.run(["api", "questions", "museum", ...answers.flatMap((each) => ["--answer", each])]);
+
+  for (const [answers, words] of [
+    [["1=7"], "there are 2 choices, and 7 is none of them"],
+    [["2=The desk", "1=3"], "Choose one of: 1) no, 2) yes."],
+    [["1=no", "1=yes"], "Question 1 has two answers"],
+    [["4=no"], "There is no question 4"],
+    [["1"], "is not a number and an answer"],
+  ] as const) {
+    const refused = await answer(...answers);
+    expect(refused.code, answers.join()).toBe(2);
+    expect(refused.stderr).toContain(words);
+    expect(await world.read(file)).toBe(asked);
+  }
+
+  await world.write(file, asked.replace('value: "9.9"', `value: ${/^version: (.*)$/m.exec(before)?.[1] ?? ""}`));
+  const same = await answer("1=1", "2=The desk");
+  expect(same.stdout).toContain("The file has the answer to 2 as a comment; nothing else changed.");
+  expect(same.stdout).toContain("The file already says what 1 was answered with; only the question was removed.");
+  await world.write(file, before);
+});
+
 const KIOSK = `# Kiosk API
 
 ## Print a ticket
@@ -104,4 +132,29 @@ test("X5 X13: a draft without an address is not approved, and answers to its que
   expect(text).toMatch(/reason: .*optional: false/);
   expect(text).toContain("effect: read\n");
   expect(await world.run(["api", "approve", "kiosk", "--yes"])).toMatchObject({ code: 0 });
+});
+
+test("X8: an address with a part to fill in is neither approved, nor an answer, nor a base address", async () => {
+  await world.write(
+    "home/work/project/tenant.md",
+    "# Tenant API\n\nBase URL: https://{tenant}.example.com\n\nGET /orders\n",
+  );
+  const given = await world.run(["api", "import", "tenant.md", "--base", "https://{tenant}.example.com"]);
+  expect(given.code).toBe(2);
+  expect(given.stderr).toContain("has a part to fill in: {tenant}");
+
+  expect((await world.run(["api", "import", "tenant.md", "--name", "tenant"])).code).toBe(0);
+  const refused = await world.run(["api", "approve", "tenant", "--yes"]);
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain("upstream.base is https://api.example.invalid/");
+  const answered = await world.run(["api", "questions", "tenant", "--answer", "1=https://your-tenant.example.com"]);
+  expect(answered.code).toBe(2);
+  expect(answered.stderr).toContain("still has a part to fill in, your-tenant");
+
+  const file = "home/work/project/tenant.nexus.yaml";
+  const text = await world.read(file);
+  await world.write(file, text.replace("https://api.example.invalid/", "https://{tenant}.example.com/"));
+  const edited = await world.run(["api", "approve", "tenant", "--yes"]);
+  expect(edited.code).toBe(3);
+  expect(edited.stderr).toContain("has an address with a part to fill in, {tenant}: upstream.base");
 });

@@ -51,9 +51,7 @@ test("X6, X7: of an imported file, a caller who may only read finds, is describe
     return (JSON.parse(stdout) as { key: string }).key;
   };
   const everything = await keyFor("writer", "--allow", "boats");
-  const search = ["boats.search_tools", "boats.describe_tool", "boats.call_tool"];
-  const reads = ["boats.list_harbours", "boats.find_boats", ...search];
-  const readOnly = await keyFor("reader", ...reads.flatMap((name) => ["--allow", name]));
+  const readOnly = await keyFor("reader", "--allow", "boats", "--read-only");
   const { child, output } = world.start(["serve", "--port", "0", "--json", "--database", database]);
   try {
     await expect.poll(() => output.stdout).toContain("\n");
@@ -64,15 +62,21 @@ test("X6, X7: of an imported file, a caller who may only read finds, is describe
 
     const query = { query: "boat" };
     const all = (await writer.callTool("boats__search_tools", query)).structuredContent as unknown as Found;
-    expect(all.tools.map(({ name }) => name).toSorted()).toEqual(["find_boats", "hire_boat", "sink_boat"]);
+    expect(all.tools.map(({ name }) => name).toSorted()).toEqual([
+      "boats__find_boats",
+      "boats__hire_boat",
+      "boats__sink_boat",
+    ]);
     const some = await reader.callTool("boats__search_tools", query);
-    expect((some.structuredContent as unknown as Found).tools).toMatchObject([{ name: "find_boats", effect: "read" }]);
+    expect((some.structuredContent as unknown as Found).tools).toMatchObject([
+      { name: "boats__find_boats", effect: "read" },
+    ]);
     expect(JSON.stringify(some)).not.toMatch(/hire_boat|sink_boat/);
 
-    const described = await reader.callTool("boats__describe_tool", { name: "find_boats" });
+    const described = await reader.callTool("boats__describe_tool", { name: "boats__find_boats" });
     expect(described.content.at(-1)?.text).toContain("Finds boats for hire.");
-    expect((await reader.callTool("boats__call_tool", { name: "find_boats" })).isError).toBeUndefined();
-    for (const name of ["hire_boat", "sink_boat"]) {
+    expect((await reader.callTool("boats__call_tool", { name: "boats__find_boats" })).isError).toBeUndefined();
+    for (const name of ["boats__hire_boat", "boats__sink_boat"]) {
       const args = { name, arguments: { id: "1" } };
       for (const tool of ["boats__describe_tool", "boats__call_tool"]) {
         const refused = await reader.callTool(tool, tool.endsWith("call_tool") ? args : { name }).then(
@@ -82,7 +86,46 @@ test("X6, X7: of an imported file, a caller who may only read finds, is describe
         expect(refused).not.toMatch(/Hires a boat|for ever|done/);
       }
     }
-    expect((await writer.callTool("boats__call_tool", { name: "hire_boat" })).isError).toBeUndefined();
+    expect((await writer.callTool("boats__call_tool", { name: "boats__hire_boat" })).isError).toBeUndefined();
+
+    // Through a gateway the hint names the tool that the gateway lists, and where it is.
+    const header = ["--header", `Authorization: Bearer ${readOnly}`];
+    const direct = await world.run(["mcp", "call", "boats__find_boats", "--url", url, ...header]);
+    expect([direct.code, direct.stderr]).toEqual([
+      6,
+      expect.stringContaining(
+        `nexus mcp call boats__call_tool --arg name=boats__find_boats --arg 'arguments={…}' --url ${url} `,
+      ),
+    ]);
+
+    const { stdout: keys } = await world.run(["keys", "list", "--json", "--database", database]);
+    const id = (JSON.parse(keys) as { items: { id: string; name: string }[] }).items.find(
+      ({ name }) => name === "reader",
+    )?.id;
+    const explained = (tool: string) => world.run(["keys", "explain", id ?? "", tool, "--database", database]);
+    expect(await explained("boats.find_boats")).toMatchObject({ code: 0 });
+    expect(await explained("boats.call_tool")).toMatchObject({ code: 0 });
+    expect(await explained("boats.hire_boat")).toMatchObject({
+      code: 8,
+      stdout: expect.stringContaining("only read-only tools are allowed"),
+    });
+
+    const found = async (tool: string) => {
+      const { stdout } = await world.run(["audit", "list", "--tool", tool, "--json", "--database", database]);
+      return (JSON.parse(stdout) as { items: { decision: string; through: string }[] }).items.map(
+        ({ decision, through }) => [decision, through],
+      );
+    };
+    await expect
+      .poll(() => found("boats__hire_boat"))
+      .toEqual(
+        expect.arrayContaining([
+          ["allowed", "call_tool"],
+          ["denied", "call_tool"],
+        ]),
+      );
+    expect(await found("boats__find_boats")).toEqual([["allowed", "call_tool"]]);
+    expect(await found("boats__call_tool")).toEqual([]);
   } finally {
     const ended = once(child, "exit");
     child.kill();

@@ -51,3 +51,20 @@ test("R8: rules of the entry apply to the tool inside call_tool, for mcp call an
   expect(requested.code).not.toBe(0);
   expect(requested.stdout).not.toContain("exhibitions");
 });
+
+test("R8: an entry that allows one tool is enough to find and call it, and pattern keys of a set are refused", async () => {
+  const api = join(world.project, "api", "museum", "museum.nexus.yaml");
+  await world.configure({ ruled: { api, upstream: "fake", tools: { allow: ["find_exhibitions"] } } });
+  const calling = (name: string) =>
+    world.run(["mcp", "call", "ruled.call_tool", "--args", JSON.stringify({ name, arguments: { on: "2026-05-02" } })]);
+  expect(await calling("find_exhibitions")).toMatchObject({ code: 0 });
+  expect((await calling("order_tickets")).stderr).toContain("order_tickets");
+  expect((await calling("call_tool")).stderr).toContain('There is no tool "call_tool"');
+  const found = await world.run(["mcp", "call", "ruled.search_tools", "query=tickets exhibitions", "--json"]);
+  expect(found.stdout).toContain("find_exhibitions");
+  expect(found.stdout).not.toContain('"name":"order_tickets"');
+  const fixing = ["--allow", "ruled", "--fix", "ruled.*.on=2026-05-02"];
+  const refused = await world.run(["sets", "create", "desk", ...fixing]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain('"ruled.*" is a pattern');
+});

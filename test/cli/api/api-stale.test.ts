@@ -67,6 +67,37 @@ test("nexus api stale compares the stored documents with the approval, and says 
   await world.write(`${FOLDER}/manual.md`, manual);
 });
 
+test("X12: an approval of format 1 counts; what it cannot compare is said, and a new approval is of format 2", async () => {
+  const folder = "home/work/project/api/before";
+  const before = fileURLToPath(new URL("../../fixtures/workshop/approved-before/", import.meta.url));
+  await mkdir(join(world.root, folder), { recursive: true });
+  for (const name of ["museum.nexus.yaml", "museum.nexus.lock", "manual.md"]) {
+    await copyFile(join(before, name), join(world.root, folder, name));
+  }
+  const api = `${folder}/museum.nexus.yaml`.replace("home/work/project/", "");
+  expect(await world.run(["api", "stale", api])).toMatchObject({ code: 0, stdout: "Nothing is stale.\n" });
+  expect((await world.run(["api", "diff", api, "--trust"])).code).toBe(0);
+
+  const text = await world.read(`${folder}/manual.md`);
+  await world.write(`${folder}/manual.md`, `${text}\nOne more line.\n`);
+  const unknown = await world.run(["api", "stale", api]);
+  expect(unknown.code).toBe(10);
+  expect(unknown.stdout).toMatch(/^not compared {2}manual: the approval has format 1, /m);
+  expect(unknown.stdout).toContain("Nothing else was found to be stale.");
+  await world.write(`${folder}/manual.md`, text);
+
+  const approved = await world.run(["api", "approve", api, "--by", "Ada", "--yes"]);
+  expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining("fake changed") });
+  const lock = JSON.parse(await world.read(`${folder}/museum.nexus.lock`)) as { format: number; approvals: unknown[] };
+  expect(lock).toMatchObject({ format: 2, compiled: { format: 2 } });
+  expect(lock.approvals).toHaveLength(2);
+  await world.write(`${folder}/manual.md`, `${text}\nOne more line.\n`);
+  expect(await world.run(["api", "stale", api])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Nothing is/),
+  });
+});
+
 test("nexus api stale refuses a name that the file does not know", async () => {
   const { code, stderr } = await world.run(["api", "stale", "museum", "--document", "other=missing.md"]);
   expect(code).toBe(3);

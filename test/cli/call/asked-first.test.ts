@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HAS_TERMINAL, NexusWorld } from "../../fixtures/nexus.ts";
 import { askingServer } from "../../fixtures/servers/asking-server.ts";
@@ -47,8 +48,12 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]();
 });
 
-async function converse(args: string[], dialogue: [seen: string, typed: string][]) {
-  const { child, output } = world.inTerminal(["mcp", "call", ...args]);
+async function converse(
+  args: string[],
+  dialogue: [seen: string, typed: string][],
+  options: { stderrTo?: string } = {},
+) {
+  const { child, output } = world.inTerminal(["mcp", "call", ...args], options);
   let from = 0;
   for (const [seen, typed] of dialogue) {
     await expect.poll(() => output.stdout.indexOf(seen, from), { timeout: 20_000 }).toBeGreaterThanOrEqual(0);
@@ -74,6 +79,13 @@ describe.runIf(HAS_TERMINAL)("R8: a destructive tool at a terminal", () => {
     const { code, screen } = await converse(["legacy.wipe"], [[asked, typed]]);
     expect({ code, said: screen.includes("The tool was not called.") }).toEqual({ code: 8, said: true });
     expect(screen).not.toContain("answers: []");
+  });
+
+  test("is asked about on the terminal although stderr goes to a file", async () => {
+    const stderrTo = join(world.root, "stderr.txt");
+    const { code, screen } = await converse(["legacy.wipe", "path=/tmp/x"], [[asked, "n\n"]], { stderrTo });
+    expect(code).toBe(8);
+    expect(screen).toContain('"path": "/tmp/x"');
   });
 
   test("is called without a question with --yes", async () => {

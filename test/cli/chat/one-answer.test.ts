@@ -320,6 +320,16 @@ test("N8: a server's sampling is answered by the model only where it is allowed"
   expect(textsOf(world.provider.asked.at(-1))).toContain("decline");
 });
 
+test("R3: a hint of a server's sampling chooses among the models that the provider lists", async () => {
+  await using world = await ChatWorld.open({ servers: everything });
+  const calls = [{ name: "mcp__everything__test_sampling", arguments: { prompt: "a poem", hint: "Small" } }];
+  world.provider.models = ["fake-large", "fake-small-2026", "fake-small"];
+  world.provider.script({ calls }, { text: "Roses." }, { text: "Here it is." });
+  const { json } = await world.answer("Sample", "--yes", "--allow-sampling", "everything");
+  expect(json).toMatchObject({ text: "Here it is.", steps: [{ outcome: "ok" }] });
+  expect(world.provider.asked.map(({ body }) => body["model"])).toEqual(["fake-large", "fake-small", "fake-large"]);
+});
+
 test.runIf(process.platform !== "win32")(
   "SIGINT before any answer saves the message, and a resumed chat knows it",
   async () => {

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ChatWorld, KEYS, textsOf } from "../../fixtures/chat-world.ts";
 import { HAS_TERMINAL } from "../../fixtures/nexus.ts";
@@ -48,6 +50,21 @@ describe.runIf(HAS_TERMINAL)("the prompt of a chat at a terminal", () => {
     await talk.shows("Done with it.");
     talk.type(KEYS.ctrlD);
     await talk.ended();
+  });
+
+  test("N8: chats at a terminal although stderr goes to a file, and asks on the terminal", async () => {
+    await using world = await ChatWorld.open({ servers: everything });
+    world.provider.script(call("test_sampling", { prompt: "a poem" }), { text: "Done with it." });
+    const stderrTo = join(world.nexus.root, "stderr.txt");
+    const talk = world.talk(["--allow", "everything.*", "--verbose"], { stderrTo });
+    await talk.say("Go");
+    const question = await talk.shows("[n]o:");
+    expect(question).toContain("a poem");
+    talk.type("n", KEYS.enter);
+    await talk.shows("Done with it.");
+    talk.type(KEYS.ctrlD);
+    expect(await talk.ended()).toBe(0);
+    expect(await readFile(stderrTo, "utf8")).not.toContain("Allow?");
   });
 
   test("what is typed during an answer stays to be edited, and is not sent line by line", async () => {

@@ -399,11 +399,16 @@ describe.runIf(HAS_TERMINAL)("a chat at a terminal", () => {
     expect(world.provider.asked[2]?.body.model).toBe("fake-small");
     await talk.say("/clear");
     await talk.shows("A new conversation has begun.");
+    await talk.say("/resource everything test://static-text");
+    await talk.shows("is added to your next message");
     await talk.say("Fresh");
     await talk.shows("Done.");
     expect(textsOf(world.provider.asked[3])).not.toContain("What does it say?");
     await talk.say("/sessions");
     await talk.shows("(this chat)");
+    // The titles are the person's own words, not what servers wrote.
+    await talk.shows("Fresh");
+    await talk.shows("/everything:test_prompt_with_arguments first second");
     talk.type(KEYS.ctrlD);
     await talk.ended();
   });

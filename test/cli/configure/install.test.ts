@@ -254,6 +254,18 @@ test("--dry-run shows what would be written, in the words of the program, and wr
   await expect(world.read("home/.codeium/windsurf/mcp_config.json")).rejects.toThrow("ENOENT");
 });
 
+test.each([
+  ["vscode", "VS Code", ". VS Code sends roots of its own."],
+  ["claude-code", "Claude Code", ". Claude Code sends roots of its own."],
+  ["zed", "Zed", ""],
+])("mcp install %s names settings that are not written, and denies no feature", async (client, title, more) => {
+  await world.write("home/.nexus/mcp.json", {
+    mcpServers: { local: { command: "node", args: ["server.js"], roots: ["/srv"], timeout: "30s" } },
+  });
+  const { stderr } = await world.run(["mcp", "install", client, "--server", "local", "--dry-run"]);
+  expect(stderr).toContain(`local: settings of Nexus that are not written for ${title}: timeout, roots${more}\n`);
+});
+
 test("--project writes the project's file, keeps the trust in one that Nexus reads too, and warns about paths", async () => {
   await world.write("home/work/project/.mcp.json", { mcpServers: { team: { command: "team" } } });
   expect((await world.run(["mcp", "trust", "--yes"])).code).toBe(0);

@@ -160,6 +160,23 @@ test("--server serves the named servers alone, and starts no others", async () =
   expect(both).toMatchObject({ code: 2 });
 });
 
+test("on all addresses of the machine, the first lines have those that clients can use (R8)", async () => {
+  const gateway = await serving([
+    "--demo",
+    "--host",
+    "0.0.0.0",
+    "--auth",
+    "keys",
+    "--database",
+    `file:${world.root}/d`,
+  ]);
+  expect(gateway.output.stdout).toMatch(
+    /^listening on http:\/\/127\.0\.0\.1:\d+\/mcp\n(?:for other machines: http:\/\/\d|Other machines cannot reach it)/,
+  );
+  expect(gateway.output.stdout).not.toContain("0.0.0.0");
+  expect(await endOf(gateway, "SIGTERM")).toBe(0);
+});
+
 describe("with configured servers", () => {
   const sleep = (ms: number) => modern("tools/call", { name: "everything__sleep", arguments: { ms } });
 

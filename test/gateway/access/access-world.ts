@@ -11,7 +11,7 @@ import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { LegacyWire, send as post } from "../legacy/legacy-wire.ts";
 
 export type AccessWorldOptions = Pick<ServeOptions, "decide" | "door" | "allowance" | "audit" | "sets" | "logger"> &
-  Pick<HostOptions, "policy"> & {
+  Pick<HostOptions, "policy" | "definitions"> & {
     entries?: Record<string, HostEntry>;
   };
 
@@ -24,8 +24,8 @@ export class AccessWorld implements AsyncDisposable {
   readonly #folder: string;
 
   static async open(
-    servers: Record<string, ScriptedServer>,
-    { entries = {}, policy, ...options }: AccessWorldOptions = {},
+    servers: Record<string, Pick<ScriptedServer, "transport">>,
+    { entries = {}, policy, definitions, ...options }: AccessWorldOptions = {},
   ): Promise<AccessWorld> {
     const folder = await mkdtemp(join(tmpdir(), "nexus-access-"));
     const all = Object.keys(servers).map((id): [string, HostEntry] => [id, { api: `/${id}`, ...entries[id] }]);
@@ -33,6 +33,7 @@ export class AccessWorld implements AsyncDisposable {
       servers: { ...entries, ...Object.fromEntries(all) },
       stateFolder: join(folder, "state"),
       policy,
+      definitions,
       openApi: async ({ file }) => servers[basename(file)]?.transport ?? Promise.reject(new Error(`no ${file}`)),
     });
     const byHeader: ServeOptions["authenticate"] = (headers) => ({

@@ -3,7 +3,7 @@ import type { Decide } from "../../../src/gateway/index.ts";
 import type { ConsentRequest } from "../../../src/index.ts";
 import { OpenStream, modern } from "../../fixtures/gateway/wire.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
-import { cabinet, calledTools } from "./access-servers.ts";
+import { cabinet, calledTools, overHttp } from "./access-servers.ts";
 import { AccessWorld, namesIn, type AccessWorldOptions } from "./access-world.ts";
 
 const ALLOWED = { kind: "allowed" } as const;
@@ -22,14 +22,17 @@ describe("the host's policy", () => {
     expect(calledTools(box)).toEqual(["look"]);
   });
 
-  test("a tool that finds others does not show those that the caller may not call", async () => {
+  test("a tool of another program that finds others does not show those that the caller may not call", async () => {
     const tools = [{ name: "look", effect: "read" }, { name: "destroy", effect: "destructive" }, { name: "erase" }];
     const found = { content: [{ type: "text", text: "look, destroy, erase" }], structuredContent: { tools, more: 0 } };
     const box = cabinet({
+      era: "legacy",
       tools: { look: () => "looked", search_tools: { _meta: { "dev.nexus/finds": "tools" }, run: () => found } },
     });
     const decide: Decide = (_principal, _operation, { name }) => (name === "erase" ? DENIED : ALLOWED);
-    await using world = await AccessWorld.open({ box }, { policy: { deny: ["box.d*"] }, decide });
+    await using http = await overHttp(box);
+    const entries = { box: { url: http.url } };
+    await using world = await AccessWorld.open({}, { entries, policy: { deny: ["box.d*"] }, decide });
     const { result } = await world.ask("tools/call", call("box__search_tools", { query: "all" }));
     expect(result).toMatchObject({ structuredContent: { tools: [{ name: "look" }], more: 0 } });
     expect(JSON.stringify(result)).not.toMatch(/destroy|erase/);
@@ -37,10 +40,13 @@ describe("the host's policy", () => {
 
   test("rules about a name also apply to a tool that is called through another tool", async () => {
     const box = cabinet({
+      era: "legacy",
       tools: { look: () => "looked", call_tool: { _meta: { "dev.nexus/calls": "name" }, run: () => "called" } },
     });
     const decide: Decide = (_principal, _operation, { name }) => (name === "erase" ? DENIED : ALLOWED);
-    await using world = await AccessWorld.open({ box }, { policy: { deny: ["box.d*"] }, decide });
+    await using http = await overHttp(box);
+    const entries = { box: { url: http.url } };
+    await using world = await AccessWorld.open({}, { entries, policy: { deny: ["box.d*"] }, decide });
     for (const name of ["box__call_tool", "call_tool"]) {
       const options = name === "call_tool" ? { server: "box" } : {};
       for (const inner of ["destroy", "erase"]) {

@@ -1,15 +1,19 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readEnvironment } from "../../../src/environment.ts";
-import type { AuditRecord } from "../../../src/gateway/operation/audit.ts";
+import type { AuditRecord, AuditTrail } from "../../../src/gateway/operation/audit.ts";
 import { serve } from "../../../src/gateway/index.ts";
-import { connect, Host } from "../../../src/index.ts";
+import { connect, Host, NexusError } from "../../../src/index.ts";
+import type { Principal } from "../../../src/server/core/principal.ts";
 import { modern, OpenStream, send } from "../../fixtures/gateway/wire.ts";
+import { GatedServers } from "../../fixtures/servers/gated-servers.ts";
 import { startHttpFixture, type HttpFixture } from "../../fixtures/servers/http-fixture.ts";
+import { LegacyWire } from "../legacy/legacy-wire.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
 
 let stateFolder: string;
@@ -53,15 +57,36 @@ describe("B2: serve()", () => {
   });
 
   test("opens the host itself where it is told how; it is not ready before its servers are", async () => {
+    await using gate = await GatedServers.open();
+    const authenticate = (headers: IncomingHttpHeaders): Principal => {
+      const { authorization } = headers;
+      if (authorization !== undefined) return { id: authorization, tenant: "default" };
+      throw new NexusError("AUTH_REQUIRED", "Who is it?");
+    };
     await using gateway = await serve({
-      host: { servers: { everything: stdioFixture() }, stateFolder },
+      host: { servers: { slow: gate.entry("slow"), everything: stdioFixture() }, stateFolder },
       surroundings: readEnvironment(),
+      authenticate,
+      decide: ({ id }, _operation, { server }) =>
+        id === "guest" && server === "slow" ? { kind: "denied", reason: "hidden" } : { kind: "allowed" },
       port: 0,
     });
-    const ready = () => send(gateway.url.replace(/mcp$/, "readyz"), { method: "GET" });
-    expect((await ready()).json).toEqual({ status: "starting" });
+    const ready = async (headers = {}) => {
+      const { status, json } = await send(gateway.url.replace(/mcp$/, "readyz"), { method: "GET", headers });
+      return { status, json: json as unknown };
+    };
+    await expect.poll(() => gateway.host.find("everything")?.state.kind).toBe("ready");
+    // What is starting, is for callers that may know of it.
+    const starting = (servers?: string[]) => ({
+      status: 503,
+      json: { status: "starting", starting: { count: 1, ...(servers && { servers }) } },
+    });
+    expect(await ready()).toEqual(starting());
+    expect(await ready({ authorization: "kim" })).toEqual(starting(["slow"]));
+    expect(await ready({ authorization: "guest" })).toEqual(starting([]));
+    gate.pass("slow", {});
     await gateway.ready();
-    expect((await ready()).json).toEqual({ status: "ready" });
+    expect(await ready()).toEqual({ status: 200, json: { status: "ready" } });
   });
 
   test("a port that is taken closes the host that it was given", async () => {
@@ -82,6 +107,34 @@ describe("B2: serve()", () => {
 });
 
 describe("close()", () => {
+  test("a call that has ended is answered with its result, also where its record takes longer than all other calls", async () => {
+    let isRecorded = () => {};
+    const recorded = new Promise<void>((resolve) => (isRecorded = resolve));
+    let hasEnded = () => {};
+    const ended = new Promise<void>((resolve) => (hasEnded = resolve));
+    const audit: AuditTrail = {
+      isClosed: true,
+      requireReady() {},
+      record: ({ method }) => {
+        if (method !== "tools/call") return undefined;
+        hasEnded();
+        return recorded;
+      },
+    };
+    const gateway = await serve({ host: await openHost(), port: 0, audit });
+    await gateway.ready();
+    const session = await LegacyWire.open(gateway.url, "2025-06-18");
+    const call = session.call("everything__test_simple_text");
+    await ended;
+    const closing = gateway.close();
+    // The gate is idle, and nothing else is waited for.
+    await expect.poll(() => gateway.runningCalls).toBe(0);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    isRecorded();
+    expect(await call).toMatchObject([{ result: { content: [{ type: "text" }] } }]);
+    await closing;
+  });
+
   test("B1: lets calls of both eras finish, and calls off those that take too long", async () => {
     const gateway = await serve({ host: await openHost(), port: 0, limits: { drainMs: 700 } });
     await gateway.ready();

@@ -143,8 +143,8 @@ test("HTTP+SSE: a client that comes back with its revision alone has a session, 
   expect(core.exchanges[1]?.caller).toMatchObject({ version: "2025-06-18", capabilities: { sampling: {} } });
 
   const modern = await openSse(world.origin, { "mcp-protocol-version": "2026-07-28" });
-  await modern.tell({ id: 1, ...ECHO });
-  expect((await modern.answerTo(1)).message).toMatchObject({ error: { code: -32600 } });
+  const refused = await modern.tell({ id: 1, ...ECHO });
+  expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: -32600 } }]);
 });
 
 test("HTTP+SSE: the SDK's client, whose EventSource comes back by itself, goes on after a broken connection", async () => {

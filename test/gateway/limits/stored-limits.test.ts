@@ -118,14 +118,14 @@ onBothEngines("limits of a gateway that is started again", (world) => {
 
 const hasShared = inject("postgres") !== "";
 
-describe.skipIf(!hasShared)(
-  `limits of two gateways on one PostgreSQL${hasShared ? "" : " (not installed: not tried)"}`,
-  () => {
+describe.each(hasShared ? (["sqlite", "postgres"] as const) : (["sqlite"] as const))(
+  `limits of two gateways on one database (%s${hasShared ? "" : "; PostgreSQL is not installed: not tried"})`,
+  (kind) => {
     let stores: StoreWorld;
     let gateways: Gateways;
     let both: NexusGateway[];
     beforeAll(async () => {
-      stores = await StoreWorld.open("postgres");
+      stores = await StoreWorld.open(kind);
       gateways = await Gateways.open(await stores.newAddressText());
       both = [await gateways.start(), await gateways.start()];
     });
@@ -139,6 +139,26 @@ describe.skipIf(!hasShared)(
       expect(await through(both, key, 1_000)).toBe(100);
       const day = await gateways.create("--per-day", "30");
       expect(await through(both, day.key, 100)).toBe(30);
+    }, 120_000);
+
+    test("X10: small limits of keys and tenants hold for both together, and the answer says when to come again", async () => {
+      const { key } = await gateways.create("--rate", "5/h");
+      expect(await through(both, key, 10)).toBe(5);
+      const once = await gateways.create("--rate", "1/h");
+      expect(await through(both, once.key, 6)).toBe(1);
+      for (const gateway of both) {
+        const { status, headers } = await gateway.post(once.key, "tools/list");
+        expect([status, Number(headers["retry-after"]) > 3_400]).toEqual([429, true]);
+      }
+      await gateways.run("tenants", "create", "shop");
+      const keys = [await gateways.create("--tenant", "shop"), await gateways.create("--tenant", "shop")];
+      await gateways.run("tenants", "limit", "shop", "--rate", "7/h", "--max-request", "2kB");
+      const large = { name: "kit__echo", arguments: { text: "x".repeat(4_000) } };
+      for (const gateway of both) {
+        await expect.poll(async () => (await gateway.post(keys[0]?.key, "tools/call", large)).status, SOON).toBe(413);
+      }
+      const used = await Promise.all(keys.map((each) => through(both, each.key, 8)));
+      expect(used.reduce((sum, count) => sum + count, 0)).toBe(7);
     }, 120_000);
 
     test("X7: a limit that is raised leaves room for what was not used, though many were refused", async () => {

@@ -89,6 +89,7 @@ describe("all servers together", () => {
   test("are as fresh as the least of them, and private if one is", async () => {
     expect(await ask(ALL, "tools/list")).toMatchObject({ ttlMs: 0, cacheScope: "private" });
     await using only = await world({ web: { url: http.url } });
+    await only.host.ready();
     expect(await only.core.handle(exchangeOf(ALL, "tools/list"))).toMatchObject({ ttlMs: 0, cacheScope: "public" });
   });
 

@@ -35,7 +35,13 @@ const RESOURCES = [
 ];
 const TEMPLATES = [{ uriTemplate: "test:///{x}", name: "t", description: null, annotations: { priority: 2 } }];
 /** Nothing can be made of these. */
-const USELESS = [null, 17, {}, { name: null, uri: null, uriTemplate: null }];
+const USELESS = [
+  null,
+  17,
+  {},
+  { name: null, uri: null, uriTemplate: null },
+  { name: "", uri: "", uriTemplate: "", inputSchema: OBJECT },
+];
 
 function malformed(era: "legacy" | "modern"): ScriptedServer {
   return new ScriptedServer({ era, tools: {}, prompts: {}, resources: {} })
@@ -135,7 +141,8 @@ describe("A malformed item costs no client the other items, of whatever list", (
     "what is left out of %s is named in the log, with its server",
     (method) => {
       for (const server of ["old", "young"]) {
-        expect(warnings).toContainEqual(expect.stringMatching(`^skipped in ${method} of "${server}": number`));
+        const skipped = `^skipped in ${method} of "${server}": number.*, "" \\("\\w+" is empty\\)`;
+        expect(warnings).toContainEqual(expect.stringMatching(skipped));
       }
     },
   );

@@ -120,8 +120,7 @@ onBothEngines("callers that may only read, and an earlier version that writes", 
     const find: ShopTool = { effect: "read", path: "f", offer: "search" };
     await publish("1.0.0", { find, erase: { effect: "destructive", path: "v1", offer: "search" } }, "search_tools");
     await publish("2.0.0", { find, second: { effect: "read", path: "v2" } }, "second");
-    const result = await call("call_tool", { name: "erase", arguments: { code: "x" } });
+    await expect(call("call_tool", { name: "erase", arguments: { code: "x" } })).rejects.toThrow("There is no tool");
     expect(upstream.requests).toEqual([]);
-    expect(result.isError).toBe(true);
   });
 });

@@ -33,7 +33,8 @@ export class ChatScreen implements Disposable {
 
   /** Cells of a line beside the answer, less those of its label; undefined if lines are not limited. */
   get columns(): number | undefined {
-    return process.stderr.isTTY ? Math.max(process.stderr.columns, 20) - 2 : undefined;
+    const { people } = this.#out;
+    return people.isTTY ? Math.max(people.columns, 20) - 2 : undefined;
   }
 
   /** A part of an answer. */
@@ -119,7 +120,7 @@ export class ChatScreen implements Disposable {
     if (this.#timer === undefined || this.#hidden > 0 || this.#isMidLine) return;
     const text = this.#status?.();
     if (text === undefined) return this.#erase();
-    const columns = Math.max(process.stderr.columns, 20);
+    const columns = Math.max(this.#out.people.columns, 20);
     this.#out.draw(`\r\u001b[2K${this.#out.onStderr("dim", cut(visible(text), columns - 1))}`);
     this.#isDrawn = true;
   }

@@ -72,7 +72,7 @@ export class TerminalInput implements Disposable {
   /** Takes the keyboard. */
   start(): void {
     emitKeypressEvents(process.stdin);
-    process.stderr.on("resize", this.#onResize);
+    this.#options.out.people.on("resize", this.#onResize);
     this.#take();
   }
 
@@ -174,7 +174,7 @@ export class TerminalInput implements Disposable {
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#release();
-    process.stderr.off("resize", this.#onResize);
+    this.#options.out.people.off("resize", this.#onResize);
     process.stdin.pause();
   }
 
@@ -301,8 +301,12 @@ export class TerminalInput implements Disposable {
     const more = words.length > MAX_SHOWN ? [`and ${words.length - MAX_SHOWN} more`] : [];
     this.#draw(true);
     out.draw("\n");
-    for (const line of filled([...shown, ...more], "  ", columns())) out.note(out.onStderr("dim", line));
+    for (const line of filled([...shown, ...more], "  ", this.#columns)) out.note(out.onStderr("dim", line));
     this.#drawn.begin();
+  }
+
+  get #columns(): number {
+    return Math.max(this.#options.out.people.columns, 20);
   }
 
   /** `isLast`: with the cursor at the end, so that other output can follow. */
@@ -312,16 +316,12 @@ export class TerminalInput implements Disposable {
     const { prompt, editor } = reading;
     this.#isDrawWaiting = false;
     if (isLast) editor.moveToEnd();
-    this.#drawn.draw(viewOf(editor, { prompt, columns: columns(), rows: process.stderr.rows }));
+    this.#drawn.draw(viewOf(editor, { prompt, columns: this.#columns, rows: this.#options.out.people.rows }));
   }
 }
 
 function replace(editor: LineEditor, text: string | undefined): void {
   if (text !== undefined) editor.replace(text);
-}
-
-function columns(): number {
-  return Math.max(process.stderr.columns, 20);
 }
 
 function sharedStart(one: string, other: string): string {

@@ -11,7 +11,6 @@ export async function addLimits(db: Kysely<unknown>): Promise<void> {
     .alterTable("nexus_tenants")
     .addColumn("limits", "text", (column) => column.notNull().defaultTo("{}"))
     .execute();
-  // These columns, in this order, are what RateLimiterPostgres of rate-limiter-flexible writes.
   await schema
     .createTable("nexus_rates")
     .addColumn("key", "text", (column) => column.primaryKey().notNull())

@@ -35,7 +35,7 @@ function visit(plan: NodePlan, value: unknown, reading: RecordReading, holder: H
   const { text, presence, nested, list } = plan;
   if (list) return readList(list, value, reading);
   if (nested) {
-    if (!isJsonObject(value)) return reading.spoil(nested, "expected an object", shown(value));
+    if (!isJsonObject(value)) return reading.spoil(nested, "expected an object", shown(value, reading.found));
     const place = reading.placeOf(nested, -1);
     return reading.set(nested.slot, decodeJson(nested.plan(), value, reading.found, place));
   }
@@ -70,7 +70,7 @@ function readUnknown(
   }
   const { unknown } = reading.found;
   if (unknown === "ignore" || (unknown === "keep" && reading.keep(scope, `${path}${name}`, value))) return;
-  reading.tell(plan.path === "" ? name : `${plan.path}/${name}`, "unknown member", shown(value));
+  reading.tell(plan.path === "" ? name : `${plan.path}/${name}`, "unknown member", shown(value, reading.found));
 }
 
 function readValue({ slot, path, codec, isNullable }: ValuePlan, value: unknown, reading: RecordReading): void {
@@ -90,24 +90,24 @@ function readAdditional(
   const decoded = codec.decode(value, reading.found, { within: reading.place, list: name, index: -1 });
   if (decoded === undefined) return;
   if (reading.plan.names.has(name) || !reading.keep(0, name, decoded)) {
-    reading.tell(name, "has the name of a field that is written differently", shown(value));
+    reading.tell(name, "has the name of a field that is written differently", shown(value, reading.found));
   }
 }
 
 function notObject({ opens, path }: NodePlan, value: unknown, reading: RecordReading): void {
   const [first] = opens.map((scope) => reading.plan.scopes[scope]);
-  if (!first) return reading.tell(path, "expected an object", shown(value));
-  reading.spoil(first, "expected an object", shown(value));
+  if (!first) return reading.tell(path, "expected an object", shown(value, reading.found));
+  reading.spoil(first, "expected an object", shown(value, reading.found));
 }
 
 function readList(list: ListPlan, value: unknown, reading: RecordReading): void {
-  if (!Array.isArray(value)) return reading.spoil(list, "expected a list", shown(value));
+  if (!Array.isArray(value)) return reading.spoil(list, "expected a list", shown(value, reading.found));
   const plan = list.plan();
   const items = reading.items(list.slot);
   for (const [index, each] of (value as unknown[]).entries()) {
     const place = reading.placeOf(list, index);
     if (list.isRecord && !isJsonObject(each) && !plan.root.byName.has(ITSELF)) {
-      reading.found.add(pathOf(place), "expected an object", shown(each));
+      reading.found.add(reading.found.isFull ? "" : pathOf(place), "expected an object", shown(each, reading.found));
       continue;
     }
     const record = decodeJson(plan, each, reading.found, place);
@@ -116,7 +116,8 @@ function readList(list: ListPlan, value: unknown, reading: RecordReading): void 
   }
 }
 
-export function shown(value: unknown): string {
+export function shown(value: unknown, found?: Deviations): string {
+  if (found?.isFull) return "";
   // JSON.parse returns Infinity for numbers that are too large.
   return typeof value === "string" || typeof value === "number" ? String(value) : exactText(value);
 }

@@ -303,3 +303,23 @@ describe("forms", () => {
     expect(() => codecFor(file, "F", "form")).toThrow(/cannot be sent as a form: guests/);
   });
 });
+
+test("of a list of texts that take too long to be checked against a pattern, no more are tried than fit the limit", () => {
+  const pattern = "^(a|b)*$";
+  const texts = codecFor(fileOf({ T: { fields: { all: { list: { type: "string", pattern } } } } }), "T", "json", {
+    side: "output",
+  });
+  const { value, deviations } = texts.decode(
+    JSON.stringify({ all: Array.from({ length: 190_000 }, () => "abababab") }),
+  );
+  expect((value as { all: unknown[] })["all"]).toHaveLength(190_000);
+  expect(deviations[0]?.problem).toBe("was not checked against its pattern: there is too much text");
+  expect(deviations.at(-1)?.problem).toMatch(/^\d+ more deviations$/);
+});
+
+test("an answer with more values than allowed is refused before it is parsed", () => {
+  const list = codecFor(fileOf({ L: { fields: { all: { wire: ".", list: "integer" } } } }), "L", "json");
+  const of = (count: number) => JSON.stringify(Array.from({ length: count }, () => 100));
+  expect((list.decode(of(199_000)).value as { all: unknown[] })["all"]).toHaveLength(199_000);
+  expect(() => list.decode(of(200_001))).toThrow("The JSON cannot be read: it has more than 200000 values");
+});

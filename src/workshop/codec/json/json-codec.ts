@@ -1,3 +1,4 @@
+import { exceededLimit } from "../../../json/nesting.ts";
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
 import type { Shape, ToolFile } from "../../file/model/tool-file.ts";
 import type { Codec } from "../record/codec.ts";
@@ -29,7 +30,7 @@ export function jsonCodec(file: ToolFile, type: string, { unknown, side }: JsonO
     encode: (value) => exactJson(way.encode(value)),
     decode: (body) => {
       const text = textOf(body);
-      const plain = parsedJson(text);
+      const plain = parsedJson(withinLimits(text));
       const value = quick ? quick(plain) : NOT_QUICK;
       if (value !== NOT_QUICK) {
         const isDocument = value === plain && compactLength(value) === text.length;
@@ -92,6 +93,18 @@ function wholeUnion(codec: ValueCodec): Whole {
 function textOf(body: Uint8Array | string): string {
   const text = typeof body === "string" ? body.replace(/^\uFEFF/, "") : utf8Text(body);
   if (text === undefined) throw unreadable("its bytes are not UTF-8");
+  return text;
+}
+
+/** A value costs many times the memory and time of its text; with XML, elements are limited in the same way. */
+const MAX_VALUES = 200_000;
+const MAX_MEMBERS = 50_000;
+
+/** Refuses the text of an answer before it is parsed. */
+export function withinLimits(text: string): string {
+  const exceeded = exceededLimit(text, { depth: Infinity, values: MAX_VALUES, members: MAX_MEMBERS });
+  if (exceeded === "values") throw unreadable(`it has more than ${MAX_VALUES} values`);
+  if (exceeded === "members") throw unreadable(`an object in it has more than ${MAX_MEMBERS} members`);
   return text;
 }
 

@@ -196,7 +196,7 @@ function memberPlace(within: RecordPath, name: string): RecordPath {
 }
 
 function report(found: Deviations, place: RecordPath, problem: string, received: unknown): undefined {
-  found.add(pathOf(place), problem, shown(received));
+  found.add(found.isFull ? "" : pathOf(place), problem, shown(received, found));
   return undefined;
 }
 

@@ -26,8 +26,13 @@ export class Deviations {
     this.unknown = unknown;
   }
 
+  /** Further ones are only counted, so their words need not be made. */
+  get isFull(): boolean {
+    return this.#found.length >= MOST;
+  }
+
   add(path: string, problem: string, received?: string): void {
-    if (this.#found.length >= MOST) {
+    if (this.isFull) {
       this.#more++;
       return;
     }

@@ -32,10 +32,15 @@ export class RecordReading {
     this.#slots[slot] = value;
   }
 
+  /** Paths of deviations that are only counted are not written. */
+  #pathOf(...inner: string[]): string {
+    return this.found.isFull ? "" : pathOf(this.place, ...inner);
+  }
+
   /** Records a field whose value has the wrong type. */
   spoil({ slot, path }: Pick<FieldPlace, "slot" | "path">, problem: string, received: string): void {
     this.#slots[slot] = UNUSABLE;
-    this.found.add(pathOf(this.place, path), problem, received);
+    this.found.add(this.#pathOf(path), problem, received);
   }
 
   /** Records that a field has no usable value; the reason is already reported. */
@@ -60,13 +65,13 @@ export class RecordReading {
     } else {
       this.#slots[slot] = value;
       const problem = scalar.limit?.(value, this.found.patternBudget);
-      if (problem !== undefined) this.found.add(pathOf(this.place, leaf.path), problem, received);
+      if (problem !== undefined) this.found.add(this.#pathOf(leaf.path), problem, received);
     }
   }
 
   /** Records a deviation that is not about a field: the record, and the path from its node. */
   tell(path: string, problem: string, received: string): void {
-    const record = pathOf(this.place);
+    const record = this.#pathOf();
     this.found.add(record === "" || path === "" ? record + path : `${record}/${path}`, problem, received);
   }
 
@@ -130,11 +135,11 @@ export class RecordReading {
     const isFew = count < minItems && !(optional && count === 0);
     if (!isFew && count <= maxItems) return;
     const limit = isFew ? `at least ${minItems}` : `at most ${maxItems}`;
-    this.found.add(pathOf(this.place, scope.path, name), `expected ${limit} items`, String(count));
+    this.found.add(this.#pathOf(scope.path, name), `expected ${limit} items`, String(count));
   }
 
   #tellMissing(scope: ScopePlan, { name, constant }: FieldPlan): void {
     const problem = constant === undefined ? "missing" : `missing, expected ${JSON.stringify(constant)}`;
-    this.found.add(pathOf(this.place, scope.path, name), problem);
+    this.found.add(this.#pathOf(scope.path, name), problem);
   }
 }

@@ -1,15 +1,23 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import type { CancelSignal } from "../../../async/cancellation.ts";
-import { NexusError } from "../../../errors/nexus-error.ts";
+import { NexusError, type ErrorCode, type ErrorDetails } from "../../../errors/nexus-error.ts";
 
 /** What is read in a thread of its own. */
 export type ReaderTask =
   | { kind: "pdf"; bytes: Uint8Array }
-  | { kind: "blocks"; text: string; format: "markdown" | "html" | "text" | "pdf" };
+  | { kind: "blocks"; text: string; format: "markdown" | "html" | "text" | "pdf" }
+  /** A tool file on the disk, with its documents and its lock. */
+  | { kind: "tool-file"; path: string }
+  /** A tool file that came from elsewhere; `hash`: what it has to compile to. */
+  | { kind: "publication"; text: string; documents: Readonly<Record<string, string>>; hash: string };
 
 /** What the thread answers. A problem is one of the document; its text goes on after the document's name. */
-export type ReaderAnswer = { result: unknown } | { problem: string; fix?: string | undefined };
+export type ReaderAnswer =
+  | { result: unknown }
+  | { problem: string; fix?: string | undefined }
+  /** An error with its own words. */
+  | { refused: { code: ErrorCode; message: string; details: ErrorDetails } };
 
 /** A document that cannot be read within the limits. `fix` is undefined if it only has to be smaller. */
 export class ReadingProblem extends Error {
@@ -22,42 +30,69 @@ export class ReadingProblem extends Error {
   }
 }
 
+/** What the thread may use; undefined members are not limited. */
+export interface ReadingLimits {
+  waitMs: number;
+  heapMb: number;
+  /** Of the whole process: only where nothing else runs in it. */
+  alone?: { cpuMs: number; growth: number } | undefined;
+}
+
 /** Time of the processor, so that a busy machine does not refuse more; a stopped thread ends after the second time. */
-const LIMITS = { cpuMs: 3_300, waitMs: 30_000, growth: 95 * 1024 * 1024, heapMb: 96 };
+const DOCUMENT: ReadingLimits = {
+  waitMs: 30_000,
+  heapMb: 96,
+  alone: { cpuMs: 3_300, growth: 95 * 1024 * 1024 },
+};
+/** With what the thread has beside its heap it stays below 512 MB. */
+export const TOOL_FILE_LIMITS: ReadingLimits = { waitMs: 10_000, heapMb: 400 };
 const CHECK_MS = 25;
+
+export interface ReadApartOptions {
+  signal?: CancelSignal | undefined;
+  limits?: ReadingLimits;
+}
 
 /**
  * Reads a document in a thread of its own, so that a hostile one costs only limited time and memory, and the program
  * goes on to react to signals. `here` reads it in this thread: used where the program was not built.
  */
-export async function readApart<T>(task: ReaderTask, here: () => Promise<T>, signal?: CancelSignal): Promise<T> {
+export async function readApart<T>(
+  task: ReaderTask,
+  here: () => Promise<T>,
+  { signal, limits = DOCUMENT }: ReadApartOptions = {},
+): Promise<T> {
   const program = new URL("../workshop/reader.js", import.meta.url);
   if (!existsSync(program)) return here();
+  if (signal?.aborted) throw cancelled();
   const bytes = task.kind === "pdf" ? task.bytes.buffer : undefined;
   const isOwn = task.kind === "pdf" && task.bytes.byteLength === bytes?.byteLength;
   const worker = new Worker(program, {
     workerData: task,
     transferList: isOwn && bytes instanceof ArrayBuffer ? [bytes] : [],
-    resourceLimits: { maxOldGenerationSizeMb: LIMITS.heapMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    resourceLimits: { maxOldGenerationSizeMb: limits.heapMb, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
     stdout: true,
     stderr: true,
   });
-  const answer = await answerOf(worker, signal);
+  const answer = await answerOf(worker, new Watch(limits), signal);
   if ("problem" in answer) throw new ReadingProblem(answer.problem, answer.fix);
+  if ("refused" in answer) {
+    const { code, message, details } = answer.refused;
+    throw new NexusError(code, message, details);
+  }
   // The thread is our own program: its answer has the type that the task asks for.
   return answer.result as T;
 }
 
 /** The first that comes: an answer, a limit that is exceeded, or the end of the thread. The thread has then ended. */
-async function answerOf(worker: Worker, signal: CancelSignal | undefined): Promise<ReaderAnswer> {
-  const limits = new Limits();
+async function answerOf(worker: Worker, watch: Watch, signal: CancelSignal | undefined): Promise<ReaderAnswer> {
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise<ReaderAnswer>((resolve, reject) => {
       timer = setInterval(() => {
-        const problem = limits.exceeded();
+        const problem = watch.exceeded();
         if (problem !== undefined) resolve({ problem });
-        else if (signal?.aborted) reject(new NexusError("CANCELLED", "Reading the document was cancelled"));
+        else if (signal?.aborted) reject(cancelled());
       }, CHECK_MS);
       worker.once("message", resolve);
       worker.once("error", (error: NodeJS.ErrnoException) =>
@@ -71,17 +106,28 @@ async function answerOf(worker: Worker, signal: CancelSignal | undefined): Promi
   }
 }
 
+function cancelled(): NexusError {
+  return new NexusError("CANCELLED", "Reading the document was cancelled");
+}
+
 const TOO_MUCH_MEMORY = "needs more memory to be read than is allowed";
 
-class Limits {
+class Watch {
+  readonly #limits: ReadingLimits;
   readonly #cpu = process.cpuUsage();
   readonly #start = performance.now();
   readonly #memory = process.memoryUsage.rss();
 
+  constructor(limits: ReadingLimits) {
+    this.#limits = limits;
+  }
+
   exceeded(): string | undefined {
+    const { waitMs, alone } = this.#limits;
     const { user, system } = process.cpuUsage(this.#cpu);
-    const isSlow = (user + system) / 1_000 > LIMITS.cpuMs || performance.now() - this.#start > LIMITS.waitMs;
-    if (isSlow) return "takes longer to be read than is allowed";
-    return process.memoryUsage.rss() - this.#memory > LIMITS.growth ? TOO_MUCH_MEMORY : undefined;
+    const isSlow = alone !== undefined && (user + system) / 1_000 > alone.cpuMs;
+    if (isSlow || performance.now() - this.#start > waitMs) return "takes longer to be read than is allowed";
+    const hasGrown = alone !== undefined && process.memoryUsage.rss() - this.#memory > alone.growth;
+    return hasGrown ? TOO_MUCH_MEMORY : undefined;
   }
 }

@@ -5,13 +5,18 @@ import { readRegularFile, type FileRead } from "../../../files/regular-file.ts";
 import { AddressGuard } from "../../../net/address-guard.ts";
 import { guardedRequest } from "../../../net/guarded-request.ts";
 import { Network } from "../../../net/network.ts";
-import { sha256 } from "../../../text/digest.ts";
 import { utf8Text } from "../../../text/utf8-text.ts";
 import { visible } from "../../../text/visible.ts";
 import { readApart, ReadingProblem } from "../apart/read-apart.ts";
 import { bundleFiles, filesAround, type FileSource } from "../bundle-files.ts";
 import { isPdf, packedFormat } from "../packed-format.ts";
-import { MAX_DOCUMENT_LENGTH, parseDocument, unreadable, type LoadedDocument } from "../parse-document.ts";
+import {
+  MAX_DOCUMENT_LENGTH,
+  parseDocument,
+  unreadable,
+  withoutCredentials,
+  type LoadedDocument,
+} from "../parse-document.ts";
 import { bundleWsdl } from "../wsdl/bundle-wsdl.ts";
 import { partsAtAddress, partsInFolder } from "../wsdl/wsdl-parts.ts";
 
@@ -70,8 +75,8 @@ function filesAtAddress(source: string, options: LoadDocumentOptions): FileSourc
 async function readPdf(bytes: Uint8Array, name: string, signal?: CancelSignal): Promise<LoadedDocument> {
   const here = async () => (await import("../pdf/pdf-text.ts")).pdfText(bytes);
   try {
-    const { text, remarks } = await readApart({ kind: "pdf", bytes }, here, signal);
-    return { name, text, value: undefined, sha256: sha256(text), format: "pdf", remarks };
+    const { text, remarks } = await readApart({ kind: "pdf", bytes }, here, { signal });
+    return withoutCredentials({ name, text, value: undefined, format: "pdf", remarks });
   } catch (error) {
     if (!(error instanceof ReadingProblem)) throw error;
     const smaller = "Save only the chapters that describe the API as a PDF, and import that.";
@@ -129,12 +134,14 @@ function readFile(path: string): { bytes: Uint8Array; from: string } {
   }
 }
 
+const SAVE_IT = "If you trust it, save the document to a file, and use the file.";
+
 /** Redirects are refused: the person decides whether the other address is the right one. */
 async function download(url: string, options: LoadDocumentOptions): Promise<{ bytes: Uint8Array; from: string }> {
   const { allow = [], ca, timeoutMs = TIMEOUT_MS, signal } = options;
   const { origin, pathname } = parsedUrl(url);
   const from = origin + pathname;
-  await using network = new Network({ guard: new AddressGuard({ allow }), ca });
+  await using network = new Network({ guard: new AddressGuard({ allow, advice: SAVE_IT }), ca });
   const { status, body } = await guardedRequest(network, {
     method: "GET",
     url: url.replace(/#.*$/s, ""),

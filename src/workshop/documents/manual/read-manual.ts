@@ -18,6 +18,7 @@ import { statusItem, statusRows, statusSentences, timeoutIn } from "./describe/f
 import { alternatives, schemeName } from "./describe/needed-schemes.ts";
 import { OperationDescription } from "./describe/operation.ts";
 import { sayWords } from "./describe/said-words.ts";
+import { originIn } from "./endpoints/address-parts.ts";
 import { actionMentions } from "./endpoints/actions.ts";
 import { likelyServer, sharedServer, statedServers } from "./endpoints/base.ts";
 import { endpointsOf, type Endpoint } from "./endpoints/endpoints.ts";
@@ -64,7 +65,9 @@ class ManualReader {
     const likely = stated.length === 0 && found.every(({ origin }) => origin === undefined) && likelyServer(outline);
     const shared = likely || (stated.length === 0 ? sharedServer(found, outline) : undefined);
     const servers = shared ? [shared] : stated;
-    const endpoints = shared ? endpointsOf(mentions, shared.url, usualMethod).slice(0, MOST_ENDPOINTS) : found;
+    const all = shared ? endpointsOf(mentions, shared.url, usualMethod).slice(0, MOST_ENDPOINTS) : found;
+    const endpoints = all.filter(({ isOpen }) => !isOpen);
+    const open = all.filter(({ isOpen }) => isOpen);
     const scopes = new Scopes(outline, endpoints);
     const doubts: Remark[] = [];
     const taken = new Set(mentions.filter(({ kind }) => kind === "table").map(({ index }) => index));
@@ -107,7 +110,7 @@ class ManualReader {
     for (const description of descriptions) applyOrder(description);
     markBodyCredentials(descriptions, outline);
     doubts.push(...this.#repeated(scopes, used), ...this.#marked());
-    return this.#assemble({ descriptions, servers, scopes, failures, doubts });
+    return this.#assemble({ descriptions, servers, scopes, failures, doubts, open });
   }
 
   /** Where one address has several actions, each is a request. */
@@ -289,8 +292,9 @@ class ManualReader {
     scopes: Scopes;
     failures: { facts: ErrorFacts; index: number }[];
     doubts: Remark[];
+    open: readonly Endpoint[];
   }): ApiFacts {
-    const { descriptions, servers, scopes, failures, doubts } = parts;
+    const { descriptions, servers, scopes, failures, doubts, open } = parts;
     const outline = this.#outline;
     const security: Record<string, SecuritySchemeFacts> = {};
     const samples = outline.blocks.flatMap(({ index }) => this.#samples(index));
@@ -326,12 +330,13 @@ class ManualReader {
         .map((each) => each.facts);
       const effect = effectOf(endpoint, effects);
       const server =
-        endpoint.origin !== undefined && endpoint.origin !== originOf(servers[0]?.url)
+        endpoint.origin !== undefined && endpoint.origin.toLowerCase() !== originIn(servers[0]?.url ?? "")
           ? [{ url: endpoint.origin, variables: [], evidence: facts.evidence }]
           : undefined;
       return {
         ...facts,
         ...(said?.id === undefined ? {} : { id: said.id }),
+        ...(endpoint.isAssumed ? { methodAssumed: true as const } : {}),
         ...(errors.length === 0 ? {} : { errors }),
         ...(effect === undefined ? {} : { effect }),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
@@ -351,7 +356,11 @@ class ManualReader {
       security,
       tags: [],
       operations,
-      omitted: [],
+      omitted: open.map((endpoint) => ({
+        key: `ANY ${endpoint.path}`,
+        reason: "unknown-method",
+        evidence: this.#evidence(endpoint.mentions[0]?.place.from ?? 1),
+      })),
       remarks: this.#document.remarks.map((text) => ({ text, evidence: `${this.#document.name}#L1` })),
       doubts: doubts.slice(0, MOST_DOUBTS),
     };
@@ -384,10 +393,6 @@ function referredTables(tables: readonly FieldTable[]): Map<string, FieldTable> 
 
 function isNote(title = ""): boolean {
   return /\bnotes?\b|pitfall|limit|restriction|constraint|hinweis|einschr[äa]nkung/i.test(title);
-}
-
-function originOf(address: string | undefined): string | undefined {
-  return address !== undefined && URL.canParse(address) ? new URL(address).origin : address;
 }
 
 function noEndpoint({ source, name, format, text }: LoadedDocument): Error {

@@ -8,6 +8,11 @@ export interface PathTemplate {
   query: [string, string][];
   /** Parameters of the query that the document wrote into the path, by their names in braces: `/items?id={itemId}`. */
   inQuery: ReadonlyMap<string, string>;
+  /**
+   * The names after a #, which is never sent: the parameters by which some descriptions tell operations of one path apart,
+   * or a part of the path that is cut.
+   */
+  fragment?: string[];
   /** What was repaired. */
   remarks: string[];
 }
@@ -16,8 +21,8 @@ export interface PathTemplate {
 export function readPathTemplate(written: string): PathTemplate | undefined {
   const remarks: string[] = [];
   const trimmed = written.trim();
-  const [beforeFragment = "", ...fragment] = trimmed.split("#");
-  if (fragment.length > 0) remarks.push("What follows # in the path is never sent; it is left out");
+  const [beforeFragment, fragment] = splitAtFragment(trimmed);
+  if (fragment !== undefined) remarks.push("What follows # in the path is never sent; it is left out");
   const mark = questionMark(beforeFragment);
   const bare = mark === -1 ? beforeFragment : beforeFragment.slice(0, mark);
   const pairs = mark === -1 ? [] : [...new URLSearchParams(beforeFragment.slice(mark + 1))];
@@ -32,7 +37,19 @@ export function readPathTemplate(written: string): PathTemplate | undefined {
   );
   const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = ""]) => name);
   if (names.some((name) => name.trim() === "") || /[{}]/.test(path.replaceAll(/\{[^{}]*\}/g, ""))) return undefined;
-  return { path, names: [...new Set(names)], query, inQuery, remarks };
+  const named = fragment === undefined ? undefined : namesIn(fragment);
+  return { path, names: [...new Set(names)], query, inQuery, ...(named ? { fragment: named } : {}), remarks };
+}
+
+/** What is before and after the first #. */
+function splitAtFragment(text: string): [string, string?] {
+  const at = text.indexOf("#");
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** `Action` and `Version` of `Action=List&Version=1`. */
+function namesIn(fragment: string): string[] {
+  return fragment.split("&").map((pair) => (pair.split("=", 1)[0] ?? "").trim());
 }
 
 const WHOLE_PLACEHOLDER = /^\{([^{}]+)\}$/;

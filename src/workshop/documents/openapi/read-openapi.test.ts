@@ -212,10 +212,21 @@ describe("operations of an OpenAPI description", () => {
     expect(facts.omitted).toMatchObject([{ key: "LINK /a", reason: "unsupported-method" }]);
   });
 
-  test("queries and fragments in a path become constants or are left out", () => {
-    const facts = ofPath({ get: {} }, {}, "files/{path+}?alt=media#x");
-    expect(first(facts)).toMatchObject({ key: "GET files/{path+}?alt=media#x", path: "/files/{path}" });
+  test("queries in a path become constants", () => {
+    const facts = ofPath({ get: {} }, {}, "files/{path+}?alt=media");
+    expect(first(facts)).toMatchObject({ key: "GET files/{path+}?alt=media", path: "/files/{path}" });
     expect(first(facts).parameters).toMatchObject([{ name: "path" }, { name: "alt", schema: { const: "media" } }]);
+  });
+
+  test("a path that is cut at # is no operation, unless a parameter says what follows it", () => {
+    for (const path of ["/parcels/#{id}", "/parcels/{a.b#c}", "/parcels#all"]) {
+      const { operations, omitted } = ofPath({ delete: {} }, {}, path);
+      expect(operations).toEqual([]);
+      expect(omitted).toHaveLength(1);
+    }
+    const action = { name: "Action", in: "query", schema: { type: "string" } };
+    const facts = ofPath({ get: { parameters: [action] } }, {}, "/#Action=List");
+    expect(first(facts)).toMatchObject({ key: "GET /#Action=List", path: "/" });
   });
 
   test("paths, bodies, responses, headers and examples may be references, also to references", () => {
@@ -298,20 +309,21 @@ describe("operations of an OpenAPI description", () => {
     ]);
   });
 
-  test("variables of servers are replaced by their defaults", () => {
+  test("variables of servers are replaced by their defaults, and stay without one", () => {
     const servers = [
       { url: "{scheme}://api.example/{v}", variables: { scheme: { enum: ["https", "http"], default: "https" } } },
       7,
     ];
     const facts = ofPath({ servers: [{ url: "/other" }], get: {} }, { servers });
     expect(facts.servers).toMatchObject([
-      { url: "https://api.example/{v}", variables: [{ name: "scheme", value: "https", choices: ["https", "http"] }] },
+      {
+        url: "https://api.example/{v}",
+        variables: [{ name: "scheme", value: "https", choices: ["https", "http"] }],
+        open: [{ name: "v", choices: [] }],
+      },
     ]);
     expect(first(facts).servers).toMatchObject([{ url: "/other" }]);
-    expect(texts(facts)).toEqual([
-      `The variable "v" of the server has no default; replace it in the address`,
-      "This server has no address; it is ignored",
-    ]);
+    expect(texts(facts)).toEqual(["This server has no address; it is ignored"]);
   });
 
   test.each([null, 7, "text", [], [1], true])("a document whose parts are %j is read without failing", (odd) => {

@@ -143,6 +143,10 @@ class OperationReader implements ReadOperations {
       template,
       isSecured: security.some((alternative) => alternative.length > 0),
     });
+    const named = new Set(parameters.map(({ name }) => name.toLowerCase()));
+    if (template.fragment?.some((name) => !named.has(name.toLowerCase())) === true) {
+      return { reason: "uncertain-path", detail: "# and what follows it is never sent" };
+    }
     const [lost] = unresolved;
     if (lost !== undefined) return { reason: "unresolved-reference", detail: lost.slice(0, 200) };
     const found = readBody(this.#context, operation, body);

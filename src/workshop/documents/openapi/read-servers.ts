@@ -23,14 +23,16 @@ function readServer(document: ApiDocument, part: DocumentPart): ServerFacts | un
   }
   const declared = new Map(membersOf(memberOf(part, "variables")));
   const variables: ServerFacts["variables"] = [];
+  const open: { name: string; choices: string[] }[] = [];
   const url = written.replaceAll(/\{([^{}]*)\}/g, (whole, name: string) => {
     const variable = declared.get(name)?.value;
     const choices = (
       isRecord(variable) && Array.isArray(variable["enum"]) ? (variable["enum"] as unknown[]) : []
     ).flatMap((choice) => textOf(choice) ?? []);
-    const replacement = (isRecord(variable) ? textOf(variable["default"]) : undefined) ?? choices[0];
-    if (replacement === undefined) {
-      document.remark(pointer, `The variable "${name}" of the server has no default; replace it in the address`);
+    const replacement = isRecord(variable) ? textOf(variable["default"])?.trim() : undefined;
+    // The name of the variable is not a value of it.
+    if (replacement === undefined || (replacement !== "" && looseName(replacement) === looseName(name))) {
+      open.push({ name, choices });
       return whole;
     }
     variables.push({ name, value: replacement, choices });
@@ -41,8 +43,13 @@ function readServer(document: ApiDocument, part: DocumentPart): ServerFacts | un
     url: absolute(document, url),
     ...present({ description }),
     variables,
+    ...(open.length === 0 ? {} : { open }),
     evidence: document.evidence(pointer),
   };
+}
+
+function looseName(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
 
 /** Swagger 2.0 has one host and path for several schemes. Their order has no meaning: https comes first. */

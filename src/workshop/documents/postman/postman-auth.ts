@@ -1,8 +1,9 @@
+import { LEFT_OUT } from "../cleaned/credential-text.ts";
 import { present } from "../../file/read/part.ts";
 import type { ApiFacts, Evidence, OperationFacts, SecuritySchemeFacts } from "../api-facts.ts";
 import { whyUnsendable } from "../unsendable-credentials.ts";
 import type { PostmanPart } from "./postman-part.ts";
-import { isSecretName } from "../text/secret-like.ts";
+import { isCredentialName } from "../../../text/secret-names.ts";
 import { onlyVariable, type PostmanVariables } from "./postman-variables.ts";
 
 const NAMES: Readonly<Record<SecuritySchemeFacts["kind"], string>> = {
@@ -124,5 +125,5 @@ export function credentialInQuery(name: string, value: string, evidence: Evidenc
 
 /** By its name, or by that of the variable that is its value. */
 function isSecret(name: string, value: string): boolean {
-  return isSecretName(name) || isSecretName(onlyVariable(value) ?? "");
+  return value === LEFT_OUT || isCredentialName(name) || isCredentialName(onlyVariable(value) ?? "");
 }

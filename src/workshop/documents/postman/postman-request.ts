@@ -28,8 +28,6 @@ export interface ReadRequest {
   /** Without the key and the tags, which the collection decides. */
   facts: Omit<OperationFacts, "key" | "tags"> & { tags: string[] };
   server: ServerFacts | undefined;
-  /** The variable of the host, if it has no value. */
-  unresolved: string | undefined;
   /** Why it cannot be sent as a request of HTTP. */
   unsent: Pick<OmittedOperation, "reason" | "detail"> | undefined;
 }
@@ -82,7 +80,6 @@ export function readRequest(item: PostmanPart, context: RequestContext): ReadReq
       evidence: item.evidence,
     },
     server: url.server,
-    unresolved: url.server ? undefined : unresolvedHost(urlPart, variables),
     unsent: whyUnsent(urlPart, url.protocol),
   };
 }
@@ -95,18 +92,6 @@ function whyUnsent(url: PostmanPart, protocol: string | undefined): ReadRequest[
   if (protocol === undefined || protocol === "http" || protocol === "https") return undefined;
   const detail = `its address begins with ${protocol.slice(0, 20)}://`;
   return { reason: protocol === "ws" || protocol === "wss" ? "stream" : "unsupported-method", detail };
-}
-
-function unresolvedHost(url: PostmanPart, variables: PostmanVariables): string | undefined {
-  const host = url.part("host");
-  const text =
-    url.text() ??
-    host.text() ??
-    host
-      .items()
-      .map((each) => each.text() ?? "")
-      .join(".");
-  return variablesIn(variables.resolve(text === "" ? (url.part("raw").text() ?? "") : text))[0];
 }
 
 function pathParameters({ pathParameters: found }: PostmanUrl, variables: PostmanVariables): ParameterFacts[] {

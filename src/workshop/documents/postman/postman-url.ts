@@ -1,3 +1,4 @@
+import { placeholderIn } from "../../file/model/address-placeholder.ts";
 import type { Evidence, ServerFacts } from "../api-facts.ts";
 import type { PostmanPart } from "./postman-part.ts";
 import { onlyVariable, variablesIn, type PostmanVariables } from "./postman-variables.ts";
@@ -6,7 +7,7 @@ import { onlyVariable, variablesIn, type PostmanVariables } from "./postman-vari
 export interface PostmanUrl {
   /** Undefined if the address does not name one. */
   protocol: string | undefined;
-  /** Undefined if it is a variable without a value. */
+  /** With what has no value, such as `https://{{tenant}}.example`; undefined if there is no host. */
   server: ServerFacts | undefined;
   /** With `{name}` for parameters. */
   path: string;
@@ -25,7 +26,7 @@ export interface QueryEntry {
 /** Reads a `url`, which is an object or a text. */
 export function readUrl(url: PostmanPart, variables: PostmanVariables): PostmanUrl {
   const raw = url.text() ?? url.part("raw").text() ?? "";
-  const [, beforeQuery = "", queryText = ""] = /^([^?#]*)(?:\?([^#]*))?/.exec(raw) ?? [];
+  const [, beforeQuery = "", queryText = "", fragment = ""] = /^([^?#]*)(?:\?([^#]*))?(#.*)?/s.exec(raw) ?? [];
   const host = hostText(url) ?? hostIn(beforeQuery);
   const pathText = segments(url.part("path"))?.join("/") ?? pathIn(beforeQuery);
   const wholeHost = variables.resolve(host);
@@ -49,14 +50,13 @@ export function readUrl(url: PostmanPart, variables: PostmanVariables): PostmanU
     const resolved = variables.resolve(text);
     const only = onlyVariable(resolved);
     if (only !== undefined) return addParameter(only);
-    // A part of a segment: `report-{{day}}.csv`. Other braces cannot be in an address.
-    const parts = resolved.split(/(\{\{[^{}]*\}\})/);
+    // A part of a segment, `report-{{day}}.csv`, and the braces of other documents: `{id}`.
+    const parts = resolved.split(/(\{\{[^{}]*\}\}|\{[\w.-]+\})/);
     return parts
-      .map((part) =>
-        onlyVariable(part) === undefined
-          ? part.replaceAll(/[{}]/g, encodeURIComponent)
-          : addParameter(onlyVariable(part) ?? ""),
-      )
+      .map((part) => {
+        const name = onlyVariable(part) ?? /^\{([\w.-]+)\}$/.exec(part)?.[1];
+        return name === undefined ? part : addParameter(name);
+      })
       .join("");
   };
   const path = [...rest.split("/"), ...pathText.split("/")].filter((part) => part !== "").map(segment);
@@ -65,10 +65,16 @@ export function readUrl(url: PostmanPart, variables: PostmanVariables): PostmanU
   return {
     protocol: protocol?.toLowerCase(),
     server,
-    path: `/${path.join("/")}${end}`,
+    path: `/${path.join("/")}${end}${leftOf(url, fragment)}`,
     pathParameters: [...parameters.values()],
     query: url.part("query").isThere ? listedQuery(url) : queryIn(queryText, url.evidence),
   };
+}
+
+/** What is never sent, but may be a part of the path, as in `/orders/#{id}`. */
+function leftOf(url: PostmanPart, fragment: string): string {
+  const hash = url.part("hash").text() ?? "";
+  return hash === "" ? fragment : `#${hash}`;
 }
 
 function listedQuery(url: PostmanPart): QueryEntry[] {
@@ -119,11 +125,12 @@ function pathIn(address: string): string {
 /** `rest`: the path in the value of a variable for the host, where it cannot be part of the server. */
 function serverOf(host: string, evidence: Evidence): { server: ServerFacts | undefined; rest: string } {
   if (host === "") return { server: undefined, rest: "" };
+  const url = /^https?:\/\//i.test(host) ? host : `https://${host.replace(/^[a-z]+:\/\//i, "")}`;
   if (variablesIn(host).length > 0) {
     const [, rest = ""] = /\}\}\/?(.*)$/s.exec(host) ?? [];
-    return { server: undefined, rest };
+    return { server: { url: url.slice(0, url.length - rest.length), variables: [], evidence }, rest };
   }
-  const url = /^https?:\/\//i.test(host) ? host : `https://${host.replace(/^[a-z]+:\/\//i, "")}`;
+  if (placeholderIn(url) !== undefined) return { server: { url, variables: [], evidence }, rest: "" };
   if (!URL.canParse(url)) return { server: undefined, rest: "" };
   const { origin, pathname } = new URL(url);
   return { server: { url: origin + pathname.replace(/\/$/, ""), variables: [], evidence }, rest: "" };

@@ -1,4 +1,5 @@
-import { isSecretName } from "../text/secret-like.ts";
+import { isCredentialName } from "../../../text/secret-names.ts";
+import { LEFT_OUT } from "../cleaned/credential-text.ts";
 import type { PostmanPart } from "./postman-part.ts";
 
 const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;
@@ -22,8 +23,10 @@ export class PostmanVariables {
       const name = variable.part("key").text() ?? variable.part("id").text();
       const value = variable.part("value").text() ?? "";
       // The values of secrets must not reach a tool file.
-      const isSecret = variable.part("type").text() === "secret" || isSecretName(name ?? "");
-      return name === undefined || value === "" || variable.isOff || isSecret ? [] : [[name, value]];
+      const isSecret = variable.part("type").text() === "secret" || isCredentialName(name ?? "");
+      return name === undefined || value === "" || value === LEFT_OUT || variable.isOff || isSecret
+        ? []
+        : [[name, value]];
     });
     return own.length === 0 ? this : new PostmanVariables(new Map(own), this);
   }

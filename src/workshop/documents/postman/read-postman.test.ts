@@ -71,22 +71,21 @@ describe("the address of a Postman request", () => {
   test("uses the variables of early exports, which have another name", () => {
     const { servers } = read({
       variables: [{ id: "base", value: "https://old.example" }],
-      item: [{ name: "a", request: { url: "{{base}}/a" } }],
+      item: [{ name: "a", request: { method: "GET", url: "{{base}}/a" } }],
     });
     expect(servers).toMatchObject([{ url: "https://old.example" }]);
   });
 
-  test("uses the values of variables; without a value the host is unknown, and a remark says so", () => {
+  test("uses the values of variables; without a value it stays in the address", () => {
     const url = { raw: "{{base}}/pets", host: ["{{base}}"], path: ["pets"] };
     const known = read({
       variable: [{ key: "base", value: "https://api.example/v2/" }],
-      item: [{ name: "a", request: { url } }],
+      item: [{ name: "a", request: { method: "GET", url } }],
     });
     expect(known.servers).toMatchObject([{ url: "https://api.example/v2" }]);
     expect(known.operations).toMatchObject([{ path: "/pets" }]);
-    const unknown = read({ item: [{ name: "a", request: { url } }] });
-    expect(unknown.servers).toEqual([]);
-    expect(unknown.remarks).toMatchObject([{ text: expect.stringContaining('"base" has no value') }]);
+    const unknown = read({ item: [{ name: "a", request: { method: "GET", url } }] });
+    expect(unknown.servers).toMatchObject([{ url: "https://{{base}}" }]);
   });
 
   test("of the most frequent host is the server; other operations have their own", () => {
@@ -187,6 +186,7 @@ describe("the credentials of a Postman request", () => {
         {
           name: "a",
           request: {
+            method: "GET",
             url: "https://api.example/x?api_key=s3cret&page_token=p1",
             header: [
               { key: "Authorization", value: "Bearer s3cret" },

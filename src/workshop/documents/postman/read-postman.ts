@@ -82,7 +82,8 @@ class Reader {
     }
   }
 
-  #request(item: PostmanPart, name: string, { folder, auth, variables }: Surroundings): void {
+  #request(item: PostmanPart, name: string, around: Surroundings): void {
+    const { folder, auth, variables } = around;
     const request = item.part("request");
     if (!request.isThere) {
       const detail = "the item has no request";
@@ -90,7 +91,17 @@ class Reader {
       this.#omitted.push({ key, reason: "unreadable-operation", detail, evidence: item.evidence });
       return;
     }
-    const method = (request.part("method").text() ?? "GET").trim().toUpperCase();
+    // An address alone is a GET request, as the format says; a request without a method is not complete.
+    const written = request.text() === undefined ? request.part("method").text() : "GET";
+    const method = around.variables
+      .resolve(written ?? "")
+      .trim()
+      .toUpperCase();
+    if (method === "") {
+      const key = this.#uniqueKey(name === "" ? "item" : name);
+      this.#omitted.push({ key, reason: "unknown-method", evidence: request.evidence });
+      return;
+    }
     if (isTooLarge(request)) {
       const detail = `more than ${MOST_ENTRIES} entries in a list`;
       this.#omitted.push({
@@ -101,7 +112,7 @@ class Reader {
       });
       return;
     }
-    const { facts, server, unresolved, unsent } = readRequest(item, {
+    const { facts, server, unsent } = readRequest(item, {
       method,
       variables,
       auth: nearest(request.part("auth"), nearest(item.part("auth"), auth)),
@@ -116,12 +127,6 @@ class Reader {
     if (unsent) {
       this.#omitted.push({ key, ...unsent, evidence: item.evidence });
       return;
-    }
-    if (unresolved !== undefined) {
-      this.#remarks.push({
-        text: `The variable "${unresolved}" has no value, so the host of ${key} is not known.`,
-        evidence: request.evidence,
-      });
     }
     const tags = folder === undefined ? [] : [folder];
     this.#operations.push({ facts: { ...facts, key, tags, ...(name !== "" && { id: name }) }, server });

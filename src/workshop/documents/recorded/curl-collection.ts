@@ -1,7 +1,8 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { jsonSample } from "../text/json-sample.ts";
-import { isPrivateName, isSecretName, isSecretSegment, looksSecret, maskedText } from "../text/secret-like.ts";
+import { isSecretName, mayBeSecretName } from "../../../text/secret-names.ts";
+import { isSecretSegment, looksSecret, maskedText } from "../text/secret-like.ts";
 import type { CurlRequest } from "./curl-request.ts";
 
 /** What browsers add to every request. */
@@ -114,21 +115,21 @@ function withoutSecrets(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name));
   if (isRecord(value)) {
     const called = [value["name"], value["key"], value["type"]].find((each) => typeof each === "string");
-    const pair = typeof called === "string" && isPrivateName(called) ? called : undefined;
+    const pair = typeof called === "string" && mayBeSecretName(called) ? called : undefined;
     const members = Object.entries(value).filter(([key]) => !looksSecret(key));
     return Object.fromEntries(
       members.map(([key, member]) => {
         const own = pair !== undefined && key === "value" ? pair : key;
-        return [key, withoutSecrets(member, isPrivateName(name) ? name : own)];
+        return [key, withoutSecrets(member, mayBeSecretName(name) ? name : own)];
       }),
     );
   }
-  if (typeof value === "number" || typeof value === "bigint") return isPrivateName(name) ? 0 : value;
+  if (typeof value === "number" || typeof value === "bigint") return mayBeSecretName(name) ? 0 : value;
   return typeof value === "string" ? shown(name, value) : value;
 }
 
 function shown(name: string, value: string): string {
-  return isPrivateName(name) || looksSecret(value) ? "<string>" : maskedText(value);
+  return mayBeSecretName(name) || looksSecret(value) ? "<string>" : maskedText(value);
 }
 
 /** `https://user:password@api.example/` has credentials for Basic authentication; the last @ is the one that counts. */
@@ -139,8 +140,8 @@ function withoutUser(url: string): { url: string; user: boolean } {
 
 /** With variables in place of ids: `orders/17` is `orders/:orderId`. */
 function urlOf(url: string): Record<string, unknown> {
-  const [, start = "", path = "", query = ""] =
-    /^((?:[a-z][\w+.-]*:\/\/)?[^/?#]*)([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
+  const [, start = "", path = "", query = "", hash = ""] =
+    /^((?:[a-z][\w+.-]*:\/\/)?[^/?#]*)([^?#]*)(?:\?([^#]*))?(?:#(.*))?/is.exec(url) ?? [];
   const [, scheme, host = ""] = /^(?:([a-z][\w+.-]*):\/\/)?(.*)$/i.exec(start) ?? [];
   // The value of a variable may begin with its own.
   const protocol = scheme ?? (host.startsWith("{{") ? undefined : "https");
@@ -178,6 +179,8 @@ function urlOf(url: string): Record<string, unknown> {
       return { key, value: isSecret ? `{{${variableName(key)}}}` : shown(key, value) };
     }),
     variable,
+    // It is never sent, but may be a part of the path: the reader has to know.
+    ...(hash !== "" && { hash: maskedText(hash) }),
   };
 }
 

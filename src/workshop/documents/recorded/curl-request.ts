@@ -65,7 +65,8 @@ export function readCurlCommand(command: string): CurlRequest {
   checkParts(words);
   const given = new Given();
   for (let at = 0; at < words.length; at++) {
-    const { name, value, used } = optionAt(words, at);
+    const { name, value, used, flags = [] } = optionAt(words, at);
+    for (const flag of flags) given.take(flag, "");
     given.take(name, value);
     at += used;
   }
@@ -84,8 +85,15 @@ function partsOf(word: string): number {
   return word.split(between, MAX_PARTS + 1).length;
 }
 
-/** The option at a place; "url" for a word that is none. `used`: how many further words belong to it. */
-function optionAt(words: readonly string[], at: number): { name: string; value: string; used: number } {
+/**
+ * The option at a place; "url" for a word that is none. `used`: how many further words belong to it; `flags`: options
+ * without a value that are in the same word.
+ */
+function optionAt(
+  words: readonly string[],
+  at: number,
+): { name: string; value: string; used: number; flags?: string[] } {
+  const flags: string[] = [];
   const word = words[at] ?? "";
   const next = words[at + 1] ?? "";
   if (word.startsWith("--")) {
@@ -99,14 +107,14 @@ function optionAt(words: readonly string[], at: number): { name: string; value: 
   for (let index = 1; index < word.length; index++) {
     const sign = word[index] ?? "";
     if (!WITH_VALUE.includes(sign)) {
-      if (sign === "G" || sign === "I") return { name: SHORT[sign] ?? "", value: "", used: 0 };
+      if (sign === "G" || sign === "I") flags.push(SHORT[sign] ?? "");
       continue;
     }
     const rest = word.slice(index + 1);
     const name = SHORT[sign] ?? "other";
-    return rest === "" ? { name, value: next, used: 1 } : { name, value: rest, used: 0 };
+    return rest === "" ? { name, value: next, used: 1, flags } : { name, value: rest, used: 0, flags };
   }
-  return { name: "other", value: "", used: 0 };
+  return { name: "other", value: "", used: 0, flags };
 }
 
 /** The options so far. */

@@ -1,5 +1,6 @@
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
-import { isPrivateName, looksSecret, maskedText } from "../text/secret-like.ts";
+import { mayBeSecretName } from "../../../text/secret-names.ts";
+import { looksSecret, maskedText } from "../text/secret-like.ts";
 import { collectionOf, requestItem } from "./curl-collection.ts";
 import { readCurlCommand } from "./curl-request.ts";
 
@@ -87,7 +88,7 @@ function plainValue(name: string, written: string): string {
   const value = double ?? single ?? bare ?? "";
   // The address of a server for logins is not a credential.
   if (/^https?:\/\/[^?#@]*$/i.test(value) && !/[$`]/.test(value)) return value;
-  return /[$`]/.test(value) || /\/\/[^/?#]*@/.test(value) || isPrivateName(name) || looksSecret(value) ? "" : value;
+  return /[$`]/.test(value) || /\/\/[^/?#]*@/.test(value) || mayBeSecretName(name) || looksSecret(value) ? "" : value;
 }
 
 /** The last line of a command: quotes are closed there, and nothing says that it goes on. */

@@ -4,7 +4,8 @@ import { collectionOf, jsonText, requestItem } from "./curl-collection.ts";
 import type { CurlRequest } from "./curl-request.ts";
 import type { RecordedRequests } from "./curls-collection.ts";
 import { jsonSample } from "../text/json-sample.ts";
-import { isSecretName, looksSecret } from "../text/secret-like.ts";
+import { isSecretName } from "../../../text/secret-names.ts";
+import { looksSecret } from "../text/secret-like.ts";
 import { apiEntries, type HarEntry } from "./har-entries.ts";
 import { pathGroups, type PathGroup } from "./path-groups.ts";
 

@@ -46,12 +46,13 @@ function readEntry(value: unknown): HarEntry | undefined {
   const { request, response } = isRecord(value) ? value : {};
   if (!isRecord(request) || typeof request["url"] !== "string" || !URL.canParse(request["url"])) return undefined;
   const url = new URL(request["url"]);
-  if (!/^https?:$/.test(url.protocol)) return undefined;
+  const method = textOf(request["method"], "").trim().toUpperCase();
+  if (!/^https?:$/.test(url.protocol) || method === "") return undefined;
   const answer = isRecord(response) ? response : {};
   const content = isRecord(answer["content"]) ? answer["content"] : {};
   const post = isRecord(request["postData"]) ? request["postData"] : undefined;
   return {
-    method: textOf(request["method"], "GET").toUpperCase(),
+    method,
     url,
     headers: pairsOf(request["headers"]).map(([name, each]) => [name.toLowerCase(), each]),
     body: post && bodyOf(post),
@@ -86,6 +87,7 @@ function textOf(value: unknown, otherwise: string): string {
 
 function reasonAgainst({ method, url, status, answer }: HarEntry, entry: unknown): string | undefined {
   if (method === "OPTIONS") return "are preflights of a browser";
+  if (/^#(?:\{|%7b)/i.test(url.hash)) return "have an address that was cut at #";
   const kind = isRecord(entry) ? textOf(entry["_resourceType"], "") : "";
   if (STATIC_KIND.test(kind)) return "are files of a page or streams";
   if (STATIC_TYPE.test(answer.type) || (method === "GET" && STATIC_FILE.test(url.pathname))) {

@@ -1,7 +1,6 @@
 import { messageOf } from "../../../errors/nexus-error.ts";
-import { sha256 } from "../../../text/digest.ts";
 import { visible } from "../../../text/visible.ts";
-import { MAX_DOCUMENT_LENGTH, type LoadedDocument } from "../parse-document.ts";
+import { MAX_DOCUMENT_LENGTH, withoutCredentials, type LoadedDocument } from "../parse-document.ts";
 import { checkSize, readXmlNodes, XSD, type XmlNode } from "./xml-nodes.ts";
 
 /** The namespace of the elements around the files of a bundle. */
@@ -85,7 +84,7 @@ export async function bundleWsdl(document: LoadedDocument, name: string, source:
   }
   const all = [...document.remarks, ...new Set(remarks)];
   const text = parts.size === 1 ? main : bundled([...parts.values()]);
-  return { ...document, text, sha256: sha256(text), remarks: all };
+  return withoutCredentials({ ...document, text, remarks: all });
 }
 
 async function readPart(source: PartSource, name: string): Promise<string> {

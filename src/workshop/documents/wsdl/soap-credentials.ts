@@ -1,5 +1,6 @@
 import type { SchemaFacts } from "../api-facts.ts";
-import { isAccountName, isSecretName } from "../text/secret-like.ts";
+import { isCredentialName } from "../../../text/secret-names.ts";
+import { isAccountName } from "../text/secret-like.ts";
 
 /** Names of elements that hold credentials. */
 const HOLDER =
@@ -26,10 +27,10 @@ export function credentialsIn(
   if (facts.properties.size === 0 || facts.properties.size > 8) return undefined;
   const members = [...facts.properties].map(([key, read]) => ({ key, facts: read() }));
   const texts = members.filter((member) => isSingle(member.facts));
-  const secret = texts.find(({ key }) => isSecretName(key));
+  const secret = texts.find(({ key }) => isCredentialName(key));
   if (!secret || (!HOLDER.test(name) && !HOLDER.test(facts.name ?? ""))) return undefined;
   if (texts.length !== members.length) return undefined;
-  return new Map(texts.map(({ key }) => [key, { name: key, isPublic: !isSecretName(key) }]));
+  return new Map(texts.map(({ key }) => [key, { name: key, isPublic: !isCredentialName(key) }]));
 }
 
 function isOwnerName(name: string): boolean {
@@ -52,13 +53,13 @@ export class CredentialCensus {
    * What a member of a request is: a `secret` that nearly all requests have, something that may be one, or an argument.
    */
   judge(operation: string, member: string, siblings: readonly string[]): "secret" | "doubtful" | "argument" {
-    const hasPassword = siblings.some((name) => isSecretName(name) && !SESSION.test(name));
-    if (!isSecretName(member) && !(isOwnerName(member) && hasPassword)) return "argument";
+    const hasPassword = siblings.some((name) => isCredentialName(name) && !SESSION.test(name));
+    if (!isCredentialName(member) && !(isOwnerName(member) && hasPassword)) return "argument";
     if (ABOUT_CREDENTIALS.test(operation)) return "argument";
     if (SESSION.test(member) && this.#hasLogin) return "doubtful";
     const share = (this.#counts.get(member) ?? 0) / Math.max(1, this.#operations);
     const isCommon = share >= 0.5 && (this.#counts.get(member) ?? 0) >= 2;
-    if (!isCommon) return isSecretName(member) ? "doubtful" : "argument";
+    if (!isCommon) return isCredentialName(member) ? "doubtful" : "argument";
     return "secret";
   }
 }

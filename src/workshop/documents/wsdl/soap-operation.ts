@@ -6,7 +6,7 @@ import type {
   ParameterFacts,
   SchemaFacts,
 } from "../api-facts.ts";
-import { isSecretName } from "../text/secret-like.ts";
+import { isCredentialName } from "../../../text/secret-names.ts";
 import { childrenOf, type XmlNode } from "./xml-nodes.ts";
 import { WSDL, type WsdlDefinitions, type Port } from "./definitions.ts";
 import { anchorFacts, envelopeFacts, EnvelopeReader, freeKey, Unusable, type EnvelopeMembers } from "./envelope.ts";
@@ -225,7 +225,7 @@ function withSecrets(request: EnvelopeMembers, operation: string, { census }: Op
     }
     const judged = isSingle(facts) && facts.types[0] === "string" ? census.judge(operation, key, siblings) : "argument";
     if (judged === "secret") {
-      properties.set(key, () => ({ ...read(), secret: { name: key, isPublic: !isSecretName(key) } }));
+      properties.set(key, () => ({ ...read(), secret: { name: key, isPublic: !isCredentialName(key) } }));
       required.add(key);
     } else if (judged === "doubtful") {
       const doubt = `"${key}" may be a credential; callers give it. Should it be a secret of the server instead?`;

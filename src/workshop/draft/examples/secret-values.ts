@@ -1,15 +1,14 @@
 import { isRecord } from "../../../json/is-record.ts";
-import { isSecretName, looksSecret, maskedText } from "../../documents/text/secret-like.ts";
+import { isSecretName } from "../../../text/secret-names.ts";
+import { LEFT_OUT } from "../../documents/cleaned/credential-text.ts";
+import { looksSecret, maskedText } from "../../documents/text/secret-like.ts";
 
 /** What stands for a credential where no type says what else would fit. */
 const PLACEHOLDER = "<string>";
-/** `token_type`, `passwordUrl`: about a credential, not one. */
-const ABOUT = /(?:type|url|uri|endpoint|name|count|status|state|policy|hint|format)$|expire|expiry/i;
-
 /** Whether a value that a document shows is probably a credential, by itself or by the name of its member. */
 export function isSecretValue(value: unknown, name = ""): boolean {
   if (typeof value !== "string" || value === "" || value === PLACEHOLDER) return false;
-  return looksSecret(value) || (isSecretName(name) && !ABOUT.test(name));
+  return value === LEFT_OUT || looksSecret(value) || isSecretName(name);
 }
 
 /** A value of any form, with placeholders for what is probably a credential. */

@@ -5,12 +5,15 @@ import type {
   SchemaFacts,
   SecuritySchemeFacts,
 } from "../../documents/api-facts.ts";
+import { placeholderIn } from "../../file/model/address-placeholder.ts";
 import { secretNames } from "../../file/model/secret-names.ts";
 import type { SecretsSpec, SignerSpec } from "../../file/model/tool-file.ts";
 import { wordsOf } from "../names/words.ts";
 import type { QuestionList } from "../questions.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import { awsSigner } from "./aws-signer.ts";
+
+const UNKNOWN_TOKEN_URL = "https://login.example.invalid/token";
 
 type Alternative = OperationFacts["security"][number];
 export type BodySecret = NonNullable<SchemaFacts["secret"]>;
@@ -59,6 +62,39 @@ export class SecretsDrafter {
     const name = this.#nameOf(chosen, [...parameters, ...[...body.values()].map(({ name: own }) => ({ name: own }))]);
     this.#sets.set(key, { name, set });
     return name;
+  }
+
+  /**
+   * The operation without the parameters that are also security schemes: they are secrets, which callers do not give. A
+   * scheme whose parameter is required belongs to every request.
+   */
+  withoutSchemeParameters(operation: OperationFacts, tool: string): OperationFacts {
+    let { security } = operation;
+    const parameters = operation.parameters.filter((parameter) => {
+      const scheme = this.#schemeOf(parameter, security);
+      if (scheme === undefined) return true;
+      const isUsed = security.some((each) => each.some((one) => one.scheme === scheme));
+      if (isUsed && !parameter.required) return false;
+      const own = { scheme, scopes: [] };
+      if (isUsed) security = security.filter((each) => each.some((one) => one.scheme === scheme));
+      else if (security.length === 0) security = parameter.required ? [[own]] : [[], [own]];
+      else if (parameter.required) security = security.map((each) => [...each, own]);
+      else {
+        const ask = `The ${parameter.in} parameter "${parameter.name}" is the credential "${scheme}", which the document does not ask for here; the tool does not send it. Does the API need it?`;
+        this.#questions.add(ask, `tools.${tool}.request`, parameter.evidence);
+      }
+      return false;
+    });
+    return parameters.length === operation.parameters.length ? operation : { ...operation, parameters, security };
+  }
+
+  /** The name of the scheme that is sent as this parameter, first one that the operation uses. */
+  #schemeOf({ name, in: place }: ParameterFacts, security: OperationFacts["security"]): string | undefined {
+    const isSame = (one: string) => (place === "header" ? one.toLowerCase() === name.toLowerCase() : one === name);
+    const all = Object.entries(this.#schemes).flatMap(([scheme, facts]) =>
+      facts.kind === "apiKey" && facts.in === place && isSame(facts.name) ? [scheme] : [],
+    );
+    return all.find((scheme) => security.some((each) => each.some((one) => one.scheme === scheme))) ?? all[0];
   }
 
   /** Addresses beside the base that have to be reached for credentials. */
@@ -127,9 +163,9 @@ export class SecretsDrafter {
       case "oauth2": {
         const { clientCredentials } = facts;
         if (clientCredentials && URL.canParse(clientCredentials.tokenUrl)) {
-          const { tokenUrl } = clientCredentials;
           const scope = scopes.length > 0 ? [...scopes] : clientCredentials.scopes.slice(0, 20);
           if (hasAuthorization(set)) return;
+          const tokenUrl = this.#tokenUrl(clientCredentials.tokenUrl, about, facts.evidence);
           set.oauth = {
             grant: "client_credentials",
             tokenUrl,
@@ -158,6 +194,15 @@ export class SecretsDrafter {
         return this.#bearer(set, name);
       }
     }
+  }
+
+  /** The secrets of the client are sent there: an address with a part to fill in is nobody's yet. */
+  #tokenUrl(address: string, about: string, evidence: string): string {
+    const open = placeholderIn(address);
+    if (open === undefined) return address;
+    const ask = `The document does not say the whole address for access tokens: ${open} in ${address.slice(0, 200)} has to be filled in. Write it to tokenUrl of these secrets and to upstream.allow.`;
+    this.#questions.add(ask, about, evidence);
+    return UNKNOWN_TOKEN_URL;
   }
 
   #bearer(set: SecretsSpec, name: string): void {

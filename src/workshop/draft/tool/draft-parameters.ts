@@ -109,6 +109,11 @@ function addParameter(
     questions.add(ask, `types.${pascalCase(tool.split("_"))}Input.fields.${field}`, parameter.evidence);
     shape = TEXT_SHAPE;
     written = undefined;
+  } else if (where === "path" && !isWritable(shape, style, types.types)) {
+    const ask = "The document does not say how this nested value is written in a path; callers write it as text.";
+    questions.add(ask, `types.${pascalCase(tool.split("_"))}Input.fields.${field}`, parameter.evidence);
+    shape = TEXT_SHAPE;
+    written = undefined;
   } else if (!isWritable(shape, style, types.types) || (isPlain && style === "deep")) {
     questions.add(
       "The document does not say how this nested value is written as a parameter; it is sent as JSON.",

@@ -37,8 +37,9 @@ export interface ToolContext extends ToolPlace {
   endpoint: string;
 }
 
-export function draftTool(operation: OperationFacts, context: ToolContext): DraftedTool {
+export function draftTool(described: OperationFacts, context: ToolContext): DraftedTool {
   const { tool: name, types, secrets, base, reader } = context;
+  const operation = secrets.withoutSchemeParameters(described, name);
   const effect = effectOf(operation);
   const title = titleOf(operation, name);
   const { graphql } = operation;

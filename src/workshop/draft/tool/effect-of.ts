@@ -84,7 +84,8 @@ function namedEffect(operation: OperationFacts): Effect {
   return ruleFor(operation)?.effect ?? "write";
 }
 
-function ruleFor({ method, id, path }: OperationFacts): (typeof EFFECT_RULES)[number] | undefined {
+function ruleFor({ method: sent, methodAssumed, id, path }: OperationFacts): (typeof EFFECT_RULES)[number] | undefined {
+  const method = methodAssumed ? "POST" : sent;
   const named = id === undefined ? [] : wordsOf(id.replace(/^.*[.:/#](?=[A-Za-z])/, ""));
   const step = wordsOf(path.replace(/^.*[/.:]/, ""));
   const isParameter = /\{[^{}]*\}$/.test(path);

@@ -35,9 +35,21 @@ export function askAboutPaging(
     const size = Object.keys(query).find((name) => kind !== "cursor" && SIZE.test(name));
     const [field, sized] = [to, size && query[size]].map((value) => (typeof value === "string" ? value : undefined));
     const rest = sized === undefined ? "" : `, size: ${sized}`;
-    const line = `paging: { items: ${lists[0]?.[0]}, ${kind}: { ${from}to: ${field ?? "…"}${rest} } }`;
+    const items = lists[0]?.[0];
+    const line = `paging: { items: ${items}, ${kind}: { ${from}to: ${field ?? "…"}${rest} } }`;
     const ask = `The answer seems to come in pages (by ${kind}). Should the tool gather them? Then add to it: ${line}`;
-    questions.add(ask, `tools.${tool}`, evidence);
+    const isKnown = field !== undefined && (kind !== "cursor" || next !== undefined);
+    const pages = {
+      ...(kind === "cursor" ? { from: next } : {}),
+      to: field,
+      ...(sized === undefined ? {} : { size: sized }),
+    };
+    const paging = { items, [kind]: pages };
+    const choices = [
+      { answer: "no", set: {} },
+      { answer: "yes", set: { paging } },
+    ];
+    questions.add(ask, `tools.${tool}`, evidence, isKnown ? choices : []);
     return;
   }
 }

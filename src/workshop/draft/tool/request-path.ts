@@ -7,8 +7,7 @@ export function requestPath(
   places: ReadonlyMap<string, string>,
   undeclared: (name: string) => string,
 ): { path: string; query: Record<string, string> } {
-  const [whole = ""] = path.split("#", 1);
-  const [before, after] = splitOnce(whole, "?");
+  const [before, after] = splitOnce(path, "?");
   const own = new Map(places);
   const placed = before.replaceAll(/\{([^{}]*)\}|[^{}]+|[{}]/g, (text, name: string | undefined) => {
     if (name === undefined) return fixedText(text);
@@ -33,7 +32,7 @@ function splitOnce(text: string, sign: string): [string, string] {
 function fixedText(text: string): string {
   return (
     text
-      .replaceAll(/[\s\\{}^`|"<>]/g, (sign) => encodeURIComponent(sign))
+      .replaceAll(/[\s\\{}^`|"<>#]/g, (sign) => encodeURIComponent(sign))
       // An encoded dot is a dot, also in a step that goes up.
       .replaceAll(/%2e/gi, ".")
       .replaceAll(/\/\.{1,2}(?=\/|$)/g, "")

@@ -74,7 +74,9 @@ function checkTypes(file: ToolFile, problems: Problems): void {
   const uses = usesOf(file);
   const settings = knownSettings(file);
   // Computed fields of an answer also see the arguments, which depend on the tool.
-  const inputs = joined(...Object.values(file.tools).map((tool) => knownType(file, tool.input)));
+  const inputs = joined(
+    ...[...new Set(Object.values(file.tools).map(({ input }) => input))].map((name) => knownType(file, name)),
+  );
   const around = withMembers({ input: inputs, status: SINGLE });
   for (const [name, { fields, rules }] of Object.entries(file.types)) {
     const own = knownType(file, name);

@@ -6,22 +6,25 @@ import type { FieldSpec, Shape, ToolFile, TypeSpec } from "../model/tool-file.ts
 export function checkRecursion(file: ToolFile, problems: Problems): void {
   const endless = endlessTypes(file);
   const done = new Set<string>();
-  const visit = (name: string, open: readonly string[]): void => {
+  const open = new Set<string>();
+  const visit = (name: string): void => {
     if (done.has(name) || !endless.has(name)) return;
     const type = findType(file, name);
+    open.add(name);
     for (const { at, shape } of type ? neededIn(type) : []) {
       for (const inner of typesIn(shape).filter((each) => endless.has(each))) {
-        if (open.includes(inner)) {
+        if (open.has(inner)) {
           const message = `a ${inner} would have to hold another ${inner}, without end`;
           problems.error(["types", name, ...at], message, "Make it optional, or a list.");
         } else {
-          visit(inner, [...open, inner]);
+          visit(inner);
         }
       }
     }
+    open.delete(name);
     done.add(name);
   };
-  for (const name of endless) visit(name, [name]);
+  for (const name of endless) visit(name);
 }
 
 /** The names of the types of which no finite value exists. */
@@ -31,14 +34,21 @@ function endlessTypes(file: ToolFile): Set<string> {
     if (shape.kind === "object") return !endless.has(shape.type);
     return shape.kind === "union" ? shape.of.some(isFinite) : true;
   };
-  for (let isChanged = true; isChanged;) {
-    isChanged = false;
-    for (const name of endless) {
-      const type = findType(file, name);
-      if (!type || !neededIn(type).every(({ shape }) => isFinite(shape))) continue;
-      endless.delete(name);
-      isChanged = true;
+  const needed = new Map(Object.entries(file.types).map(([name, type]) => [name, neededIn(type)]));
+  const users = new Map<string, string[]>();
+  for (const [name, parts] of needed) {
+    for (const inner of new Set(parts.flatMap(({ shape }) => typesIn(shape)))) {
+      const known = users.get(inner);
+      if (known) known.push(name);
+      else users.set(inner, [name]);
     }
+  }
+  // Those that use a type are looked at again when it is found to be finite; the list grows while it is read.
+  const open = [...endless];
+  for (const name of open) {
+    if (!endless.has(name) || !(needed.get(name) ?? []).every(({ shape }) => isFinite(shape))) continue;
+    endless.delete(name);
+    open.push(...(users.get(name) ?? []));
   }
   return endless;
 }

@@ -11,7 +11,7 @@ import { fieldsTaken } from "../read/uses.ts";
 export function checkRequests(file: ToolFile, problems: Problems): void {
   const used = new Set<string>();
   const types = Object.keys(file.types);
-  const sharing = groupedByInput(file);
+  const taken = takenByInput(file);
   for (const [name, tool] of Object.entries(file.tools)) {
     const path = ["tools", name];
     refer(tool.input, types, "type", [...path, "input"], problems);
@@ -22,7 +22,7 @@ export function checkRequests(file: ToolFile, problems: Problems): void {
     refer(secrets, Object.keys(file.secrets), "set of secrets", [...path, "request", "secrets"], problems);
     if (secrets !== undefined) used.add(secrets);
     checkRequest(file, tool, path, problems);
-    if (tool.request.body !== undefined) checkShared(file, tool, { path, sharing: sharing.get(tool.input) }, problems);
+    if (tool.request.body !== undefined) checkShared(file, tool, { path, taken: taken.get(tool.input) }, problems);
   }
   for (const name of Object.keys(file.secrets)) {
     if (!used.has(name)) problems.warning(["secrets", name], "no request uses these secrets");
@@ -76,29 +76,34 @@ function checkRequest(file: ToolFile, tool: RequestToolSpec, tools: Path, proble
   }
 }
 
-/** The tools with a body by their inputs: files have a thousand tools, so they are not searched for each of them. */
-function groupedByInput(file: ToolFile): Map<string, RequestToolSpec[]> {
-  const groups = new Map<string, RequestToolSpec[]>();
-  for (const [, tool] of requestTools(file)) {
-    if (tool.request.body === undefined) continue;
-    const group = groups.get(tool.input);
-    if (group) group.push(tool);
-    else groups.set(tool.input, [tool]);
+/** The most fields that are reported for one tool. */
+const MOST_SHARED = 20;
+
+/** For the input of tools with a body: the fields that any of them takes out of it. */
+function takenByInput(file: ToolFile): Map<string, Set<string>> {
+  const taken = new Map<string, Set<string>>();
+  for (const [, { input, request }] of requestTools(file)) {
+    if (request.body === undefined) continue;
+    const known = taken.get(input) ?? new Set();
+    taken.set(input, known);
+    for (const field of fieldsTaken(request)) known.add(field);
   }
-  return groups;
+  return taken;
 }
 
 /** A field that one tool takes out of the body is not in the body of the others either. */
 function checkShared(
   file: ToolFile,
   tool: RequestToolSpec,
-  { path, sharing = [] }: { path: Path; sharing: readonly RequestToolSpec[] | undefined },
+  { path, taken = [] }: { path: Path; taken: Iterable<string> | undefined },
   problems: Problems,
 ): void {
-  if (sharing.length < 2 || !fieldsOf(file, tool.input)) return;
-  const own = fieldsTaken(tool.request);
-  for (const field of new Set(sharing.flatMap(({ request }) => fieldsTaken(request)))) {
-    if (own.includes(field) || file.types[tool.input]?.fields[field]?.wire !== false) continue;
+  if (!fieldsOf(file, tool.input)) return;
+  const own = new Set(fieldsTaken(tool.request));
+  let found = 0;
+  for (const field of taken) {
+    if (own.has(field) || file.types[tool.input]?.fields[field]?.wire !== false) continue;
+    if (++found > MOST_SHARED) return;
     const message = `"${field}" is not sent: another tool with this input has it outside of the body`;
     problems.warning(
       [...path, "input"],

@@ -4,6 +4,9 @@ import { requestTools } from "../model/request-tools.ts";
 import type { FieldSpec, RequestToolSpec, ToolFile } from "../model/tool-file.ts";
 import { fieldsTaken } from "../read/uses.ts";
 
+/** A tool is compared with so many before it: comparing thousands in pairs would take too long. */
+const MOST_COMPARED = 100;
+
 /** What a request must have, by its place and name; with its value if that is always the same. */
 type Marks = Map<string, string | undefined>;
 
@@ -27,7 +30,7 @@ export function checkSameRequests(file: ToolFile, problems: Problems): void {
 
 function reportSame(tools: readonly ComparedTool[], problems: Problems): void {
   tools.forEach((tool, index) => {
-    const same = tools.slice(0, index).find((other) => !isDifferent(tool, other));
+    const same = tools.slice(Math.max(0, index - MOST_COMPARED), index).find((other) => !isDifferent(tool, other));
     if (!same) return;
     const message = `its requests cannot be told from those of ${same.name}, so the fake may answer for either`;
     const hint = "Give one of them a parameter or a body member that is required or constant.";

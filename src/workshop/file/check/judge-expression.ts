@@ -5,6 +5,9 @@ import { signatureOf, type Provider } from "../../expression/functions.ts";
 import { ANYTHING, SINGLE, type KnownValue } from "./known-value.ts";
 import { oneOf } from "../read/part.ts";
 
+/** At most this many names are listed in a hint. */
+const MAX_LISTED = 100;
+
 /** A part of an expression that has no meaning in its place. */
 export interface Misnomer {
   message: string;
@@ -136,20 +139,21 @@ class Judge {
     const [word, other] = left.kind === "literal" ? [left.value, b] : right.kind === "literal" ? [right.value, a] : [];
     if (typeof word !== "string" || other?.kind !== "single" || !other.names || other.names.includes(word)) return;
     const meant = nearestName(word, other.names);
-    this.#add(
-      `"${word}" is never equal to it`,
-      meant ? `Did you mean "${meant}"?` : `It can be ${oneOf(other.names)}.`,
-    );
+    this.#add(`"${word}" is never equal to it`, meant ? `Did you mean "${meant}"?` : listed("It can be", other.names));
   }
 
   #unknown(message: string, name: string, known: readonly string[]): void {
     const meant = nearestName(name, known);
-    this.#add(message, meant ? `Did you mean "${meant}"?` : known.length > 0 ? `There is ${oneOf(known)}.` : undefined);
+    this.#add(message, meant ? `Did you mean "${meant}"?` : listed("There is", known));
   }
 
   #add(message: string, hint?: string): void {
     this.found.push({ message, ...(hint === undefined ? {} : { hint }) });
   }
+}
+
+function listed(begin: string, names: readonly string[]): string | undefined {
+  return names.length > 0 && names.length <= MAX_LISTED ? `${begin} ${oneOf(names)}.` : undefined;
 }
 
 function memberOf(value: KnownValue, name: string): KnownValue | undefined {

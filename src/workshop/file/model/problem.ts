@@ -10,6 +10,14 @@ export interface Problem extends Place {
   severity: "error" | "warning";
 }
 
+/** The rest of a file with so many errors is not read: each may be compared with all names of the file. */
+const MOST_ERRORS = 1_000;
+
+/** Ends the reading of a file. Its problems are those that were found. */
+export class TooManyErrors extends Error {
+  override readonly name = "TooManyErrors";
+}
+
 export type Path = readonly (string | number)[];
 
 /** The problems of one file with their places. */
@@ -17,6 +25,7 @@ export class Problems {
   readonly #root: SourceNode;
   readonly #found: Problem[] = [];
   readonly #known = new Set<string>();
+  #errors = 0;
 
   constructor(root: SourceNode) {
     this.#root = root;
@@ -52,7 +61,7 @@ export class Problems {
   }
 
   get hasErrors(): boolean {
-    return this.#found.some(({ severity }) => severity === "error");
+    return this.#errors > 0;
   }
 
   /** In the order of the file. */
@@ -65,6 +74,14 @@ export class Problems {
     if (this.#known.has(key)) return;
     this.#known.add(key);
     this.#found.push(problem);
+    if (problem.severity === "error" && ++this.#errors > MOST_ERRORS) this.#end();
+  }
+
+  #end(): never {
+    const last = this.#found.pop();
+    const message = `the rest was not checked: there are more than ${MOST_ERRORS} errors`;
+    this.#found.push({ line: last?.line ?? 1, column: last?.column ?? 1, path: "", message, severity: "error" });
+    throw new TooManyErrors(message);
   }
 
   #placeOf(path: Path): Place {

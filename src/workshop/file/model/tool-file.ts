@@ -152,6 +152,8 @@ export interface TypeSpec {
   additional?: Shape;
   /** The type is one of several others; then it has no fields. */
   union?: UnionShape;
+  /** Also that of its fields and rules that have none of their own. Absent if there is none. */
+  evidence?: string[];
 }
 
 /** A condition on a value of the type, beyond those of its fields. */

@@ -11,6 +11,9 @@ export interface WholeTypes {
   ownerOf(type: string, field: string): string;
 }
 
+/** Fields and rules of all types, with those that they include: types that include each other grow without bound. */
+const MOST_MEMBERS = 200_000;
+
 /**
  * Adds what types include: fields and rules of other types come first, a field of the same name replaces an included
  * one in its place.
@@ -21,6 +24,7 @@ export function withIncluded(types: Readonly<Record<string, TypeSpec>>, part: Pa
   const done = new Map<string, TypeSpec>();
   const owners = new Map<string, Map<string, string>>();
   const included = new Set<string>();
+  let members = 0;
 
   const whole = (name: string, open: readonly string[]): TypeSpec | undefined => {
     const known = done.get(name);
@@ -37,6 +41,11 @@ export function withIncluded(types: Readonly<Record<string, TypeSpec>>, part: Pa
       const base = baseOf(item, other, [...open, name]);
       if (!base) continue;
       included.add(other);
+      members += Object.keys(base.fields).length + base.rules.length;
+      if (members > MOST_MEMBERS) {
+        item.error(`the types would have more than ${MOST_MEMBERS} fields and rules with those that they include`);
+        break;
+      }
       for (const [field, spec] of Object.entries(base.fields)) {
         fields.set(field, spec);
         owner.set(field, owners.get(other)?.get(field) ?? other);

@@ -26,13 +26,14 @@ function readUnionType(part: Part, known: Known): TypeSpec {
     part.part(key).keyError(`${key} belongs to the alternatives`, "Write it at the types that oneOf names.");
   }
   part.members([...KEYS, ...UNION_KEYS]);
-  readEvidence(part.part("evidence"), known.documents);
+  const evidence = readEvidence(part.part("evidence"), known.documents);
   return present({
     description: part.part("description").text(),
     xml: {},
     fields: {},
     rules: [],
     union: readUnion(part, (item) => readInner(item, known)),
+    evidence: evidence.length === 0 ? undefined : evidence,
   });
 }
 
@@ -62,6 +63,7 @@ function readType(part: Part, known: Known): TypeSpec {
       .items()
       .map((rule) => readRule(rule, known, evidence)),
     additional: part.has("additional") ? readInner(part.part("additional"), known) : undefined,
+    evidence: evidence.length === 0 ? undefined : evidence,
   });
 }
 

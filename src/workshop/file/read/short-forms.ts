@@ -61,6 +61,7 @@ class Likenesses {
   readonly #path: Path;
   readonly #misuses: Misuse[];
   readonly #known = new Map<string, SourceNode>();
+  #takenOver = 0;
 
   constructor(path: Path, misuses: Misuse[]) {
     this.#path = path;
@@ -85,6 +86,14 @@ class Likenesses {
     });
   }
 
+  #patched(base: SourceNode, patch: SourceNode, path: Path): SourceNode {
+    this.#takenOver += base.kind === "object" ? base.members.length : 0;
+    if (this.#takenOver <= MOST_TAKEN_OVER) return patched(base, patch);
+    const message = `the examples and checks of a tool take over more than ${MOST_TAKEN_OVER} members of others`;
+    if (!this.#misuses.some((known) => known.message === message)) this.#misuses.push({ path, message });
+    return patch;
+  }
+
   #item(item: SourceNode, path: Path, given: string): SourceNode {
     const like = findMember(item, "like");
     if (item.kind !== "object" || !like) return item;
@@ -93,17 +102,22 @@ class Likenesses {
     const base = this.#known.get(name);
     const own = findMember(item, given);
     if (!base) {
-      const near = nearestName(name, [...this.#known.keys()]);
+      const near = this.#misuses.length < MOST_ADVISED ? nearestName(name, [...this.#known.keys()]) : undefined;
       this.#misuses.push({
         path,
         message: `no example or check before it is called "${name}"`,
         hint: near === undefined ? "Write the title of an example or the name of a check." : `Did you mean "${near}"?`,
       });
     }
-    const node = base && own ? patched(base, own.node) : (base ?? own?.node ?? like.node);
+    const node = base && own ? this.#patched(base, own.node, path) : (base ?? own?.node ?? like.node);
     return { ...item, members: [...members, { key: given, place: like.place, node }] };
   }
 }
+
+/** A comparison with all names is made for so many unknown ones. */
+const MOST_ADVISED = 100;
+/** Members that are taken over in all maps of a tool: maps that are like each other grow without bound. */
+const MOST_TAKEN_OVER = 100_000;
 
 /** As a JSON Merge Patch (RFC 7396): maps are merged, null removes a member, anything else replaces. */
 function patched(base: SourceNode, patch: SourceNode): SourceNode {

@@ -110,3 +110,58 @@ test("of tokens that are replaced often, the ones in use are masked, and no more
   expect(redaction.in(token(0))).toBe(token(0));
   expect(redaction.isAbsentFrom(JSON.stringify({ id: token(1_999) }))).toBe(false);
 });
+
+const KEY = "Tk-5f0c/2b7e+91d34";
+const INSIDE = [0, 1, 2, 3, 4].map((before) => Buffer.from(`${"user:".slice(0, before)}${KEY}, and more`));
+
+test.each<[way: string, form: string]>([
+  ["large letters", KEY.toUpperCase()],
+  ["small letters", KEY.toLowerCase()],
+  ["hexadecimal digits", Buffer.from(KEY).toString("hex")],
+  ["large hexadecimal digits", Buffer.from(KEY).toString("hex").toUpperCase()],
+  ["a longer text in hexadecimal digits", Buffer.from(`user:${KEY}!`).toString("hex")],
+  ["letters with joiners of no width", Array.from(KEY).join("\u200b")],
+  ["letters with one soft hyphen", `${KEY.slice(0, 4)}\u00ad${KEY.slice(4)}`],
+  ["letters with tags and marks", `${KEY.slice(0, 4)}\u{e0041}\u2060\ufeff${KEY.slice(4)}`],
+  ["an address with joiners", Array.from(encodeURIComponent(KEY)).join("\u200d")],
+  ...INSIDE.map((text) => ["a longer text in Base64", text.toString("base64")] as [string, string]),
+  ...INSIDE.map((text) => ["a longer text in Base64 of addresses", text.toString("base64url")] as [string, string]),
+])("a secret that upstream repeats in %s is masked (X9)", (_, form) => {
+  const redaction = hiding(KEY);
+  const shown = redaction.in(`before ${form} after`);
+  expect(shown).toMatch(/^before .*•••.* after$/u);
+  expect(shown.length).toBeLessThan(`before ${form} after`.length - KEY.length / 2);
+  expect(redaction.inAll({ a: [form] })).not.toEqual({ a: [form] });
+  expect(redaction.isAbsentFrom(JSON.stringify({ a: [form] }))).toBe(false);
+});
+
+test("ordinary texts stay as they are beside secrets in other forms", () => {
+  const redaction = hiding(KEY, "0000", "pin42", "partner");
+  const text = "30303030 pins, a Partn er, 70696e3432, \u200bsoft\u00adly, 👩‍👩‍👧 and naïve";
+  expect(redaction.in(text)).toBe(text);
+  expect(hiding(KEY).isAbsentFrom(JSON.stringify({ text }))).toBe(true);
+});
+
+test("a text with characters that cannot be seen keeps them around what is masked", () => {
+  const form = Array.from(KEY).join("\u200b");
+  expect(hiding(KEY).in(`a\u200bb ${form} c\u200bd ${KEY} e\u200b`)).toBe("a\u200bb ••• c\u200bd ••• e\u200b");
+});
+
+test("the time to mask a text is linear in its length", () => {
+  const redaction = hiding(KEY, "partner-name", "0000");
+  const units = [
+    "5f0c",
+    "\u200b",
+    "T\u200b",
+    "a".repeat(50),
+    "%5",
+    "\\u005",
+    Buffer.from(KEY).toString("base64").slice(0, 12),
+  ];
+  for (const unit of units) {
+    const text = unit.repeat(Math.ceil(2_000_000 / unit.length));
+    const start = performance.now();
+    redaction.in(text);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  }
+});

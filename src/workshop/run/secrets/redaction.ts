@@ -1,4 +1,5 @@
 import { MASK, SHORT_SECRET } from "../../../text/mask-secrets.ts";
+import { hasInvisible, replaceInvisibly, withoutInvisible } from "../../../text/invisible.ts";
 import { isDate, isDateTime } from "../../expression/calendar.ts";
 import { textOf } from "../../expression/arithmetic.ts";
 import { secretPattern } from "./secret-forms.ts";
@@ -12,7 +13,9 @@ export type Show = (text: string, value?: unknown) => string;
 const MOST_TOKENS = 16;
 
 /**
- * Masks credentials in everything that leaves: unchanged, and in every form in which they were sent or may come back.
+ * Masks credentials in everything that leaves: unchanged, and in every form in which they were sent or may come back: encoded
+ * as in addresses, markup, JSON and Base64, in any case, and with characters in between that cannot be seen. From six
+ * characters on, also in hexadecimal digits and inside of a longer text in Base64.
  *
  * `HiddenValues` does not replace it. It decodes a text before it searches: that finds values across line breaks, inside
  * Base64 and in pieces of a stream, as processes print them, but not in markup, and it takes six times as long. Every
@@ -55,9 +58,10 @@ export class Redaction {
 
   #changed(added: string): void {
     const value = added.trim();
+    const seen = withoutInvisible(value);
     if (value.length < SHORT_SECRET) this.#short.add(value);
     // Several blanks may come back as one.
-    this.#shortest = Math.min(this.#shortest, value.replaceAll(/\s+/g, " ").length);
+    this.#shortest = Math.min(this.#shortest, (seen || value).replaceAll(/\s+/g, " ").length);
     this.#pattern = this.#longPattern = undefined;
   }
 
@@ -77,7 +81,8 @@ export class Redaction {
   isAbsentFrom(json: string): boolean {
     if (json.length < this.#shortest) return true;
     if (this.#short.size > 0) return false;
-    return json.search(this.#searched()) === -1;
+    if (json.search(this.#searched()) !== -1) return false;
+    return !hasInvisible(json) || withoutInvisible(json).search(this.#searched()) === -1;
   }
 
   /**
@@ -117,7 +122,8 @@ export class Redaction {
 
 /** Hardly any text has a secret, and to search for one takes less time than to replace none. */
 function masked(text: string, pattern: RegExp): string {
-  return text.search(pattern) === -1 ? text : text.replace(pattern, MASK);
+  const shown = text.search(pattern) === -1 ? text : text.replace(pattern, MASK);
+  return hasInvisible(shown) ? replaceInvisibly(shown, pattern, MASK) : shown;
 }
 
 /** Whether upstream cannot write free text there. */

@@ -1,4 +1,5 @@
-import { isAccountName, isSecretName } from "../../text/secret-like.ts";
+import { isCredentialName } from "../../../../text/secret-names.ts";
+import { isAccountName } from "../../text/secret-like.ts";
 import { addDoubt } from "../fields/apply-row.ts";
 import { pathOf, type FieldNode } from "../fields/field-node.ts";
 import type { Outline } from "../outline.ts";
@@ -28,7 +29,7 @@ export function markBodyCredentials(descriptions: readonly OperationDescription[
     if (ABOUT_CREDENTIALS.test(description.endpoint.path)) continue;
     const isKnown = (leaf: FieldNode) =>
       stated.has(looseName(leaf.name)) || RECEIVED.test(leaf.description ?? "") || isCommon(leaf.name);
-    const hidden = leaves.filter(({ name }) => isSecretName(name) || PASSWORD_NAMES.test(name));
+    const hidden = leaves.filter(({ name }) => isCredentialName(name) || PASSWORD_NAMES.test(name));
     const secrets = hidden.filter(isKnown);
     for (const leaf of secrets) leaf.secret = { name: leaf.name, isPublic: false };
     for (const leaf of hidden)

@@ -1,5 +1,6 @@
 import type { Evidence, SecuritySchemeFacts } from "../../api-facts.ts";
-import { isAccountName, isSecretName, looksSecret } from "../../text/secret-like.ts";
+import { isCredentialName } from "../../../../text/secret-names.ts";
+import { isAccountName, looksSecret } from "../../text/secret-like.ts";
 import type { LineRange } from "../blocks/manual.ts";
 import type { Outline } from "../outline.ts";
 import type { MessageSample } from "../samples/find-samples.ts";
@@ -60,7 +61,7 @@ export function parameterCredentials({ parameters, rows }: OperationDescription)
 function isSecret(name: string, row: FieldRow | undefined, place: string): boolean {
   if (row?.secret !== undefined) return row.secret;
   if (place === "header" && /^(?:proxy-)?authorization$/i.test(name)) return true;
-  if (SECRET_NAMES.test(name) || isSecretName(name)) return !/^(?:next|page|continuation)/i.test(name);
+  if (SECRET_NAMES.test(name) || isCredentialName(name)) return !/^(?:next|page|continuation)/i.test(name);
   if (
     /^(?:your |the )?(?:\w+ ){0,2}(?:api[- ]?key|access[- ]token|password|secret key|pin)\b/i.test(
       row?.description ?? "",
@@ -110,7 +111,7 @@ export function statedCredentials(
     for (const { name, value, line } of sample.headers) {
       if (sample.side !== "request") continue;
       if (/^authorization$/i.test(name)) add(schemeOf(value, evidenceOf(line)));
-      else if (isSecretName(name) || looksSecret(value) || isSecretPlaceholder(value))
+      else if (isCredentialName(name) || looksSecret(value) || isSecretPlaceholder(value))
         add({ name, facts: { kind: "apiKey", in: "header", name, evidence: evidenceOf(line) } });
     }
   }
@@ -176,7 +177,7 @@ function keysIn(text: string, evidence: Evidence, isAbout: boolean): ApiKey[] {
     .map(([, quoted, plain, word]) => quoted ?? plain ?? word ?? "")
     .filter((name) => name !== "" && !(place === "header" && OTHER_HEADERS.test(name)));
   const isKey = (name: string) =>
-    isSecretName(name) || SECRET_NAMES.test(name) || /key|token|auth|secret|sign/i.test(name);
+    isCredentialName(name) || SECRET_NAMES.test(name) || /key|token|auth|secret|sign/i.test(name);
   const isOther = (name: string) =>
     isAccountName(name) || (place === "header" ? name.includes("-") : isNextTo(text, name));
   const keys = [...new Set(names)].filter((name) =>

@@ -46,11 +46,8 @@ export function actionMentions(
   const wire = own[0]?.name ?? name;
   const found = [...byValue].flatMap(([value, each]) => {
     const where = each.find((use) => use.sentIn !== undefined)?.sentIn ?? sentIn ?? "query";
-    const method =
-      each.find((use) => use.method !== undefined)?.method ??
-      given.usualMethod ??
-      explicit ??
-      (where === "body" ? "POST" : "GET");
+    const stated = each.find((use) => use.method !== undefined)?.method ?? given.usualMethod ?? explicit;
+    const method = stated ?? (where === "body" ? "POST" : "GET");
     const isElsewhere = each.some(({ kind }) => kind === "heading" || kind === "table");
     return each.map(({ index, place, kind, isSubject, query, purpose }): Mention => ({
       method,
@@ -61,6 +58,7 @@ export function actionMentions(
       place,
       kind,
       isSubject: isSubject && (kind !== "text" || !isElsewhere),
+      ...(stated === undefined ? { isAssumed: true } : {}),
       action: { name: wire, value, sentIn: where },
       ...(purpose === undefined ? {} : { purpose }),
     }));

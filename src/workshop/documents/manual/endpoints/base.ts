@@ -1,9 +1,13 @@
 import type { ServerFacts } from "../../api-facts.ts";
 import type { CodeBlock, LineRange } from "../blocks/manual.ts";
+import { PART, withBraces } from "./address-parts.ts";
 import { plainText, type Outline } from "../outline.ts";
 import type { Endpoint } from "./endpoints.ts";
 
-const URL_TEXT = /https?:\/\/[\w.{}<>-]+(?::\d+)?(?:\/[\w.~%{}<>/-]*)?/g;
+const URL_TEXT = new RegExp(
+  String.raw`https?:\/\/:?(?:${PART}|(?!${PART})[\w.{}<>$%…-])+(?::(?:\d+|[A-Za-z_]\w*|${PART}))?(?:\/(?:${PART}|(?!${PART})[\w.~%{}<>/$…-]|(?<=\/):(?=\w))*)?`,
+  "g",
+);
 const SAYS_BASE =
   /\b(?:base|root|basis|api|service|server|production|live|gateway|sandbox|test|staging)[- ]?(?:url|uri|address|path|endpoint|host|adresse|server|system|environment)?\b[^.\n]{0,60}$|(?:all (?:requests|calls|urls|endpoints|paths)|requests (?:are sent|go)|available (?:at|under)|relative to|reached (?:at|under)|erreichbar unter|alle (?:aufrufe|anfragen))[^.\n]{0,80}$/i;
 /** With a slash at its end, a labelled address is one that others are relative to. */
@@ -43,7 +47,7 @@ export function statedServers(outline: Outline): ServerFacts[] {
         )
           continue;
         if (/[?]/.test(text.charAt(match.index + match[0].length))) continue;
-        const url = address.replaceAll(/<([\w-]+)>/g, "{$1}");
+        const url = completed(address);
         if (found.length < 10 && !found.some((each) => each.url === url)) {
           found.push({
             url,
@@ -58,6 +62,12 @@ export function statedServers(outline: Outline): ServerFacts[] {
   return [...found.filter(({ isTest }) => !isTest), ...found.filter(({ isTest }) => isTest)].map(
     ({ isTest, ...server }) => (isTest ? { ...server, description: "for tests" } : server),
   );
+}
+
+/** With placeholders in braces. */
+function completed(address: string): string {
+  const [, scheme = "", host = "", path = ""] = /^(https?:\/\/)([^/]*)(.*)$/s.exec(address) ?? [];
+  return scheme + withBraces(host, "host") + withBraces(path, "path");
 }
 
 /** An address alone in an item or a paragraph is what the text before it announces. */
@@ -83,10 +93,10 @@ export function likelyServer(outline: Outline): ServerFacts | undefined {
     const text = block.text.slice(0, 5_000);
     for (const match of text.matchAll(URL_TEXT)) {
       const around = text.slice(Math.max(0, match.index - 80), match.index + match[0].length);
-      const url = match[0].replace(/[.,;:]+$/, "").replaceAll(/<([\w-]+)>/g, "{$1}");
+      const url = match[0].replace(/[.,;:]+$/, "");
       if (NOT_THE_API.test(around) || /[?]/.test(text.charAt(match.index + match[0].length))) continue;
       if (/\.(?:html?|pdf|xsd|json|ya?ml|png)$|^https?:\/\/www\.[^/]+\/?$/i.test(url)) continue;
-      return { url, isGuess: true, variables: [], evidence: outline.manual.evidence(block.place) };
+      return { url: completed(url), isGuess: true, variables: [], evidence: outline.manual.evidence(block.place) };
     }
   }
   return undefined;

@@ -1,3 +1,4 @@
+import { originIn } from "./address-parts.ts";
 import type { Mention } from "./mentions.ts";
 import type { ChosenAction } from "./actions.ts";
 import { looseName, singularWords } from "../words.ts";
@@ -9,6 +10,10 @@ export interface Endpoint {
   path: string;
   /** `/orders/17`, if nothing else shows that it has a parameter. */
   shown?: string;
+  /** No place says the method. */
+  isOpen?: true;
+  /** The method is that of an address alone. */
+  isAssumed?: true;
   /** Undefined: relative to the base address of the manual. */
   origin?: string;
   mentions: Mention[];
@@ -26,7 +31,11 @@ export function endpointKey({ method, path, action }: Pick<Endpoint, "method" | 
 }
 
 /** Endpoints of the mentions: concrete addresses such as `/orders/17` belong to `/orders/{id}`. */
-export function endpointsOf(mentions: readonly Mention[], base: string | undefined, usualMethod = "GET"): Endpoint[] {
+export function endpointsOf(
+  mentions: readonly Mention[],
+  base: string | undefined,
+  usualMethod: string | undefined,
+): Endpoint[] {
   const known = new Map<string, Endpoint>();
   const relative = mentions.map((mention) => ({ mention, ...belowBase(mention, base) }));
   const templates = relative.filter(({ path }) => path.includes("{") || !hasId(path));
@@ -38,25 +47,32 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
     index.set(key, list);
     if (path.includes("{") && !list.includes(path) && list.length < 2_000) list.push(path);
   }
-  const methods = new Map(
-    relative.flatMap(({ mention, path }) => (mention.method === undefined ? [] : [[path, mention.method] as const])),
-  );
-  for (const { mention, path, origin } of relative) {
-    // The same address with a method elsewhere; otherwise the usual one.
-    const method = mention.method ?? methods.get(path) ?? usualMethod;
+  const wholes = relative.map(({ mention, path, origin }) => {
     const template = templateFor(path, index.get(`${path.split("/").length}`) ?? [], mention.kind);
-    const whole = template ?? withIds(path);
-    const shape = whole.replaceAll(/\{[^{}]*\}/g, "{}");
+    return { mention, path, origin, template, whole: template ?? withIds(path) };
+  });
+  const methods = new Map(
+    wholes
+      .toSorted((one, other) => Number(other.mention.isAssumed ?? false) - Number(one.mention.isAssumed ?? false))
+      .flatMap(({ mention, whole }) => (mention.method === undefined ? [] : [[shape(whole), mention.method] as const])),
+  );
+  for (const { mention, path, origin, template, whole } of wholes) {
+    // The same address with a method elsewhere; otherwise the usual one. None is taken by default.
+    const stated = mention.method ?? methods.get(shape(whole)) ?? usualMethod;
+    const method = stated ?? "ANY";
     const { action } = mention;
-    const key = endpointKey({ method, path: shape, ...(action ? { action } : {}) });
+    const key = endpointKey({ method, path: shape(whole), ...(action ? { action } : {}) });
     const endpoint = known.get(key);
     if (endpoint) {
       endpoint.mentions.push(mention);
+      if (mention.method !== undefined && !mention.isAssumed) delete endpoint.isAssumed;
       if (origin !== undefined) endpoint.origin ??= origin;
     } else
       known.set(key, {
         method,
         path: whole,
+        ...(stated === undefined ? { isOpen: true } : {}),
+        ...(mention.isAssumed ? { isAssumed: true } : {}),
         ...(template === undefined && whole !== path ? { shown: path } : {}),
         ...(origin === undefined ? {} : { origin }),
         ...(action ? { action } : {}),
@@ -70,12 +86,15 @@ export function endpointsOf(mentions: readonly Mention[], base: string | undefin
 }
 
 function belowBase({ origin, path }: Mention, base: string | undefined): { path: string; origin?: string } {
-  if (base === undefined || !URL.canParse(base)) return { path, ...(origin === undefined ? {} : { origin }) };
-  const { origin: host, pathname } = new URL(base);
-  const prefix = pathname.replace(/\/+$/, "");
+  const host = base === undefined ? undefined : originIn(base);
+  if (base === undefined || host === undefined) return { path, ...(origin === undefined ? {} : { origin }) };
+  const prefix = base
+    .slice(host.length)
+    .replace(/[?#].*$/s, "")
+    .replace(/\/+$/, "");
   const isBelow = path === prefix || path.startsWith(`${prefix}/`);
   if (origin === undefined) return { path: prefix !== "" && isBelow ? path.slice(prefix.length) || "/" : path };
-  return origin === host && isBelow ? { path: path.slice(prefix.length) || "/" } : { path, origin };
+  return origin.toLowerCase() === host && isBelow ? { path: path.slice(prefix.length) || "/" } : { path, origin };
 }
 
 function hasId(path: string): boolean {

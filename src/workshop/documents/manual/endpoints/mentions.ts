@@ -1,7 +1,9 @@
 import type { ManualBlock, LineRange } from "../blocks/manual.ts";
 import { plainText, type Outline } from "../outline.ts";
 import { columnsOf } from "../tables/columns.ts";
+import { readCurlCommand, type CurlRequest } from "../../recorded/curl-request.ts";
 import type { ChosenAction } from "./actions.ts";
+import { PART, withBraces } from "./address-parts.ts";
 
 /** A place in the manual that names a request: its method and its address. */
 export interface Mention {
@@ -27,7 +29,8 @@ export interface Mention {
 }
 
 const METHODS = "GET|POST|PUT|PATCH|DELETE|HEAD";
-const ADDRESS = String.raw`(https?:\/\/[^\s\x60"'<>|\\^]*(?:<[\w-]+>[^\s\x60"'<>|\\^]*)*|\/(?:[^\s\x60"'<>|\\^]|<[\w-]+>)*)`;
+// A sign that begins a placeholder is not read in two ways, so that the time stays proportional to the text.
+const ADDRESS = String.raw`((?:https?:\/\/|\/)(?:${PART}|(?!${PART})[^\s\x60"'<>|\\^])*)`;
 const REQUEST = new RegExp(
   String.raw`\b(${METHODS})\b[\x60"*:\s]{1,4}(?:request\s+(?:to|on)\s+|to\s+)?[\x60"]?${ADDRESS}`,
   "g",
@@ -96,7 +99,9 @@ function labelledIn(text: string, index: number, place: LineRange): Mention[] {
   const below = relative && named !== undefined ? targetOf(`/${relative[2] ?? ""}`) : undefined;
   if (below && named !== undefined)
     return [{ method: named.toUpperCase(), ...below, index, place, kind: "text", isSubject: true }];
-  return [...text.matchAll(LABELLED)].flatMap(([whole, method, address = ""]) => {
+  return [...text.matchAll(LABELLED)].flatMap((match) => {
+    const [whole, method] = match;
+    const address = wholeAddress(match[2] ?? "", text, match.index + whole.length);
     if (/base|root|host|docs?\b/i.test(text.slice(Math.max(0, text.indexOf(whole) - 12), text.indexOf(whole) + 14)))
       return [];
     const stated = method ?? methodIn(text);
@@ -144,7 +149,10 @@ const USUAL_METHOD = new RegExp(
 );
 
 function inText(text: string, where: Where): Mention[] {
-  const direct = [...text.matchAll(REQUEST)].map(([, method = "", address = ""]) => ({ method, address }));
+  const direct = [...text.matchAll(REQUEST)].map(({ index, 0: whole, 1: method = "", 2: address = "" }) => ({
+    method,
+    address: wholeAddress(address, text, index + whole.length),
+  }));
   const reversed =
     direct.length > 0 ? [] : [...text.matchAll(REVERSED)].map(([, address = "", method = ""]) => ({ method, address }));
   const pairs = direct.length > 0 ? direct : reversed.length > 0 ? reversed : relativeIn(text);
@@ -152,6 +160,13 @@ function inText(text: string, where: Where): Mention[] {
     const target = targetOf(address);
     return target ? [{ method, ...target, ...where }] : [];
   });
+}
+
+/** The address, with a mark if it goes on with signs that cannot be read: a shorter path is another request. */
+function wholeAddress(address: string, text: string, end: number): string {
+  const rest = text.slice(end, end + 2);
+  const isCut = /^[<>|\\^{]/.test(rest) || (address.endsWith("/") && /^["'`]\w/.test(rest));
+  return isCut ? `${address}…` : address;
 }
 
 /** `Book a shipment (POST book)`, `GET members/{card}`, with nothing after it. */
@@ -257,8 +272,9 @@ function inCode(text: string, index: number, from: number): Mention[] {
       continue;
     }
     const direct = new RegExp(String.raw`^\s*(${METHODS})\s+${ADDRESS}`).exec(line);
+    const end = direct ? direct.index + direct[0].length : 0;
     const bare = direct ? undefined : BARE.exec(line);
-    const address = direct?.[2] ?? bare?.[1];
+    const address = direct?.[2] === undefined ? bare?.[1] : wholeAddress(direct[2], line, end);
     const target = address === undefined ? undefined : targetOf(address);
     if (!target) continue;
     const method = direct?.[1] === undefined ? ({ method: "GET", isAssumed: true } as const) : { method: direct[1] };
@@ -290,27 +306,38 @@ export function endOfCommand(lines: readonly string[], start: number): number {
 }
 
 function inCurl(command: string, where: Where): Mention | undefined {
-  const address = /["']?(https?:\/\/[^\s"'\\]+)/.exec(command)?.[1];
-  const target = address === undefined ? undefined : targetOf(address);
+  const request = curlRequest(command);
+  const shown = new RegExp(String.raw`["']?(https?:\/\/(?:${PART}|(?!${PART})[^\s"'\\])+)`).exec(command);
+  const address = request && /^https?:/i.test(request.url) ? request.url : shown?.[1];
+  const target = address === undefined ? undefined : targetOf(shown?.[1]?.startsWith(address) ? shown[1] : address);
   // A whole path in a variable of a script names no request.
   if (!target || /^\/\{\w+\}$/.test(target.path)) return undefined;
-  const given = /(?:-X|--request)[\s=]*["']?([A-Z]+)/.exec(command)?.[1];
-  const hasData = /\s(?:-d|--data(?:-\w+)?|-F|--form|--json)[\s=]/.test(command) && !/\s(?:-G|--get)\b/.test(command);
-  return {
-    method: given ?? (/\s(?:-I|--head)\b/.test(command) ? "HEAD" : hasData ? "POST" : "GET"),
-    ...target,
-    ...where,
-  };
+  const method = request?.method;
+  return { ...(method !== undefined && KNOWN_METHOD.test(method) ? { method } : {}), ...target, ...where };
+}
+
+const KNOWN_METHOD = new RegExp(`^(?:${METHODS})$`);
+
+function curlRequest(command: string): CurlRequest | undefined {
+  try {
+    return readCurlCommand(command.replace(/^\s*[$>]\s*/, ""));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The parts of an address; placeholders of any style become `{name}`. */
 export function targetOf(address: string): Pick<Mention, "origin" | "path" | "query"> | undefined {
-  const text = address.replace(/[.,;:!]+$/, "").replace(/\)+$/, (ends) => (address.includes("(") ? ends : ""));
-  const [, scheme = "", host = "", rest = ""] = /^(?:(https?:\/\/)([^/?#]+))?(.*)$/s.exec(text) ?? [];
-  if (scheme !== "" && !/^[\w.{}<>:@-]+$/.test(host)) return undefined;
-  const [before = "", after = ""] = rest.split("#")[0]?.split(/\?(.*)/s) ?? [];
-  const path = placeholders(before);
-  if (/[^\w\-./~%!$&'()*+,;=:@{}]/.test(path)) return undefined;
+  const end = /(?<=\/)\.{3}$/.test(address) ? "" : /[.,;:!]+$/;
+  const text = address.replace(end, "").replace(/\)+$/, (ends) => (address.includes("(") ? ends : ""));
+  const [, scheme = "", written = "", rest = ""] = ORIGIN.exec(text) ?? [];
+  const host = withBraces(written, "host");
+  if (scheme !== "" && !/^[\w.{}:@[\]…-]+$/.test(host)) return undefined;
+  const [beforeFragment, fragment] = splitAt(rest, "#");
+  const [before, after = ""] = splitAt(beforeFragment, "?");
+  // What follows # is never sent, so without it the path may be that of another request: it stays, and is asked about.
+  const path = withOpenEnd(withBraces(before, "path")) + (fragment === undefined ? "" : `#${fragment}`);
+  if (/[^\w\-./~%!$&'()*+,;=:@{}…#]/.test(path)) return undefined;
   if (scheme === "" && !/^\/(?:[\w{.~-]|$)/.test(path)) return undefined;
   const query = after
     .split("&")
@@ -323,21 +350,22 @@ export function targetOf(address: string): Pick<Mention, "origin" | "path" | "qu
       return /^[\w.\-$[\]]{1,80}$/.test(plain) ? [{ name: plain, value }] : [];
     });
   return {
-    ...(scheme === "" ? {} : { origin: scheme + host.replaceAll(/[<>{}]/g, "") }),
+    ...(scheme === "" ? {} : { origin: scheme + host }),
     path: path === "" ? "/" : path,
     query,
   };
 }
 
-function placeholders(path: string): string {
-  return path
-    .replaceAll(/\{\{?\s*([^{}]*?)\s*\}?\}/g, (_, name: string) => `{${placeholderName(name)}}`)
-    .replaceAll(/<\s*([^<>]*?)\s*>/g, (_, name: string) => `{${placeholderName(name)}}`)
-    .replaceAll(/(?<=\/):([A-Za-z_]\w*)/g, "{$1}")
-    .replaceAll(/(?<=\/)\[([A-Za-z_]\w*)\]/g, "{$1}")
-    .replaceAll(/(?<=\/)\$([A-Za-z_]\w*)/g, "{$1}");
+const ORIGIN = new RegExp(String.raw`^(?:(https?:\/\/)((?:${PART}|(?!${PART})[^/?#])+))?(.*)$`, "s");
+
+/** What is before and after the first sign. */
+function splitAt(text: string, sign: string): [string, string?] {
+  const at = text.indexOf(sign);
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-function placeholderName(text: string): string {
-  return text.replaceAll(/[^\w]+(\w)/g, (_, next: string) => next.toUpperCase()).replaceAll(/[^\w]/g, "") || "id";
+/** A placeholder that does not end is one that was cut. */
+function withOpenEnd(path: string): string {
+  const at = path.search(/<|\[|\{[^{}]*$/);
+  return at < 0 ? path : `${path.slice(0, at)}…`;
 }

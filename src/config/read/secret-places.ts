@@ -1,0 +1,48 @@
+import { isOAuthCredential } from "../../transport/entry-oauth.ts";
+
+/**
+ * Says by the keys that lead to a text whether it may have a secret. `after-host`: in an address, in its path and its
+ * query.
+ */
+export type SecretPlaces = (path: readonly string[]) => "anywhere" | "after-host" | "nowhere";
+
+/**
+ * The texts of an entry in which `${secret:…}` is filled: those that are sent as they are and shown to nobody. A name is
+ * shown to everybody, arguments to all users of the machine, and a host to name servers and proxies.
+ */
+export const inEntry: SecretPlaces = ([key = "", ...inner]) => {
+  if (key === "env" || key === "headers") return inner.length === 1 ? "anywhere" : "nowhere";
+  if (key === "url") return "after-host";
+  return key === "oauth" && isOAuthCredential(inner) ? "anywhere" : "nowhere";
+};
+
+/**
+ * A complete scheme and host, and the beginning of a path or a query. What `URL` leaves out of a host, such as a second
+ * slash, does not end one here.
+ */
+const AFTER_HOST = /^[a-z][a-z\d+.-]*:\/\/[^\p{Cc}\s/?#\\]+[/?][^#]*$/iu;
+
+/** Whether what follows this beginning of an address is in its path or its query. */
+export function isAfterHost(beginning: string): boolean {
+  return AFTER_HOST.test(beginning);
+}
+
+/** A secret where none is filled: what is wrong, and what to do. `reference`: without its default, which may be secret. */
+export function misplacedSecret(reference: string, path: readonly string[]): { what: string; hint: string } {
+  const [key = ""] = path;
+  const named = `"${path.filter((step) => !/^\d+$/.test(step)).join(".")}"`;
+  if (key === "url") {
+    return {
+      what: `"url" has ${reference} outside of its path and its query`,
+      hint: `Write the host in plain text, or send the secret in "headers": { "Authorization": "Bearer ${reference}" }.`,
+    };
+  }
+  const what = `${named} has ${reference}, and a secret is not filled in there`;
+  if (key === "args" || key === "command") {
+    const hint = `Other users of the machine can see arguments. Pass it in "env" instead, if the program can read it there: "env": { "NAME": "${reference}" }.`;
+    return { what, hint };
+  }
+  return { what, hint: key === "baseUrl" ? `Use secrets in "apiKey" and "headers".` : USABLE };
+}
+
+const USABLE = `Secrets are used in "env", "headers", the path and the query of "url", and in "oauth" as clientSecret, privateKey, assertion and idToken. Write this text as it is, or use a variable: \${NAME}.`;

@@ -1,0 +1,200 @@
+import type {
+  ApiFacts,
+  ContentFacts,
+  ErrorFacts,
+  OperationFacts,
+  ParameterFacts,
+  ResponseFacts,
+  ServerFacts,
+} from "../documents/api-facts.ts";
+import {
+  byName,
+  compareMember,
+  compareMembers,
+  compareNamed,
+  inside,
+  rulesOf,
+  saySide,
+  type Comparing,
+  type FactChange,
+  type TrailStep,
+} from "./comparing.ts";
+import { SchemaDifferences } from "./schema-differences.ts";
+
+/**
+ * What a newer version of a document says differently: by meaning, so the order and the layout of the document do not
+ * count. `isUsed` tells which operations matter.
+ */
+export function factChanges(
+  before: ApiFacts,
+  after: ApiFacts,
+  { document, isUsed }: { document: string; isUsed: (operation: OperationFacts) => boolean },
+): FactChange[] {
+  const changes: FactChange[] = [];
+  const say = (change: FactChange) => void changes.push(change);
+  const about = /^(?:openapi|postman)/.test(before.format) ? `${document}#/info` : `${document}#`;
+  const whole: Comparing = { trail: [{ kind: "document", evidence: [] }], say };
+  compareMembers(before, after, ["title", "version", "description"], { ...whole, at: about });
+  compareServers(before.servers, after.servers, whole);
+  compareNamed(new Map(Object.entries(before.security)), new Map(Object.entries(after.security)), (name, old, now) => {
+    const within = inside(whole, { kind: "security", evidence: old ? [old.evidence] : [], name });
+    if (!old || !now) return saySide(old, now, within, ({ kind }) => `${name} (${kind})`);
+    // Its description does not come into the file.
+    const members = Object.keys({ ...old, ...now }).filter(
+      (member) => member !== "evidence" && member !== "description",
+    );
+    compareMembers(old, now, members, { ...within, at: old.evidence });
+  });
+  const schemas = new SchemaDifferences();
+  const now = new Map(after.operations.map((operation) => [operation.key, operation]));
+  const byId = new Map(after.operations.map((operation) => [operation.id, operation]));
+  for (const old of before.operations.filter(isUsed)) {
+    const trail: TrailStep[] = [...whole.trail, { kind: "operation", evidence: [old.evidence] }];
+    const renamed = old.id === undefined ? undefined : byId.get(old.id);
+    const next =
+      now.get(old.key) ?? (renamed && !before.operations.some(({ key }) => key === renamed.key) ? renamed : undefined);
+    if (!next) say({ trail, at: old.evidence, change: "gone", before: old.key });
+    else
+      schemas.scope(
+        () => compareOperations(old, next, { trail, say }, schemas),
+        () => changes.length,
+      );
+  }
+  return changes;
+}
+
+const OPERATION = [
+  "method",
+  "path",
+  "summary",
+  "description",
+  "tags",
+  "deprecated",
+  "effect",
+  "timeoutMs",
+  "graphql",
+] as const;
+
+function compareOperations(
+  before: OperationFacts,
+  after: OperationFacts,
+  to: Comparing,
+  schemas: SchemaDifferences,
+): void {
+  const here = { ...to, at: before.evidence };
+  compareMembers(before, after, OPERATION, here);
+  compareMember("security", securityOf(before), securityOf(after), here);
+  compareMember("rules", rulesOf(before.rules), rulesOf(after.rules), here);
+  compareServers(before.servers ?? [], after.servers ?? [], to);
+  compareParameters(before.parameters, after.parameters, to, schemas);
+  const [body, nextBody] = [before.body, after.body];
+  if (body && nextBody) {
+    const within = inside(to, { kind: "message", evidence: [body.evidence] });
+    compareMembers(body, nextBody, ["required", "description"], { ...within, at: body.evidence });
+    compareContents(body.contents, nextBody.contents, within, schemas);
+  } else if (body ?? nextBody) {
+    saySide(body, nextBody, to, (side) => side.contents.map(({ mediaType }) => mediaType).join(", "));
+  }
+  compareNamed(
+    byName(before.responses, ({ status }) => status),
+    byName(after.responses, ({ status }) => status),
+    (status, old, now) => {
+      if (old && now) compareResponses(old, now, inside(to, { kind: "message", evidence: [old.evidence] }), schemas);
+      else
+        saySide(old, now, to, ({ description }) => `${status}${description === undefined ? "" : `: ${description}`}`);
+    },
+  );
+  compareErrors(before.errors ?? [], after.errors ?? [], to);
+}
+
+/** The order of alternatives and scopes is not a difference. */
+function securityOf({ security }: OperationFacts): string[] {
+  return security
+    .map((each) =>
+      each
+        .map(({ scheme, scopes }) => `${scheme} ${scopes.toSorted().join(" ")}`.trim())
+        .toSorted()
+        .join(" and "),
+    )
+    .toSorted();
+}
+
+function compareServers(before: readonly ServerFacts[], after: readonly ServerFacts[], to: Comparing): void {
+  for (let index = 0; index < Math.max(before.length, after.length); index++) {
+    const [old, now] = [before[index], after[index]];
+    const within = inside(to, { kind: "server", evidence: old ? [old.evidence] : [] });
+    if (!old || !now) saySide(old, now, within, ({ url }) => url);
+    else compareMembers(old, now, ["url", "variables"], { ...within, at: old.evidence });
+  }
+}
+
+const PARAMETER = ["in", "required", "description", "deprecated", "style", "explode", "constant", "examples"] as const;
+
+function compareParameters(
+  before: readonly ParameterFacts[],
+  after: readonly ParameterFacts[],
+  to: Comparing,
+  schemas: SchemaDifferences,
+): void {
+  const rest = new Set(after);
+  const pairs = before.map((old) => {
+    const same = after.filter((now) => now.name === old.name && rest.has(now));
+    const now =
+      same.find((each) => each.in === old.in) ??
+      same.find((each) => !before.some((other) => other.name === each.name && other.in === each.in));
+    if (now) rest.delete(now);
+    return [old, now] as const;
+  });
+  for (const [old, now] of pairs) {
+    const within = inside(to, { kind: "parameter", evidence: [old.evidence], name: old.name });
+    if (!now) {
+      saySide(old, now, within, ({ name }) => name);
+      continue;
+    }
+    compareMembers(old, now, PARAMETER, { ...within, at: old.evidence });
+    schemas.compare(old.schema, now.schema, within);
+  }
+  for (const now of rest) saySide(undefined, now, to, ({ name, in: where }) => `${name} (${where})`);
+}
+
+function compareContents(
+  before: readonly ContentFacts[],
+  after: readonly ContentFacts[],
+  to: Comparing,
+  schemas: SchemaDifferences,
+): void {
+  const key = ({ mediaType }: ContentFacts) => mediaType.toLowerCase().replaceAll(/\s/g, "");
+  compareNamed(byName(before, key), byName(after, key), (_, old, now) => {
+    const within = inside(to, { kind: "message", evidence: old ? [old.evidence] : [] });
+    if (!old || !now) return saySide(old, now, within, ({ mediaType }) => mediaType);
+    compareMembers(old, now, ["encoding", "examples"], { ...within, at: old.evidence });
+    if (old.schema && now.schema) schemas.compare(old.schema, now.schema, within);
+    else saySide(old.schema, now.schema, within, ({ types }) => types.join(", "));
+  });
+}
+
+function compareResponses(
+  before: ResponseFacts,
+  after: ResponseFacts,
+  to: Comparing,
+  schemas: SchemaDifferences,
+): void {
+  compareMembers(before, after, ["description"], { ...to, at: before.evidence });
+  compareContents(before.contents, after.contents, to, schemas);
+  const key = ({ name }: { name: string }) => name.toLowerCase();
+  compareNamed(byName(before.headers, key), byName(after.headers, key), (name, old, now) => {
+    const within = inside(to, { kind: "parameter", evidence: old ? [old.evidence] : [], name });
+    if (!old || !now) return saySide(old, now, within, () => name);
+    compareMembers(old, now, ["description"], { ...within, at: old.evidence });
+    schemas.compare(old.schema, now.schema, within);
+  });
+}
+
+function compareErrors(before: readonly ErrorFacts[], after: readonly ErrorFacts[], to: Comparing): void {
+  const key = ({ status, that }: ErrorFacts) => JSON.stringify([status, that]);
+  compareNamed(byName(before, key), byName(after, key), (_, old, now) => {
+    const within = inside(to, { kind: "message", evidence: old ? [old.evidence] : [] });
+    if (!old || !now) return saySide(old, now, within, ({ say }) => say);
+    compareMembers(old, now, ["say", "try"], { ...within, at: old.evidence });
+  });
+}
