@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, open, stat } from "node:fs/promises";
+import { access, chmod, constants, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Kysely, sql, type Dialect } from "kysely";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
@@ -90,24 +90,39 @@ async function openSqlite<Tables>(
   };
 }
 
-/** Creates the file with owner-only permissions; SQLite uses the same ones for its -wal and -shm files. */
+/**
+ * Creates the file with owner-only permissions; SQLite uses the same ones for its -wal and -shm files. A file that exists is
+ * never opened here: closing it would end all locks of this process on it (POSIX), and with them those of a connection that
+ * is still open. Another process would then remove the log that this connection writes.
+ */
 async function prepareFile(address: AddressOf<"sqlite">, logger: Logger): Promise<void> {
   const { file, shown } = address;
   const folder = dirname(file);
   if (address.isOwnFolder !== true && !existsSync(folder)) throw noFolder(folder);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const { mode } = await stat(file).catch(() => ({ mode: undefined }));
-    await using _created = await open(file, "a", 0o600);
-    // The mode of a new file is subject to the umask.
-    if (mode === undefined) await chmod(file, 0o600);
-    else if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+    const found = await stat(file).catch(() => undefined);
+    if (!found) return await createFile(file);
+    if (found.isDirectory()) throw new Error("it is a folder");
+    await access(file, constants.R_OK | constants.W_OK);
+    if (process.platform !== "win32" && (found.mode & 0o077) !== 0)
       logger.warn(`Other users can read or change the database ${shown}. Run: chmod 600 ${shown}`);
-    }
   } catch (error) {
     const hint = "Make the file and its folder readable and writable for the user that runs Nexus.";
     throw storeUnavailable(shown, error, hint).with({ mayHaveReached: false });
   }
+}
+
+async function createFile(file: string): Promise<void> {
+  try {
+    await using _created = await open(file, "wx", 0o600);
+  } catch (error) {
+    // Somebody else has created it meanwhile.
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return;
+    throw error;
+  }
+  // The mode of a new file is subject to the umask.
+  await chmod(file, 0o600);
 }
 
 function noFolder(folder: string): NexusError {
