@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -275,6 +276,24 @@ describe("questions", () => {
     expect(open[1]?.question.tool).toBe("move");
     open[1]?.reply("no");
     expect((await Promise.all(calls)).map(({ kind }) => kind)).toEqual(["allowed", "allowed", "denied"]);
+  });
+
+  test("come in the order of the calls, also if it takes longest to look up what was decided about the first one", async () => {
+    const asked: string[] = [];
+    const ask = vi.fn<ConsentAsker>(async ({ tool }) => {
+      asked.push(tool);
+      return "once";
+    });
+    let found: (isKnown: boolean) => void = () => {};
+    const has = vi.fn<RememberedDecisions["has"]>().mockResolvedValue(false);
+    has.mockReturnValueOnce(new Promise((resolve) => (found = resolve)));
+    const remembered = { has, remember: async () => {} } as unknown as RememberedDecisions;
+    const desk = new ConsentDesk({ ask, remembered, definitionOf: () => definition() });
+    const calls = ["delete", "move"].map((tool) => desk.decide({ ...DELETE, tool }, never));
+    await nextRound();
+    found(false);
+    await Promise.all(calls);
+    expect(asked).toEqual(["delete", "move"]);
   });
 
   test("an aborted question ends, and the next one is asked", async () => {

@@ -42,6 +42,7 @@ export class ConsentDesk implements ToolConsent {
   readonly #options: ConsentDeskOptions;
   readonly #allow: readonly AccessPattern[];
   readonly #turns: Turns;
+  readonly #lookups = new Turns();
   /** Subjects that were allowed for this session. */
   readonly #session = new Set<string>();
   #isProblemTold = false;
@@ -83,7 +84,8 @@ export class ConsentDesk implements ToolConsent {
     const subject = subjectOf(call, definition);
     let wrong: NexusError | undefined;
     try {
-      if (await this.#isDecided(call, subject)) return ALLOWED;
+      // One after the other, so that questions come in the order of the calls.
+      if (await this.#lookups.run(() => this.#isDecided(call, subject))) return ALLOWED;
       const { ask } = this.#options;
       if (!ask) return denied(nobodyToAsk(call.server, this.#allowedAs(call)));
       return await this.#turns.run(async () => {
