@@ -31,10 +31,7 @@ export function openPublished(store: Store, tenant: string): OpenApi {
 export function followedApis(store: Pick<Store, "apis" | "changes">, tenant: string): FollowedApis {
   return {
     source: store.apis(tenant),
-    onChange: (listener) =>
-      store.changes.listen((topic) => {
-        if (topic === "apis") listener();
-      }),
+    changes: store.changes.of("apis"),
   };
 }
 

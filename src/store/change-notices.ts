@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { callListener } from "../async/call-listener.ts";
+import type { Changes } from "../async/live.ts";
 import type { Logger } from "../text/logger.ts";
 import { loadGenerations, TOPICS, type ChangeTopic } from "./keep/generations.ts";
 import type { StoreTables } from "./tables/tables.ts";
@@ -38,6 +39,14 @@ export class ChangeNotices {
       this.#listeners.delete(listener);
       if (this.#listeners.size === 0) this.close();
     };
+  }
+
+  /** Changes of these topics alone. */
+  of(...topics: readonly ChangeTopic[]): Changes {
+    return (changed) =>
+      this.listen((topic) => {
+        if (topics.includes(topic)) changed();
+      });
   }
 
   close(): void {

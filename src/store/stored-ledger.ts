@@ -1,4 +1,4 @@
-import { RepeatedRuns } from "../async/coalesced-runs.ts";
+import { Live } from "../async/live.ts";
 import { Turns } from "../async/turns.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import type {
@@ -73,17 +73,15 @@ export class StoredLedger implements DefinitionLedger {
   }
 
   async #listen(): Promise<() => void> {
-    const reading = new RepeatedRuns(() => this.#turns.run(() => this.#readAgain()), {
-      onFailure: (error) => this.#logger.warn(`accepted definitions could not be read: ${messageOf(error)}`),
+    const reading = new Live<void>(undefined, {
+      changes: this.#changes.of("definitions"),
+      read: () => this.#turns.run(() => this.#readAgain()),
+      what: "accepted definitions",
+      logger: this.#logger,
     });
     try {
-      const stop = await this.#changes.listen((topic) => {
-        if (topic === "definitions") void reading.run();
-      });
-      return () => {
-        stop();
-        reading.close();
-      };
+      await reading.follow();
+      return () => reading[Symbol.dispose]();
     } catch (error) {
       this.#logger.warn(`accepted definitions are noticed from the next start on: ${messageOf(error)}`);
       return () => {};

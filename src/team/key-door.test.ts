@@ -231,7 +231,7 @@ onBothEngines("the door of a gateway", (world) => {
     const [known, unknown] = [await store.keys.create(ADA), await store.keys.create(ADA)];
     let silentSince: number | undefined;
     const changes = {
-      listen: async () => () => {},
+      of: () => async () => () => {},
       get silentSince() {
         return silentSince;
       },

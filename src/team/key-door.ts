@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { RepeatedRuns } from "../async/coalesced-runs.ts";
-import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { Live } from "../async/live.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import type { AccessTarget } from "../host/directory/access-target.ts";
 import type { Decision } from "../host/directory/policy.ts";
 import type { Door } from "../gateway/access/door.ts";
@@ -45,10 +45,7 @@ export class KeyDoor implements Door, Disposable {
   /** With who is present, as each listener knows it. */
   readonly #onExpelled = new Map<(principal: Principal) => void, () => Iterable<Principal>>();
   readonly #onReplaced = new Set<(principal: Principal) => void>();
-  /** What cannot be read is read again until it can. */
-  readonly #reading = new RepeatedRuns(() => this.#read(), {
-    onFailure: (error) => this.#options.logger.warn(`changes of API keys could not be read: ${messageOf(error)}`),
-  });
+  readonly #reading: Live<void>;
   /** When so many keys are known, some are forgotten. */
   #forgetAt: number;
   #isNeeded: boolean;
@@ -56,19 +53,13 @@ export class KeyDoor implements Door, Disposable {
   /** When the timer for expired keys is needed first. */
   #firstExpiry = Infinity;
   #expiry: NodeJS.Timeout | undefined;
-  #stop: () => void = () => {};
 
   /** Throws STORE_UNAVAILABLE where the database does not answer. */
   static async open(options: KeyDoorOptions): Promise<KeyDoor> {
-    const { store } = options;
     const door = new KeyDoor(options);
-    door.#stop = await store.changes.listen((topic) => {
-      if (topic !== "keys") return;
-      door.#notices++;
-      void door.#reading.run();
-    });
+    await door.#reading.follow();
     // Counted afterwards, so that no first key is missed.
-    door.#isNeeded ||= await store.keys.areRequired();
+    door.#isNeeded ||= await options.store.keys.areRequired();
     return door;
   }
 
@@ -78,6 +69,17 @@ export class KeyDoor implements Door, Disposable {
     this.#now = options.now ?? Date.now;
     this.#forgetAt = options.maxKnown ?? MAX_KNOWN;
     this.#isNeeded = options.needs === "keys";
+    const changes = options.store.changes.of("keys");
+    this.#reading = new Live<void>(undefined, {
+      changes: (changed) =>
+        changes(() => {
+          this.#notices++;
+          changed();
+        }),
+      read: () => this.#read(),
+      what: "changes of API keys",
+      logger: options.logger,
+    });
   }
 
   /** Whether callers need a key. */
@@ -142,9 +144,8 @@ export class KeyDoor implements Door, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#stop();
     clearTimeout(this.#expiry);
-    this.#reading.close();
+    this.#reading[Symbol.dispose]();
   }
 
   readonly #decide = ({ id }: Principal, _operation: unknown, target: AccessTarget): Decision => {

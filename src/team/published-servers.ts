@@ -1,6 +1,6 @@
-import { RepeatedRuns } from "../async/coalesced-runs.ts";
+import { Live, type Changes } from "../async/live.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
-import { messageOf, NexusError } from "../errors/nexus-error.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import type { Host } from "../host/host.ts";
 import type { Logger } from "../text/logger.ts";
 import type { PublishedReach } from "../transport/server-entry.ts";
@@ -86,49 +86,43 @@ function plainDefinition(id: string): ServerDefinition {
 export interface PublishedServersOptions {
   /** Reads the servers. */
   define: () => Promise<ServerDefinition[]>;
-  /** Calls the listener after each change. Returns a function that stops it. */
-  onChange: (listener: () => void) => Promise<() => void>;
+  changes: Changes;
   logger: Logger;
 }
 
 /** The published servers of the tenant `default`, beside those of its configuration. */
 export class PublishedServers implements Disposable {
-  readonly #options: PublishedServersOptions;
-  readonly #reading = new RepeatedRuns(() => this.#read(), {
-    onFailure: (error) => this.#options.logger.warn(`published APIs could not be read: ${messageOf(error)}`),
-  });
-  #servers: readonly ServerDefinition[] = [];
+  readonly #servers: Live<readonly ServerDefinition[]>;
   #host: Pick<Host, "applyBeside"> | undefined;
-  #stop: () => void = () => {};
 
   /** While the database is away there are none; they come when it is back. */
   static async follow(options: PublishedServersOptions): Promise<PublishedServers> {
     const servers = new PublishedServers(options);
-    servers.#stop = await options.onChange(() => void servers.#reading.run());
-    await servers.#reading.run();
+    await servers.#servers.follow();
+    await servers.#servers.refresh();
     return servers;
   }
 
-  private constructor(options: PublishedServersOptions) {
-    this.#options = options;
+  private constructor({ define, changes, logger }: PublishedServersOptions) {
+    this.#servers = new Live<readonly ServerDefinition[]>([], {
+      changes,
+      read: define,
+      apply: () => this.#host?.applyBeside(),
+      what: "published APIs",
+      logger,
+    });
   }
 
   /** As they were read last. */
-  readonly current = (): readonly ServerDefinition[] => this.#servers;
+  readonly current = (): readonly ServerDefinition[] => this.#servers.value;
 
   /** The host, which was started with `current`, gets changes from now on. */
   applyTo(host: Pick<Host, "applyBeside">): void {
     this.#host = host;
-    void this.#reading.run();
+    void this.#servers.refresh();
   }
 
   [Symbol.dispose](): void {
-    this.#stop();
-    this.#reading.close();
-  }
-
-  async #read(): Promise<void> {
-    this.#servers = await this.#options.define();
-    await this.#host?.applyBeside();
+    this.#servers[Symbol.dispose]();
   }
 }

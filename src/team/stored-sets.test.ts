@@ -37,7 +37,7 @@ test("a stored set that cannot be used is not served, and the log says why; othe
     { ...HUB, name: "newer", definition: `{"allow":["hub"],"future":true}`, changedAt: 0 },
   ];
   const warnings: string[] = [];
-  const store = { sets: { list: async () => kept }, changes: { listen: async () => () => {} } };
+  const store = { sets: { list: async () => kept }, changes: { of: () => async () => () => {} } };
   using sets = await StoredSets.open({
     store: store as unknown as Parameters<typeof StoredSets.open>[0]["store"],
     logger: { ...SILENT, warn: (message) => void warnings.push(message) },
@@ -52,7 +52,7 @@ test("sets that cannot be read are read again until they can be, with one warnin
   try {
     let [isAway, isSlow, reads] = [false, false, 0];
     const held: ((reason: Error) => void)[] = [];
-    let notice: (topic: string) => void = () => {};
+    let notice: () => void = () => {};
     const list = async () => {
       reads++;
       if (isSlow) return new Promise<never>((_resolve, reject) => held.push(reject));
@@ -65,11 +65,13 @@ test("sets that cannot be read are read again until they can be, with one warnin
     };
     const warnings: string[] = [];
     const sets = await StoredSets.open({
-      store: { sets: { list }, changes: { listen } } as unknown as Parameters<typeof StoredSets.open>[0]["store"],
+      store: { sets: { list }, changes: { of: () => listen } } as unknown as Parameters<
+        typeof StoredSets.open
+      >[0]["store"],
       logger: { ...SILENT, warn: (message) => void warnings.push(message) },
     });
     isAway = true;
-    notice("sets");
+    notice();
     await vi.advanceTimersByTimeAsync(4_000);
     expect(reads).toBeGreaterThan(5);
     expect(warnings).toEqual(["changes of sets could not be read: away"]);

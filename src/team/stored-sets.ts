@@ -1,5 +1,5 @@
-import { RepeatedRuns } from "../async/coalesced-runs.ts";
 import { callListener } from "../async/call-listener.ts";
+import { Live } from "../async/live.ts";
 import { messageOf } from "../errors/nexus-error.ts";
 import { parseSetDefinition, type SetDefinition } from "../gateway/sets/set-definition.ts";
 import type { SetSource } from "../gateway/sets/set-source.ts";
@@ -22,39 +22,34 @@ interface ReadSet {
 export class StoredSets implements SetSource, Disposable {
   readonly #options: StoredSetsOptions;
   readonly #listeners = new Set<() => void>();
-  readonly #reading = new RepeatedRuns(() => this.#follow(), {
-    onFailure: (error) => this.#options.logger.warn(`changes of sets could not be read: ${messageOf(error)}`),
-  });
-  #sets = new Map<string, ReadSet>();
-  #stop: () => void = () => {};
+  readonly #sets: Live<ReadonlyMap<string, ReadSet>>;
 
   /** Throws STORE_UNAVAILABLE where the database does not answer. */
   static async open(options: StoredSetsOptions): Promise<StoredSets> {
     const sets = new StoredSets(options);
-    // Before anything is read, so that no change in between is missed.
-    sets.#stop = await options.store.changes.listen((topic) => {
-      if (topic === "sets") void sets.#reading.run();
-    });
-    try {
-      await sets.#read();
-      return sets;
-    } catch (error) {
-      sets[Symbol.dispose]();
-      throw error;
-    }
+    await sets.#sets.open();
+    return sets;
   }
 
   private constructor(options: StoredSetsOptions) {
     this.#options = options;
+    const { store, logger } = options;
+    this.#sets = new Live<ReadonlyMap<string, ReadSet>>(new Map(), {
+      changes: store.changes.of("sets"),
+      read: (before) => this.#read(before),
+      apply: () => this.#tell(),
+      what: "changes of sets",
+      logger,
+    });
   }
 
   find(tenant: string, name: string): SetDefinition | undefined {
-    return this.#sets.get(keyOf(tenant, name))?.definition;
+    return this.#sets.value.get(keyOf(tenant, name))?.definition;
   }
 
   names(tenant: string): Iterable<string> {
     const start = keyOf(tenant, "");
-    return [...this.#sets.keys()].flatMap((key) => (key.startsWith(start) ? [key.slice(start.length)] : []));
+    return [...this.#sets.value.keys()].flatMap((key) => (key.startsWith(start) ? [key.slice(start.length)] : []));
   }
 
   onChanged(listener: () => void): () => void {
@@ -63,22 +58,20 @@ export class StoredSets implements SetSource, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#stop();
-    this.#reading.close();
+    this.#sets[Symbol.dispose]();
   }
 
-  async #follow(): Promise<void> {
-    await this.#read();
+  #tell(): void {
     for (const listener of this.#listeners) callListener(listener, this.#options.logger);
   }
 
   /** What is unchanged stays the same object, so that it is not compiled again. */
-  async #read(): Promise<void> {
+  async #read(before: ReadonlyMap<string, ReadSet>): Promise<ReadonlyMap<string, ReadSet>> {
     const kept = await this.#options.store.sets.list();
-    this.#sets = new Map(
+    return new Map(
       kept.map((set) => {
         const key = keyOf(set.tenant, set.name);
-        const known = this.#sets.get(key);
+        const known = before.get(key);
         return [key, known?.text === set.definition ? known : this.#parse(set)];
       }),
     );

@@ -1,7 +1,7 @@
-import { RepeatedRuns } from "../async/coalesced-runs.ts";
+import { Live, type Changes } from "../async/live.ts";
 import { Turns } from "../async/turns.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
-import { asNexusError, messageOf } from "../errors/nexus-error.ts";
+import { asNexusError } from "../errors/nexus-error.ts";
 import type { Host } from "../host/host.ts";
 import { unknownTenant } from "../store/keep/tenants.ts";
 import type { Store } from "../store/store.ts";
@@ -21,32 +21,34 @@ export class TenantHosts implements Disposable {
   readonly #options: TenantHostsOptions;
   readonly #opened = new Map<string, OpenedTenant>();
   readonly #listeners = new Set<(tenant: string) => void>();
-  readonly #looking = new RepeatedRuns(() => this.#findRemoved(), {
-    onFailure: (error) => this.#options.logger.warn(`changes of tenants could not be read: ${messageOf(error)}`),
-  });
-  #stop: () => void = () => {};
+  readonly #looking: Live<void>;
 
   static async follow(options: TenantHostsOptions): Promise<TenantHosts> {
     const hosts = new TenantHosts(options);
-    hosts.#stop = await options.store.changes.listen((topic) => {
-      if (topic === "tenants") void hosts.#looking.run();
-      if (topic === "servers" || topic === "apis") hosts.#applyChanges();
-    });
+    await hosts.#looking.follow();
     return hosts;
   }
 
   private constructor(options: TenantHostsOptions) {
     this.#options = options;
+    this.#looking = new Live<void>(undefined, {
+      changes: options.store.changes.of("tenants"),
+      read: () => this.#findRemoved(),
+      what: "changes of tenants",
+      logger: options.logger,
+    });
   }
 
   /** Throws STORE_UNAVAILABLE while the database is away. */
   readonly open = async (tenant: string): Promise<Host> => {
     const { store, start, define, logger } = this.#options;
     const host = await start(tenant);
-    const opened = new OpenedTenant(host, { define: () => define(tenant), logger });
-    // Before anything is read, so that no change in between is missed.
+    const changes = store.changes.of("servers", "apis");
+    const opened = new OpenedTenant(host, { changes, define: () => define(tenant), logger });
     this.#opened.set(tenant, opened);
     try {
+      // Before anything is read, so that no change in between is missed.
+      await opened.follow();
       if (!(await store.tenants.find(tenant))) throw unknownTenant(tenant);
       await opened.read();
     } catch (error) {
@@ -65,22 +67,15 @@ export class TenantHosts implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#stop();
-    this.#looking.close();
+    this.#looking[Symbol.dispose]();
     for (const opened of this.#opened.values()) opened.forget();
-  }
-
-  #applyChanges(): void {
-    for (const [tenant, opened] of this.#opened) {
-      if (opened.isForgotten) this.#opened.delete(tenant);
-      else void opened.applying.run();
-    }
   }
 
   async #findRemoved(): Promise<void> {
     const { store, logger } = this.#options;
     const there = new Set((await store.tenants.list()).map(({ name }) => name));
     for (const [tenant, opened] of this.#opened) {
+      if (opened.isForgotten) this.#opened.delete(tenant);
       if (there.has(tenant) || opened.isForgotten) continue;
       opened.forget();
       logger.info("the tenant was removed", { tenant });
@@ -89,32 +84,44 @@ export class TenantHosts implements Disposable {
   }
 }
 
+interface OpenedOptions {
+  changes: Changes;
+  define: () => Promise<ServerDefinition[]>;
+  logger: Logger;
+}
+
 /** The host of a tenant, and its servers as they were read last. */
 class OpenedTenant {
-  /** What cannot be read is read again until it can; the servers that run go on. */
-  readonly applying = new RepeatedRuns(() => this.#apply(), { onFailure: (error) => this.#warn(error) });
   readonly #host: Host;
-  readonly #options: { define: () => Promise<ServerDefinition[]>; logger: Logger };
+  readonly #define: OpenedOptions["define"];
+  /** While servers cannot be read, those that run go on. */
+  readonly #applying: Live<void>;
   readonly #turns = new Turns();
   #isForgotten = false;
 
-  constructor(host: Host, options: { define: () => Promise<ServerDefinition[]>; logger: Logger }) {
+  constructor(host: Host, { changes, define, logger }: OpenedOptions) {
     this.#host = host;
-    this.#options = options;
+    this.#define = define;
+    const what = `the servers of the tenant "${host.tenant}"`;
+    this.#applying = new Live<void>(undefined, { changes, read: () => this.#apply(), what, logger });
   }
 
   get isForgotten(): boolean {
     return this.#isForgotten;
   }
 
+  follow(): Promise<void> {
+    return this.#applying.follow();
+  }
+
   /** Unchanged servers keep their connections. What was read first is also applied first. */
   read(): Promise<void> {
-    return this.#turns.run(async () => this.#host.setServers(await this.#options.define()));
+    return this.#turns.run(async () => this.#host.setServers(await this.#define()));
   }
 
   forget(): void {
     this.#isForgotten = true;
-    this.applying.close();
+    this.#applying[Symbol.dispose]();
   }
 
   async #apply(): Promise<void> {
@@ -125,10 +132,5 @@ class OpenedTenant {
       if (asNexusError(error).code === "CLOSED") return this.forget();
       throw error;
     }
-  }
-
-  #warn(error: unknown): void {
-    const { tenant } = this.#host;
-    this.#options.logger.warn(`the servers of the tenant "${tenant}" could not be read: ${messageOf(error)}`);
   }
 }

@@ -1,5 +1,5 @@
-import { RepeatedRuns } from "../async/coalesced-runs.ts";
-import { asNexusError, messageOf, NexusError } from "../errors/nexus-error.ts";
+import { Live, type Changes } from "../async/live.ts";
+import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import type { Logger } from "../text/logger.ts";
 import type { PublishedReach } from "../transport/server-entry.ts";
 import { CountedUse } from "./publish/counted-use.ts";
@@ -13,8 +13,7 @@ import type { VersionedServer } from "./serve/versioned-server.ts";
 /** The published APIs of a tenant, and when they change. */
 export interface FollowedApis {
   source: PublishedSource;
-  /** Calls the listener after each change, also by other processes. Returns a function that stops it. */
-  onChange: (listener: () => void) => Promise<() => void>;
+  changes: Changes;
 }
 
 export interface FollowOptions {
@@ -79,12 +78,8 @@ export class FollowedPublication implements AsyncDisposable {
   readonly #server: VersionedServer;
   readonly #options: FollowOptions;
   readonly #use: CountedUse;
-  /** What cannot be read is read again until it can. */
-  readonly #reading = new RepeatedRuns(() => this.#read(), {
-    onFailure: (error) => this.#options.logger.warn(`published APIs could not be read: ${messageOf(error)}`),
-  });
+  readonly #reading: Live<void>;
   #state: PublishedState;
-  #stop: () => void = () => {};
 
   static async follow(
     reach: PublishedReach,
@@ -92,9 +87,9 @@ export class FollowedPublication implements AsyncDisposable {
     options: FollowOptions,
   ): Promise<FollowedPublication> {
     const followed = new FollowedPublication(reach, { server, state }, options);
-    followed.#stop = await options.apis.onChange(() => void followed.#reading.run());
+    await followed.#reading.follow();
     // It may have changed since it was read.
-    await followed.#reading.run();
+    await followed.#reading.refresh();
     return followed;
   }
 
@@ -108,7 +103,13 @@ export class FollowedPublication implements AsyncDisposable {
     this.#state = state;
     this.#options = options;
     server.setPublished(this.#refs(state));
-    const { source } = options.apis;
+    const { source, changes } = options.apis;
+    this.#reading = new Live<void>(undefined, {
+      changes,
+      read: () => this.#read(),
+      what: "published APIs",
+      logger: options.logger,
+    });
     this.#use = new CountedUse({
       take: () => server.takeCounts(),
       state: () => this.#state,
@@ -117,8 +118,7 @@ export class FollowedPublication implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop();
-    this.#reading.close();
+    this.#reading[Symbol.dispose]();
     await this.#use[Symbol.asyncDispose]();
   }
 

@@ -16,10 +16,10 @@ interface PublishedContext {
 /** The published servers of a tenant whose other servers are in configuration files. */
 export function followPublished(store: Store, context: PublishedContext): Promise<PublishedServers> {
   const { tenant, surroundings, config, logger } = context;
-  const { source, onChange } = followedApis(store, tenant);
+  const { source, changes } = followedApis(store, tenant);
   return PublishedServers.follow({
     logger,
-    onChange,
+    changes,
     define: () => definePublishedServers(source, surroundings, config),
   });
 }

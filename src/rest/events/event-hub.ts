@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { RepeatedRuns } from "../../async/coalesced-runs.ts";
-import { messageOf } from "../../errors/nexus-error.ts";
+import { Live } from "../../async/live.ts";
 import type { Host } from "../../host/host.ts";
 import type { HostEvent } from "../../host/servers/server-supervisors.ts";
 import { OpenStreams } from "../../server/core/open-streams.ts";
@@ -64,20 +63,26 @@ export class EventHub implements Disposable {
   /** By topic, then tenant. */
   readonly #fingerprints = new Map<WatchedTopic, Map<string, string>>();
   readonly #changed = new Set<ChangeTopic>();
-  /** What cannot be read is read again until it can. */
-  readonly #comparing = new RepeatedRuns(() => this.#compare(), {
-    onFailure: (error) =>
-      this.#options.logger.warn(`changes for the event stream could not be read: ${messageOf(error)}`),
-  });
+  readonly #comparing: Live<void>;
   #kept: KeptEvent[] = [];
   #number = 0;
   #watching: Promise<void> | undefined;
-  #stop: () => void = () => {};
   #heartbeat: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(options: EventHubOptions) {
     this.#options = options;
+    const { store, logger } = options;
+    this.#comparing = new Live<void>(undefined, {
+      changes: (changed) =>
+        store.changes.listen((topic) => {
+          this.#changed.add(topic);
+          changed();
+        }),
+      read: () => this.#compare(),
+      what: "changes for the event stream",
+      logger,
+    });
   }
 
   /** Tells what happens in a host, until that is closed. */
@@ -125,8 +130,7 @@ export class EventHub implements Disposable {
 
   [Symbol.dispose](): void {
     this.drain();
-    this.#stop();
-    this.#comparing.close();
+    this.#comparing[Symbol.dispose]();
     clearInterval(this.#heartbeat);
   }
 
@@ -134,18 +138,14 @@ export class EventHub implements Disposable {
   #watch(): Promise<void> {
     this.#watching ??= this.#beginWatching().catch((error: unknown) => {
       this.#watching = undefined;
-      this.#stop();
       throw error;
     });
     return this.#watching;
   }
 
   async #beginWatching(): Promise<void> {
-    this.#stop = await this.#options.store.changes.listen((topic) => {
-      this.#changed.add(topic);
-      void this.#comparing.run();
-    });
-    if (this.#isClosed) return this.#stop();
+    await this.#comparing.follow();
+    if (this.#isClosed) return;
     for (const topic of TOPICS) await this.#compareTopic(topic, () => {});
   }
 

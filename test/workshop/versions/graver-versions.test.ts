@@ -63,9 +63,9 @@ onBothEngines("callers that may only read, and an earlier version that writes", 
     const upstream = await ShopUpstream.open();
     closing.push(() => upstream[Symbol.asyncDispose]());
     const store = await world().openStore({ address: await world().newAddress() });
-    const { source, onChange } = followedApis(store, "default");
+    const { source, changes } = followedApis(store, "default");
     const define = () => definePublished(source);
-    const published = await PublishedServers.follow({ define, onChange, logger: SILENT });
+    const published = await PublishedServers.follow({ define, changes, logger: SILENT });
     const config = join(world().folder, "mcp.json");
     await writeFile(config, '{ "mcpServers": {} }');
     const stateFolder = join(world().folder, "state");

@@ -43,10 +43,10 @@ onBothEngines("published APIs in running gateways", (world) => {
   /** A gateway as in a process of its own: it shares nothing but the database. */
   async function openGateway(rules: Pick<ServeOptions, "decide"> = {}): Promise<{ gateway: Gateway; host: Host }> {
     const own = await world().openStore({ address });
-    const { source, onChange } = followedApis(own, "default");
+    const { source, changes } = followedApis(own, "default");
     const published = await PublishedServers.follow({
       define: () => definePublished(source),
-      onChange,
+      changes,
       logger: SILENT,
     });
     const config = join(world().folder, "mcp.json");
