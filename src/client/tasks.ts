@@ -1,3 +1,4 @@
+import { RecentMap } from "../async/recent-map.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
 import type { Params, RequestId, Result } from "../protocol/json-rpc.ts";
@@ -35,6 +36,7 @@ export interface TaskOptions extends CallOptions {
 /** The outcome of a call: its result, or a task. */
 export type Started = { kind: "result"; result: CallToolResult } | { kind: "task"; task: Task };
 
+/** Some tasks are never waited for. */
 const MAX_TOKENS = 1_000;
 /** Maximum number of questions of one task. */
 const MAX_QUESTIONS = 1_000;
@@ -46,7 +48,7 @@ export class Tasks {
   readonly #prepareTool: (name: string) => Promise<boolean>;
   readonly #logger: Logger;
   /** The progress tokens of tasks. */
-  readonly #tokens = new Map<string, RequestId>();
+  readonly #tokens = new RecentMap<string, RequestId>({ most: MAX_TOKENS });
 
   /** `prepareTool` returns whether a legacy server can run this tool as a task. */
   constructor(requester: Requester, prepareTool: (name: string) => Promise<boolean>, logger: Logger) {
@@ -75,7 +77,7 @@ export class Tasks {
       return answer;
     });
     const isTask = result.resultType === "task" || (params["task"] !== undefined && isRecord(result["task"]));
-    if (isTask && progressToken !== undefined) this.#remember(taskIn(result).taskId, progressToken);
+    if (isTask && progressToken !== undefined) this.#tokens.set(taskIn(result).taskId, progressToken);
     return isTask ? { kind: "task", task: taskIn(result) } : { kind: "result", result: result as CallToolResult };
   }
 
@@ -132,13 +134,6 @@ export class Tasks {
       if (options.signal?.aborted) void this.cancel(taskId).catch(() => {});
       throw error;
     }
-  }
-
-  /** Limited, because some tasks are never waited for. */
-  #remember(taskId: string, token: RequestId): void {
-    this.#tokens.set(taskId, token);
-    const [oldest] = this.#tokens.keys();
-    if (oldest !== undefined && this.#tokens.size > MAX_TOKENS) this.#tokens.delete(oldest);
   }
 
   #request(method: string, taskId: string, options: CallOptions | undefined): Promise<Result> {

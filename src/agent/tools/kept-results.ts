@@ -1,3 +1,4 @@
+import { RecentMap } from "../../async/recent-map.ts";
 import type { CallToolResult } from "../../protocol/mcp.ts";
 import type { ModelMessage } from "../model/model-message.ts";
 import type { DataOrigin } from "./origin.ts";
@@ -17,8 +18,7 @@ interface KeptResult {
 /** The whole texts of results of which the model got only the beginning. */
 export class KeptResults {
   readonly #maxResult: number;
-  readonly #results = new Map<string, KeptResult>();
-  #size = 0;
+  readonly #results = new RecentMap<string, KeptResult>({ maxWeight: MAX_KEPT, weigh: ({ text }) => text.length });
   #count: number;
 
   /** `messages`: a conversation that is continued. Its ids are not used again, because they mean other results. */
@@ -39,8 +39,6 @@ export class KeptResults {
     const id = `result-${++this.#count}`;
     const kept = text.slice(0, MAX_KEPT);
     this.#results.set(id, { origin, text: kept });
-    this.#size += kept.length;
-    this.#dropOldest();
     return this.#part(id, kept, 0, this.#maxResult);
   }
 
@@ -82,14 +80,6 @@ export class KeptResults {
     if (end >= text.length) return part;
     const next = JSON.stringify({ id, offset: end });
     return `${part}\n[Shortened: characters ${offset} to ${end} of ${text.length}. Read more with ${READ_RESULT} ${next}.]`;
-  }
-
-  #dropOldest(): void {
-    for (const [id, { text }] of this.#results) {
-      if (this.#size <= MAX_KEPT || this.#results.size === 1) return;
-      this.#results.delete(id);
-      this.#size -= text.length;
-    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { RecentMap } from "../../async/recent-map.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { weightOf } from "../../json/weight.ts";
@@ -20,48 +21,30 @@ export interface CachedAnswer {
 
 /** The default store: in memory, with limits for entries and bytes; the least recently used entry is removed first. */
 export class MemoryCache implements CacheStore {
-  readonly #answers = new Map<string, { answer: CachedAnswer; bytes: number }>();
-  readonly #maxAnswers: number;
-  readonly #maxBytes: number;
-  #bytes = 0;
+  readonly #answers: RecentMap<string, { answer: CachedAnswer; bytes: number }>;
 
   /** `maxBytes` is the approximate memory; default: 64 MiB. */
   constructor({ maxAnswers = 500, maxBytes = 64 * 1024 * 1024 } = {}) {
-    this.#maxAnswers = maxAnswers;
-    this.#maxBytes = maxBytes;
+    this.#answers = new RecentMap<string, { answer: CachedAnswer; bytes: number }>({
+      most: maxAnswers,
+      maxWeight: maxBytes,
+      weigh: ({ bytes }) => bytes,
+    });
   }
 
   get(key: string): CachedAnswer | undefined {
-    const kept = this.#answers.get(key);
-    if (!kept) return undefined;
-    if (kept.answer.expiresAt <= Date.now()) {
-      this.#delete(key);
-      return undefined;
-    }
+    const answer = this.#answers.use(key)?.answer;
+    if (!answer || answer.expiresAt > Date.now()) return answer;
     this.#answers.delete(key);
-    this.#answers.set(key, kept);
-    return kept.answer;
+    return undefined;
   }
 
   set(key: string, answer: CachedAnswer): void {
-    this.#delete(key);
-    const bytes = key.length + weightOf(answer.result);
-    if (bytes > this.#maxBytes) return;
-    this.#answers.set(key, { answer, bytes });
-    this.#bytes += bytes;
-    for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size <= this.#maxAnswers && this.#bytes <= this.#maxBytes) return;
-      this.#delete(oldest);
-    }
+    this.#answers.set(key, { answer, bytes: key.length + weightOf(answer.result) });
   }
 
   forget(prefix: string): void {
-    for (const key of this.#answers.keys()) if (key.startsWith(prefix)) this.#delete(key);
-  }
-
-  #delete(key: string): void {
-    this.#bytes -= this.#answers.get(key)?.bytes ?? 0;
-    this.#answers.delete(key);
+    for (const key of this.#answers.keys()) if (key.startsWith(prefix)) this.#answers.delete(key);
   }
 }
 

@@ -1,3 +1,4 @@
+import { RecentMap } from "../../async/recent-map.ts";
 import type { GatewayExchange } from "../names/view.ts";
 
 /** For one server. The least recently noted are forgotten: then it is not known what they have seen. */
@@ -13,14 +14,14 @@ type Asking = Pick<GatewayExchange, "caller">;
  */
 export class SeenVersions {
   /** By server, owner of connections (a session or a principal), and name of the client. */
-  readonly #noted = new Map<string, Map<string, Map<string, string>>>();
+  readonly #noted = new Map<string, RecentMap<string, Map<string, string>>>();
 
   note({ caller }: Asking, server: string, version: string): void {
-    const owners = this.#noted.get(server) ?? new Map<string, Map<string, string>>();
-    const clients = owners.get(caller.owner) ?? new Map<string, string>();
+    const owners = this.#noted.get(server) ?? new RecentMap<string, Map<string, string>>({ most: MAX_OWNERS });
+    const clients = owners.get(caller.owner) ?? new RecentMap<string, string>({ most: MAX_CLIENTS });
     this.#noted.set(server, owners);
-    putLast(clients, clientOf(caller), version, MAX_CLIENTS);
-    putLast(owners, caller.owner, clients, MAX_OWNERS);
+    clients.set(clientOf(caller), version);
+    owners.set(caller.owner, clients);
   }
 
   /** Empty if it is not known. */
@@ -32,11 +33,4 @@ export class SeenVersions {
 /** A session has one client. */
 function clientOf({ era, client }: Asking["caller"]): string {
   return era === "modern" ? (client?.name ?? "") : "";
-}
-
-function putLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.size > most ? map.keys() : [];
-  if (oldest !== undefined) map.delete(oldest);
 }

@@ -1,3 +1,4 @@
+import { RecentMap } from "../../async/recent-map.ts";
 import type { Logger } from "../../text/logger.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { renderForPrograms } from "../../errors/render.ts";
@@ -26,8 +27,8 @@ interface FailedRequest {
  */
 export class FailureLog {
   readonly #logger: Logger;
-  /** By kind of failure; the oldest first. */
-  readonly #known = new Map<string, { correlationId: string; at: number; repeats: number }>();
+  /** By kind of failure. */
+  readonly #known = new RecentMap<string, { correlationId: string; at: number; repeats: number }>({ most: MAX_KNOWN });
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -58,10 +59,7 @@ export class FailureLog {
       return given;
     }
     const correlationId = given ?? newCorrelation().correlationId;
-    this.#known.delete(key);
     this.#known.set(key, { correlationId, at: performance.now(), repeats: 0 });
-    const [oldest] = this.#known.keys();
-    if (oldest !== undefined && this.#known.size > MAX_KNOWN) this.#known.delete(oldest);
     this.#write(error, correlationId);
     return correlationId;
   }

@@ -1,3 +1,4 @@
+import { RecentMap } from "../../async/recent-map.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -37,7 +38,7 @@ export class LeaseKeys {
   readonly #settings: BackoffSettings;
   readonly #providers = new WeakMap<InputProvider, number>();
   #nextProvider = 1;
-  readonly #backoffs = new Map<string, Backoff>();
+  readonly #backoffs = new RecentMap<string, Backoff>({ most: MAX_OWNERS });
 
   constructor(own: InputProvider | undefined, settings: BackoffSettings) {
     this.#own = own;
@@ -58,8 +59,6 @@ export class LeaseKeys {
   backoffOf(owner: string): Backoff {
     const known = this.#backoffs.get(owner) ?? new Backoff(this.#settings);
     this.#backoffs.set(owner, known);
-    const [oldest] = this.#backoffs.keys();
-    if (this.#backoffs.size > MAX_OWNERS && oldest !== undefined) this.#backoffs.delete(oldest);
     return known;
   }
 

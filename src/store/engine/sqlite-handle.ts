@@ -1,3 +1,4 @@
+import { RecentMap } from "../../async/recent-map.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { loadLibsqlNative } from "./libsql-native.ts";
 import { storeUnusable } from "./store-failure.ts";
@@ -79,14 +80,12 @@ async function loadSqlite(libraries: readonly SqliteLibrary[]): Promise<((file: 
 const MAX_KEPT_STATEMENTS = 64;
 
 function handle(database: SqliteDatabase, spread: (parameters: unknown[]) => unknown[]): SqliteHandle {
-  const kept = new Map<string, Statement>();
+  const kept = new RecentMap<string, Statement>({ most: MAX_KEPT_STATEMENTS });
   const use = <T>(sql: string, run: (statement: Statement) => T): T => {
     const statement = kept.get(sql) ?? database.prepare(sql);
     // One that fails is not used again: libsql does not reset it.
     kept.delete(sql);
     const result = run(statement);
-    const [oldest] = kept.size < MAX_KEPT_STATEMENTS ? [] : kept.keys();
-    if (oldest !== undefined) kept.delete(oldest);
     kept.set(sql, statement);
     return result;
   };

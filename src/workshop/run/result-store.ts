@@ -1,3 +1,4 @@
+import { RecentMap } from "../../async/recent-map.ts";
 import { randomBytes } from "node:crypto";
 
 export interface ResultStoreOptions {
@@ -23,16 +24,18 @@ interface Kept extends KeptResult {
  * dropped first.
  */
 export class ResultStore {
-  readonly #kept = new Map<string, Kept>();
-  readonly #maxResults: number;
+  readonly #kept: RecentMap<string, Kept>;
   readonly #maxBytes: number;
   readonly #lifetimeMs: number;
   readonly #now: () => number;
-  #bytes = 0;
 
   constructor(options: ResultStoreOptions = {}) {
-    this.#maxResults = options.maxResults ?? 200;
     this.#maxBytes = options.maxBytes ?? 32 * 1024 * 1024;
+    this.#kept = new RecentMap<string, Kept>({
+      most: options.maxResults ?? 200,
+      maxWeight: this.#maxBytes,
+      weigh: ({ content }) => content.length,
+    });
     this.#lifetimeMs = options.lifetimeMs ?? 15 * 60_000;
     this.#now = options.now ?? Date.now;
   }
@@ -41,26 +44,20 @@ export class ResultStore {
   keep(caller: string, content: string | Uint8Array, mimeType = "application/json"): string | undefined {
     if (content.length > this.#maxBytes) return undefined;
     const id = randomBytes(16).toString("base64url");
-    this.#kept.set(id, { caller, content, mimeType, expires: this.#now() + this.#lifetimeMs });
-    this.#bytes += content.length;
+    const now = this.#now();
     for (const [oldest, { expires }] of this.#kept) {
-      const isOver = this.#kept.size > this.#maxResults || this.#bytes > this.#maxBytes;
-      if (!isOver && expires > this.#now()) break;
-      this.#forget(oldest);
+      if (expires > now) break;
+      this.#kept.delete(oldest);
     }
+    this.#kept.set(id, { caller, content, mimeType, expires: now + this.#lifetimeMs });
     return id;
   }
 
   find(caller: string, id: string): KeptResult | undefined {
     const kept = this.#kept.get(id);
-    if (kept && kept.expires <= this.#now()) this.#forget(id);
+    if (kept && kept.expires <= this.#now()) this.#kept.delete(id);
     // Another caller's result is answered like one that does not exist.
     else if (kept?.caller === caller) return kept;
     return undefined;
-  }
-
-  #forget(id: string): void {
-    this.#bytes -= this.#kept.get(id)?.content.length ?? 0;
-    this.#kept.delete(id);
   }
 }

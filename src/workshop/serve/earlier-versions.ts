@@ -1,3 +1,4 @@
+import { RecentMap } from "../../async/recent-map.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import type { SeenVersion } from "../publish/translate-call.ts";
 import type { ServedVersion } from "./running-version.ts";
@@ -20,7 +21,7 @@ const MAX_REMEMBERED = 8;
 export class EarlierVersions {
   #published: PublishedVersions = [];
   /** By hash: those that were served here, the newest last. */
-  readonly #remembered = new Map<string, ServedVersion>();
+  readonly #remembered = new RecentMap<string, ServedVersion>({ most: MAX_REMEMBERED });
   /** By hash: those that were read from the store. */
   readonly #loaded = new Map<string, Promise<ServedVersion | undefined>>();
   readonly #counts = new Map<string, number>();
@@ -36,11 +37,7 @@ export class EarlierVersions {
   }
 
   remember(version: ServedVersion): void {
-    const { hash } = version.api;
-    this.#remembered.delete(hash);
-    this.#remembered.set(hash, version);
-    const [oldest] = this.#remembered.keys();
-    if (this.#remembered.size > MAX_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
+    this.#remembered.set(version.api.hash, version);
   }
 
   /** Whether a version that is in memory or published may have this tool. */

@@ -1,3 +1,4 @@
+import { RecentMap } from "../../../async/recent-map.ts";
 import { MASK, SHORT_SECRET } from "../../../text/mask-secrets.ts";
 import { hasInvisible, replaceInvisibly, withoutInvisible } from "../../../text/invisible.ts";
 import { isDate, isDateTime } from "../../expression/calendar.ts";
@@ -23,8 +24,8 @@ const MOST_TOKENS = 16;
  */
 export class Redaction {
   readonly #values = new Set<string>();
-  /** Values that are replaced often, such as access tokens: the least recently used comes first. */
-  readonly #passing = new Set<string>();
+  /** Values that are replaced often, such as access tokens. */
+  readonly #passing = new RecentMap<string, true>({ most: MOST_TOKENS });
   #pattern: RegExp | undefined;
   #longPattern: RegExp | undefined;
   /** The short secrets. */
@@ -48,12 +49,9 @@ export class Redaction {
    */
   hideToken(value: string): void {
     if (value.trim() === "" || this.#values.has(value)) return;
-    const isNew = !this.#passing.delete(value);
-    this.#passing.add(value);
-    if (!isNew) return;
-    const [oldest] = this.#passing;
-    if (this.#passing.size > MOST_TOKENS && oldest !== undefined) this.#passing.delete(oldest);
-    this.#changed(value);
+    const isNew = !this.#passing.has(value);
+    this.#passing.set(value, true);
+    if (isNew) this.#changed(value);
   }
 
   #changed(added: string): void {
@@ -71,7 +69,7 @@ export class Redaction {
   }
 
   #searched(): RegExp {
-    return (this.#pattern ??= secretPattern([...this.#values, ...this.#passing]));
+    return (this.#pattern ??= secretPattern([...this.#values, ...this.#passing.keys()]));
   }
 
   /**
@@ -91,7 +89,10 @@ export class Redaction {
    */
   inOwnWords(text: string): string {
     if (text.length < this.#shortest) return text;
-    return masked(text, (this.#longPattern ??= secretPattern([...this.#values, ...this.#passing], { isLong: true })));
+    return masked(
+      text,
+      (this.#longPattern ??= secretPattern([...this.#values, ...this.#passing.keys()], { isLong: true })),
+    );
   }
 
   /** How values are shown in a call with this input. */

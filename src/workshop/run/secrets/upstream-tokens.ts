@@ -1,3 +1,4 @@
+import { RecentMap } from "../../../async/recent-map.ts";
 import { createHash } from "node:crypto";
 import type { TokenSet } from "../../../auth/oauth/stored-credential.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
@@ -47,7 +48,7 @@ const MARGIN_MS = 60_000;
 
 /** The access tokens of one API, in memory. They are renewed before they expire. */
 export class UpstreamTokens {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new RecentMap<string, Entry>({ most: MAX_ENTRIES });
 
   /** A token that is still valid. `refused`: one that the API did not accept. */
   async get(grant: TokenGrant, options: TokenOptions, refused?: string): Promise<string> {
@@ -75,11 +76,7 @@ export class UpstreamTokens {
   #entry(grant: TokenGrant): Entry {
     const key = keyOf(grant, grant.refresh?.token);
     const known = this.#entries.get(key) ?? {};
-    // The least recently used comes first.
-    this.#entries.delete(key);
     this.#entries.set(key, known);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
     return known;
   }
 
