@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { definitionDifferences } from "../../host/definitions/definition-difference.ts";
 import { differenceLines } from "./difference-lines.ts";
-import { textDifference } from "./text-difference.ts";
 
 const PLAIN = { style: (_style: unknown, text: string) => text };
 
@@ -99,15 +98,5 @@ describe("differences of definitions", () => {
       "      line 6",
       "      … 2 lines without changes",
     ]);
-  });
-
-  test("of very long texts are found in time", () => {
-    const [before, after] = [0, 1].map((odd) =>
-      Array.from({ length: 40_000 }, (_, index) => `w${index * 2 + odd}`).join(" "),
-    );
-    const pieces = textDifference(before ?? "", after ?? "");
-    const side = (not: string) => pieces.flatMap(({ kind, text }) => (kind === not ? [] : [text])).join("");
-    expect(side("added")).toBe(before);
-    expect(side("removed")).toBe(after);
   });
 });

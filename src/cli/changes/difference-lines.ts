@@ -1,7 +1,7 @@
 import { visible } from "../../text/visible.ts";
 import type { Output } from "../output/output.ts";
 import type { DefinitionDifference } from "../../host/definitions/definition-difference.ts";
-import { textDifference, type TextPiece } from "./text-difference.ts";
+import { textDifference, type TextPiece } from "../../text/text-difference.ts";
 
 /** Longer texts are compared word by word. */
 const SHORT = 80;

@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import { changedRuns } from "./changed-runs.ts";
+import { changedRuns } from "../../text/text-difference.ts";
 
 export type PathStep = string | number;
 

@@ -1,8 +1,5 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
-import { changedRuns } from "./changed-runs.ts";
 import { textChanges } from "./text-changes.ts";
-import { examples } from "../../../test/fixtures/depth.ts";
 
 test("every place where a text differs is found, with what was removed and added there", () => {
   const before = "Finds things by a word. Cheapest first. Reads only; nothing is changed by it.";
@@ -22,21 +19,4 @@ test("texts without blanks are compared character by character", () => {
 test("very long texts that differ everywhere are changed as a whole", () => {
   const [one, other] = ["a b ".repeat(5_000), "c d ".repeat(5_000)];
   expect(textChanges(one, other)).toMatchObject([{ removed: one.trimEnd(), added: other.trimEnd() }]);
-});
-
-test("unchanged and added parts give the new list; unchanged and removed parts give the old one", () => {
-  const list = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
-  fc.assert(
-    fc.property(list, list, (before, after) => {
-      const made: string[] = [];
-      let at = 0;
-      for (const run of changedRuns(before, after)) {
-        made.push(...before.slice(at, run.before.from), ...after.slice(run.after.from, run.after.to));
-        expect(made.length).toBe(run.after.to);
-        at = run.before.to;
-      }
-      expect([...made, ...before.slice(at)]).toEqual(after);
-    }),
-    { numRuns: examples(2_000) },
-  );
 });

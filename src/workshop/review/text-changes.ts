@@ -1,4 +1,4 @@
-import { changedRuns, type ChangedRun } from "./changed-runs.ts";
+import { changedRuns, type ChangedRun } from "../../text/text-difference.ts";
 
 /** One place where two texts differ. */
 export interface TextChange {

@@ -85,3 +85,25 @@ function runsBetween(kept: readonly (readonly [number, number])[], start: number
   }
   return runs;
 }
+
+/** A part of two texts: in both, or in one of them. */
+export interface TextPiece {
+  kind: "same" | "removed" | "added";
+  text: string;
+}
+
+/** What is different between two texts: by lines if they have several, otherwise by words. */
+export function textDifference(before: string, after: string): TextPiece[] {
+  const parts = before.includes("\n") || after.includes("\n") ? /[^\n]*\n|[^\n]+/g : /\s+|[^\s]+/g;
+  const [old, now] = [before.match(parts) ?? [], after.match(parts) ?? []];
+  const pieces: TextPiece[] = [];
+  let at = 0;
+  for (const { before: was, after: is } of changedRuns(old, now)) {
+    pieces.push({ kind: "same", text: old.slice(at, was.from).join("") });
+    pieces.push({ kind: "removed", text: old.slice(was.from, was.to).join("") });
+    pieces.push({ kind: "added", text: now.slice(is.from, is.to).join("") });
+    at = was.to;
+  }
+  pieces.push({ kind: "same", text: old.slice(at).join("") });
+  return pieces.filter(({ text }) => text !== "");
+}
