@@ -4,8 +4,10 @@ import {
   isAnswerLost,
   isConnectionFailure,
   isFinalAnswer,
+  isTemporaryStatus,
   isUnanswered,
   isUnreadable,
+  isWorthARetry,
   needsReconfiguration,
   saysNothingAboutEra,
   TRAITS,
@@ -27,6 +29,12 @@ test("an error code says whether a repetition can succeed", () => {
     "CLOSED",
     "DATA_DAMAGED",
   ]);
+});
+
+test("a status says whether the same request is worth a retry, and whether it is about the server alone", () => {
+  const statuses = [400, 401, 404, 408, 409, 429, 500, 501, 502, 503, 504, 508];
+  expect(statuses.filter(isWorthARetry)).toEqual([429, 500, 502, 503, 504]);
+  expect(statuses.filter(isTemporaryStatus)).toEqual([408, 429, 500, 501, 502, 503, 504, 508]);
 });
 
 test("an error code says whether the server answered", () => {

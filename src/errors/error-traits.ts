@@ -93,3 +93,15 @@ export function isAnswerLost(code: ErrorCode): boolean {
 export function isUnanswered(code: ErrorCode): boolean {
   return TRAITS[code].answer !== "unclear";
 }
+
+/** Statuses of a server or proxy that cannot answer for now: the same request is worth a retry. */
+const WORTH_A_RETRY: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+
+export function isWorthARetry(status: number): boolean {
+  return WORTH_A_RETRY.has(status);
+}
+
+/** Whether a status says how the server is now, and nothing about the request: a later answer may be another one. */
+export function isTemporaryStatus(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}

@@ -1,3 +1,4 @@
+import { isTemporaryStatus } from "../../errors/error-traits.ts";
 import { growingPause, withJitter } from "../../async/backoff.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -78,7 +79,7 @@ export function pauseAfter({ code, details }: NexusError, failures: number): num
 
 /** A fault that is reported inside a stream has no status. */
 function isServerFault(status: number | undefined): boolean {
-  return status === undefined || status >= 500 || status === 408;
+  return status === undefined || isTemporaryStatus(status);
 }
 
 function isUnreachable(code: NexusError["code"]): boolean {

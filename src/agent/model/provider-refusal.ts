@@ -1,3 +1,4 @@
+import { isTemporaryStatus } from "../../errors/error-traits.ts";
 import { retryAfterMs } from "../../async/backoff.ts";
 import { NexusError, type ErrorCode, type ErrorDetails } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -97,7 +98,7 @@ export function explainRefusal(request: RefusedRequest, endpoint: ProviderEndpoi
       hint: `Redirects are not followed, because they would carry the key. Correct the base URL of "${provider}".`,
     });
   }
-  if (status >= 500 || status === 408) {
+  if (isTemporaryStatus(status)) {
     return refused("HTTP_STATUS", `The provider "${provider}" failed at ${endpoint.baseUrl}${answered}`, {
       retryAfterMs: pauseAsked(request.headers),
       hint: "Try again later, or use another model.",

@@ -1,3 +1,4 @@
+import { isTemporaryStatus } from "../../errors/error-traits.ts";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
@@ -357,7 +358,7 @@ function grantedScopes(stored: StoredCredential | undefined): readonly string[] 
 /** The authorization server could not decide: the refresh token may still be valid. */
 function isTemporary(error: NexusError): boolean {
   const { status = 400 } = error.details;
-  return status === 429 || status >= 500 || oauthErrorCode(error) === "temporarily_unavailable";
+  return isTemporaryStatus(status) || oauthErrorCode(error) === "temporarily_unavailable";
 }
 
 function renewalOf({ expiresAt, obtainedAt }: TokenSet): number {

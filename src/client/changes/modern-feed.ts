@@ -8,7 +8,7 @@ import type { CallScope } from "../conversation/call-scope.ts";
 import type { Requester } from "../conversation/requester.ts";
 import { asNotifications, listsIn, type Interests } from "../../protocol/interests.ts";
 import { changeIn, type ChangeListener, type Feed } from "./feed.ts";
-import { isFinalAnswer } from "../../errors/error-traits.ts";
+import { isFinalAnswer, isTemporaryStatus } from "../../errors/error-traits.ts";
 
 const REOPEN_PAUSES = { firstMs: 500, longestMs: 30_000 };
 /** A stream that lasted this long was successful. One that ends sooner is reopened after a pause. */
@@ -130,8 +130,7 @@ export class ModernFeed implements Feed {
 
 /** Whether the server answered and would answer the same again. */
 function isFinal({ code, details: { status } }: NexusError): boolean {
-  if (status !== undefined && (status === 408 || status === 429 || status >= 500)) return false;
-  return isFinalAnswer(code);
+  return isFinalAnswer(code) && (status === undefined || !isTemporaryStatus(status));
 }
 
 /** One `subscriptions/listen`, from its acknowledgement to its end. */

@@ -1,7 +1,7 @@
 import { growingPause } from "../../async/backoff.ts";
 import type { RequestId } from "../../protocol/json-rpc.ts";
 import type { HttpSessionChannel, ResumePoint, Sending, StreamEnd } from "../../transport/transport.ts";
-import { isUnreadable } from "../../errors/error-traits.ts";
+import { isTemporaryStatus, isUnreadable } from "../../errors/error-traits.ts";
 
 export interface ResumableStreamOptions {
   channel: HttpSessionChannel;
@@ -114,6 +114,6 @@ function isGone(end: StreamEnd): boolean {
 
 /** Whether the next opening would get the same answer. */
 function isFinal(end: StreamEnd): boolean {
-  if (end.kind === "refused") return end.status < 500 && end.status !== 429;
+  if (end.kind === "refused") return !isTemporaryStatus(end.status);
   return end.kind === "failed" && isUnreadable(end.error.code);
 }

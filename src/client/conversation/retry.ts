@@ -1,7 +1,7 @@
 import { growingPause, withJitter } from "../../async/backoff.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRepeatable } from "../../protocol/methods.ts";
-import { isConnectionFailure } from "../../errors/error-traits.ts";
+import { isConnectionFailure, isWorthARetry } from "../../errors/error-traits.ts";
 
 export interface RetrySettings {
   /** Attempts after the first one. */
@@ -17,8 +17,6 @@ export interface RetrySettings {
 
 export const DEFAULT_RETRY: RetrySettings = { maxRetries: 2, backoffMs: 250, trustToolHints: true };
 const LONGEST_BACKOFF_MS = 10_000;
-
-const PASSING_STATUS = new Set([429, 500, 502, 503, 504]);
 
 export interface RetryAttempt {
   method: string;
@@ -43,7 +41,7 @@ function mayRepeat(
   const { status, mayHaveReached, retryAfterMs } = error.details;
   const isLoss = isConnectionFailure(error.code);
   if (isLoss && mayHaveReached === false) return true;
-  const isPassing = isLoss || (status !== undefined && PASSING_STATUS.has(status));
+  const isPassing = isLoss || (status !== undefined && isWorthARetry(status));
   if (!isPassing) return false;
   if (isRepeatable(method)) return true;
   if (method !== "tools/call") return false;

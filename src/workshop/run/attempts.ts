@@ -5,7 +5,7 @@ import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Effect } from "../file/model/tool-file.ts";
 import type { Tracing } from "./call-trace.ts";
 import type { UpstreamResponse } from "./upstream.ts";
-import { isConnectionFailure } from "../../errors/error-traits.ts";
+import { isConnectionFailure, isWorthARetry } from "../../errors/error-traits.ts";
 
 /** How one request ended, after all attempts. */
 export type Attempted = { kind: "answered"; answer: UpstreamResponse } | { kind: "failed"; error: NexusError };
@@ -25,8 +25,6 @@ export interface AttemptOptions {
 }
 
 const PAUSES = { firstMs: 200, longestMs: 5_000 };
-/** Statuses of a server or proxy that is temporarily unavailable; a repetition may succeed. */
-const PASSING = new Set([429, 500, 502, 503, 504]);
 
 /**
  * Sends until there is an answer, or no time or attempt is left. Reads are repeated after temporary failures; writes
@@ -62,7 +60,7 @@ export async function realPause(ms: number, signal: CancelSignal | undefined): P
 }
 
 function mayRepeat(attempted: Attempted, effect: Effect): boolean {
-  if (attempted.kind === "answered") return effect === "read" && PASSING.has(attempted.answer.status);
+  if (attempted.kind === "answered") return effect === "read" && isWorthARetry(attempted.answer.status);
   const { code, details } = attempted.error;
   if (!isConnectionFailure(code)) return false;
   return effect === "read" || details.mayHaveReached === false;

@@ -1,3 +1,4 @@
+import { isTemporaryStatus } from "../../errors/error-traits.ts";
 import { retryAfterMs } from "../../async/backoff.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { messageIn } from "../../transport/refused-body.ts";
@@ -52,7 +53,7 @@ function adviceFor(
     case 429:
       return { again: `Its request limit is reached: try again ${waitFrom(headers["retry-after"])}.` };
     default:
-      if (status >= 500 || status === 408) {
+      if (isTemporaryStatus(status)) {
         return {
           again: `It failed or is overloaded: try again ${waitFrom(headers["retry-after"])}.`,
         };
