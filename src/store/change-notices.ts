@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { callListener } from "../async/call-listener.ts";
 import type { Changes } from "../async/live.ts";
+import { messageOf } from "../errors/nexus-error.ts";
 import type { Logger } from "../text/logger.ts";
 import { loadGenerations, TOPICS, type ChangeTopic } from "./keep/generations.ts";
 import type { StoreTables } from "./tables/tables.ts";
@@ -75,13 +76,19 @@ export class ChangeNotices {
   async #poll(timer: NodeJS.Timeout): Promise<void> {
     const startedAt = performance.now();
     // Callers that need the database get their own errors.
-    const now = await loadGenerations(this.#db).catch(() => undefined);
+    const now = await loadGenerations(this.#db).catch((error: unknown) => this.#reportSilence(error));
     // It was closed meanwhile; new listeners have a timer of their own.
     if (this.#timer !== timer) return;
     this.#timer = undefined;
     if (now) this.#compare(now);
     else this.#silentSince ??= startedAt;
     this.#schedule();
+  }
+
+  /** Once, until the database answers again. */
+  #reportSilence(error: unknown): undefined {
+    if (this.#silentSince !== undefined) return;
+    this.#logger.warn(`changes in the store are not noticed until it can be read: ${messageOf(error)}`);
   }
 
   #compare(now: Map<string, number>): void {

@@ -14,13 +14,12 @@ import {
 import { withJitter } from "../../async/backoff.ts";
 import { Semaphore } from "../../async/semaphore.ts";
 import type { SqliteHandle } from "./sqlite-handle.ts";
-import { sqliteCode, sqliteFailure } from "./store-failure.ts";
+import { LOCKED, sqliteCode, sqliteFailure } from "./store-failure.ts";
 
 /** How long a statement waits for other processes that write. */
 const PATIENCE_MS = 10_000;
 /** Short, because a busy writer leaves only short gaps between two transactions. */
 const PAUSE_MS = 4;
-const BUSY: ReadonlySet<number | undefined> = new Set([5, 6]);
 /** After this time, other work of the process gets its turn before the next statement. */
 const TURN_MS = 10;
 
@@ -30,7 +29,7 @@ export async function untilFree<T>(work: () => T): Promise<T> {
     try {
       return work();
     } catch (error) {
-      if (!BUSY.has(sqliteCode(error)) || performance.now() > giveUpAt) throw error;
+      if (!LOCKED.has(sqliteCode(error)) || performance.now() > giveUpAt) throw error;
     }
     await pause(withJitter(PAUSE_MS));
   }

@@ -1,7 +1,7 @@
 import { RecentMap } from "../../async/recent-map.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { loadLibsqlNative } from "./libsql-native.ts";
-import { storeUnusable } from "./store-failure.ts";
+import { LOCKED, sqliteCode, storeUnusable } from "./store-failure.ts";
 
 export type SqlRow = Record<string, unknown>;
 
@@ -81,20 +81,62 @@ const MAX_KEPT_STATEMENTS = 64;
 
 function handle(database: SqliteDatabase, spread: (parameters: unknown[]) => unknown[]): SqliteHandle {
   const kept = new RecentMap<string, Statement>({ most: MAX_KEPT_STATEMENTS });
+  let locked: LockedStatement | undefined;
   const use = <T>(sql: string, run: (statement: Statement) => T): T => {
-    const statement = kept.get(sql) ?? database.prepare(sql);
-    // One that fails is not used again: libsql does not reset it.
+    const isAgain = locked?.sql === sql;
+    if (!isAgain) finish();
+    const statement = (isAgain && locked?.statement) || (kept.get(sql) ?? database.prepare(sql));
+    // One that fails is not used again.
     kept.delete(sql);
-    const result = run(statement);
+    locked = undefined;
+    const result = runLocked(sql, statement, run);
     kept.set(sql, statement);
     return result;
+  };
+  const runLocked = <T>(sql: string, statement: Statement, run: (statement: Statement) => T): T => {
+    try {
+      return run(statement);
+    } catch (error) {
+      if (isLocked(error) && READ.test(sql)) locked = { sql, statement, run };
+      throw error;
+    }
+  };
+  const finish = () => {
+    if (!locked) return;
+    const { sql, statement, run } = locked;
+    locked = undefined;
+    try {
+      runLocked(sql, statement, run);
+    } catch (error) {
+      if (isLocked(error)) throw error;
+    }
   };
   return {
     all: (sql, parameters) => use(sql, (statement) => statement.all(...spread([...parameters]))),
     run: (sql, parameters) => use(sql, (statement) => Number(statement.run(...spread([...parameters])).changes)),
-    exec: (sql) => database.exec(sql),
+    exec: (sql) => {
+      if (sql !== "rollback") finish();
+      database.exec(sql);
+    },
     close: () => database.close(),
   };
+}
+
+/** A write takes the lock before it, and would have its effect when it runs again. */
+const READ = /^\s*select\b/i;
+
+/**
+ * A read that failed because another process had the lock. libsql resets it only when it runs again, and until then
+ * the connection goes on seeing the file as it was, and cannot write: so it runs again before anything else does.
+ */
+interface LockedStatement {
+  sql: string;
+  statement: Statement;
+  run: (statement: Statement) => unknown;
+}
+
+function isLocked(error: unknown): boolean {
+  return LOCKED.has(sqliteCode(error));
 }
 
 /** Suppresses the warning of some Node versions that the module is experimental. */

@@ -71,6 +71,9 @@ export function sqliteCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
+/** Primary result codes: another process, or another connection, has the lock. */
+export const LOCKED: ReadonlySet<number | undefined> = new Set([5, 6]);
+
 export function isDamage(error: unknown): boolean {
   const cause = error instanceof NexusError ? error.cause : error;
   return DAMAGED_FILE.has(sqliteCode(cause) ?? 0);
