@@ -34,7 +34,7 @@ import type { OpenOptions } from "./servers/connection-pool.ts";
 import { loadOptions } from "./servers/load-options.ts";
 import { GatewayChain } from "./servers/gateway-chain.ts";
 import type { DefinitionLedger } from "./definitions/definition-ledger.ts";
-import { LastLists } from "./definitions/last-lists.ts";
+import { LastLists, listsFolder } from "./definitions/last-lists.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
 import { MemoryLedger } from "./definitions/memory-ledger.ts";
 import { Pins } from "./definitions/pins.ts";
@@ -141,7 +141,7 @@ export class Host implements AsyncDisposable {
       onCompared: (server) => this.#tell({ kind: "accepted", server }),
     });
     const { capabilities, tenant } = this;
-    this.lastLists = new LastLists({ folder: join(stateFolder, "lists"), tenant, capabilities, logger });
+    this.lastLists = new LastLists({ folder: listsFolder(stateFolder), tenant, capabilities, logger });
     this.#stopLedger = this.#ledger.onAccepted((server) => {
       this.#tell({ kind: "accepted", server });
       this.#supervisors.find(server)?.readListsAgain();

@@ -3,6 +3,7 @@ import { secretGuard, type SecretGuard } from "../../auth/secret-guard.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { forgetLastLists } from "../../host/definitions/last-lists.ts";
 import { openCredentials } from "../../host/servers/load-options.ts";
 import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { hasAuthorization } from "../../transport/http-sender.ts";
@@ -44,10 +45,12 @@ export async function pickTarget(servers: ServerSet, { words, surroundings }: Ta
   return loginTarget(definition, await openCredentials(surroundings, servers.stateFolder), servers.secrets);
 }
 
-/** After a login or logout, the result of the last connection says nothing about the next one. */
+/** After a login or logout, what was seen at the last connection says nothing about the next one. */
 export async function noteLogin({ id }: LoginTarget, servers: ServerSet, outcome: Sighting["outcome"]): Promise<void> {
   const definition = servers.inPlace ? undefined : servers.directory.find(id);
-  if (definition) await servers.sightings.note(definition, { outcome });
+  if (!definition) return;
+  await servers.sightings.note(definition, { outcome });
+  await forgetLastLists(servers.stateFolder, { definition, tenant: servers.tenant });
 }
 
 export function loginTarget(definition: ServerDefinition, storage: FileCredentials, secrets: SecretStore): LoginTarget {

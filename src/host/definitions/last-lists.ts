@@ -140,11 +140,32 @@ export class LastLists {
   }
 
   /** Undefined for servers of this process, which start at once. */
-  #keyOf({ entry }: ServerDefinition): string | undefined {
-    if (!entry || entry.reach.kind === "api") return undefined;
+  #keyOf(definition: ServerDefinition): string | undefined {
     const { tenant, capabilities } = this.#options;
-    return sha256(JSON.stringify([tenant, entry.reach, capabilities]));
+    const server = serverKey(definition, tenant);
+    return server && `${server}-${sha256(JSON.stringify(capabilities)).slice(0, 16)}`;
   }
+}
+
+/** After a login or logout: what a server listed for somebody else is not shown any more. */
+export async function forgetLastLists(
+  stateFolder: string,
+  { definition, tenant }: { definition: ServerDefinition; tenant: string },
+): Promise<void> {
+  const server = serverKey(definition, tenant);
+  const folder = listsFolder(stateFolder);
+  const names = await fs.readdir(folder).catch((): string[] => []);
+  const own = names.filter((name) => server !== undefined && name.startsWith(`${server}-`));
+  await Promise.all(own.map((name) => fs.rm(join(folder, name), { force: true })));
+}
+
+export function listsFolder(stateFolder: string): string {
+  return join(stateFolder, "lists");
+}
+
+function serverKey({ entry }: ServerDefinition, tenant: string): string | undefined {
+  if (!entry || entry.reach.kind === "api") return undefined;
+  return sha256(JSON.stringify([tenant, entry.reach]));
 }
 
 /** The secrets of an entry: those that were resolved, and those that are written into it. */

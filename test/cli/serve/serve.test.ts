@@ -10,6 +10,7 @@ import { modern, OpenStream, send } from "../../fixtures/gateway/wire.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { NexusWorld } from "../../fixtures/nexus.ts";
 import { childrenOf, isRunning } from "../../fixtures/processes.ts";
+import { GatedServers } from "../../fixtures/servers/gated-servers.ts";
 import { stdioFixture } from "../../fixtures/servers/stdio-fixture.ts";
 
 let world: NexusWorld;
@@ -203,6 +204,25 @@ describe("with configured servers", () => {
     await world.configure({ everything: stdioFixture() });
     await expect.poll(() => toolsAt(gateway.url)).toContain("everything__sleep");
     expect(await endOf(gateway, "SIGTERM")).toBe(0);
+  });
+
+  test("how long a first list waits for a server is set in the configuration, and by --first-list-wait", async () => {
+    await using gate = await GatedServers.open();
+    gate.pass("quick", { tools: [{ name: "go", inputSchema: { type: "object" } }] });
+    await world.write(
+      "home/.nexus/mcp.json",
+      JSON.stringify({
+        mcpServers: { slow: gate.entry("slow"), quick: gate.entry("quick") },
+        gateway: { limits: { firstListWait: "10m" } },
+      }),
+    );
+    const [patient, hasty] = await Promise.all([serving(), serving(["--first-list-wait", "0s"])]);
+    const listed = toolsAt(patient.url);
+    expect(await toolsAt(hasty.url)).toEqual(["quick__go"]);
+    // Only now, when the usual time for a list is over, the slow one starts.
+    gate.pass("slow", { tools: [{ name: "read", inputSchema: { type: "object" } }] });
+    expect((await listed).toSorted()).toEqual(["quick__go", "slow__read"]);
+    expect(await Promise.all([endOf(patient, "SIGTERM"), endOf(hasty, "SIGTERM")])).toEqual([0, 0]);
   });
 
   test("SIGTERM lets a running call finish", async () => {

@@ -1,5 +1,9 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseDocument } from "../../../src/workshop/documents/parse-document.ts";
+import { measuredImport } from "./measured-import.ts";
 
 const OPERATIONS = 288;
 const FIELDS = 30;
@@ -58,3 +62,19 @@ test("X5: a description of 3 MB in YAML is read with its values and lines, also 
   expect(careful.remarks).toEqual(simple.remarks);
   expect(Object.keys((careful.value as { paths: object }).paths)).toHaveLength(OPERATIONS);
 });
+
+// The program measures itself with /proc.
+test.runIf(process.platform === "linux")(
+  "X5: a description of 3 MB in YAML is imported within 10 s of processor time and 1 GB",
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "nexus-large-"));
+    try {
+      const { code, stderr, cpuMs, mb } = await measuredImport(folder, "large.yaml", largeDescription(""));
+      expect(code, stderr).toBe(0);
+      expect(cpuMs).toBeLessThan(10_000);
+      expect(mb).toBeLessThan(1_000);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+);
