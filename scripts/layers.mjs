@@ -13,6 +13,7 @@ export const LAYERS = [
   ["files"],
   ["process"],
   ["source"],
+  ["format"],
   ["schema"],
   ["protocol"],
   ["net"],

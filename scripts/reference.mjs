@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
+import { loadForms, typeText } from "./forms.mjs";
 
 const REFERENCE = "docs/reference/library.md";
 
@@ -54,10 +55,13 @@ const GROUPS = [
   [/^protocol\//, "MCP"],
   [/^agent\//, "The agent"],
   [/^gateway\//, "The gateway"],
-  [/^workshop\//, "The workshop"],
+  [/^(workshop|format)\//, "The workshop"],
   [/^server\//, "The server side"],
   [/^testing\//, "Scripted servers and models"],
 ];
+
+/** Types that are derived from a form, which has the name of the type: the members are shown. */
+const forms = await loadForms(["src/gateway/sets/set-definition.ts"]);
 
 const text = render();
 if (!process.argv.includes("--check")) {
@@ -132,8 +136,14 @@ function* declarations(node, { source, comments, file }) {
   const { declaration } = node;
   const names = declaration.declarations?.map(({ id }) => id.name) ?? [declaration.id.name];
   const kind = kindOf(declaration);
-  const code = publicPart(node, { source, comments });
-  for (const name of names) yield [name, { from: file, kind, code, doc: docBefore(node.start, source, comments) }];
+  const derived =
+    kind === "type" && source.slice(node.start, node.end).includes("Infer<") ? forms.get(names[0]) : undefined;
+  const code = derived ? typeText(derived) : publicPart(node, { source, comments });
+  for (const name of names)
+    yield [
+      name,
+      { from: file, kind: derived ? "interface" : kind, code, doc: docBefore(node.start, source, comments) },
+    ];
 }
 
 function kindOf({ type, kind }) {

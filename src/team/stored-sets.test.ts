@@ -44,7 +44,7 @@ test("a stored set that cannot be used is not served, and the log says why; othe
   });
   expect(sets.find("default", "desk")).toBeDefined();
   expect(sets.find("default", "newer")).toBeUndefined();
-  expect(warnings).toEqual([`the set "newer" of the tenant "default" is not served: "future" is unknown in a set`]);
+  expect(warnings).toEqual([`the set "newer" of the tenant "default" is not served: "future" is not known here`]);
 });
 
 test("sets that cannot be read are read again until they can be, with one warning, and not after they are closed", async () => {

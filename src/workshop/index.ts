@@ -3,7 +3,7 @@ export { compileApi, type CompiledApi, type CompileProblem } from "./compile/com
 export type { Citation, CitedLines, CitedPart } from "./compile/citations.ts";
 export { startFake, type Fake, type FakeOptions } from "./fake/fake.ts";
 export { editToolFile, type ToolFileChange } from "./file/edit-tool-file.ts";
-export type { Problem } from "./file/model/problem.ts";
+export type { Problem } from "../format/problem.ts";
 export { readToolFile } from "./file/read-tool-file.ts";
 export type * from "./file/model/call-spec.ts";
 export type * from "./file/model/tool-file.ts";

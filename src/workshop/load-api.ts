@@ -13,7 +13,7 @@ import {
 } from "./compile/compile.ts";
 import { refusedExamples } from "./check/refused-examples.ts";
 import { MAX_DOCUMENT_LENGTH } from "./documents/parse-document.ts";
-import { Problems, TooManyErrors, type Problem } from "./file/model/problem.ts";
+import { Problems, TooManyErrors, type Problem } from "../format/problem.ts";
 import { readToolFile } from "./file/read-tool-file.ts";
 import type { ToolFile } from "./file/model/tool-file.ts";
 import { readYaml } from "./file/model/read-yaml.ts";

@@ -9,7 +9,7 @@ import { compileApi, type CompiledApi } from "../../workshop/compile/compile.ts"
 import { readApart, ReadingProblem, TOOL_FILE_LIMITS } from "../../workshop/documents/apart/read-apart.ts";
 import { loadApi, type LoadedApi } from "../../workshop/load-api.ts";
 import type { Lock } from "../../workshop/review/lock.ts";
-import type { Problem } from "../../workshop/file/model/problem.ts";
+import type { Problem } from "../../format/problem.ts";
 import type { Output } from "../output/output.ts";
 import { pluralize } from "../output/amounts.ts";
 import { nearPath, shortPath } from "../output/short-path.ts";

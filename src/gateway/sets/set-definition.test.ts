@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { failure } from "../../../test/fixtures/failure.ts";
-import { parseSetDefinition } from "./set-definition.ts";
+import { readValue } from "../../format/read-form.ts";
+import { parseSetDefinition, SET } from "./set-definition.ts";
 import { MemorySets } from "./set-source.ts";
 
 const tools = (items: object) => ({ allow: ["hub", "box.look"], tools: items });
@@ -17,18 +18,20 @@ test("a definition is kept as it is written, without members that say nothing", 
   };
   const { readOnly: _, ...kept } = written;
   expect(parseSetDefinition(written)).toEqual(kept);
+  expect(parseSetDefinition({ allow: ["hub"], description: undefined, deny: undefined })).toEqual({ allow: ["hub"] });
 });
 
 test.each([
   [null, "A set is an object"],
-  [{}, `"allow" must be a list of patterns`],
+  [{}, "allow is missing"],
+  [{ allow: "hub" }, `"allow" must be a list, not text`],
   [{ allow: [] }, "The set would contain nothing"],
   [{ allow: ["Hub!"] }, `"Hub!" is not a valid pattern`],
   [{ allow: ["set:other"] }, `A set cannot contain another set: "set:other"`],
-  [{ allow: ["hub"], redOnly: true }, `"redOnly" is unknown in a set`],
+  [{ allow: ["hub"], redOnly: true }, `"redOnly" is not known here`],
   [{ allow: ["hub"], readOnly: "yes" }, `"readOnly" must be true or false`],
   [tools({ search: { name: "a" } }), `"search" is not the name of a tool`],
-  [tools({ "hub.search": { nme: "a" } }), `"nme" is unknown in tool "hub.search"`],
+  [tools({ "hub.search": { nme: "a" } }), `"nme" is not known here in the tool "hub.search"`],
   [tools({ "hub.search": { name: "a b" } }), `"a b" is not a valid name for the tool "hub.search"`],
   [tools({ "hub.search": { name: "box__look" } }), `"box__look" looks like the name of another server's tool`],
   [tools({ "hub.search": { name: "future__look" } }), `"future__look" looks like the name of another server's tool`],
@@ -41,7 +44,7 @@ test.each([
   [tools({ "hub.search": { arguments: [] } }), `"arguments" of the tool "hub.search" must be an object`],
   [
     { allow: ["hub"], prompts: { "hub.greet": { arguments: { n: 1 } } } },
-    `"arguments" of the prompt "hub.greet" must be an object with texts as values`,
+    `"arguments.n" of the prompt "hub.greet" must be text, not a number`,
   ],
 ])("what cannot be served as it says is refused (%#)", (written, message) => {
   expect(() => parseSetDefinition(written)).toThrow(message);
@@ -64,4 +67,17 @@ test("a source in memory replaces nothing if one definition is wrong", () => {
   sets.replace({ desk: { allow: ["box"] } }, "shop");
   expect(sets.find("default", "desk")?.allow).toEqual(["hub"]);
   expect(sets.find("shop", "desk")?.allow).toEqual(["box"]);
+});
+
+test("all problems of a definition are known with their places, and limits of the network are for the network", () => {
+  const { problems } = readValue(SET, { allow: ["Hub!", 7], tools: { "hub.x": { nme: "a" } }, pin: "yes" });
+  expect(problems.map(({ pointer, message }) => `${pointer}: ${message}`)).toEqual([
+    `/allow/0: "Hub!" is not a valid pattern`,
+    "/allow/1: must be text, not a number",
+    "/pin: must be true or false, not text",
+    `/tools/hub.x/nme: "nme" is not known here`,
+  ]);
+  const large = { allow: [`hub.${"x".repeat(600)}`] };
+  expect(readValue(SET, large).problems).toEqual([]);
+  expect(readValue(SET, large, { network: true }).problems[0]?.message).toBe("must have at most 500 characters");
 });

@@ -5,7 +5,7 @@ import {
   type ManualFormat,
   type OperationFacts,
 } from "../documents/api-facts.ts";
-import type { Problem } from "../file/model/problem.ts";
+import type { Problem } from "../../format/problem.ts";
 import { readToolFile, readTree } from "../file/read-tool-file.ts";
 import type { Effect, QuestionSpec, ToolFile } from "../file/model/tool-file.ts";
 import { baseAddress, commonServers, endpointOf, ownBase } from "./base-address.ts";

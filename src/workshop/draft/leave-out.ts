@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import type { Problem } from "../file/model/problem.ts";
+import type { Problem } from "../../format/problem.ts";
 import type { QuestionList } from "./questions.ts";
 import type { DraftedTool } from "./tool/draft-tool.ts";
 import type { TypeDrafter } from "./types/type-drafter.ts";

@@ -1,5 +1,5 @@
 import type { QuestionChoice, QuestionSpec } from "./model/tool-file.ts";
-import { present, type Part } from "./read/part.ts";
+import { present, type Part } from "../../format/part.ts";
 import { readEvidence } from "./read/read-evidence.ts";
 
 /** Undefined if there are none. */

@@ -1,6 +1,6 @@
 import { plainSchema } from "../inferred-schema.ts";
 import { isRecord } from "../../../json/is-record.ts";
-import { present } from "../../file/read/part.ts";
+import { present } from "../../../format/part.ts";
 import type { SchemaFacts } from "../api-facts.ts";
 import {
   memberOf,

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
-import { present } from "../../file/read/part.ts";
+import { present } from "../../../format/part.ts";
 import type { BodyFacts, ContentFacts } from "../api-facts.ts";
 import { memberOf, referenceOf, textOf, type ObjectPart, type DocumentPart } from "./api-document.ts";
 import { mediaTypes, oldStyle, readContents, type ReadContext } from "./read-contents.ts";

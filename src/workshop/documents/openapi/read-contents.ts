@@ -1,5 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
-import { present } from "../../file/read/part.ts";
+import { present } from "../../../format/part.ts";
 import type { ContentFacts, ParameterFacts } from "../api-facts.ts";
 import { memberOf, membersOf, textOf, type ApiDocument, type ObjectPart, type DocumentPart } from "./api-document.ts";
 import type { ApiSchemas } from "./api-schemas.ts";

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
-import { present } from "../../file/read/part.ts";
+import { present } from "../../../format/part.ts";
 import type { ApiFacts } from "../api-facts.ts";
 import type { LoadedDocument } from "../parse-document.ts";
 import { ApiDocument, itemsOf, memberOf, textOf } from "./api-document.ts";

@@ -1,6 +1,6 @@
 import { REQUEST_METHODS } from "../../file/model/tool-file.ts";
 import { isRecord } from "../../../json/is-record.ts";
-import { present } from "../../file/read/part.ts";
+import { present } from "../../../format/part.ts";
 import type {
   OmissionReason,
   OmittedOperation,

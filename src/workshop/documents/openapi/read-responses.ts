@@ -1,5 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
-import { present } from "../../file/read/part.ts";
+import { present } from "../../../format/part.ts";
 import type { ContentFacts, ResponseFacts } from "../api-facts.ts";
 import { memberOf, membersOf, textOf, type ObjectPart } from "./api-document.ts";
 import { mediaTypes, readContents, type ReadContext } from "./read-contents.ts";

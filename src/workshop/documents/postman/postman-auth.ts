@@ -1,5 +1,5 @@
 import { LEFT_OUT } from "../cleaned/credential-text.ts";
-import { present } from "../../file/read/part.ts";
+import { present } from "../../../format/part.ts";
 import type { ApiFacts, Evidence, OperationFacts, SecuritySchemeFacts } from "../api-facts.ts";
 import { whyUnsendable } from "../unsendable-credentials.ts";
 import type { PostmanPart } from "./postman-part.ts";

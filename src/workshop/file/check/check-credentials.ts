@@ -1,5 +1,5 @@
 import { parseTemplate } from "../../expression/template.ts";
-import type { Path, Problems } from "../model/problem.ts";
+import type { Path, Problems } from "../../../format/problem.ts";
 import type { HmacSignerSpec, ToolFile, UpstreamOAuthSpec } from "../model/tool-file.ts";
 import { covers } from "../read/read-upstream.ts";
 import { checkTemplate } from "./check-expressions.ts";

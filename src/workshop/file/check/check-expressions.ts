@@ -4,7 +4,7 @@ import { parseExpression } from "../../expression/parse.ts";
 import { parseTemplate } from "../../expression/template.ts";
 import { judgeExpression, type ExpressionPlace } from "./judge-expression.ts";
 import { ANYTHING, joined, knownSettings, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
-import type { Path, Problems } from "../model/problem.ts";
+import type { Path, Problems } from "../../../format/problem.ts";
 import type { ConfirmSpec } from "../model/call-spec.ts";
 import type { ToolFile, ToolSpec } from "../model/tool-file.ts";
 import { kindOfField, resultKind } from "./result-kind.ts";

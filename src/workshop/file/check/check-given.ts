@@ -4,8 +4,8 @@ import { checkExpression } from "./check-expressions.ts";
 import type { ExpressionPlace } from "./judge-expression.ts";
 import { ANYTHING, joined, knownRows, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
 import { filledPlaces } from "../model/filled-template.ts";
-import { oneOf } from "../read/part.ts";
-import type { Path, Problems } from "../model/problem.ts";
+import { oneOf } from "../../../format/part.ts";
+import type { Path, Problems } from "../../../format/problem.ts";
 import { secretNames } from "../model/secret-names.ts";
 import type { ToolFile, ToolSpec } from "../model/tool-file.ts";
 

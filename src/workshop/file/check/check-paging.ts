@@ -1,5 +1,5 @@
 import type { NextPage } from "../model/call-spec.ts";
-import type { Path, Problems } from "../model/problem.ts";
+import type { Path, Problems } from "../../../format/problem.ts";
 import { requestTools } from "../model/request-tools.ts";
 import type { FieldSpec, RequestToolSpec, ToolFile } from "../model/tool-file.ts";
 import { fieldsTaken } from "../read/uses.ts";

@@ -1,4 +1,4 @@
-import { type Path, type Problems } from "../model/problem.ts";
+import { type Path, type Problems } from "../../../format/problem.ts";
 import type { FieldSpec, FixedValue, ParameterStyle, RequestToolSpec, Shape, ToolFile } from "../model/tool-file.ts";
 import { placesIn } from "../model/path-template.ts";
 import { kindOfParameter, type ParameterKind } from "../../shape/parameter-kind.ts";

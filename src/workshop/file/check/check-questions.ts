@@ -1,4 +1,4 @@
-import type { Problems } from "../model/problem.ts";
+import type { Problems } from "../../../format/problem.ts";
 import { stepsOf } from "../model/steps-of.ts";
 import type { ToolFile } from "../model/tool-file.ts";
 

@@ -1,5 +1,5 @@
 import { findType, typesIn } from "../../shape/shape-parts.ts";
-import type { Problems } from "../model/problem.ts";
+import type { Problems } from "../../../format/problem.ts";
 import type { FieldSpec, Shape, ToolFile, TypeSpec } from "../model/tool-file.ts";
 
 /** A type that must contain itself could never be written; through lists, maps and optional fields it can. */

@@ -1,7 +1,7 @@
 import { checkParameters } from "./check-parameters.ts";
 import { refer } from "./refer.ts";
 import { covers } from "../read/read-upstream.ts";
-import type { Path, Problems } from "../model/problem.ts";
+import type { Path, Problems } from "../../../format/problem.ts";
 import { requestTools } from "../model/request-tools.ts";
 import { fieldsInName, secretNames } from "../model/secret-names.ts";
 import type { FieldSpec, RequestToolSpec, SecretsSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";

@@ -1,5 +1,5 @@
 import { groupedBy } from "../../../text/grouped-by.ts";
-import type { Problems } from "../model/problem.ts";
+import type { Problems } from "../../../format/problem.ts";
 import { requestTools } from "../model/request-tools.ts";
 import type { FieldSpec, RequestToolSpec, ToolFile } from "../model/tool-file.ts";
 import { fieldsTaken } from "../read/uses.ts";

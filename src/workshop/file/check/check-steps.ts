@@ -1,9 +1,9 @@
 import { nearestName } from "../../../text/nearest-name.ts";
 import type { StepSpec } from "../model/call-spec.ts";
-import type { Path, Problems } from "../model/problem.ts";
+import type { Path, Problems } from "../../../format/problem.ts";
 import { findRequestTool, requestTools } from "../model/request-tools.ts";
 import type { Effect, RequestToolSpec, StepsToolSpec, ToolFile } from "../model/tool-file.ts";
-import { oneOf } from "../read/part.ts";
+import { oneOf } from "../../../format/part.ts";
 import { checkExpression, checkKind, checkTemplate } from "./check-expressions.ts";
 import { checkValue } from "./check-given.ts";
 import { knownResult } from "./judge-expression.ts";

@@ -1,6 +1,6 @@
 import { SOURCE_PAYLOAD } from "../../compile/json-schema.ts";
 import { SEARCHING_TOOLS } from "../../../protocol/meta.ts";
-import type { Problems } from "../model/problem.ts";
+import type { Problems } from "../../../format/problem.ts";
 import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
 
 /** Reserved names that a tool or a field must not have. */

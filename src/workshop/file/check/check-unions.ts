@@ -1,6 +1,6 @@
 import { memberPath } from "../model/member-names.ts";
 import { findType, shapesOf } from "../../shape/shape-parts.ts";
-import type { Problems } from "../model/problem.ts";
+import type { Problems } from "../../../format/problem.ts";
 import type { FieldSpec, Shape, ToolFile, UnionShape } from "../model/tool-file.ts";
 
 /** Unions that cannot be told apart, and places where only a type with fields can be. */

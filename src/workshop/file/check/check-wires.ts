@@ -1,7 +1,7 @@
 import { memberNames } from "../model/member-names.ts";
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
 import { parseWirePath, type WireStep } from "../../codec/record/wire-path.ts";
-import type { Path, Problems } from "../model/problem.ts";
+import type { Path, Problems } from "../../../format/problem.ts";
 import { findUnion } from "../../shape/shape-parts.ts";
 import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
 import type { WholeTypes } from "../read/included-types.ts";

@@ -3,7 +3,7 @@ import { isTimeZone } from "../../expression/clock.ts";
 import { isSpread, type Expression } from "../../expression/expression.ts";
 import { signatureOf, type Provider } from "../../expression/functions.ts";
 import { ANYTHING, SINGLE, type KnownValue } from "./known-value.ts";
-import { oneOf } from "../read/part.ts";
+import { oneOf } from "../../../format/part.ts";
 
 /** At most this many names are listed in a hint. */
 const MAX_LISTED = 100;

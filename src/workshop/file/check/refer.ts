@@ -1,6 +1,6 @@
 import { nearestName } from "../../../text/nearest-name.ts";
-import { oneOf } from "../read/part.ts";
-import type { Path, Problems } from "../model/problem.ts";
+import { oneOf } from "../../../format/part.ts";
+import type { Path, Problems } from "../../../format/problem.ts";
 
 /** At most this many names are listed in a hint. */
 const MAX_LISTED = 20;

@@ -2,7 +2,7 @@ import { messageOf } from "../../../errors/nexus-error.ts";
 import { isExactAsNumber } from "../../../json/exact-json.ts";
 import type { Place, SourceNode } from "../../../source/source-node.ts";
 import { readStrictYaml } from "../../../source/yaml-source.ts";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "../../../format/problem.ts";
 
 export const MAX_TOOL_FILE_BYTES = 16 * 1024 * 1024;
 /** For files that are made of the largest API descriptions. */

@@ -1,5 +1,5 @@
 import { nearestName } from "../../../text/nearest-name.ts";
-import type { Part } from "./part.ts";
+import type { Part } from "../../../format/part.ts";
 import type { FieldSpec, TypeSpec } from "../model/tool-file.ts";
 
 /** Types with the fields and rules of the types that they include. */

@@ -1,4 +1,4 @@
-import { oneOf, type Part, present, readStatus } from "./part.ts";
+import { oneOf, type Part, present, readStatus } from "../../../format/part.ts";
 import { readTimeout } from "./read-upstream.ts";
 import type { CheckSpec, FakeFailure } from "../model/tool-file.ts";
 

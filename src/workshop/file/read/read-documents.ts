@@ -1,4 +1,4 @@
-import { type Part, present } from "./part.ts";
+import { type Part, present } from "../../../format/part.ts";
 import type { DocumentSpec } from "../model/tool-file.ts";
 
 const NAME = /^[A-Za-z][\w-]*$/;

@@ -1,5 +1,5 @@
 import { nearestName } from "../../../text/nearest-name.ts";
-import type { Part } from "./part.ts";
+import type { Part } from "../../../format/part.ts";
 
 /** Lines, or a page of a PDF. */
 const LINES = /^(?:([\w-]+)#)?(?:L([1-9]\d{0,6})(?:-L([1-9]\d{0,6}))?|P[1-9]\d{0,5})$/;

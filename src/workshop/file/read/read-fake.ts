@@ -1,4 +1,4 @@
-import { type Part, present, readStatus } from "./part.ts";
+import { type Part, present, readStatus } from "../../../format/part.ts";
 import type { FakeAnswer, FakeSpec, FakeToolSpec } from "../model/tool-file.ts";
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;

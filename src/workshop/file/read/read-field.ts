@@ -1,4 +1,4 @@
-import { type Part, present } from "./part.ts";
+import { type Part, present } from "../../../format/part.ts";
 import { FOREIGN_KEYS } from "./foreign-words.ts";
 import { readEvidence } from "./read-evidence.ts";
 import { misfit, readFlag } from "./read-scalar.ts";

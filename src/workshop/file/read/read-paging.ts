@@ -1,5 +1,5 @@
 import type { NextPage, PagingSpec } from "../model/call-spec.ts";
-import { oneOf, type Part, present } from "./part.ts";
+import { oneOf, type Part, present } from "../../../format/part.ts";
 
 const KINDS = ["cursor", "page", "offset", "link"] as const;
 const DEFAULT_PAGES = 10;

@@ -1,4 +1,4 @@
-import type { Part } from "./part.ts";
+import type { Part } from "../../../format/part.ts";
 import { checkHeader } from "./secret-name.ts";
 import type { FixedValue, ParameterStyle, RequestSpec } from "../model/tool-file.ts";
 

@@ -1,4 +1,4 @@
-import { type Part, present } from "./part.ts";
+import { type Part, present } from "../../../format/part.ts";
 import { readParameters } from "./read-parameters.ts";
 import { readAddress } from "./read-upstream.ts";
 import { placesIn } from "../model/path-template.ts";

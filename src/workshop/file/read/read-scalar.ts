@@ -3,7 +3,7 @@ import { nearestName } from "../../../text/nearest-name.ts";
 import { isExponential } from "../../pattern/exponential-pattern.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
 import { parsePattern, UnusablePattern } from "../../pattern/parse-pattern.ts";
-import { oneOf, type Part, present } from "./part.ts";
+import { oneOf, type Part, present } from "../../../format/part.ts";
 import type { ScalarShape } from "../model/tool-file.ts";
 
 export const SCALARS = ["string", "integer", "number", "boolean", "date", "datetime", "presence", "binary"] as const;

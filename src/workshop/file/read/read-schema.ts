@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { messageOf } from "../../../errors/nexus-error.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
-import type { Part } from "./part.ts";
+import type { Part } from "../../../format/part.ts";
 
 const MAX_BYTES = 64 * 1024;
 /** A schema that refers to others cannot be moved into the schema of a tool. */

@@ -1,7 +1,7 @@
 import { linearPattern } from "../../pattern/linear-pattern.ts";
 import { UnusablePattern } from "../../pattern/parse-pattern.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
-import { type Part, present } from "./part.ts";
+import { type Part, present } from "../../../format/part.ts";
 import { readEvidence } from "./read-evidence.ts";
 import { misfit, readScalar } from "./read-scalar.ts";
 import type { SettingSpec } from "../model/tool-file.ts";

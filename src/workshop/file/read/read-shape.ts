@@ -1,5 +1,5 @@
 import { nearestName } from "../../../text/nearest-name.ts";
-import { type Part, present } from "./part.ts";
+import { type Part, present } from "../../../format/part.ts";
 import { FOREIGN_KEYS, hintForType } from "./foreign-words.ts";
 import { readUnion, UNION_KEYS } from "./read-union.ts";
 import { readSchema } from "./read-schema.ts";

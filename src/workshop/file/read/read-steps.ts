@@ -2,7 +2,7 @@ import { RESERVED_WORDS } from "../../expression/parse.ts";
 import { expressionIn } from "../../expression/fill.ts";
 import type { StepSpec } from "../model/call-spec.ts";
 import type { StepsToolSpec } from "../model/tool-file.ts";
-import { type Part, present } from "./part.ts";
+import { type Part, present } from "../../../format/part.ts";
 import { readTimeout } from "./read-upstream.ts";
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;

@@ -1,4 +1,4 @@
-import { type Part, present, readStatus } from "./part.ts";
+import { type Part, present, readStatus } from "../../../format/part.ts";
 import { readChecks } from "./read-checks.ts";
 import { readEvidence } from "./read-evidence.ts";
 import type { Known } from "./read-shape.ts";

@@ -1,5 +1,5 @@
 import { RESERVED_WORDS } from "../../expression/parse.ts";
-import { type Part, present } from "./part.ts";
+import { type Part, present } from "../../../format/part.ts";
 import { readEvidence } from "./read-evidence.ts";
 import { readField } from "./read-field.ts";
 import { isScalarType } from "./read-scalar.ts";

@@ -1,5 +1,5 @@
 import { nearestName } from "../../../text/nearest-name.ts";
-import { oneOf, type Part, present } from "./part.ts";
+import { oneOf, type Part, present } from "../../../format/part.ts";
 import type { Shape, UnionShape } from "../model/tool-file.ts";
 
 export const UNION_KEYS = ["oneOf", "discriminator"];

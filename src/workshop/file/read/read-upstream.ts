@@ -1,6 +1,6 @@
 import { parseDuration } from "../../../text/duration.ts";
 import { isLoopback } from "../../../text/loopback.ts";
-import type { Part } from "./part.ts";
+import type { Part } from "../../../format/part.ts";
 import type { UpstreamSpec } from "../model/tool-file.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { Part } from "./part.ts";
+import type { Part } from "../../../format/part.ts";
 
 /** `pin-{hotelId}`: letters, digits, and input fields. */
 const NAME = /^(?:[A-Za-z0-9._-]|\{[A-Za-z][A-Za-z0-9_]*\})+$/;

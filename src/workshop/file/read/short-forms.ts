@@ -1,6 +1,6 @@
 import { nearestName } from "../../../text/nearest-name.ts";
 import { findMember, type Member, type SourceNode } from "../../../source/source-node.ts";
-import type { Path } from "../model/problem.ts";
+import type { Path } from "../../../format/problem.ts";
 import { membersOfShortField } from "./short-field.ts";
 
 /** A problem of a short form; its place is that of the part that it is in. */

@@ -1,5 +1,5 @@
 import type { UpstreamOAuthSpec } from "../../model/tool-file.ts";
-import { type Part, present } from "../part.ts";
+import { type Part, present } from "../../../../format/part.ts";
 import { readSecretName } from "../secret-name.ts";
 import { readAddress } from "../read-upstream.ts";
 

@@ -1,4 +1,4 @@
-import { type Part, present } from "../part.ts";
+import { type Part, present } from "../../../../format/part.ts";
 import { secretNames } from "../../model/secret-names.ts";
 import type { SecretsSpec } from "../../model/tool-file.ts";
 import { readOAuth } from "./read-oauth.ts";

@@ -1,5 +1,5 @@
 import type { HmacSignerSpec, SignerSpec } from "../../model/tool-file.ts";
-import { type Part, present } from "../part.ts";
+import { type Part, present } from "../../../../format/part.ts";
 import { checkHeader, readSecretName } from "../secret-name.ts";
 
 const KINDS = ["aws-sigv4", "hmac"];

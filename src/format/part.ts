@@ -1,21 +1,40 @@
-import { nearestName } from "../../../text/nearest-name.ts";
-import type { Path, Problems } from "../model/problem.ts";
-import { memberAt, plainValue, type SourceNode } from "../../../source/source-node.ts";
+import { memberAt, plainValue, type SourceNode } from "../source/source-node.ts";
+import { nearestName } from "../text/nearest-name.ts";
+import type { Path, Problems } from "./problem.ts";
 
-/** One value of the file: converts it to the model, or reports that it is invalid. */
+/** How a value is read, apart from its form. */
+export interface ReadingOptions {
+  /** It came over the network: members that are local are refused, in these words, and stricter limits hold. */
+  readonly network?: true | ((member: string) => { message: string; hint?: string });
+  /** It is JSON: messages say object and null. */
+  readonly isJson?: true;
+  /** Numbers, true and false are written as text, as in the query of an address. */
+  readonly asText?: true;
+  /** What forms of this file need to know, such as the names that it defines. */
+  readonly context?: unknown;
+}
+
+/** One value of a file or body, with its path: converts it, or reports that it is invalid. */
 export class Part {
   readonly path: Path;
   readonly node: SourceNode | undefined;
-  readonly #problems: Problems;
+  readonly problems: Problems;
+  readonly reading: ReadingOptions;
 
-  constructor(node: SourceNode | undefined, path: Path, problems: Problems) {
-    this.node = node;
+  constructor(node: SourceNode | undefined, path: Path, problems: Problems, reading: ReadingOptions = {}) {
+    // Programs write members that are undefined.
+    this.node = node?.kind === "scalar" && node.value === undefined ? undefined : node;
     this.path = path;
-    this.#problems = problems;
+    this.problems = problems;
+    this.reading = reading;
   }
 
   get isThere(): boolean {
     return this.node !== undefined;
+  }
+
+  get isNull(): boolean {
+    return this.node?.kind === "scalar" && this.node.value === null;
   }
 
   get isMap(): boolean {
@@ -28,7 +47,7 @@ export class Part {
 
   part(key: string | number): Part {
     const found = this.node && memberAt(this.node, key);
-    return new Part(found?.node, [...this.path, key], this.#problems);
+    return new Part(found?.node, [...this.path, key], this.problems, this.reading);
   }
 
   has(key: string): boolean {
@@ -36,15 +55,15 @@ export class Part {
   }
 
   error(message: string, hint?: string): void {
-    this.#problems.error(this.path, message, hint);
+    this.problems.error(this.path, message, hint);
   }
 
   warning(message: string, hint?: string): void {
-    this.#problems.warning(this.path, message, hint);
+    this.problems.warning(this.path, message, hint);
   }
 
   keyError(message: string, hint?: string): void {
-    this.#problems.keyError(this.path, message, hint);
+    this.problems.keyError(this.path, message, hint);
   }
 
   /** A map with only these members; false if it is none. `foreign`: what to write for keywords of other formats. */
@@ -70,11 +89,14 @@ export class Part {
   entries(): [string, Part][] {
     if (!this.isThere) return [];
     if (this.node?.kind !== "object") {
-      this.#wrongKind("a map of names and values");
+      this.#wrongKind(this.reading.isJson ? "an object" : "a map of names and values");
       return [];
     }
     // Not by `part`, which searches: a file may have thousands of types.
-    return this.node.members.map(({ key, node }) => [key, new Part(node, [...this.path, key], this.#problems)]);
+    return this.node.members.map(({ key, node }) => [
+      key,
+      new Part(node, [...this.path, key], this.problems, this.reading),
+    ]);
   }
 
   items(): Part[] {
@@ -89,10 +111,11 @@ export class Part {
     return this.node?.kind === "scalar" ? [this] : this.items();
   }
 
-  text(): string | undefined {
+  /** `empty`: it may be blank. */
+  text({ empty = false } = {}): string | undefined {
     if (!this.isThere) return undefined;
     const value = this.#scalar("text");
-    if (typeof value === "string" && value.trim() !== "") return value;
+    if (typeof value === "string" && (empty || value.trim() !== "")) return value;
     if (typeof value === "string") this.error("is empty");
     return undefined;
   }
@@ -138,18 +161,29 @@ export class Part {
 
   #scalar(wanted: "text" | "a number" | "true or false"): unknown {
     if (!this.isThere) return undefined;
-    const value = this.node?.kind === "scalar" ? this.node.value : undefined;
+    const value = this.#inType(wanted);
     const type = { text: "string", "a number": "number", "true or false": "boolean" }[wanted];
     if (typeof value === type && (typeof value !== "number" || Number.isFinite(value))) return value;
     this.#wrongKind(wanted);
     return undefined;
   }
 
+  /** The value; in a query, of the type that is wanted. */
+  #inType(wanted: string): unknown {
+    const value = this.node?.kind === "scalar" ? this.node.value : undefined;
+    if (!this.reading.asText || typeof value !== "string" || wanted === "text") return value;
+    if (wanted === "true or false") return value === "true" ? true : value === "false" ? false : value;
+    return value.trim() === "" || Number.isNaN(Number(value)) ? value : Number(value);
+  }
+
   #wrongKind(wanted: string): void {
     const found = kindOf(this.node);
     const source = this.source() ?? "";
     const quoted = wanted === "text" && this.node?.kind === "scalar" && this.node.value !== null;
-    this.error(`must be ${wanted}, not ${found}`, quoted ? `Write it in quotes: "${source}"` : undefined);
+    this.error(
+      `must be ${wanted}, not ${this.reading.isJson ? (IN_JSON[found] ?? found) : found}`,
+      quoted ? `Write it in quotes: "${source}"` : undefined,
+    );
   }
 }
 
@@ -157,6 +191,8 @@ export function oneOf(options: readonly string[]): string {
   const [last = "", ...others] = options.toReversed();
   return others.length === 0 ? last : `${others.toReversed().join(", ")} or ${last}`;
 }
+
+const IN_JSON: Readonly<Record<string, string>> = { "a map": "an object", nothing: "null" };
 
 function kindOf(node: SourceNode | undefined): string {
   if (node?.kind === "object") return "a map";

@@ -1,6 +1,6 @@
-import { memberAt, type Place, type SourceNode } from "../../../source/source-node.ts";
+import { memberAt, type Place, type SourceNode } from "../source/source-node.ts";
 
-/** A problem of a tool file. */
+/** A problem of a file. */
 export interface Problem extends Place {
   /** Where in the file: `types.Room.rules[0].that`. */
   path: string;
@@ -23,7 +23,7 @@ export type Path = readonly (string | number)[];
 /** The problems of one file with their places. */
 export class Problems {
   readonly #root: SourceNode;
-  readonly #found: Problem[] = [];
+  readonly #found: { problem: Problem; path: Path }[] = [];
   readonly #known = new Set<string>();
   #errors = 0;
 
@@ -32,11 +32,11 @@ export class Problems {
   }
 
   error(path: Path, message: string, hint?: string): void {
-    this.#add({ ...this.#placeOf(path), path: written(path), message, ...(hint ? { hint } : {}), severity: "error" });
+    this.#add(path, { ...this.#placeOf(path), message, hint, severity: "error" });
   }
 
   warning(path: Path, message: string, hint?: string): void {
-    this.#add({ ...this.#placeOf(path), path: written(path), message, ...(hint ? { hint } : {}), severity: "warning" });
+    this.#add(path, { ...this.#placeOf(path), message, hint, severity: "warning" });
   }
 
   /** About the key instead of its value. */
@@ -45,7 +45,7 @@ export class Problems {
     const parent = this.#nearest(path.slice(0, -1));
     const member = parent.node.kind === "object" && parent.node.members.find((candidate) => candidate.key === key);
     const place = member ? member.place : parent.place;
-    this.#add({ ...place, path: written(path), message, ...(hint ? { hint } : {}), severity: "error" });
+    this.#add(path, { ...place, message, hint, severity: "error" });
   }
 
   /** Whether a place is written in the file. What is inside of a short form counts as written. */
@@ -66,21 +66,32 @@ export class Problems {
 
   /** In the order of the file. */
   all(): Problem[] {
-    return this.#found.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    return this.#found.map(({ problem }) => problem).toSorted((a, b) => a.line - b.line || a.column - b.column);
   }
 
-  #add(problem: Problem): void {
-    const key = `${problem.path}\n${problem.message}`;
+  /** The errors with the paths of what they are about, in the order in which they were found. */
+  errors(): { path: Path; message: string; hint?: string }[] {
+    return this.#found.flatMap(({ problem: { message, hint, severity }, path }) =>
+      severity === "error" ? [{ path, message, ...(hint ? { hint } : {}) }] : [],
+    );
+  }
+
+  #add(
+    path: Path,
+    { line, column, message, hint, severity }: Omit<Problem, "path" | "hint"> & { hint: string | undefined },
+  ): void {
+    const problem: Problem = { line, column, path: pathText(path), message, ...(hint ? { hint } : {}), severity };
+    const key = `${problem.path}\n${message}`;
     if (this.#known.has(key)) return;
     this.#known.add(key);
-    this.#found.push(problem);
-    if (problem.severity === "error" && ++this.#errors > MOST_ERRORS) this.#end();
+    this.#found.push({ problem, path });
+    if (severity === "error" && ++this.#errors > MOST_ERRORS) this.#end();
   }
 
   #end(): never {
-    const last = this.#found.pop();
+    const { line, column } = this.#found.pop()?.problem ?? { line: 1, column: 1 };
     const message = `the rest was not checked: there are more than ${MOST_ERRORS} errors`;
-    this.#found.push({ line: last?.line ?? 1, column: last?.column ?? 1, path: "", message, severity: "error" });
+    this.#found.push({ problem: { line, column, path: "", message, severity: "error" }, path: [] });
     throw new TooManyErrors(message);
   }
 
@@ -103,7 +114,8 @@ export class Problems {
   }
 }
 
-function written(path: Path): string {
+/** `types.Room.rules[0].that` */
+export function pathText(path: Path): string {
   return path
     .map((step, index) => (typeof step === "number" ? `[${step}]` : `${index === 0 ? "" : "."}${step}`))
     .join("");

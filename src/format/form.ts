@@ -1,0 +1,318 @@
+import type { Part } from "./part.ts";
+
+/**
+ * A form says once how a value is written. The type, the reader, the writer, the JSON Schema and the reference table are
+ * derived from it:
+ *
+ *     const ITEM = record({
+ *       name: text({ pattern: /^[a-z]+$/, not: "is not a valid name" }).says("Its name in the set."),
+ *       tags: list(text()).optional(),
+ *       timeout: duration({ most: 600_000 }).default(30_000),
+ *       command: text().local().optional(),
+ *     });
+ *     type Item = Infer<typeof ITEM>;              // { name: string; tags?: string[]; timeout: number; command?: string }
+ *     readValue(ITEM, body, { network: true });    // value, and all problems with JSON pointers (read-form.ts)
+ *     readTree(ITEM, tree);                        // the same for a file, with line and column
+ *     jsonSchema(ITEM); writeForm(ITEM, item);
+ *
+ * Declaring does no work: a form is a small object, and only what is used of the rest is loaded.
+ */
+export class Form<T, O extends boolean = false> {
+  /** What reading gives; only for the type checker. */
+  declare readonly type: T;
+  declare readonly isOptional: O;
+  readonly spec: Spec;
+  readonly traits: Traits;
+
+  constructor(spec: Spec, traits: Traits = {}) {
+    this.spec = spec;
+    this.traits = traits;
+  }
+
+  /** The member may be absent. */
+  optional(): Form<T, true> {
+    return this.#with({ optional: true });
+  }
+
+  /** The value if the member is absent; writing leaves it out. */
+  default(value: T): Form<T> {
+    return this.#with({ optional: true, default: value });
+  }
+
+  /** An absent member is read like an empty one: what is inside has defaults. */
+  filled(): Form<T> {
+    return this.#with({ filled: true });
+  }
+
+  /** Reading gives nothing for this value: it means the same as an absent member. */
+  omits<const V extends T>(value: V): Form<Exclude<T, V>, true> {
+    return this.#with({ optional: true, omitted: value });
+  }
+
+  /** JSON null stands for itself. */
+  nullable(): Form<T | null, O> {
+    return this.#with({ nullable: true });
+  }
+
+  /** What it is, for JSON Schema and reference pages. */
+  says(text: string): Form<T, O> {
+    return this.#with({ says: text });
+  }
+
+  /** Written values that show how it is used. */
+  example(...examples: readonly unknown[]): Form<T, O> {
+    return this.#with({ examples });
+  }
+
+  /** It names something of this machine and may not come over the network. */
+  local(): Form<T, O> {
+    return this.#with({ local: true });
+  }
+
+  /** It is never shown. */
+  secret(): Form<T, O> {
+    return this.#with({ secret: true });
+  }
+
+  /** `${NAME}` in it is replaced. */
+  variable(): Form<T, O> {
+    return this.#with({ variable: true });
+  }
+
+  /** Other names of the member that mean the same. */
+  alias(...names: readonly string[]): Form<T, O> {
+    return this.#with({ aliases: names });
+  }
+
+  /** The name of its definition in a JSON Schema, and of its section in a reference. */
+  named(name: string): Form<T, O> {
+    return this.#with({ name });
+  }
+
+  /** What no other declaration can say: reports problems at the part. It also runs on values that were read in part. */
+  check(rule: (value: T, part: Part) => void): Form<T, O> {
+    // Rules are only called with what this form has read.
+    return this.#with({ rules: [...(this.traits.rules ?? []), rule as Rule] });
+  }
+
+  /** Keywords of JSON Schema for what `check` requires. */
+  schema(keywords: SchemaKeywords): Form<T, O> {
+    return this.#with({ schema: { ...this.traits.schema, ...keywords } });
+  }
+
+  /** Another value is made of the read one, and the written one of that. */
+  to<U>(change: ChangedForm<T, U>): Form<U, O> {
+    const { name: _name, rules: _rules, ...traits } = this.traits;
+    // Each is only called with what this form or the other one has made.
+    return new Form({ kind: "changed", of: this, ...(change as ChangedForm<unknown, unknown>) }, traits);
+  }
+
+  /** Its type fits every form: that of the value exists for the type checker alone, and the caller declares it. */
+  #with(traits: Traits): Form<never, never> {
+    return new Form(this.spec, { ...this.traits, ...traits });
+  }
+}
+
+export type AnyForm = Form<unknown, boolean>;
+/** What writers and JSON Schemas are made of. */
+export type Declared = Pick<AnyForm, "spec" | "traits">;
+export type SchemaKeywords = Readonly<Record<string, unknown>>;
+type Rule = (value: unknown, part: Part) => void;
+
+/** What is said about a form beside how it is read. */
+export interface Traits {
+  readonly optional?: true;
+  readonly default?: unknown;
+  readonly filled?: true;
+  readonly omitted?: unknown;
+  readonly nullable?: true;
+  readonly says?: string;
+  readonly examples?: readonly unknown[];
+  readonly local?: true;
+  readonly secret?: true;
+  readonly variable?: true;
+  readonly aliases?: readonly string[];
+  readonly name?: string;
+  readonly rules?: readonly Rule[];
+  readonly schema?: SchemaKeywords;
+}
+
+export interface TextOptions {
+  /** Unless it matches, the message is `"…"` with what `not` says. */
+  readonly pattern?: RegExp;
+  readonly not?: string;
+  readonly hint?: string;
+  /** It may be empty or blank. */
+  readonly empty?: true;
+  /** Characters. */
+  readonly least?: number;
+  readonly most?: number;
+  /** The same over the network, where one tenant must not use up what all share. */
+  readonly mostOverNetwork?: number;
+}
+
+export interface NumberOptions {
+  readonly whole?: true;
+  readonly least?: number;
+  readonly most?: number;
+  /** More than this. */
+  readonly above?: number;
+}
+
+export interface ListOptions {
+  /** A single item may be written without the list. */
+  readonly single?: true;
+  readonly least?: number;
+  readonly mostOverNetwork?: number;
+}
+
+export interface MapOptions {
+  /** The form of the names. */
+  readonly names?: Form<string>;
+  readonly least?: number;
+  readonly most?: number;
+}
+
+export interface RecordOptions {
+  /** What to write instead of names from other formats. */
+  readonly foreign?: Readonly<Record<string, string>>;
+  /** Requirements over several members. */
+  readonly needs?: readonly Need[];
+  /** MemberForms that are not declared are ignored. */
+  readonly open?: true;
+}
+
+/** At least one, exactly one or at most one of the members is there. */
+export interface Need {
+  readonly count: "some" | "one" | "atMostOne";
+  readonly of: readonly string[];
+  readonly message: string;
+  readonly hint?: string;
+}
+
+export type MemberForms = Readonly<Record<string, AnyForm>>;
+
+/** The forms for the kinds of values; the first one reports what fits none of them. */
+export type Kinds = Readonly<Partial<Record<"text" | "number" | "boolean" | "list" | "map" | "null", AnyForm>>>;
+
+export interface ChangedForm<T, U> {
+  /** Undefined after it has reported why there is nothing. */
+  readonly read: (value: T, part: Part) => U | undefined;
+  readonly write: (value: U) => unknown;
+  /** Stands for what could not be read. */
+  readonly fallback: U;
+}
+
+export interface CustomForm<T> {
+  /** Undefined after it has reported why nothing can be read. */
+  readonly read: (part: Part) => T | undefined;
+  /** Stands for what could not be read. */
+  readonly fallback: T;
+  readonly write?: (value: T) => unknown;
+  readonly schema: SchemaKeywords;
+}
+
+export type Spec =
+  | { readonly kind: "text"; readonly options: TextOptions }
+  | { readonly kind: "number"; readonly options: NumberOptions }
+  | { readonly kind: "boolean" }
+  | { readonly kind: "json" }
+  | { readonly kind: "choice"; readonly options: readonly string[] }
+  | { readonly kind: "constant"; readonly value: string | number | boolean | null; readonly message: string }
+  | { readonly kind: "list"; readonly of: AnyForm; readonly options: ListOptions }
+  | { readonly kind: "map"; readonly of: AnyForm; readonly options: MapOptions }
+  | { readonly kind: "record"; readonly members: MemberForms; readonly options: RecordOptions }
+  | { readonly kind: "kinds"; readonly kinds: Kinds }
+  | { readonly kind: "lazy"; readonly get: () => AnyForm }
+  | ({ readonly kind: "changed"; readonly of: AnyForm } & ChangedForm<unknown, unknown>)
+  | ({ readonly kind: "custom" } & CustomForm<unknown>);
+
+/** What reading gives. */
+export type Infer<F extends AnyForm> = F["type"];
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+type MembersOf<M extends MemberForms> = Flat<
+  { -readonly [K in keyof M as M[K]["isOptional"] extends false ? K : never]: M[K]["type"] } & {
+    -readonly [K in keyof M as M[K]["isOptional"] extends false ? never : K]?: M[K]["type"];
+  }
+>;
+
+/** What a program may give for it: nothing is changed, members may be undefined, and flags false. */
+export type Given<T> = unknown extends T
+  ? T
+  : T extends true
+    ? boolean
+    : T extends readonly (infer Item)[]
+      ? readonly Given<Item>[]
+      : T extends object
+        ? { readonly [K in keyof T]: Given<T[K]> | (Pick<T, K> extends Required<Pick<T, K>> ? never : undefined) }
+        : T;
+
+export function text(options: TextOptions = {}): Form<string> {
+  return new Form({ kind: "text", options });
+}
+
+export function number(options: NumberOptions = {}): Form<number> {
+  return new Form({ kind: "number", options });
+}
+
+/** A whole number, 0 or more unless `least` says otherwise. */
+export function whole(options: Omit<NumberOptions, "whole"> = {}): Form<number> {
+  return new Form({ kind: "number", options: { least: 0, ...options, whole: true } });
+}
+
+export function boolean(): Form<boolean> {
+  return new Form({ kind: "boolean" });
+}
+
+/** True or absent: false says the same as leaving it out. */
+export function flag(): Form<true, true> {
+  return boolean().omits(false);
+}
+
+export function choice<const T extends string>(options: readonly T[]): Form<T> {
+  return new Form({ kind: "choice", options });
+}
+
+/** One value only. `message` says why others are refused. */
+export function constant<const T extends string | number | boolean | null>(
+  value: T,
+  message = `must be ${value}`,
+): Form<T> {
+  return new Form({ kind: "constant", value, message });
+}
+
+/** Any JSON value, as it is. */
+export function json(): Form<unknown> {
+  return new Form({ kind: "json" });
+}
+
+export function list<T>(of: Form<T, boolean>, options: ListOptions = {}): Form<T[]> {
+  return new Form({ kind: "list", of, options });
+}
+
+/** Values by names that are free. */
+export function map<T>(of: Form<T, boolean>, options: MapOptions = {}): Form<Record<string, T>> {
+  return new Form({ kind: "map", of, options });
+}
+
+/** MemberForms with names of their own, in the order in which they are written. */
+export function record<const M extends MemberForms>(members: M, options: RecordOptions = {}): Form<MembersOf<M>> {
+  return new Form({ kind: "record", members, options });
+}
+
+/** Another form for each kind of value: a text that is a short way to write a map, for example. */
+export function kinds<const K extends Kinds>(of: K): Form<Infer<Extract<K[keyof K], AnyForm>>> {
+  return new Form({ kind: "kinds", kinds: of });
+}
+
+/** A form that contains itself; it needs a name for JSON Schema. */
+export function lazy<T>(get: () => Form<T, boolean>): Form<T> {
+  return new Form({ kind: "lazy", get });
+}
+
+/** What none of the others can read. */
+export function custom<T>(how: CustomForm<T>): Form<T> {
+  return new Form({ kind: "custom", ...(how as CustomForm<unknown>) });
+}

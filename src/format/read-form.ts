@@ -1,0 +1,261 @@
+import { nodeOf, type SourceNode } from "../source/source-node.ts";
+import type { AnyForm, Form, MapOptions, MemberForms, Need, RecordOptions, Spec, TextOptions } from "./form.ts";
+import { Part, type ReadingOptions } from "./part.ts";
+import { Problems, TooManyErrors, type Path, type Problem } from "./problem.ts";
+
+/** A problem of a value without lines: a body, or what a program gives. */
+export interface ValueProblem {
+  path: Path;
+  /** The path as a JSON pointer: `/allow/0`; empty for the whole value. */
+  pointer: string;
+  message: string;
+  hint?: string;
+}
+
+/** Reads a file whose text was parsed. The value is complete if there is no error; otherwise it is what could be read. */
+export function readTree<T>(
+  form: Form<T>,
+  tree: SourceNode,
+  reading?: ReadingOptions,
+): { value: T; problems: Problem[] } {
+  const problems = new Problems(tree);
+  const value = attempt(form, new Part(tree, [], problems, reading));
+  return { value, problems: problems.all() };
+}
+
+/** Reads a JSON value. The value is complete if there are no problems. */
+export function readValue<T>(
+  form: Form<T>,
+  given: unknown,
+  reading?: ReadingOptions,
+): { value: T; problems: ValueProblem[] } {
+  const tree = nodeOf(given);
+  const problems = new Problems(tree);
+  const value = attempt(form, new Part(tree, [], problems, { isJson: true, ...reading }));
+  return { value, problems: problems.errors().map((each) => ({ ...each, pointer: pointerText(each.path) })) };
+}
+
+function pointerText(path: Path): string {
+  return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+function attempt<T>(form: Form<T>, part: Part): T {
+  try {
+    return readPart(form, part);
+  } catch (error) {
+    if (!(error instanceof TooManyErrors)) throw error;
+    // Its type is that of the form that it stands for.
+    return fallback(form) as T;
+  }
+}
+
+/** Reads a part of a value. What cannot be read is reported, and something empty stands for it. */
+function readPart<T>(form: Form<T>, part: Part): T {
+  const value = readOptional(form, part);
+  return value === undefined ? (fallback(form) as T) : value;
+}
+
+/** Undefined if it is absent or cannot be read. */
+function readOptional<T>(form: Form<T, boolean>, part: Part): T | undefined {
+  // The reader makes the values of the type that the form was declared with.
+  return readAny(form, part) as T | undefined;
+}
+
+function readAny(form: AnyForm, part: Part): unknown {
+  const { spec, traits } = form;
+  if (!part.isThere) return absent(form);
+  if (traits.nullable && part.isNull) return null;
+  const value = readSpec(spec, part);
+  if (value === undefined) return absent(form);
+  for (const rule of traits.rules ?? []) rule(value, part);
+  return value === traits.omitted ? undefined : value;
+}
+
+/** What an absent member means. */
+function absent({ spec, traits }: AnyForm): unknown {
+  if (traits.default !== undefined) return traits.default;
+  if (traits.filled) return emptyOf(spec);
+  return undefined;
+}
+
+function readSpec(spec: Spec, part: Part): unknown {
+  switch (spec.kind) {
+    case "text":
+      return readText(spec.options, part);
+    case "number": {
+      const { whole, least, most, above } = spec.options;
+      const value = whole ? part.integer(least) : part.number();
+      if (value === undefined) return undefined;
+      if (above !== undefined && value <= above) part.error(`must be more than ${above}`);
+      else if (least !== undefined && value < least) part.error(`must be ${least} or more`);
+      else if (most !== undefined && value > most) part.error(`must be ${most} or less, not ${value}`);
+      return value;
+    }
+    case "boolean":
+      return part.boolean();
+    case "json":
+      return part.value();
+    case "choice":
+      return part.choice(spec.options);
+    case "constant":
+      if (part.value() === spec.value) return spec.value;
+      part.error(spec.message);
+      return undefined;
+    case "list":
+      return readList(spec, part);
+    case "map":
+      return readMap(spec, part);
+    case "record":
+      return readRecord(spec.members, spec.options, part);
+    case "kinds":
+      return readAny(spec.kinds[kindOf(part)] ?? firstOf(spec.kinds), part);
+    case "lazy":
+      return readAny(spec.get(), part);
+    case "changed": {
+      const value = readAny(spec.of, part);
+      return value === undefined ? undefined : spec.read(value, part);
+    }
+    case "custom":
+      return spec.read(part);
+  }
+}
+
+function readText(options: TextOptions, part: Part): string | undefined {
+  const text = part.text({ empty: options.empty ?? options.pattern !== undefined });
+  const wrong = text === undefined ? undefined : misfit(options, text, part.reading);
+  if (wrong) part.error(wrong, options.hint);
+  return text;
+}
+
+function misfit(
+  { pattern, not, least = 0, most, mostOverNetwork }: TextOptions,
+  text: string,
+  { network }: ReadingOptions,
+): string | undefined {
+  const limit = network ? (mostOverNetwork ?? most) : most;
+  if (text.length < least) return `must have at least ${least} characters`;
+  if (limit !== undefined && text.length > limit) return `must have at most ${limit} characters`;
+  if (pattern === undefined || pattern.test(text)) return undefined;
+  return text === "" ? "is empty" : `"${text}" ${not ?? `must match ${pattern.source}`}`;
+}
+
+function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part): unknown[] | undefined {
+  const { single, least = 0, mostOverNetwork = Infinity } = options;
+  if (part.node?.kind !== "list" && !(single && part.node?.kind === "scalar")) {
+    part.items();
+    return undefined;
+  }
+  const items = single ? part.oneOrMore() : part.items();
+  if (items.length < least) part.error(`must have at least ${least === 1 ? "one item" : `${least} items`}`);
+  if (part.reading.network && items.length > mostOverNetwork) {
+    part.error(`must have at most ${mostOverNetwork} items`);
+    return [];
+  }
+  return items.flatMap((item) => {
+    const value = readAny(of, item);
+    return value === undefined ? [] : [value];
+  });
+}
+
+function readMap({ of, options }: Extract<Spec, { kind: "map" }>, part: Part): Record<string, unknown> | undefined {
+  const entries = part.entries();
+  if (!part.isMap) return undefined;
+  const { least = 0, most = Infinity } = options;
+  if (entries.length < least) part.error(`must have at least ${least === 1 ? "one member" : `${least} members`}`);
+  if (entries.length > most) part.error(`has ${entries.length} members, ${most} are allowed`);
+  return Object.fromEntries(
+    entries.map(([name, member]) => {
+      checkName(options, name, member);
+      const value = readAny(of, member);
+      return [name, value === undefined ? fallback(of) : value];
+    }),
+  );
+}
+
+function checkName({ names }: MapOptions, name: string, part: Part): void {
+  if (!names) return;
+  const { spec, traits } = names;
+  const wrong = spec.kind === "text" ? misfit(spec.options, name, part.reading) : undefined;
+  if (wrong) part.keyError(wrong, spec.kind === "text" ? spec.options.hint : undefined);
+  else for (const rule of traits.rules ?? []) rule(name, part);
+}
+
+function readRecord(members: MemberForms, options: RecordOptions, part: Part): Record<string, unknown> | undefined {
+  const entries = Object.entries(members);
+  const known = new Set(entries.flatMap(([name, { traits }]) => [name, ...(traits.aliases ?? [])]));
+  if (!part.isMap || !options.open) part.members([...known], [], options.foreign);
+  if (!part.isMap) return undefined;
+  const read = entries.map(([name, form]) => [name, readMember(name, form, part)] as const);
+  for (const need of options.needs ?? []) checkNeed(need, part);
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined));
+}
+
+function readMember(name: string, form: AnyForm, part: Part): unknown {
+  const { optional, filled, local, aliases = [] } = form.traits;
+  const member = part.part([name, ...aliases].find((each) => part.has(each)) ?? name);
+  const isOptional = optional === true || filled === true;
+  if (!member.isThere && !isOptional) part.error(`${name} is missing`);
+  const { network } = part.reading;
+  if (local && network && member.isThere) {
+    const refusal = network === true ? { message: "may not come over the network" } : network(name);
+    member.keyError(refusal.message, refusal.hint);
+    return absent(form);
+  }
+  const value = readAny(form, member);
+  return value === undefined && !isOptional ? fallback(form) : value;
+}
+
+function checkNeed({ count, of, message, hint }: Need, part: Part): void {
+  const there = of.filter((name) => part.has(name)).length;
+  if (count === "some" ? there === 0 : count === "one" ? there !== 1 : there > 1) part.error(message, hint);
+}
+
+function kindOf(part: Part): "text" | "number" | "boolean" | "list" | "map" | "null" {
+  const { node } = part;
+  if (node?.kind !== "scalar") return node?.kind === "object" ? "map" : "list";
+  if (node.value === null) return "null";
+  return typeof node.value === "number" ? "number" : typeof node.value === "boolean" ? "boolean" : "text";
+}
+
+function firstOf(kinds: Extract<Spec, { kind: "kinds" }>["kinds"]): AnyForm {
+  const [first] = Object.values(kinds);
+  if (!first) throw new TypeError("a form of kinds has none");
+  return first;
+}
+
+/** Stands for what could not be read, so that the rest can be checked. */
+function fallback(form: AnyForm): unknown {
+  return absent(form) ?? (form.traits.optional ? undefined : emptyOf(form.spec));
+}
+
+function emptyOf(spec: Spec): unknown {
+  switch (spec.kind) {
+    case "text":
+      return "";
+    case "number":
+      return spec.options.least ?? 0;
+    case "boolean":
+      return false;
+    case "json":
+      return null;
+    case "choice":
+      return spec.options[0];
+    case "constant":
+      return spec.value;
+    case "list":
+      return [];
+    case "map":
+      return {};
+    case "record": {
+      const members = Object.entries(spec.members).map(([name, member]) => [name, fallback(member)] as const);
+      return Object.fromEntries(members.filter(([, value]) => value !== undefined));
+    }
+    case "kinds":
+      return fallback(firstOf(spec.kinds));
+    case "lazy":
+      return fallback(spec.get());
+    case "changed":
+    case "custom":
+      return spec.fallback;
+  }
+}
