@@ -2,13 +2,13 @@
 // has one meaning.
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
-import { LAYERS } from "./layers.mjs";
+import { LAYERS, mayImport } from "./layers.mjs";
 
 const MAX_FILES = 25;
 const MIN_LINES = 20;
 
 const texts = new Map(sourceFiles().map((file) => [file, readFileSync(file, "utf8")]));
-const problems = [...folderProblems(), ...smallFileProblems(), ...nameProblems()];
+const problems = [...folderProblems(), ...orderProblems(), ...smallFileProblems(), ...nameProblems()];
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
 
@@ -22,7 +22,7 @@ function sourceFiles() {
 function folderProblems() {
   const counts = new Map();
   for (const file of texts.keys()) {
-    const folder = dirname(file).replace(/^src\/?/, "");
+    const folder = folderOf(file);
     counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }
   const listed = LAYERS.flat();
@@ -39,12 +39,32 @@ function folderProblems() {
   ];
 }
 
+function folderOf(file) {
+  return dirname(file).replace(/^src\/?/, "");
+}
+
+/** What is loaded by `import()` is joined when it runs, and may stand higher. */
+function orderProblems() {
+  return [...texts.keys()].flatMap((file) =>
+    importsOf(file)
+      .filter((target) => !mayImport(folderOf(file), folderOf(target)))
+      .map(
+        (target) =>
+          `${file} imports ${target}: a folder imports only folders that stand before it in scripts/layers.mjs.`,
+      ),
+  );
+}
+
+function importsOf(file) {
+  const paths = [...texts.get(file).matchAll(/(?:\bfrom|^import) "(\.[^"]+)";$/gm)].map(([, path]) => path);
+  return paths.map((path) => normalize(join(dirname(file), path)).replaceAll("\\", "/"));
+}
+
 /** What is loaded by `import()` is a file of its own however small it is. */
 function smallFileProblems() {
   const importers = new Map();
-  for (const [file, text] of texts) {
-    for (const [, path] of text.matchAll(/\bfrom "(\.[^"]+)"/g)) {
-      const target = normalize(join(dirname(file), path)).replaceAll("\\", "/");
+  for (const file of texts.keys()) {
+    for (const target of importsOf(file)) {
       importers.set(target, new Set([...(importers.get(target) ?? []), file]));
     }
   }

@@ -1,8 +1,4 @@
-// The order of the folders of src, and the linter's rules that follow from it. A folder imports only folders that stand
-// before it. `node scripts/layers.mjs` writes the rules into .oxlintrc.json; `--check` compares.
-import { readFileSync, writeFileSync } from "node:fs";
-import { relative } from "node:path";
-import { pathToFileURL } from "node:url";
+// The order of the folders of src: a folder imports only folders that stand before it. scripts/check-house.mjs compares.
 
 /** Each folder by itself, lowest first; its sub-folders have places of their own. */
 export const LAYERS = [
@@ -190,12 +186,8 @@ const ONLY = {
 /** These do not know each other; `compose` joins them. */
 const APART = ["gateway", "workshop", "agent"];
 
-const FILE = ".oxlintrc.json";
-const MESSAGE = "A folder imports only folders that stand before it in scripts/layers.mjs.";
-
-const top = (folder) => folder.split("/")[0];
-
-function mayImport(from, to) {
+/** Whether files of one folder may import files of the other. */
+export function mayImport(from, to) {
   const only = ONLY[top(from)];
   if (only && !only.includes(top(to))) return false;
   if (APART.includes(top(from)) && APART.includes(top(to)) && top(from) !== top(to)) return false;
@@ -206,58 +198,6 @@ function rank(folder) {
   return LAYERS.findIndex((layer) => layer.includes(folder));
 }
 
-/** How a file of one folder names what is in another: `../b/`. */
-function pathTo(from, to) {
-  const path = relative(`/${from}`, `/${to}`);
-  if (path === "") return "./";
-  return path.startsWith(".") ? `${path}/` : `./${path}/`;
-}
-
-/** Patterns of the folders, one for a whole tree where all of it is meant. */
-function patterns(from, folders) {
-  const trees = [...new Set(folders.map(top))].filter(
-    (tree) => tree !== top(from) && LAYERS.flat().every((each) => top(each) !== tree || folders.includes(each)),
-  );
-  const single = folders.filter((folder) => !trees.includes(top(folder)));
-  const named = trees.filter((tree) => tree !== "");
-  const up = pathTo(from, "");
-  return [
-    ...(named.length > 0 ? [`${escaped(up)}(${named.join("|")})/`] : []),
-    ...(trees.includes("") ? [`${escaped(up)}[^/]+$`] : []),
-    ...single.map((folder) => `${escaped(pathTo(from, folder))}[^/]+$`),
-  ];
-}
-
-function escaped(path) {
-  return path.replaceAll(".", "\\.");
-}
-
-function ruleOf(from) {
-  const refused = LAYERS.flat().filter((to) => to !== from && !mayImport(from, to));
-  const regex = `^(${patterns(from, refused).join("|")})`;
-  return {
-    files: [from === "" ? "src/*.ts" : `src/${from}/*.ts`],
-    excludeFiles: ["**/*.test.ts"],
-    rules: { "no-restricted-imports": ["error", { patterns: [{ regex, message: MESSAGE }] }] },
-  };
-}
-
-function isLayerRule({ rules }) {
-  return "no-restricted-imports" in rules;
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const text = readFileSync(FILE, "utf8");
-  const { overrides, ...rest } = JSON.parse(text);
-  const rules = LAYERS.flat()
-    .filter((from) => LAYERS.flat().some((to) => to !== from && !mayImport(from, to)))
-    .map(ruleOf);
-  const others = overrides.filter((override) => !isLayerRule(override));
-  const wanted = `${JSON.stringify({ ...rest, overrides: [...rules, ...others] }, undefined, 2)}\n`;
-  const isSame = JSON.stringify(JSON.parse(text)) === JSON.stringify(JSON.parse(wanted));
-  if (!process.argv.includes("--check")) writeFileSync(FILE, wanted);
-  else if (!isSame) {
-    console.error(`${FILE} does not have the rules of scripts/layers.mjs. Run "node scripts/layers.mjs".`);
-    process.exit(1);
-  }
+function top(folder) {
+  return folder.split("/")[0];
 }
