@@ -1,8 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { defineConfig, type ChunkingContext, type CodeSplittingGroup, type Plugin } from "rolldown";
 
 const NOT_BUNDLED = ["libsql", "pg-native", "cloudflare:sockets", "@opentelemetry/api", /^@ai-sdk\//];
+
+/** What is shorter is compiled faster at each start. Functions keep their names, which stacks of errors show. */
+const SMALL = { compress: { keepNames: { function: true, class: true } }, mangle: { toplevel: false } };
 
 /**
  * The library and the program, which share their files. Every pure JavaScript dependency is inside, its licence in
@@ -32,6 +35,7 @@ const published = defineConfig({
     cleanDir: true,
     entryFileNames: "[name].js",
     comments: false,
+    minify: SMALL,
     chunkFileNames: "chunks/[name]-[hash].js",
     codeSplitting: { groups: sharedFiles() },
   },
@@ -78,6 +82,8 @@ function sharedFiles(): CodeSplittingGroup[] {
     "start",
     "core",
     "command",
+    "schema",
+    "call",
     "common",
     "sets",
     "server",
@@ -115,6 +121,9 @@ class SharedFiles {
     // `nexus serve` needs a little of everything.
     const ofServe = this.#load("cli/serve/serve.ts", "cli/serve/serve-door.ts").filter(inFolder("src"));
     this.#putCommand(ofServe.filter((id) => this.#isTiny(id) && this.#isShared(id)));
+    const ofCall = this.#load("cli/call/mcp-call.ts");
+    this.#put("call", ofCall.filter(inFolder("src/cli")));
+    this.#put("schema", ofCall);
     // What the store, servers and commands need parts of.
     this.#put(
       "common",
@@ -189,15 +198,12 @@ function licences(): Plugin {
   return {
     name: "licences",
     generateBundle(_options, bundle) {
-      const bundled = new Set<string>();
-      for (const chunk of Object.values(bundle)) {
-        if (chunk.type !== "chunk") continue;
-        for (const id of chunk.moduleIds) {
-          const match = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id.replaceAll("\\", "/"));
-          if (match?.[1]) bundled.add(match[1]);
-        }
-      }
-      const sections = [...bundled].sort().map(licenceOf);
+      const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
+      const bundled = Object.fromEntries(chunks.map(({ fileName, moduleIds }) => [fileName, packagesOf(moduleIds)]));
+      // Tests ask what a command loads.
+      mkdirSync("build", { recursive: true });
+      writeFileSync("build/bundled.json", JSON.stringify(bundled));
+      const sections = [...new Set(Object.values(bundled).flat())].sort().map(licenceOf);
       const source = [
         "# Third-party licences",
         "",
@@ -210,6 +216,12 @@ function licences(): Plugin {
   };
 }
 
+/** The packages that modules are of. */
+function packagesOf(modules: readonly string[]): string[] {
+  const names = modules.map((id) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id.replaceAll("\\", "/"))?.[1]);
+  return [...new Set(names.filter((name) => name !== undefined))];
+}
+
 interface Manifest {
   name: string;
   version: string;
@@ -217,7 +229,8 @@ interface Manifest {
   author?: string | { name: string };
 }
 
-function licenceOf(folder: string): string {
+function licenceOf(name: string): string {
+  const folder = join("node_modules", name);
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
   const heading = `## ${manifest.name} ${manifest.version} (${manifest.license ?? "see text"})`;
   const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));

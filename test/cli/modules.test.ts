@@ -7,6 +7,8 @@ import { McpServer, serveHttp } from "../../src/server/index.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 
 const DIST = new URL("../../dist/", import.meta.url).href;
+/** The packages in each file: the build writes it. */
+const BUNDLED = new URL("../../build/bundled.json", import.meta.url);
 const DEMO = fileURLToPath(new URL("demo/main.js", DIST));
 
 /** Written where the process ends: which modules of Node it had loaded. */
@@ -56,9 +58,8 @@ async function loadedBy(...args: string[]): Promise<Loaded> {
   const { result } = JSON.parse(await readFile(join(coverage, name), "utf8")) as { result: { url: string }[] };
   const files = result.map(({ url }) => url).filter((url) => url.startsWith(DIST));
   const texts = await Promise.all(files.map((url) => readFile(fileURLToPath(url), "utf8")));
-  // The bundler writes above each module where it comes from.
-  const modules = texts.flatMap((text) => [...text.matchAll(/#region node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//g)]);
-  const packages = [...new Set(modules.map(([, name = ""]) => name))].toSorted();
+  const bundled = JSON.parse(await readFile(BUNDLED, "utf8")) as Record<string, string[]>;
+  const packages = [...new Set(files.flatMap((url) => bundled[url.slice(DIST.length)] ?? []))].toSorted();
   const builtin = (JSON.parse(await readFile(list, "utf8")) as string[])
     .filter((entry) => entry.startsWith("NativeModule "))
     .map((entry) => entry.slice("NativeModule ".length));
@@ -119,7 +120,7 @@ test.each(["index.js", "gateway/index.js", "server/index.js", "testing/index.js"
     const files = new Set([new URL(entry, DIST).href]);
     for (const file of files) {
       const text = await readFile(fileURLToPath(file), "utf8");
-      for (const [, path = ""] of text.matchAll(/^(?:import|export) [^"]*"(\.[^"]+)";$/gm))
+      for (const [, path = ""] of text.matchAll(/(?:\bfrom|^import|;import) ?"(\.[^"]+)"/gm))
         files.add(new URL(path, file).href);
     }
     expect(files.size).toBeGreaterThan(3);
