@@ -135,7 +135,7 @@ test("a server that ignores the probe is spoken to in the legacy way, on the sam
     const methods = (await readFile(transcript, "utf8")).match(/"method":"[^"]+"/g);
     expect(methods?.slice(0, 2)).toEqual([`"method":"server/discover"`, `"method":"initialize"`]);
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 });
 

@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await rm(folder, { recursive: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   for (const [name, value] of Object.entries(kept)) if (value !== undefined) process.env[name] = value;
 });
 

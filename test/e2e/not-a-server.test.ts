@@ -11,7 +11,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-not-a-server-"));
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 function program(text: string, env: Record<string, string> = {}) {
   return { id: "notes", command: process.execPath, args: ["-e", text], env };

@@ -17,7 +17,7 @@ function blocks(language: string): string[] {
 }
 
 beforeAll(async () => {
-  await rm(project, { recursive: true, force: true });
+  await rm(project, { recursive: true, force: true, maxRetries: 5 });
   await mkdir(join(project, "node_modules/@types"), { recursive: true });
   await symlink(root, join(project, "node_modules/nexus-mcp"), "junction");
   await symlink(join(root, "node_modules/@types/node"), join(project, "node_modules/@types/node"), "junction");

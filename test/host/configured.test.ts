@@ -12,7 +12,7 @@ beforeEach(async () => {
   await mkdir(join(folder, "project"));
 });
 afterEach(async () => {
-  await rm(folder, { recursive: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 const project = () => join(folder, "project");

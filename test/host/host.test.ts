@@ -16,7 +16,7 @@ beforeAll(async () => {
   stateFolder = await mkdtemp(join(tmpdir(), "nexus-host-"));
 });
 afterAll(async () => {
-  await rm(stateFolder, { recursive: true });
+  await rm(stateFolder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** Five kinds are broken. */
@@ -266,7 +266,7 @@ describe("running servers", () => {
       await expect.poll(() => readFile(log, "utf8").catch(() => "")).toContain("grandchild");
       for (const file of [log, join(folder, "eras.json")]) expect((await stat(file)).mode & 0o077).toBe(0);
     } finally {
-      await rm(folder, { recursive: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     }
   });
 
@@ -440,7 +440,7 @@ describe("what a killed host leaves behind", () => {
       await (await Host.open({ servers: {}, stateFolder: folder })).close();
       await expect.poll(() => isRunning(orphan)).toBe(false);
     } finally {
-      await rm(folder, { recursive: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     }
   });
 
@@ -467,7 +467,7 @@ describe("what a killed host leaves behind", () => {
       await (await Host.open({ servers: {}, stateFolder: folder })).close();
       await expect.poll(() => isRunning(orphan)).toBe(false);
     } finally {
-      await rm(folder, { recursive: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     }
   });
 });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   stateFolder = await mkdtemp(join(tmpdir(), "nexus-registry-"));
 });
 afterAll(async () => {
-  await rm(stateFolder, { recursive: true });
+  await rm(stateFolder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 async function open(policy: PolicySettings = {}, more: HostOptions = {}): Promise<Host> {

@@ -29,7 +29,9 @@ describe("the public server-filesystem (R10)", () => {
 
   afterAll(async () => {
     await client?.close();
-    await Promise.all([allowed, other].filter(Boolean).map((path) => rm(path, { recursive: true })));
+    await Promise.all(
+      [allowed, other].filter(Boolean).map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 })),
+    );
   });
 
   test("asks for the roots by itself, outside any call (R4)", () => {
@@ -65,7 +67,7 @@ test("the public server-filesystem follows host.setRoots while it runs (R4, R10)
     expect(await directories()).not.toContain(first);
   } finally {
     await host.close();
-    await Promise.all([first, second, state].map((path) => rm(path, { recursive: true })));
+    await Promise.all([first, second, state].map((path) => rm(path, { recursive: true, force: true, maxRetries: 5 })));
   }
 });
 

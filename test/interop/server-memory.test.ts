@@ -9,7 +9,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-interop-"));
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 test("the public server-memory remembers from one connection to the next, where its own environment says (R10, N2)", async () => {
   const file = join(folder, "memory.jsonl");

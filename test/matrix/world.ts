@@ -128,7 +128,7 @@ export class MatrixWorld implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#gateway.close();
     await this.#fixture?.close();
-    await rm(this.#folder, { recursive: true, force: true });
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   #url(endpoint: Endpoint): URL {

@@ -111,7 +111,7 @@ async function overStdio(revision: Way["revision"], options: ConnectOptions): Pr
     const entries = text.split("\n").filter((line) => line !== "");
     return linesOf(entries.map((line) => JSON.parse(line) as TranscriptEntry));
   } finally {
-    await rm(folder, { recursive: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

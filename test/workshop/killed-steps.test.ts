@@ -23,7 +23,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-killed-"));
   await writeFile(join(folder, "api.json"), JSON.stringify(api));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 type Kill = { by: "records"; moment: number } | { by: "shop"; moment: number };
 

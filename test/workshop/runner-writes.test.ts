@@ -20,7 +20,7 @@ let files = 0;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-writes-"));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 const newLedgerFile = () => join(folder, `${files++}.jsonl`);
 const ledgerIn = (file: string) => new FileWriteLedger({ file, platform: process.platform });

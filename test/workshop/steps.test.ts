@@ -16,7 +16,7 @@ let files = 0;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-steps-"));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 const newLedgerFile = () => join(folder, `${files++}.jsonl`);
 const ledgerIn = (file: string) => new FileWriteLedger({ file, platform: process.platform });

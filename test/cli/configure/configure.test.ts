@@ -33,7 +33,7 @@ mcp:
 `;
 
 beforeEach(async () => {
-  await rm(world.home, { recursive: true, force: true });
+  await rm(world.home, { recursive: true, force: true, maxRetries: 5 });
   await world.write("home/work/project/README.md", "a project");
 });
 

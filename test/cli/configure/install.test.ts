@@ -12,7 +12,7 @@ const world = await NexusWorld.open();
 const SERVER = stdioFixture();
 
 beforeEach(async () => {
-  await rm(world.home, { recursive: true, force: true });
+  await rm(world.home, { recursive: true, force: true, maxRetries: 5 });
   await world.write("home/work/project/README.md", "a project");
 });
 

@@ -78,7 +78,7 @@ export class CallsWorld implements AsyncDisposable {
       expect(counted.leases).toEqual(counted.leases.map(() => "given back"));
       await host.close();
       await close();
-      await rm(folder, { recursive: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     });
   }
 

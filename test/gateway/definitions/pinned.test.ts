@@ -20,7 +20,7 @@ let stateFolder: string;
 beforeAll(async () => {
   stateFolder = await mkdtemp(join(tmpdir(), "nexus-pinned-"));
 });
-afterAll(() => rm(stateFolder, { recursive: true }));
+afterAll(() => rm(stateFolder, { recursive: true, force: true, maxRetries: 5 }));
 
 const open = (
   server: ChangingServer,

@@ -19,7 +19,7 @@ let stateFolder: string;
 beforeAll(async () => {
   stateFolder = await mkdtemp(join(tmpdir(), "nexus-silent-"));
 });
-afterAll(() => rm(stateFolder, { recursive: true }));
+afterAll(() => rm(stateFolder, { recursive: true, force: true, maxRetries: 5 }));
 
 /** The changes that were reported, in order. */
 function reported({ events }: PinnedWorld): string[] {

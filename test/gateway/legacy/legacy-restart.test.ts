@@ -12,7 +12,7 @@ const LIFE_MS = 600_000;
 const ELICITATION = { elicitation: { form: {} } };
 let stateFolder = "";
 beforeAll(async () => void (stateFolder = await mkdtemp(join(tmpdir(), "nexus-sessions-"))));
-afterAll(() => rm(stateFolder, { recursive: true }));
+afterAll(() => rm(stateFolder, { recursive: true, force: true, maxRetries: 5 }));
 
 /** The gateway as it is after a start: it knows what is on disk. */
 async function start(options: Parameters<typeof serveLegacy>[1] = {}, lifeMs = LIFE_MS) {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   stateFolder = await mkdtemp(join(tmpdir(), "nexus-core-listening-"));
 });
 afterAll(async () => {
-  await rm(stateFolder, { recursive: true });
+  await rm(stateFolder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 async function world(servers: Record<string, HostEntry>) {

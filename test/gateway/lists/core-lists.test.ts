@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await shared[Symbol.asyncDispose]();
   await http.close();
-  await rm(stateFolder, { recursive: true });
+  await rm(stateFolder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 function world(

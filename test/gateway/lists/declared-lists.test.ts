@@ -20,7 +20,7 @@ let stateFolder: string;
 beforeAll(async () => {
   stateFolder = await mkdtemp(join(tmpdir(), "nexus-declared-lists-"));
 });
-afterAll(() => rm(stateFolder, { recursive: true }));
+afterAll(() => rm(stateFolder, { recursive: true, force: true, maxRetries: 5 }));
 
 async function open(servers: HostServers, options: Partial<GatewayCoreOptions> = {}): Promise<CoreWorld> {
   const world = await openCore({ servers, stateFolder }, { waitMs: 60_000, ...options });

@@ -36,6 +36,6 @@ test("X5: Ctrl-C while a large PDF manual is read ends the import at once and le
     expect(performance.now() - start).toBeLessThan(3_000);
     expect(await readdir(folder)).toEqual(["large.pdf"]);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }, 60_000);

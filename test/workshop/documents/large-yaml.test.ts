@@ -74,7 +74,7 @@ test.runIf(process.platform === "linux")(
       expect(cpuMs).toBeLessThan(10_000);
       expect(mb).toBeLessThan(1_000);
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     }
   },
 );

@@ -11,7 +11,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-bombs-"));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 const inflated = () => deflateSync(Buffer.alloc(256 * 1024 * 1024, " "), { level: 9 });
 const page = (content: Buffer, resources = "<< /Font << /F1 4 0 R >> >>", more: (string | Buffer)[] = []) =>

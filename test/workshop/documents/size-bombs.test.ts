@@ -11,7 +11,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-sizes-"));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 const list = <T>(count: number, item: (index: number) => T) => Array.from({ length: count }, (_, index) => item(index));
 const many = (count: number, text: (index: number) => string) => list(count, text).join("");

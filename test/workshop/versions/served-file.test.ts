@@ -40,7 +40,7 @@ afterEach(async () => {
   await gateway.close();
   await host.close();
   await upstream[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 async function approveIt({ accepts = true } = {}): Promise<void> {

@@ -10,7 +10,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "nexus-wsdl-bombs-"));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 const many = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => line(i)).join("");
