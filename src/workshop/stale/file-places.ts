@@ -71,7 +71,11 @@ export class FilePlaces {
       case "schema": {
         const exact = evidence.flatMap((each) => this.#places.get(each) ?? []);
         const fields = exact.filter((path) => path.split(".").length > 2 || path.startsWith("settings."));
-        return fields.length > 0 ? [...new Set(fields)] : this.#types(evidence, names);
+        const types = this.#types(evidence, names);
+        // A line can have several fields: then the name tells which.
+        const named = evidence.some(isOfLines) ? [...fields, ...types].filter((path) => this.#isOf(path, names)) : [];
+        if (named.length > 0) return [...new Set(named)];
+        return fields.length > 0 ? [...new Set(fields)] : types;
       }
     }
   }
@@ -89,11 +93,18 @@ export class FilePlaces {
       .flatMap((each) => this.#places.get(each) ?? [])
       .filter((path) => /^types\.[^.]+$/.test(path));
     // Where a row of a manual begins a type, it is also that of its first field.
-    const name = inside ?? (evidence.some((each) => linesOf(partsOfEvidence(each).place)) ? outside : undefined);
+    const name = inside ?? (evidence.some(isOfLines) ? outside : undefined);
     return [...new Set(types)].map((path) => {
       const field = name === undefined ? undefined : this.#fieldOf(path.slice("types.".length), name);
       return field === undefined ? path : `${path}.fields.${field}`;
     });
+  }
+
+  /** Whether a place is the field of the name that is nearest. */
+  #isOf(path: string, { outside }: NamesAround): boolean {
+    const [section, type = "", , field] = path.split(".");
+    if (section !== "types" || field === undefined || outside === undefined) return false;
+    return this.#fieldOf(type, outside) === field;
   }
 
   #fieldOf(type: string, name: string): string | undefined {
@@ -125,6 +136,10 @@ export function touches(one: string, other: string): boolean {
   const [lines, otherLines] = [linesOf(a.place), linesOf(b.place)];
   if (lines && otherLines) return lines.from <= otherLines.to && otherLines.from <= lines.to;
   return a.place === b.place || a.place.startsWith(`${b.place}/`) || b.place.startsWith(`${a.place}/`);
+}
+
+function isOfLines(evidence: string): boolean {
+  return linesOf(partsOfEvidence(evidence).place) !== undefined;
 }
 
 function linesOf(place: string): { from: number; to: number } | undefined {
