@@ -288,6 +288,19 @@ describe("nexus api stale names what a newer OpenAPI document says differently",
     ]);
   });
 
+  test("of several fields that were made of one schema, the one that it is about is named", async () => {
+    const text = OPENAPI.replace("requestBody:", "parameters: [{ name: dry, in: query }]\n      requestBody:");
+    const draft = await drafted(text, "shop.yaml", "openapi");
+    const after = text.replace("born: { type: string, format: date }", "born: { type: integer }");
+    expect((await staleAfter(draft, after)).map((each) => each.replace(/: .* type/, " type"))).toEqual(
+      expect.arrayContaining([
+        'types.AddPetInput.fields.born type ["string"] → ["integer"]',
+        'types.Pet.fields.born type ["string"] → ["integer"]',
+      ]),
+    );
+    expect((await staleAfter(draft, after)).filter((each) => !each.includes(".fields.born: "))).toEqual([]);
+  });
+
   test("a newer version that cannot be read is not said to be the same", async () => {
     const { uncompared } = await compare(openapi, "nothing that describes requests");
     expect(uncompared).toEqual([{ document: "openapi", why: expect.any(String) }]);
@@ -370,6 +383,11 @@ describe("nexus api stale names what a newer GraphQL schema says differently, al
   ] as const)("%j → %j", async ([was, is, found]) => {
     expect(GRAPHQL).toContain(was);
     expect(await staleAfter(graphql, GRAPHQL.replace(was, is))).toContainEqual(expect.stringContaining(found));
+  });
+
+  test("and names no place that only shares its line", async () => {
+    const found = await staleAfter(graphql, GRAPHQL.replace("CAT DOG", "CAT"));
+    expect(found.filter((each) => !/fields\.(?:kind|tags): /.test(each))).toEqual([]);
   });
 
   test("nothing is stale after a change of layout or comments alone", async () => {

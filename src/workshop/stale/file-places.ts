@@ -1,6 +1,7 @@
 import { evidencedPlaces, partsOfEvidence } from "../compile/citations.ts";
 import { toolsByType } from "../compile/type-reach.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
+import { groupedBy } from "../../text/grouped-by.ts";
 import type { FactChange, TrailStep } from "./comparing.ts";
 
 /** Finds the places of a tool file that state what a document says, and the tools that these are a part of. */
@@ -72,10 +73,14 @@ export class FilePlaces {
         const exact = evidence.flatMap((each) => this.#places.get(each) ?? []);
         const fields = exact.filter((path) => path.split(".").length > 2 || path.startsWith("settings."));
         const types = this.#types(evidence, names);
-        // A line can have several fields: then the name tells which.
-        const named = evidence.some(isOfLines) ? [...fields, ...types].filter((path) => this.#isOf(path, names)) : [];
-        if (named.length > 0) return [...new Set(named)];
-        return fields.length > 0 ? [...new Set(fields)] : types;
+        if (fields.length === 0) return types;
+        const name = nameFor(evidence, names);
+        if (name === undefined) return [...new Set(fields)];
+        const { named, others } = this.#byName(fields, name);
+        const found = [...named, ...types.filter((path) => path.split(".").length > 2)];
+        // A line can also be that of types which have nothing to do with it.
+        const isEnough = found.length > 0 && evidence.some(isOfLines);
+        return [...new Set([...found, ...(isEnough ? [] : others)])];
       }
     }
   }
@@ -88,23 +93,26 @@ export class FilePlaces {
   }
 
   /** Types that were made of a part, or their field that a step further inside is about. */
-  #types(evidence: readonly string[], { inside, outside }: NamesAround): string[] {
+  #types(evidence: readonly string[], names: NamesAround): string[] {
     const types = evidence
       .flatMap((each) => this.#places.get(each) ?? [])
       .filter((path) => /^types\.[^.]+$/.test(path));
-    // Where a row of a manual begins a type, it is also that of its first field.
-    const name = inside ?? (evidence.some(isOfLines) ? outside : undefined);
+    const name = nameFor(evidence, names);
     return [...new Set(types)].map((path) => {
       const field = name === undefined ? undefined : this.#fieldOf(path.slice("types.".length), name);
       return field === undefined ? path : `${path}.fields.${field}`;
     });
   }
 
-  /** Whether a place is the field of the name that is nearest. */
-  #isOf(path: string, { outside }: NamesAround): boolean {
-    const [section, type = "", , field] = path.split(".");
-    if (section !== "types" || field === undefined || outside === undefined) return false;
-    return this.#fieldOf(type, outside) === field;
+  /** A type can have several fields that were made of one part of a document: of these, the one of that name. */
+  #byName(fields: readonly string[], name: string): { named: string[]; others: string[] } {
+    const [named, others]: [string[], string[]] = [[], []];
+    for (const [type, all] of groupedBy(fields, (path) => path.split(".").slice(0, 2).join("."))) {
+      const own = `${type}.fields.${this.#fieldOf(type.slice("types.".length), name)}`;
+      if (all.includes(own)) named.push(own);
+      else others.push(...all);
+    }
+    return { named, others };
   }
 
   #fieldOf(type: string, name: string): string | undefined {
@@ -127,6 +135,11 @@ function namesAround(trail: readonly TrailStep[], index: number): NamesAround {
     inside: trail.slice(index + 1).find((step) => step.name !== undefined)?.name,
     outside: trail.slice(0, index + 1).findLast((step) => step.name !== undefined)?.name,
   };
+}
+
+/** The name of the field that a step is about. Where a row of a manual begins a type, it is also that of its first field. */
+function nameFor(evidence: readonly string[], { inside, outside }: NamesAround): string | undefined {
+  return inside ?? (evidence.some(isOfLines) ? outside : undefined);
 }
 
 /** Lines that overlap, or a part inside of another one. */
