@@ -45,13 +45,11 @@ const DOCUMENT: ReadingLimits = {
   alone: { cpuMs: 3_300, growth: 95 * 1024 * 1024 },
 };
 /** With what the thread has beside its heap it stays below 512 MB. */
-export const PUBLICATION_LIMITS: ReadingLimits = { waitMs: 10_000, heapMb: 400 };
-/** The same for a command about a file of the person, which waits longer where the machine is busy. */
-export const TOOL_FILE_LIMITS: ReadingLimits = {
-  waitMs: 60_000,
-  heapMb: 400,
-  alone: { cpuMs: 10_000, growth: 512 * 1024 * 1024 },
-};
+export const TOOL_FILE_LIMITS = {
+  publication: { waitMs: 10_000, heapMb: 400 },
+  /** A command waits longer for a file of the person, where the machine is busy. */
+  own: { waitMs: 60_000, heapMb: 400, alone: { cpuMs: 10_000, growth: 512 * 1024 * 1024 } },
+} satisfies Record<string, ReadingLimits>;
 const CHECK_MS = 25;
 
 export interface ReadApartOptions {
@@ -118,36 +116,22 @@ function cancelled(): NexusError {
 
 const TOO_MUCH_MEMORY = "needs more memory to be read than is allowed";
 
-/** What the process has used so far. */
-export interface Usage {
-  ms: number;
-  cpuMs: number;
-  bytes: number;
-}
-
-function usageOfProcess(): Usage {
-  const { user, system } = process.cpuUsage();
-  return { ms: performance.now(), cpuMs: (user + system) / 1_000, bytes: process.memoryUsage.rss() };
-}
-
-/** Compares what was used since it was made with limits. */
-export class Watch {
+class Watch {
   readonly #limits: ReadingLimits;
-  readonly #usage: () => Usage;
-  readonly #before: Usage;
+  readonly #cpu = process.cpuUsage();
+  readonly #start = performance.now();
+  readonly #memory = process.memoryUsage.rss();
 
-  constructor(limits: ReadingLimits, usage = usageOfProcess) {
+  constructor(limits: ReadingLimits) {
     this.#limits = limits;
-    this.#usage = usage;
-    this.#before = usage();
   }
 
   exceeded(): string | undefined {
     const { waitMs, alone } = this.#limits;
-    const { ms, cpuMs, bytes } = this.#usage();
-    const isSlow = alone !== undefined && cpuMs - this.#before.cpuMs > alone.cpuMs;
-    if (isSlow || ms - this.#before.ms > waitMs) return "takes longer to be read than is allowed";
-    const hasGrown = alone !== undefined && bytes - this.#before.bytes > alone.growth;
+    const { user, system } = process.cpuUsage(this.#cpu);
+    const isSlow = alone !== undefined && (user + system) / 1_000 > alone.cpuMs;
+    if (isSlow || performance.now() - this.#start > waitMs) return "takes longer to be read than is allowed";
+    const hasGrown = alone !== undefined && process.memoryUsage.rss() - this.#memory > alone.growth;
     return hasGrown ? TOO_MUCH_MEMORY : undefined;
   }
 }
