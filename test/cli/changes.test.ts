@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { connect } from "../../src/index.ts";
 import { listedDefinitions } from "../../src/host/definitions/listed-definitions.ts";
+import { ChatWorld } from "../fixtures/chat-world.ts";
 import { failure } from "../fixtures/failure.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
 import { addressOf, StoreWorld } from "../fixtures/store-world.ts";
 
+const PROGRAM = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const SOON = { timeout: 60_000, interval: 50 };
 const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>;
 
@@ -81,6 +84,42 @@ describe("nexus mcp changes", () => {
     await list(tool("pay", "Pays a bill, and tells everybody"), tool("read", "Reads it all"));
     await run("mcp", "tools", "s");
     expect(await pending()).toMatchObject([{ name: "pay" }, { name: "read" }]);
+  });
+
+  test("a changed tool of a server that is not pinned is also in the list of changes after a chat has read it", async () => {
+    await using world = await ChatWorld.open({ servers: entry() });
+    const chat = async () => {
+      world.provider.script({ text: "Hello." });
+      expect(await world.chat(["-p", "Hi"], { env })).toMatchObject({ code: 0 });
+    };
+    const pending = async () =>
+      parsed((await world.nexus.run(["mcp", "changes", "list", "--json"], { env })).stdout)["items"];
+    await chat();
+    expect(await pending()).toEqual([]);
+    await list(tool("pay", "Pays a bill, and tells everybody"), tool("read", "Reads"));
+    await chat();
+    expect(await pending()).toMatchObject([{ server: "s", kind: "tool", name: "pay", what: "changed" }]);
+  });
+
+  test("a changed tool of a server that is not pinned is also in the list of changes after serve --stdio has read it", async () => {
+    await nexus.configure(entry());
+    const serve = async () => {
+      const { home: HOME, project: cwd } = nexus;
+      const variables = { ...env, HOME, USERPROFILE: HOME };
+      await using client = await connect({
+        command: process.execPath,
+        args: [PROGRAM, "serve", "--stdio"],
+        env: variables,
+        cwd,
+      });
+      await client.listTools();
+    };
+    const pending = async () => parsed((await run("mcp", "changes", "list", "--json")).stdout)["items"];
+    await serve();
+    expect(await pending()).toEqual([]);
+    await list(tool("pay", "Pays a bill, and tells everybody"), tool("read", "Reads"));
+    await serve();
+    expect(await pending()).toMatchObject([{ server: "s", kind: "tool", name: "pay", what: "changed" }]);
   });
 
   test("a pinned server's changed tool is not listed or called on the command line until it is accepted (B4)", async () => {

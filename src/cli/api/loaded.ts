@@ -37,7 +37,7 @@ async function loadApart(path: string): Promise<LoadedApi> {
   const { size } = await stat(path).catch(() => ({ size: 0 }));
   if (size < LARGE_BYTES) return loadApi(path);
   try {
-    return await readApart({ kind: "tool-file", path }, () => loadApi(path), { limits: TOOL_FILE_LIMITS });
+    return await readApart({ kind: "tool-file", path }, () => loadApi(path), { limits: TOOL_FILE_LIMITS.own });
   } catch (error) {
     if (!(error instanceof ReadingProblem)) throw error;
     throw new NexusError("CONFIG_INVALID", `The tool file ${path} ${error.message}`, {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { within } from "../../async/within.ts";
 import { untilAborted } from "../../async/unless-aborted.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { ErrorSource } from "../../errors/nexus-error.ts";
@@ -16,6 +17,8 @@ import { requireKnownServers, type ToolPatterns } from "./tool-patterns.ts";
 
 /** How long a chat waits for slow servers; their tools come when they are ready. */
 const STARTING_MS = 10_000;
+/** How long the end of a chat waits for the database, where lists are compared that nobody has to wait for. */
+const COMPARE_MS = 2_000;
 
 /** The servers of a chat. */
 export class ChatServers implements AsyncDisposable {
@@ -99,7 +102,7 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
     const only = wanted.only?.map((name) => servers.get(name).id);
     const definitions = configuration.servers.filter(({ id }) => only?.includes(id) ?? true);
     const { tenant, stateFolder, secrets, trust: trustStore, eras: eraCache, openApi } = source;
-    const ledger = new LazyLedger(() => source.openLedger());
+    const ledger = new LazyLedger(() => source.openLedger(), { keepsUnpinned: source.keepsDefinitions });
     const host = await Host.start(
       {
         servers: {},
@@ -123,6 +126,8 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
       throw error;
     });
     const close = async () => {
+      const comparing = Promise.all(definitions.map(async ({ id }) => host.pins.settled(id)));
+      await within(comparing, COMPARE_MS);
       await ledger[Symbol.asyncDispose]();
       await servers.close();
     };

@@ -58,7 +58,7 @@ Ctrl-C or SIGTERM waits up to 10 seconds for running calls and refuses new ones;
     const limited = limitProcesses(options, { logger, platform: surroundings.platform });
     await using entrance = options.stdio ? undefined : await openEntrance(context, target, logger);
     await using own = new TenantState(context);
-    await using accepted = ledgerOfDefault(entrance, own, logger);
+    await using accepted = ledgerOfDefault(entrance, own, { isDemo: options.demo === true, logger });
     const state = { ...stateOfDefault(entrance, own), definitions: accepted.ledger };
     using published = await publishedOfDefault(context, () => storeOfDefault(entrance, own, logger), logger);
     const beside = published?.current;
@@ -126,13 +126,18 @@ async function storeOfDefault(
   });
 }
 
-/** Where accepted definitions are kept. Without an open store, it is opened for servers that are pinned. */
-function ledgerOfDefault(entrance: ServeDoor | undefined, own: TenantState, logger: Logger): OpenedLedger {
+/** Where accepted definitions are kept. Without an open store, it is opened for servers that are pinned, or if there is one. */
+function ledgerOfDefault(
+  entrance: ServeDoor | undefined,
+  own: TenantState,
+  { isDemo, logger }: { isDemo: boolean; logger: Logger },
+): OpenedLedger {
   if (entrance?.store) {
     return { ledger: entrance.store.ledger(own.tenant, { logger }), async [Symbol.asyncDispose]() {} };
   }
   const { problem } = entrance ?? {};
-  const ledger = new LazyLedger(() => (problem ? Promise.reject(problem) : own.openLedger()));
+  const keepsUnpinned = !isDemo && problem === undefined && own.keepsDefinitions;
+  const ledger = new LazyLedger(() => (problem ? Promise.reject(problem) : own.openLedger()), { keepsUnpinned });
   return { ledger, [Symbol.asyncDispose]: () => ledger[Symbol.asyncDispose]() };
 }
 

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readOpenApi } from "../documents/openapi/read-openapi.ts";
 import { parseDocument } from "../documents/parse-document.ts";
+import { withAnswer } from "../file/answer-question.ts";
+import { readToolFile } from "../file/read-tool-file.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "./draft-tool-file.ts";
 import { EFFECT_RULES } from "./tool/effect-of.ts";
 
@@ -201,6 +203,41 @@ test("a list in pages is asked about with the line that would gather them", () =
     ]),
   );
   expect(text).toContain("Found {count(data)} items.");
+});
+
+test("a yes to gathering pages makes a sound file, and what it would need before is said instead of a choice", () => {
+  const list = { type: "array", items: { $ref: "#/components/schemas/Thing" } };
+  const page = { type: "object", properties: { data: list, next_page: { type: "string" } } };
+  const pages = (schema: object, parameters: Record<string, object>) => ({
+    parameters: Object.entries(parameters).map(([name, more]) => ({ name, in: "query", ...more })),
+    responses: { 200: { description: "ok", content: { "application/json": { schema } } } },
+  });
+  const number = { schema: { type: "integer" } };
+  const text = { schema: { type: "string" } };
+  const open = { type: "object", properties: { data: list, more: { type: "boolean" } } };
+  const draft = draftOf(
+    documentWith({
+      "/named": { get: pages(page, { page: text, limit: number }) },
+      "/numbered": { get: pages(page, { page: number, limit: text }) },
+      "/worded": { get: pages(list, { page: text, limit: number }) },
+      "/required": { get: pages(list, { offset: { ...number, required: true } }) },
+      "/stays": { get: pages(open, { page: number }) },
+      "/made": { post: pages(page, { page: number }) },
+    }),
+  );
+  const asked = draft.questions.flatMap((question, index) =>
+    question.ask.includes("come in pages") ? [{ index, question, said: question.ask.replace(/^.*\? /, "") }] : [],
+  );
+  expect(asked.map(({ said, question }) => `${question.choices?.length ?? 0} ${said}`)).toEqual([
+    "2 Then add to it: paging: { items: data, cursor: { from: next_page, to: page } }",
+    "2 Then add to it: paging: { items: data, page: { to: page } }",
+    "0 Then make page an integer, add to it: paging: { items: items, page: { to: page, size: limit } }",
+    "0 Then make offset optional, add to it: paging: { items: items, offset: { to: offset } }",
+  ]);
+  for (const { index, question } of asked.filter((each) => each.question.choices)) {
+    const { file, problems } = readToolFile(withAnswer(draft.text, index, { question, answer: "yes" }), "answered");
+    expect(file?.tools[question.about.replace("tools.", "")], JSON.stringify(problems)).toHaveProperty("paging");
+  }
 });
 
 test("a selection of nothing is refused, with the tags of the document", () => {

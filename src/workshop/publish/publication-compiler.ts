@@ -16,7 +16,7 @@ export class PublicationCompiler {
     await this.#turns.acquire(signal);
     try {
       const here = async () => compilePublication(task);
-      return await readApart(task, here, { signal, limits: TOOL_FILE_LIMITS });
+      return await readApart(task, here, { signal, limits: TOOL_FILE_LIMITS.publication });
     } catch (error) {
       if (!(error instanceof ReadingProblem)) throw error;
       throw publicationRefusal(`The tool file ${error.message}`, "Make two APIs of it, or leave tools and types out.");

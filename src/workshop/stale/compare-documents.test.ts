@@ -94,9 +94,45 @@ async function staleAfter(draft: Drafted, after: string): Promise<string[]> {
   );
 }
 
+const GRAPHQL = `type Query { "All pets" pets(limit: Int = 20, kind: Kind, tags: [Kind!]): [Pet!]! }
+type Mutation { addPet(name: String!, pet: NewPet): Pet }
+enum Kind { CAT DOG }
+input NewPet { kind: Kind, age: Int }
+"An animal"
+type Pet { "Its name" name: String! kind: Kind age: Int }
+`;
+const POSTMAN = JSON.stringify({
+  info: { name: "Shop", schema: "https://schema.getpostman.com/json/collection/v2.1.0/collection.json" },
+  variable: [{ key: "base", value: "https://api.shop.example/v1" }],
+  auth: {
+    type: "apikey",
+    apikey: [
+      { key: "key", value: "X-Key" },
+      { key: "in", value: "header" },
+    ],
+  },
+  item: [
+    {
+      name: "List pets",
+      request: {
+        method: "GET",
+        description: "Lists all",
+        url: { raw: "{{base}}/pets?limit=20", query: [{ key: "limit", value: "20", description: "At most" }] },
+      },
+    },
+    {
+      name: "Add pet",
+      request: { method: "POST", url: "{{base}}/pets", body: { mode: "raw", raw: `{"name":"Tom","age":3}` } },
+      response: [{ name: "ok", code: 201, body: `{"id":1}` }],
+    },
+  ],
+});
+
 const openapi = await drafted(OPENAPI, "shop.yaml", "openapi");
 const wsdl = await drafted(WSDL, "lending.wsdl", "wsdl");
 const manual = await drafted(MANUAL, "parcels.md", "manual");
+const graphql = await drafted(GRAPHQL, "shop.graphql", "graphql");
+const postman = await drafted(POSTMAN, "shop.json", "postman");
 
 /** What is replaced by what, and the place of the file that says it, with what differs there. */
 const IN_OPENAPI: readonly (readonly [was: string, is: string, found: string])[] = [
@@ -252,6 +288,19 @@ describe("nexus api stale names what a newer OpenAPI document says differently",
     ]);
   });
 
+  test("of several fields that were made of one schema, the one that it is about is named", async () => {
+    const text = OPENAPI.replace("requestBody:", "parameters: [{ name: dry, in: query }]\n      requestBody:");
+    const draft = await drafted(text, "shop.yaml", "openapi");
+    const after = text.replace("born: { type: string, format: date }", "born: { type: integer }");
+    expect((await staleAfter(draft, after)).map((each) => each.replace(/: .* type/, " type"))).toEqual(
+      expect.arrayContaining([
+        'types.AddPetInput.fields.born type ["string"] → ["integer"]',
+        'types.Pet.fields.born type ["string"] → ["integer"]',
+      ]),
+    );
+    expect((await staleAfter(draft, after)).filter((each) => !each.includes(".fields.born: "))).toEqual([]);
+  });
+
   test("a newer version that cannot be read is not said to be the same", async () => {
     const { uncompared } = await compare(openapi, "nothing that describes requests");
     expect(uncompared).toEqual([{ document: "openapi", why: expect.any(String) }]);
@@ -279,6 +328,19 @@ describe("nexus api stale names what a newer WSDL says differently", () => {
   });
 });
 
+test("nexus api stale names each of several members of a WSDL that is one line", async () => {
+  const line = WSDL.replaceAll(/\n\s*/g, " ");
+  const draft = await drafted(line, "lending.wsdl", "wsdl");
+  for (const name of new Set([...line.matchAll(/element name="(\w+)" type="xsd?:/g)].map(([, each]) => each))) {
+    const after = line.replaceAll(new RegExp(`(element name="${name}" type="xsd?:)\\w+"`, "g"), '$1hexBinary"');
+    const found = await staleAfter(draft, after);
+    expect(
+      found.some((each) => each.includes(`.fields.${name}: `) || each.includes(`/${name}: `)),
+      `${name}: ${found.join("\n")}`,
+    ).toBe(true);
+  }
+});
+
 describe("nexus api stale names what a newer manual says differently", () => {
   test.for([
     ["https://api.parcel.test/shipping/v2", "https://api.parcel.test/shipping/v3", "upstream.base"],
@@ -302,5 +364,50 @@ describe("nexus api stale names what a newer manual says differently", () => {
   test("nothing is stale after a change of layout or comments alone", async () => {
     const padded = MANUAL.replaceAll("| M |", "|  M  |").replace("|---|---|", "| --- | --- |");
     expect(await staleAfter(manual, `${padded}\n<!-- checked -->\n`)).toEqual([]);
+  });
+});
+
+describe("nexus api stale names what a newer GraphQL schema says differently, also where a line has several things", () => {
+  test.for([
+    ["All pets", "Every pet", "tools.pets"],
+    ["limit: Int = 20", "limit: Int = 30", "types.PetsArguments.fields.limit"],
+    ["kind: Kind, tags", "kind: Kind!, tags", "required false → true"],
+    ["CAT DOG", "CAT DOG COW", 'types.PetsArguments.fields.kind: graphql#L1 enum ["CAT","DOG"] → ["CAT","COW","DOG"]'],
+    ["CAT DOG", "CAT", "types.PetsArguments.fields.tags: graphql#L1 enum"],
+    ["CAT DOG", "CAT", "types.Pet.fields.kind: graphql#L6 enum"],
+    ["CAT DOG", "CAT", "fields.kind: graphql#L4 enum"],
+    ["An animal", "A beast", "types.Pet: graphql#L5-L6 description"],
+    ["name: String! kind", "name: String kind", "types.Pet.fields.name: graphql#L6 nullable"],
+    ["kind: Kind age: Int", "kind: Kind age: String", 'types.Pet.fields.age: graphql#L6 type ["integer"] → ["string"]'],
+    ["addPet(", "newPet(", "tools.add_pet"],
+  ] as const)("%j → %j", async ([was, is, found]) => {
+    expect(GRAPHQL).toContain(was);
+    expect(await staleAfter(graphql, GRAPHQL.replace(was, is))).toContainEqual(expect.stringContaining(found));
+  });
+
+  test("and names no place that only shares its line", async () => {
+    const found = await staleAfter(graphql, GRAPHQL.replace("CAT DOG", "CAT"));
+    expect(found.filter((each) => !/fields\.(?:kind|tags): /.test(each))).toEqual([]);
+  });
+
+  test("nothing is stale after a change of layout or comments alone", async () => {
+    const spaced = GRAPHQL.replaceAll(" { ", "\n{\n  ").replace("enum", "# kinds\nenum").replaceAll(", ", " ");
+    expect(await staleAfter(graphql, spaced)).toEqual([]);
+  });
+});
+
+describe("nexus api stale names what a newer Postman collection says differently", () => {
+  test.for([
+    ["shop.example/v1", "shop.example/v2", "upstream.base: postman#/item/0/request/url url"],
+    ["X-Key", "X-Token", "secrets.api-key: postman#/auth name X-Key → X-Token"],
+    ["Lists all", "Shows all", "tools.list_pets: postman#/item/0 description"],
+    ["At most", "No more than", "types.ListPetsInput.fields.limit: postman#/item/0/request/url/query/0 description"],
+    [`age\\":3`, `age\\":\\"3\\"`, 'postman#/item/1/request/body/raw/age type ["number"] → ["string"]'],
+    [`id\\":1`, `id\\":\\"a\\"`, "types.AddPetAnswer.fields.id"],
+    ["POST", "PUT", "tools.add_pet: postman#/item/1 method POST → PUT"],
+    ["201", "202", "tools.add_pet: postman#/item/1/response/0"],
+  ] as const)("%j → %j", async ([was, is, found]) => {
+    expect(POSTMAN).toContain(was);
+    expect(await staleAfter(postman, POSTMAN.replace(was, is))).toContainEqual(expect.stringContaining(found));
   });
 });

@@ -1,6 +1,7 @@
 import { evidencedPlaces, partsOfEvidence } from "../compile/citations.ts";
 import { toolsByType } from "../compile/type-reach.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
+import { groupedBy } from "../../text/grouped-by.ts";
 import type { FactChange, TrailStep } from "./comparing.ts";
 
 /** Finds the places of a tool file that state what a document says, and the tools that these are a part of. */
@@ -71,7 +72,15 @@ export class FilePlaces {
       case "schema": {
         const exact = evidence.flatMap((each) => this.#places.get(each) ?? []);
         const fields = exact.filter((path) => path.split(".").length > 2 || path.startsWith("settings."));
-        return fields.length > 0 ? [...new Set(fields)] : this.#types(evidence, names);
+        const types = this.#types(evidence, names);
+        if (fields.length === 0) return types;
+        const name = nameFor(evidence, names);
+        if (name === undefined) return [...new Set(fields)];
+        const { named, others } = this.#byName(fields, name);
+        const found = [...named, ...types.filter((path) => path.split(".").length > 2)];
+        // A line can also be that of types which have nothing to do with it.
+        const isEnough = found.length > 0 && evidence.some(isOfLines);
+        return [...new Set([...found, ...(isEnough ? [] : others)])];
       }
     }
   }
@@ -84,16 +93,26 @@ export class FilePlaces {
   }
 
   /** Types that were made of a part, or their field that a step further inside is about. */
-  #types(evidence: readonly string[], { inside, outside }: NamesAround): string[] {
+  #types(evidence: readonly string[], names: NamesAround): string[] {
     const types = evidence
       .flatMap((each) => this.#places.get(each) ?? [])
       .filter((path) => /^types\.[^.]+$/.test(path));
-    // Where a row of a manual begins a type, it is also that of its first field.
-    const name = inside ?? (evidence.some((each) => linesOf(partsOfEvidence(each).place)) ? outside : undefined);
+    const name = nameFor(evidence, names);
     return [...new Set(types)].map((path) => {
       const field = name === undefined ? undefined : this.#fieldOf(path.slice("types.".length), name);
       return field === undefined ? path : `${path}.fields.${field}`;
     });
+  }
+
+  /** A type can have several fields that were made of one part of a document: of these, the one of that name. */
+  #byName(fields: readonly string[], name: string): { named: string[]; others: string[] } {
+    const [named, others]: [string[], string[]] = [[], []];
+    for (const [type, all] of groupedBy(fields, (path) => path.split(".").slice(0, 2).join("."))) {
+      const own = `${type}.fields.${this.#fieldOf(type.slice("types.".length), name)}`;
+      if (all.includes(own)) named.push(own);
+      else others.push(...all);
+    }
+    return { named, others };
   }
 
   #fieldOf(type: string, name: string): string | undefined {
@@ -118,6 +137,11 @@ function namesAround(trail: readonly TrailStep[], index: number): NamesAround {
   };
 }
 
+/** The name of the field that a step is about. Where a row of a manual begins a type, it is also that of its first field. */
+function nameFor(evidence: readonly string[], { inside, outside }: NamesAround): string | undefined {
+  return inside ?? (evidence.some(isOfLines) ? outside : undefined);
+}
+
 /** Lines that overlap, or a part inside of another one. */
 export function touches(one: string, other: string): boolean {
   const [a, b] = [partsOfEvidence(one), partsOfEvidence(other)];
@@ -125,6 +149,10 @@ export function touches(one: string, other: string): boolean {
   const [lines, otherLines] = [linesOf(a.place), linesOf(b.place)];
   if (lines && otherLines) return lines.from <= otherLines.to && otherLines.from <= lines.to;
   return a.place === b.place || a.place.startsWith(`${b.place}/`) || b.place.startsWith(`${a.place}/`);
+}
+
+function isOfLines(evidence: string): boolean {
+  return linesOf(partsOfEvidence(evidence).place) !== undefined;
 }
 
 function linesOf(place: string): { from: number; to: number } | undefined {

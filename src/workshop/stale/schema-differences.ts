@@ -58,8 +58,9 @@ export class SchemaDifferences {
     if (count() === before) for (const pair of this.#seen) this.#same.add(pair);
   }
 
-  compare(before: SchemaFacts, after: SchemaFacts, to: Comparing): void {
-    const pair = JSON.stringify([before, after].map(({ identity, evidence }) => identity ?? evidence));
+  /** `part`: which part it is of what has the same name, such as the items of a list. */
+  compare(before: SchemaFacts, after: SchemaFacts, to: Comparing, part = ""): void {
+    const pair = pairOf(before, after, to, part);
     if (this.#same.has(pair) || this.#seen.has(pair) || to.trail.length > MAX_DEPTH) return;
     this.#seen.add(pair);
     const { evidence, usedAt, also = [] } = before;
@@ -128,7 +129,7 @@ export class SchemaDifferences {
         at: before.evidence,
       });
     }
-    this.#both(before.items?.(), after.items?.(), to);
+    this.#both(before.items?.(), after.items?.(), to, "items");
     for (const list of ["prefixItems", "allOf", "oneOf", "anyOf"] as const) {
       const [old, now] = [before[list], after[list]].map((all) =>
         byName(
@@ -136,16 +137,24 @@ export class SchemaDifferences {
           ({ name }) => name ?? "",
         ),
       );
-      if (old && now) compareNamed(old, now, (_, schema, next) => this.#both(schema, next, to));
+      if (old && now) compareNamed(old, now, (name, schema, next) => this.#both(schema, next, to, `${list} ${name}`));
     }
     const [more, moreNow] = [before.additional, after.additional];
-    if (typeof more === "function" && typeof moreNow === "function") this.compare(more(), moreNow(), to);
+    if (typeof more === "function" && typeof moreNow === "function") this.compare(more(), moreNow(), to, "others");
   }
 
-  #both(before: SchemaFacts | undefined, after: SchemaFacts | undefined, to: Comparing): void {
-    if (before && after) this.compare(before, after, to);
+  #both(before: SchemaFacts | undefined, after: SchemaFacts | undefined, to: Comparing, part: string): void {
+    if (before && after) this.compare(before, after, to, part);
     else saySide(before, after, to, ({ name, types }) => name ?? types.join(", "));
   }
+}
+
+/** What two schemas are compared as. One line can have several: then their names and parts tell them apart. */
+function pairOf(before: SchemaFacts, after: SchemaFacts, { trail }: Comparing, part: string): string {
+  const ids = [before, after].map(({ identity, evidence }) => identity ?? evidence);
+  const isOfLines = before.identity === undefined && /#L\d/.test(before.evidence);
+  const name = isOfLines ? trail.findLast((step) => step.name !== undefined)?.name : undefined;
+  return JSON.stringify(isOfLines ? [...ids, name, part] : ids);
 }
 
 function sorted(values: readonly unknown[] | undefined): unknown[] | undefined {

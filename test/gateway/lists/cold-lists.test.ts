@@ -104,9 +104,9 @@ describe("a server that was never seen", () => {
 });
 
 describe("a server that is starting", () => {
-  test("is listed as it was the last time, with all its lists, and is called when it has started", async () => {
+  test("is listed at once as it was the last time, with all its lists, and is called when it has started", async () => {
     await see();
-    await using world = await open();
+    await using world = await open({}, { waitMs: 600_000 });
     await expect.poll(() => world.host.find("quick")?.state.kind).toBe("ready");
     expect(world.host.find("slow")?.state.kind).toBe("starting");
     const { tools, _meta, ttlMs, cacheScope } = await ask(world, "tools/list");

@@ -45,7 +45,11 @@ const DOCUMENT: ReadingLimits = {
   alone: { cpuMs: 3_300, growth: 95 * 1024 * 1024 },
 };
 /** With what the thread has beside its heap it stays below 512 MB. */
-export const TOOL_FILE_LIMITS: ReadingLimits = { waitMs: 10_000, heapMb: 400 };
+export const TOOL_FILE_LIMITS = {
+  publication: { waitMs: 10_000, heapMb: 400 },
+  /** A command waits longer for a file of the person, where the machine is busy. */
+  own: { waitMs: 60_000, heapMb: 400, alone: { cpuMs: 10_000, growth: 512 * 1024 * 1024 } },
+} satisfies Record<string, ReadingLimits>;
 const CHECK_MS = 25;
 
 export interface ReadApartOptions {

@@ -47,7 +47,7 @@ export function draftTool(described: OperationFacts, context: ToolContext): Draf
   const answer = graphql
     ? draftGraphqlAnswer(operation, graphql, { ...context, title })
     : draftResponse(operation, title, context);
-  if (!graphql) askAboutPaging(input.parameters, answer, context, operation.evidence);
+  if (!graphql) askAboutPaging(input.parameters, answer, context, { effect, evidence: operation.evidence });
   const given = graphql ? undefined : exampleArguments(operation, input, types.types);
   const give = exampleAnswer(answer, types.types);
   const { parameters } = input;
