@@ -95,3 +95,30 @@ test("with secrets masked, the ids of the request are still in its arguments and
     result,
   });
 });
+
+test("with secrets masked, a result that names other records still has their ids (R8)", () => {
+  const text = new AuditText(Buffer.alloc(32), { arguments: "redacted", results: "redacted" });
+  const [id, hash] = [
+    "9ac7651916cd43dd8448eb211c80319c",
+    "57d0784bcd21339e6d82a6dfc5cc4e2377f04c82f000940fca544d60fb209879",
+  ];
+  const record = { correlationId: id, traceId: id, definitionHash: hash };
+  const calls = JSON.stringify({ calls: [{ ...record, target: "echo", other: id }] }, undefined, 2);
+  const result = {
+    resultType: "complete",
+    contents: [{ text: calls }],
+    structuredContent: { ...record, key: hash, toString: null },
+  };
+  const { text: written } = text.entryOf(RECORD, { params: {}, result });
+  expect(JSON.parse(written)).toMatchObject({
+    result: {
+      contents: [{ text: calls.replace(`"other": "${id}"`, '"other": "•••"') }],
+      structuredContent: { ...record, key: "•••" },
+    },
+  });
+  const { text: hidden } = text.entryOf(RECORD, {
+    params: { correlationId: "sk-live-0123456789abcdef01" },
+    result: {},
+  });
+  expect(JSON.parse(hidden)).toMatchObject({ arguments: { correlationId: "•••" } });
+});

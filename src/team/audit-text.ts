@@ -89,9 +89,11 @@ export class AuditText {
     if (detail === "hashed") {
       return `hmac-sha256:${createHmac("sha256", this.#key).update(canonicalJson(value)).digest("hex")}`;
     }
-    // The record has them beside this; masked, a result could not be found by them.
-    const isIdOf = (word: string) => word === correlationId || word === traceId || word.startsWith(`00-${traceId}-`);
-    const shown = detail === "full" ? value : withoutSecrets(value, MAX_DEPTH, isIdOf);
+    // The record has its own beside this; masked, neither it nor the records that a result names could be found by them.
+    const own = [correlationId, traceId];
+    const isKnown = (word: string, before: string) =>
+      own.includes(word) || word.startsWith(`00-${traceId}-`) || isIdIn(before, word);
+    const shown = detail === "full" ? value : withoutSecrets(value, MAX_DEPTH, isKnown);
     const { length } = JSON.stringify(shown);
     return length > MAX_CONTENT ? { truncated: true, length } : shown;
   }
@@ -247,8 +249,14 @@ function argumentsIn(params: AuditContent["params"]): unknown {
   return "arguments" in params ? params["arguments"] : params;
 }
 
+/** Ids and hashes of records, as `nexus://calls` has them: in members, and in JSON that is text. */
+const HEX_ID = /^(?:[0-9a-f]{32}|[0-9a-f]{64})$/;
+const BEFORE_ID = /"(?:dev\.nexus\/)?(?:correlationId|traceId|definitionHash)"\s{0,4}:\s{0,4}"$/;
+const isIdIn = (before: string, value: unknown) =>
+  typeof value === "string" && HEX_ID.test(value) && BEFORE_ID.test(before);
+
 /** With what looks like a secret masked, by its name or by its form. */
-function withoutSecrets(value: unknown, depth: number, isKnown: (word: string) => boolean): unknown {
+function withoutSecrets(value: unknown, depth: number, isKnown: (word: string, before: string) => boolean): unknown {
   if (typeof value === "string") return maskProse(value, isKnown);
   if (depth === 0) return MASK;
   if (Array.isArray(value)) return value.map((each) => withoutSecrets(each, depth - 1, isKnown));
@@ -256,7 +264,7 @@ function withoutSecrets(value: unknown, depth: number, isKnown: (word: string) =
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
       name,
-      isSecretName(name) ? MASK : withoutSecrets(each, depth - 1, isKnown),
+      isIdIn(`"${name}":"`, each) ? each : isSecretName(name) ? MASK : withoutSecrets(each, depth - 1, isKnown),
     ]),
   );
 }

@@ -107,6 +107,27 @@ test("X10: several processes on one file never let more through, whatever they c
   );
 });
 
+test("X10: a limit that is lowered holds at once, also for what was counted ahead, and a raised one has room again", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const { rates } = await world.openStore();
+  const [it, other] = [counter(rates, 1_000, { block: () => 200 }), counter(rates, 1_000)];
+  expect(await takeEach([it, other], 20)).toBe(20);
+  for (const each of [it, other]) each.setMax(25);
+  expect(await takeEach([it, other], 300)).toBe(5);
+  for (const each of [it, other]) each.setMax(40);
+  expect(await takeEach([it, other], 300)).toBe(15);
+});
+
+test("X10: a limit that is lowered while the database counts for the old one holds for what was counted", async () => {
+  await using world = await StoreWorld.open("sqlite");
+  const { rates } = await world.openStore();
+  const it = counter(rates, 1_000, { block: () => 200 });
+  const first = it.take(1);
+  it.setMax(3);
+  expect(await first).toBe(1);
+  expect(await takeEach([it], 300)).toBe(2);
+});
+
 test("X10: what a process counted ahead and does not use is there for others after a second", async () => {
   await using world = await StoreWorld.open("sqlite");
   const { rates } = await world.openStore();

@@ -103,6 +103,8 @@ export class StoredCounter implements RequestCounter {
   }
 
   setMax(max: number): void {
+    // It was counted ahead for the larger limit.
+    if (max < this.limit.max && !this.#asking) void this.#returnUnused();
     this.limit = { ...this.limit, max };
     this.#usedUntil = -Infinity;
   }
@@ -146,8 +148,10 @@ export class StoredCounter implements RequestCounter {
     return now < this.#endsAt && this.#endsAt - now <= this.limit.windowMs;
   }
 
+  /** What was counted ahead before the limit was lowered may be more than the limit allows now. */
   #use(requests: number): number {
-    const taken = Math.min(requests, this.#reserved);
+    const free = this.limit.max - (this.#known - this.#reserved);
+    const taken = Math.max(0, Math.min(requests, this.#reserved, free));
     this.#reserved -= taken;
     return taken;
   }

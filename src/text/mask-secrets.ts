@@ -67,14 +67,19 @@ const CREDENTIAL =
 const NAME = /(?<![\w.-])([\w.-]{1,200})["']?\s*[=:]\s*["']?/g;
 const NAMED_VALUE = /(?=[^\s"',;}]{0,200}\d)[^\s"',;}]{6,}/y;
 
-/** Masks what looks like a credential in a text from outside. `isKnown`: words of that form that are no credentials. */
-export function maskProse(text: string, isKnown: (word: string) => boolean = () => false): string {
+/**
+ * Masks what looks like a credential in a text from outside. `isKnown`: words of that form that are no credentials; it also
+ * gets the text before them.
+ */
+export function maskProse(text: string, isKnown = (_word: string, _before: string) => false): string {
   return replaceNamed(text.replaceAll(/\bhttps?:\/\/[^\s"'<>]+/gi, maskUrl), {
     name: NAME,
     value: NAMED_VALUE,
     replacement: MASK,
-  }).replaceAll(CREDENTIAL, (found) =>
-    isKnown(found) ? found : found.replace(/^(Bearer\s+|Basic\s+)?[^]*$/i, `$1${MASK}`),
+  }).replaceAll(CREDENTIAL, (found, at: number, whole: string) =>
+    isKnown(found, whole.slice(Math.max(0, at - 40), at))
+      ? found
+      : found.replace(/^(Bearer\s+|Basic\s+)?[^]*$/i, `$1${MASK}`),
   );
 }
 

@@ -117,7 +117,9 @@ export class AggregateLists {
     const known = shown.map((status) => this.#knownPart(status, asked));
     const parts = known.every((part) => part !== undefined)
       ? known
-      : await Promise.all(shown.map(async (status, at) => known[at] ?? this.#part(status, asked)));
+      : (await Promise.all(shown.map(async (status, at) => known[at] ?? this.#part(status, asked)))).map(
+          (part) => this.#startedMeanwhile(part, asked) ?? part,
+        );
     await this.#untilCompared(parts);
     const items: Params[] = [];
     let start = position ? -1 : 0;
@@ -144,6 +146,12 @@ export class AggregateLists {
     if (starting.length > 0) result._meta = { ...result._meta, [STARTING]: starting };
     const { ttlMs, cacheScope } = freshnessOf(parts, access.isSameForAll);
     return Object.assign(result, { ttlMs: Math.min(ttlMs, maxTtlMs), cacheScope });
+  }
+
+  /** A server that was starting when the list was begun may be ready when the last part of the list is there. */
+  #startedMeanwhile({ isRecalled, server }: Part, asked: AskedList): Part | undefined {
+    const status = isRecalled ? this.#options.host.find(server) : undefined;
+    return status && this.#knownPart(status, asked);
   }
 
   /** Where everything is pinned, a list that was just read is compared first. */

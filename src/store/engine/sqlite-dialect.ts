@@ -146,8 +146,11 @@ class SqliteFileConnection implements DatabaseConnection {
       returnsRows
         ? { rows: this.#handle.all(sql, parameters) as R[] }
         : { rows: [], numAffectedRows: BigInt(this.#handle.run(sql, parameters)) };
-    if (this.#isInTransaction) return this.#guarded(async () => run());
-    return this.#guarded(() => (isRead ? untilFree(run) : this.#inTransaction(run)));
+    return this.#guarded(async () => {
+      // A transaction that only reads has no lock before its first read.
+      if (isRead) return untilFree(run);
+      return this.#isInTransaction ? run() : this.#inTransaction(run);
+    });
   }
 
   /** Not used: no query is streamed. */

@@ -32,7 +32,7 @@ const CHANGES = {
 const REQUIRED = { about: "tools.find.input", ask: "Is the name required?", evidence: [] };
 
 test("an answer that is a choice changes the file, and the question is removed", () => {
-  for (const answer of ["no", " NO ", "1", ""]) {
+  for (const answer of ["no", " NO ", "1", "1)", "(1)", "1.", "#1", ""]) {
     const after = withAnswer(FILE, 0, { question: CHANGES, answer });
     expect(after).toContain("  find: # finds\n    effect: read\n");
     expect(after).not.toContain("Does it change");
@@ -53,7 +53,8 @@ test("any other answer is a comment at its place, and the last question takes th
 
 test("a number, a yes or a typing mistake that is none of the choices is refused, and words of one's own are not", () => {
   expect(refusedAnswer(CHANGES, "7")).toBe("there are 2 choices, and 7 is none of them");
-  expect(refusedAnswer(CHANGES, "0")).toContain("0 is none of them");
+  for (const answer of ["0", "-1", "3)", "#3", "1234"])
+    expect(refusedAnswer(CHANGES, answer)).toBe(`there are 2 choices, and ${answer} is none of them`);
   for (const answer of ["1", "2", "yes", "No", "", "only on Sundays"])
     expect(refusedAnswer(CHANGES, answer)).toBeUndefined();
   const kinds = { ...CHANGES, choices: ["write", "read"].map((answer) => ({ answer, set: [] })) };

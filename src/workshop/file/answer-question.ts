@@ -6,12 +6,16 @@ import { readYaml } from "./model/read-yaml.ts";
 import { stepsOf } from "./model/steps-of.ts";
 import type { QuestionChoice, QuestionSpec } from "./model/tool-file.ts";
 
+/** As a person writes the number of a choice, which the list shows as `2)`. */
+const CHOICE_NUMBER = /^[#(]?([-+]?\d+)[.)]?$/;
+
 /** The choice that an answer names: by its words, or by its number. */
 export function findChoice({ choices = [] }: QuestionSpec, answer: string): QuestionChoice | undefined {
   const words = answer.trim().toLowerCase();
   if (words === "") return choices.find((choice) => choice.default === true);
   const byWords = choices.find((choice) => choice.answer.trim().toLowerCase() === words);
-  return byWords ?? (/^\d{1,3}$/.test(words) ? choices[Number(words) - 1] : undefined);
+  const [, number] = CHOICE_NUMBER.exec(words) ?? [];
+  return byWords ?? (number === undefined ? undefined : choices[Number(number) - 1]);
 }
 
 /** What an answer sets; nothing if it is kept as a comment. */
@@ -27,7 +31,7 @@ export function refusedAnswer(question: QuestionSpec, answer: string): string | 
   const { choices = [] } = question;
   const words = answer.trim();
   if (choices.length === 0 || findChoice(question, words) || givenAddress(question, words).length > 0) return undefined;
-  if (/^[-+]?\d+$/.test(words)) {
+  if (CHOICE_NUMBER.test(words)) {
     return `there ${choices.length === 1 ? "is one choice" : `are ${choices.length} choices`}, and ${words} is none of them`;
   }
   if (BARE.test(words)) return `"${words}" is none of its choices`;

@@ -140,6 +140,24 @@ describe("a server that is starting", () => {
       .toEqual(["slow__read", "quick__go"]);
   });
 
+  test("is listed as it is now if it has started while the list waited for another server", async () => {
+    await see();
+    const servers = { slow: gate.entry("slow"), quick: gate.entry("quick"), unseen: gate.entry("unseen") };
+    await using world = await open({ servers });
+    await expect.poll(() => world.host.find("quick")?.state.kind).toBe("ready");
+    const listing = ask(world, "tools/list");
+    gate.pass("slow", { tools: [tool("read"), tool("added")] });
+    // This caller does not wait for a server that was never seen.
+    const caller = { era: "legacy" as const, hearsChanges: () => true };
+    await expect
+      .poll(async () => names((await world.core.handle(exchangeOf(ALL, "tools/list", {}, caller)))["tools"]))
+      .toContain("slow__added");
+    gate.pass("unseen", { tools: [tool("go")] });
+    const { tools, _meta } = await listing;
+    expect(names(tools)).toEqual(["slow__read", "slow__added", "quick__go", "unseen__go"]);
+    expect(_meta).toBeUndefined();
+  });
+
   test("is not listed any more when its start has failed, and callers that listen are told", async () => {
     await see();
     await using world = await open({ backoff: { firstMs: 600_000, longestMs: 600_000 } });
