@@ -3,7 +3,7 @@ import { defineServers } from "../config/load.ts";
 import { serverId } from "../config/read/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { AddressGuard } from "../net/address-guard.ts";
-import type { TenantServer } from "../store/keep/tenant-servers.ts";
+import { requireShort, type TenantServer } from "../store/keep/tenant-servers.ts";
 import type { Store } from "../store/store.ts";
 import { isLoopback } from "../text/loopback.ts";
 
@@ -26,6 +26,7 @@ export async function addNetworkServer(
 
 /** The same rules count when the server is opened; an address behind a name is checked with every connection. */
 export async function checkNetworkServer({ name, entry }: NetworkServer): Promise<void> {
+  requireShort({ name, entry });
   const nowhere = { cwd: "/", home: "/", platform: process.platform, variables: {}, secrets: ANY_SECRET };
   const [server] = await defineServers({ [name]: entry }, { ...nowhere, isRemote: true });
   if (server?.problem) throw server.problem;

@@ -45,6 +45,24 @@ test("a set cannot have so many patterns that comparing them delays other tenant
   expect((await world.call("POST", "/tenants/default/sets", { key: admin, body })).status).toBe(400);
 });
 
+test.each(["tools", "prompts"])(
+  "a set cannot show so many %s in another way that reading it delays other tenants (X15)",
+  async (kind) => {
+    const items = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`everything.t${at}`, {}]));
+    const body = { name: "wide", allow: ["everything"], [kind]: items };
+    const answer = await world.call("POST", "/tenants/default/sets", { key: admin, body });
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ at: `body/${kind}` }] } });
+  },
+);
+
+test("a server's entry that is too long to be kept is refused before its variables are filled in (X15)", async () => {
+  await world.store.tenants.create("long");
+  const key = await world.newKey("admin", "long");
+  const body = { name: "a", entry: { url: `https://one.example/\${NOT_FILLED_IN}${"/a".repeat(300_000)}` } };
+  const answer = await world.call("POST", "/tenants/long/servers", { key, body });
+  expect(answer).toMatchObject({ status: 400, body: { detail: 'The entry of server "a" is too long' } });
+});
+
 test("a stranger can send a few kilobytes, and is refused after that", async () => {
   const big = JSON.stringify({ key: "x".repeat(5000) });
   expect((await world.call("POST", "/session", { body: big })).status).toBe(413);

@@ -27,6 +27,15 @@ export function isAfterHost(beginning: string): boolean {
   return AFTER_HOST.test(beginning);
 }
 
+/** Longer ones are not the scheme and the host of an address. */
+const LONGEST_BEGINNING = 2_000;
+
+/** A beginning that says the same about what follows, and is short: it is read again at every reference in an address. */
+export function shortBeginning(beginning: string): string {
+  if (isAfterHost(beginning)) return "https://host/";
+  return beginning.length > LONGEST_BEGINNING || beginning.includes("#") ? "#" : beginning;
+}
+
 /** A secret where none is filled: what is wrong, and what to do. `reference`: without its default, which may be secret. */
 export function misplacedSecret(reference: string, path: readonly string[]): { what: string; hint: string } {
   const [key = ""] = path;

@@ -246,3 +246,21 @@ test("X9: a secret that is not allowed for an address is not resolved for it; pr
     "The secret bound may not be sent to http://one.example. Nothing was sent",
   ]);
 });
+
+test.each([
+  ["https://one.example/", undefined],
+  ["${PATH_OF}", undefined],
+  ["${FRAGMENT_OF}", 'Server "a": "url" has ${secret:key} outside of its path and its query'],
+  ["https://one.example${A}", 'Server "a": "url" has ${secret:key} outside of its path and its query'],
+])(
+  "an address of %s and very many secrets is read in linear time (X15)",
+  async (beginning, message) => {
+    await using world = await ConfigWorld.open();
+    const variables = { A: "a", PATH_OF: "https://one.example/b/", FRAGMENT_OF: "https://one.example/#" };
+    const url = beginning + "${secret:key}".repeat(75_000);
+    const secrets = { get: async () => ({ value: "k".repeat(30) }) } as unknown as FileSecretStore;
+    const { servers } = await world.loadText("a.json", { servers: { a: { url } } }, { variables, secrets });
+    expect(servers[0]?.problem?.message).toBe(message);
+  },
+  20_000,
+);

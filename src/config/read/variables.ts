@@ -5,7 +5,7 @@ import { nearestName } from "../../text/nearest-name.ts";
 import type { Fault } from "./problem.ts";
 import type { InputDefinition } from "./find-servers.ts";
 import { loadText } from "./read-source.ts";
-import { inEntry, isAfterHost, misplacedSecret, type SecretPlaces } from "./secret-places.ts";
+import { inEntry, isAfterHost, misplacedSecret, shortBeginning, type SecretPlaces } from "./secret-places.ts";
 import type { Place, SourceNode } from "../../source/source-node.ts";
 
 /** The sources of the names between `${` and `}`. */
@@ -40,7 +40,7 @@ interface FilledText {
   place: Place;
   /** The keys that lead to it. */
   path: readonly string[];
-  /** What comes before it, where it is a default. */
+  /** In an address: what comes before it, where it is a default. Short, see `shortBeginning`. */
   before: string;
   nested: number;
 }
@@ -99,17 +99,22 @@ export class VariableFiller {
 
   async #text(text: string, at: FilledText): Promise<string> {
     if (at.nested > MAX_NESTED) return this.#tooNested(at.place);
+    const isAddress = this.#secretPlaces(at.path) === "after-host";
+    let { before } = at;
     let filled = "";
     let rest = text;
+    const add = (part: string) => {
+      filled += part;
+      if (isAddress) before = shortBeginning(before + part);
+    };
     for (;;) {
       const start = rest.indexOf("${");
       const end = start === -1 ? -1 : endOf(rest, start + 2);
       if (end === -1) return filled + rest;
       // $${ stands for ${ itself.
       const escaped = rest[start - 1] === "$";
-      filled += escaped ? rest.slice(0, start - 1) : rest.slice(0, start);
-      const inner = { ...at, before: at.before + filled };
-      filled += escaped ? rest.slice(start, end + 1) : await this.#value(rest.slice(start + 2, end), inner);
+      add(escaped ? rest.slice(0, start - 1) : rest.slice(0, start));
+      add(escaped ? rest.slice(start, end + 1) : await this.#value(rest.slice(start + 2, end), { ...at, before }));
       rest = rest.slice(end + 1);
     }
   }

@@ -14,6 +14,11 @@ const ITEMS = z.record(
     arguments: z.record(z.string(), z.unknown()).optional(),
   }),
 );
+/** Each is compared with the patterns of its set, in a process that tenants share. */
+const MOST_ITEMS = 1_000;
+const DEFINED_ITEMS = ITEMS.refine((items) => Object.keys(items).length <= MOST_ITEMS, {
+  message: `Too big: expected at most ${MOST_ITEMS} members`,
+}).meta({ maxProperties: MOST_ITEMS });
 
 /** They are compared with every tool, in a process that tenants share. */
 const PATTERNS = z.array(z.string().max(500)).max(200);
@@ -24,8 +29,8 @@ const DefinedSet = z.strictObject({
   deny: PATTERNS.optional().describe("Patterns of what it does not contain."),
   readOnly: z.boolean().optional(),
   pin: z.boolean().optional().describe("Refuses tools whose definitions have changed until the changes are accepted."),
-  tools: ITEMS.optional().describe("Tools that are shown in another way, by `server.tool`."),
-  prompts: ITEMS.optional().describe("The same for prompts."),
+  tools: DEFINED_ITEMS.optional().describe("Tools that are shown in another way, by `server.tool`."),
+  prompts: DEFINED_ITEMS.optional().describe("The same for prompts."),
 });
 
 const ToolSet = z.object({

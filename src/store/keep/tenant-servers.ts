@@ -24,6 +24,14 @@ interface TenantServerList {
   unreadable: string[];
 }
 
+/** Maximum characters of an entry as JSON. */
+const MAX_ENTRY = 500_000;
+
+/** Throws for an entry that is too long to be stored, so that nothing else is done with it. */
+export function requireShort({ name, entry }: Pick<TenantServer, "name" | "entry">): void {
+  if (JSON.stringify(entry).length > MAX_ENTRY) throw tooLong(serverId(name));
+}
+
 /**
  * The servers of one tenant. Entries may contain secrets, so they are encrypted, together with their origin: who can write
  * to the database cannot turn an entry from the network into a local one.
@@ -155,7 +163,7 @@ function tooLong(id: string): NexusError {
   return new NexusError("CONFIG_INVALID", `The entry of server "${id}" is too long`, {
     phase: "config",
     server: id,
-    hint: "An entry has at most 500,000 characters.",
+    hint: `An entry has at most ${MAX_ENTRY.toLocaleString("en")} characters.`,
     mayHaveReached: false,
   });
 }

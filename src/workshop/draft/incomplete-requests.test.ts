@@ -155,8 +155,10 @@ describe("a part of an address that has to be filled in", () => {
   });
 });
 
+type Cut = [what: string, file: string, text: string];
+
 describe("a request that the document does not say completely", () => {
-  test.each([
+  test.each<Cut>([
     [
       "Markdown",
       "a.md",
@@ -171,6 +173,34 @@ describe("a request that the document does not say completely", () => {
       "Markdown, with dots",
       "a.md",
       "# P\n\nBase URL: https://api.example/\n\nGET /parcels\n\nDELETE /parcels/{a.b#c}\n",
+    ],
+    ...["/parcels/ {id}", "/parcels / {id}", "/parcels/ <id>", "/parcels / [id]"].flatMap((path): Cut[] => [
+      [`Markdown, ${path}`, "a.md", `# P\n\nBase URL: https://api.example/\n\nGET /parcels\n\nDELETE ${path}\n`],
+      [
+        `a table, ${path}`,
+        "a.md",
+        `# P\n\nBase URL: https://api.example/\n\nGET /parcels\n\n| Method | Path |\n|---|---|\n| DELETE | ${path} |\n`,
+      ],
+      [
+        `HTML, ${path}`,
+        "a.html",
+        `<p>Base URL: https://api.example/</p><p>GET /parcels</p><p>DELETE ${page(path)}</p>`,
+      ],
+      [
+        `code, ${path}`,
+        "a.md",
+        `# P\n\nBase URL: https://api.example/\n\nGET /parcels\n\n\`\`\`\nDELETE ${path} HTTP/1.1\n\`\`\`\n`,
+      ],
+    ]),
+    [
+      "HTML, in the next line",
+      "a.html",
+      "<p>Base URL: https://api.example/</p><p>GET /parcels</p><p>DELETE /parcels/<br>{id}</p>",
+    ],
+    [
+      "curl in Markdown, with a blank",
+      "a.md",
+      "# P\n\nBase URL: https://api.example/\n\nGET /parcels\n\n```\ncurl -X DELETE https://api.example/parcels/ {id}\n```\n",
     ],
     ["plain text", "a.txt", "P\n=\n\nBase URL: https://api.example/\n\nGET /parcels\n\nDELETE /parcels/#{id}\n"],
     ["OpenAPI", "a.json", openApi({ paths: { "/parcels": { get: {} }, "/parcels/#{id}": { delete: {} } } })],
@@ -209,6 +239,25 @@ describe("a request that the document does not say completely", () => {
     expect(draft.tools.map(({ operation }) => operation)).toEqual(["GET /parcels"]);
     expect(draft.omitted).toMatchObject([{ reason: expect.stringMatching(/uncertain-path|missing-path/) as string }]);
     expect(draft.questions.filter(({ ask }) => ask.startsWith("There is no tool for DELETE"))).toHaveLength(1);
+  });
+
+  test.each([
+    ["a.md", "DELETE /parcels/<id>", "{id}"],
+    ["a.md", "## DELETE /parcels/<parcel id>", "{parcelId}"],
+    ["a.md", "**DELETE** https://api.example/parcels/<id>", "{id}"],
+    ["a.md", "| Method | Path |\n|---|---|\n| DELETE | /parcels/<id> |", "{id}"],
+    ["a.md", "DELETE /parcels/<id>/<item>", "{id}/{item}"],
+    ["a.md", "DELETE /parcels/v<version>", "v{version}"],
+    ["a.html", "<p>DELETE /parcels/<id></p>", "{id}"],
+    ["a.html", "<p>DELETE /parcels/<id>/<item> removes it.</p>", "{id}/{item}"],
+    ["a.html", "<p><b>DELETE</b> <span>/parcels/</span><id></p>", "{id}"],
+    ["a.html", "<p>DELETE /parcels/<b>new</b></p>", "new"],
+    ["a.md", "DELETE /parcels/<b>new</b><br>Removes it.", "new"],
+  ])("in %s with a placeholder like a tag is not sent shorter: %s (X5)", async (file, request, end) => {
+    const head = { "a.md": "# P\n\nBase URL: https://api.example/\n\nGET /parcels\n\n" }[file];
+    const start = head ?? "<h1>P</h1><p>Base URL: https://api.example/</p><p>GET /parcels</p>";
+    const draft = await draftOf(`${start}${request}\n`, file);
+    expect(draft.tools.map(({ operation }) => operation)).toEqual(["GET /parcels", `DELETE /parcels/${end}`]);
   });
 
   test.each([

@@ -274,7 +274,16 @@ describe("the kept copy of a Postman collection", () => {
   });
 });
 
-const OPENAPI = (parts: { query?: string; member?: string; user?: string; text?: string }) => `openapi: 3.0.3
+interface Parts {
+  query?: string;
+  member?: string;
+  user?: string;
+  text?: string;
+  sample?: string;
+  extension?: string;
+}
+
+const OPENAPI = (parts: Parts) => `openapi: 3.0.3
 info:
   title: Shop # the title
   version: "1"
@@ -287,6 +296,8 @@ components:
 paths:
   /orders:
     post:
+      x-codeSamples: [{ lang: curl, source: ${JSON.stringify(parts.sample ?? "curl https://api.shop.example")} }]
+      x-console: { user: me, password: ${parts.extension ?? "string"} }
       parameters:
         - name: api_key
           in: query
@@ -311,6 +322,8 @@ describe("the kept copy of another description", () => {
     ["the example of a member", { member: SECRET }],
     ["the user of an address", { user: `me:${SECRET}@` }],
     ["a description", { text: `Send Authorization Bearer ${TOKEN}` }],
+    ["a sample of code", { sample: `curl -u me:${SECRET} https://api.shop.example/login` }],
+    ["a member of an extension", { extension: SECRET }],
   ])("has no credential of %s, and its comments and lines stay: OpenAPI (X9)", (_, parts) => {
     const text = OPENAPI(parts);
     const document = parseDocument(text, "openapi", "a.yaml");
@@ -338,6 +351,10 @@ describe("the kept copy of another description", () => {
     ["a query", "curl 'https://api.shop.example/orders?api_key=hunter2x-12345'"],
     ["a member", '{ "password": "hunter2x-12345" }'],
     ["an element", "<Password>hunter2x-12345</Password>"],
+    ["a variable", `const password = "hunter2x-12345";`],
+    ["a variable with a type", `fun login(clientSecret: String = "hunter2x-12345")`],
+    ["a member without quotes", `login({ user: "me", password: 'hunter2x-12345' })`],
+    ["a field of a page", `<input type="text" name="password" value="hunter2x-12345">`],
     ["a cookie", "Cookie: sid=hunter2x-12345; theme=hunter2x-12345"],
     ["a token by its looks", `token ${TOKEN}`],
   ])("has no credential of %s, and its lines stay: Markdown, HTML, text (X9)", (_, own) => {
@@ -364,6 +381,8 @@ describe("the kept copy of another description", () => {
     "X-Api-Key: <your key>",
     "curl -u user:password https://api.shop.example/orders",
     '{ "password": "string", "token_type": "bearer" }',
+    'const token = "YOUR_TOKEN"; const password: string = "<password>"; let tokenType = "bearer";',
+    `<input type="password" name="password" value="">`,
     "?api_key=YOUR_KEY&page_token=abc",
     "password | string | required, at least 8 characters",
     "GET /orders/5f0c7f1e-0f3b-4c55-8d0a-6a0c2f4b1a11",
@@ -374,8 +393,8 @@ describe("the kept copy of another description", () => {
   });
 
   test("has no credential of a WSDL or a GraphQL schema (X9)", () => {
-    const wsdl = `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/">\n<documentation>Authorization: Bearer ${TOKEN}\n&lt;Password&gt;hunter2x-1&lt;/Password&gt;</documentation>\n</definitions>`;
-    const graphql = `"""Send X-Api-Key: hunter2x-12345"""\ntype Query {\n  orders: String\n}\n`;
+    const wsdl = `<definitions xmlns="http://schemas.xmlsoap.org/wsdl/">\n<documentation>Authorization: Bearer ${TOKEN}\n&lt;Password&gt;hunter2x-1&lt;/Password&gt;</documentation>\n<element name="Password" default="hunter2x-2"/>\n</definitions>`;
+    const graphql = `"""Send X-Api-Key: hunter2x-12345"""\ntype Query {\n  orders(apiKey: String = "hunter2x-3", page: String = "last"): String\n}\n`;
     for (const [file, text] of [
       ["a.wsdl", wsdl],
       ["a.graphql", graphql],
@@ -394,6 +413,8 @@ test("hostile texts of 400 kB are cleaned in linear time", () => {
     info: { name: "Shop", schema: SCHEMA, description: many(`http://${":".repeat(600)} `) },
     event: [{ listen: "test", script: { exec: script } }],
     item: [
+      { name: "variables", request: { method: "GET", url: URL_TEXT, description: many("a: b:") + many('a = "') } },
+      { name: "tags", request: { method: "GET", url: URL_TEXT, description: many("<a name=") + many(' value="') } },
       { name: "query", request: { method: "GET", url: `${URL_TEXT}${many("?a")}` } },
       { name: "header", request: { method: "GET", url: URL_TEXT, header: `X-Key: a${many(" ")}b` } },
     ],

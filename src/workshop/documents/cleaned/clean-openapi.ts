@@ -22,12 +22,15 @@ interface Place {
   name: string;
   key: string;
   depth: number;
+  /** Inside of `x-…`, where texts are whatever somebody needed, such as samples of code. */
+  isExtension?: boolean;
 }
 
 function cleanNode(value: unknown, place: Place): unknown {
   const { places, pointer, key, depth, name } = place;
+  const isExtension = place.isExtension === true || key.startsWith("x-");
   if (depth > MAX_DEPTH) return value;
-  if (typeof value === "string") return cleanText(value, place);
+  if (typeof value === "string") return cleanText(value, { ...place, isExtension });
   if (Array.isArray(value)) {
     return value.map((item, index) => cleanNode(item, { ...place, pointer: `${pointer}/${index}`, depth: depth + 1 }));
   }
@@ -36,7 +39,14 @@ function cleanNode(value: unknown, place: Place): unknown {
   const own = typeof value["name"] === "string" && typeof value["in"] === "string" ? value["name"] : name;
   return Object.fromEntries(
     Object.entries(value).map(([member, inner]) => {
-      const inside = { places, pointer: `${pointer}/${escapePart(member)}`, name: own, key: member, depth: depth + 1 };
+      const inside = {
+        places,
+        pointer: `${pointer}/${escapePart(member)}`,
+        name: own,
+        key: member,
+        depth: depth + 1,
+        isExtension,
+      };
       // These are the names of members and parts, whatever they are called.
       if (key === "properties" || key === "headers" || key === "variables")
         return [member, cleanNode(inner, { ...inside, name: member, key: "" })];
@@ -62,13 +72,13 @@ function cleanShown(value: unknown, { places, pointer, name, key, depth }: Place
   return cleanExample(value, pointer, places, name, depth);
 }
 
-function cleanText(text: string, { places, pointer, key, name }: Place): string {
+const PROSE = /^(?:description|summary|title|url|host|basePath)$/;
+
+function cleanText(text: string, { places, pointer, key, name, isExtension = false }: Place): string {
   const isValue = key === "enum" && isCredentialName(name) && isShownCredential("", text);
-  const clean = isValue
-    ? LEFT_OUT
-    : /^(?:description|summary|title|url|host|basePath)$/.test(key)
-      ? cleanProse(withoutUser(text, key))
-      : text;
+  const isNamed = isExtension && isShownCredential(key, text);
+  const isProse = isExtension || PROSE.test(key);
+  const clean = isValue || isNamed ? LEFT_OUT : isProse ? cleanProse(withoutUser(text, key)) : text;
   if (clean !== text || clean.includes(LEFT_OUT)) places.push(pointer);
   return clean;
 }

@@ -36,6 +36,12 @@ const USER = /((?:^|[\s"'`(])(?:-u|--user|--proxy-user|--oauth2-bearer)[= \t]+["
 const IN_ADDRESS = /(\bhttps?:\/\/)([^\s/?#"'`<>@:]{0,300}:[^\s/?#"'`<>@]{1,300})(?=@)/gi;
 const IN_QUERY = /([?&;]([\w.[\]-]{1,60})=)([^\s"'`<>&;)]{4,2000})/g;
 const MEMBER = /((["'])([\w.-]{1,60})\2[ \t]*(?::|=>|=)[ \t]*(["']))((?:(?!\4)[^\\\n]|\\.){1,4000})(?=\4)/g;
+/** `password = "…"` of a program, and `apiKey: String = "…"` with a type. */
+const VARIABLE =
+  /(\b([\w-]{1,60})(?:[ \t]{0,9}:[ \t]{0,9}[\w.[\]!?]{1,60})?[ \t]{0,9}(?::|=>|=)[ \t]{0,9}(["']))((?:(?!\3)[^\\\n]|\\.){1,4000})(?=\3)/g;
+const TAG = /(?:<|&lt;)(?:[^<>&]|&(?![lg]t;)){1,4000}(?:>|&gt;)/g;
+const NAME_OF_TAG = /\s(?:name|key|id)\s{0,9}=\s{0,9}["']([\w.:-]{1,60})["']/i;
+const VALUE_OF_TAG = /(\s(?:default|fixed|value)\s{0,9}=\s{0,9}(["']))((?:(?!\2)[^<>]){1,2000})(?=\2)/gi;
 const ELEMENT = /(<(?:[\w.-]{1,40}:)?([\w.-]{1,60})(?:[ \t][^<>]{0,200})?>)([^<>\s]{1,2000})(?=<\/)/g;
 const ESCAPED_ELEMENT = /(&lt;(?:[\w.-]{1,40}:)?([\w.-]{1,60})&gt;)([^<>&\s]{1,2000})(?=&lt;\/)/g;
 const COOKIE = /(\b(?:set-)?cookie["'`]?[ \t]*[:=][ \t]*["'`]?)([^"'`<>\n]{4,4000})/gi;
@@ -43,7 +49,7 @@ const WORD = /[^\s"'`<>&,;()=|[\]{}]{12,4000}/g;
 
 /**
  * A text without what surely is a credential: values after well-known names of headers, of `curl -u`, in addresses, of
- * members and elements with the name of a secret, and tokens by their looks. Lines stay where they are.
+ * members, variables and elements with the name of a secret, and tokens by their looks. Lines stay where they are.
  */
 export function cleanProse(text: string, mark = LEFT_OUT): string {
   const random = (value: string) => /\d/.test(value) || value.length >= 20;
@@ -72,7 +78,33 @@ export function cleanProse(text: string, mark = LEFT_OUT): string {
     .replaceAll(ESCAPED_ELEMENT, (whole, lead: string, name: string, value: string) =>
       isShownCredential(name, value) ? lead + mark : whole,
     );
-  return hasToken(named) ? named.replaceAll(WORD, (word) => (isToken(word) ? mark : word)) : named;
+  const withoutVariables = changed(named, VARIABLE, ([whole, lead = "", name = "", , value = ""]) =>
+    isShownCredential(name, value) && !/\s/.test(value) ? lead + mark : whole,
+  );
+  const clean = changed(withoutVariables, TAG, ([tag]) => cleanTag(tag, mark));
+  return hasToken(clean) ? clean.replaceAll(WORD, (word) => (isToken(word) ? mark : word)) : clean;
+}
+
+/** Like `replaceAll`, where few of very many matches change: a long text in which none does is not written again. */
+function changed(text: string, pattern: RegExp, change: (match: RegExpExecArray) => string): string {
+  let written = "";
+  let done = 0;
+  for (const match of text.matchAll(pattern)) {
+    const replacement = change(match);
+    if (replacement === match[0]) continue;
+    written += text.slice(done, match.index) + replacement;
+    done = match.index + match[0].length;
+  }
+  return done === 0 ? text : written + text.slice(done);
+}
+
+/** An element that says the name of a value and the value: `<element name="password" default="…"/>`. */
+function cleanTag(tag: string, mark: string): string {
+  const [, name = ""] = NAME_OF_TAG.exec(tag) ?? [];
+  if (!isCredentialName(name)) return tag;
+  return tag.replaceAll(VALUE_OF_TAG, (whole, lead: string, _quote: string, value: string) =>
+    isShownCredential(name, value) ? lead + mark : whole,
+  );
 }
 
 /** Long texts without a token are not written again. */

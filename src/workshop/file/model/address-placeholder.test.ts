@@ -23,6 +23,8 @@ test.each([
   ["https://ACCOUNT_NAME.example.com", "ACCOUNT_NAME"],
   ["https://account_name.example.com", "account_name"],
   ["https://TENANT.example.com", "TENANT"],
+  ["https://__tenant__.example.com", "__tenant__"],
+  ["https://api.example.com/__TENANT__/v1", "__TENANT__"],
   ["http://localhost/REPLACE_ME/", "REPLACE_ME"],
   ["https://user_server:8080/", "user_server"],
   ["https://subdomain.example.com", "subdomain"],

@@ -64,7 +64,7 @@ function stepsOf(path: string): string[] {
 }
 
 function isSure(label: string, isHost: boolean): boolean {
-  if (/^(?:YOUR|MY)[-_]?[A-Z]/.test(label) || /^x{3,}$/i.test(label) || TO_REPLACE.test(label)) return true;
+  if (/^(?:YOUR|MY)[-_]?[A-Z]/.test(label) || /^(?:x{3,}|__\w*__)$/i.test(label) || TO_REPLACE.test(label)) return true;
   // Capitals alone can be a step of a path, as in /REST/.
   const isName = /^[A-Z][A-Z\d]*(?:[-_][A-Z\d]+)+$/.test(label) && JOINED.test(label.replaceAll("-", "_"));
   if (isName) return true;

@@ -27,6 +27,11 @@ export class InlineText {
     this.#endsWithSpace = /\s/.test(added.slice(-1));
   }
 
+  /** The last piece of the text so far. */
+  get end(): string {
+    return this.#pieces.at(-1) ?? "";
+  }
+
   /** Where a code span begins. */
   get mark(): number {
     return this.#pieces.length;

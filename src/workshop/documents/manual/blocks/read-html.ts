@@ -12,6 +12,7 @@ import {
 import { codeBlock } from "./html-code.ts";
 import { headAndRows, isLayoutTable, tableGrid, type GridCell, type TableGrid } from "./html-table.ts";
 import { InlineText } from "./inline-text.ts";
+import { isPartOfAddress } from "./tag-in-address.ts";
 import { isGutter, isLeftOut } from "./left-out.ts";
 
 const INLINE = new Set(
@@ -23,6 +24,8 @@ const CODE = new Set(["code", "tt", "samp", "kbd"]);
 const CONTENT = new Set(["main", "article"]);
 const BLOCKS_IN_DEFINITION = new Set(["pre", "table", "h1", "h2", "h3", "h4", "h5", "h6"]);
 const LISTS = new Set(["ul", "ol", "dl"]);
+const NONE: ReadonlySet<string> = new Set();
+const LONGEST_TAG = 200;
 /** A sample in a cell that is short is also part of its text. */
 const SHORT_SAMPLE = 200;
 
@@ -84,8 +87,22 @@ class HtmlReader {
     const { tagName } = element;
     if (tagName === "br") this.#inline.addMark("\n");
     else if (CODE.has(tagName)) this.#codeSpan(element);
-    else if (INLINE.has(tagName)) this.#children(element);
+    else if (this.#isPartOfAddress(element)) {
+      this.#inline.addMark(this.#tagOf(element));
+      this.#children(element);
+    } else if (INLINE.has(tagName)) this.#children(element);
     else this.#block(element);
+  }
+
+  /** An element that is only a tag in an address: `/orders/<id>`. */
+  #isPartOfAddress(element: Element): boolean {
+    if (element.sourceCodeLocation?.endTag) return false;
+    return isPartOfAddress(this.#tagOf(element), this.#inline.end, NONE);
+  }
+
+  #tagOf({ sourceCodeLocation }: Element): string {
+    const { startOffset, endOffset } = sourceCodeLocation?.startTag ?? { startOffset: 0, endOffset: 0 };
+    return this.#source.slice(startOffset, Math.min(endOffset, startOffset + LONGEST_TAG));
   }
 
   #codeSpan(element: Element): void {

@@ -4,6 +4,7 @@ import { gfmTable } from "micromark-extension-gfm-table";
 import { readHtml } from "./read-html.ts";
 import type { ManualCell, ManualBlock, LineRange } from "./manual.ts";
 import { boxedTable } from "./boxed-table.ts";
+import { closedIn, isPartOfAddress } from "./tag-in-address.ts";
 import { hasPlainTables, plainTableAt } from "./plain-table.ts";
 
 type RootContent = ReturnType<typeof fromMarkdown>["children"][number];
@@ -178,7 +179,16 @@ function placeOf({ position }: Pick<RootContent, "position">): LineRange {
 
 /** Emphasis and links are left out, their texts stay. Code spans keep backquotes, so that they can be told from words. */
 function plainText(nodes: readonly PhrasingContent[]): string {
-  return nodes.map(textOf).join("");
+  const tags = nodes.flatMap((node) => (node.type === "html" ? [node.value] : []));
+  const closed = closedIn(tags);
+  return nodes
+    .map((node, index) => {
+      const before = nodes[index - 1];
+      const isPart =
+        node.type === "html" && before?.type === "text" && isPartOfAddress(node.value, before.value, closed);
+      return isPart ? node.value : textOf(node);
+    })
+    .join("");
 }
 
 function textOf(node: PhrasingContent): string {

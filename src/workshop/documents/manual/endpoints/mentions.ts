@@ -164,10 +164,21 @@ function inText(text: string, where: Where): Mention[] {
 
 /** The address, with a mark if it goes on with signs that cannot be read: a shorter path is another request. */
 function wholeAddress(address: string, text: string, end: number): string {
-  const rest = text.slice(end, end + 2);
+  const rest = text.slice(end, end + LONGEST_REST);
   const isCut = /^[<>|\\^{]/.test(rest) || (address.endsWith("/") && /^["'`]\w/.test(rest));
-  return isCut ? `${address}…` : address;
+  return isCut || (address.endsWith("/") ? PART_AFTER_BLANK : STEP_AFTER_BLANK).test(rest) ? `${address}…` : address;
 }
+
+/** The first word of a cell, as far as it is an address. */
+function firstAddress(text: string): string {
+  const [first = ""] = text.split(/\s/);
+  return wholeAddress(first, text, first.length);
+}
+
+/** Of `/orders/ {id}`, also in the next line, and of `/orders / {id}`. */
+const PART_AFTER_BLANK = new RegExp(String.raw`^(?:[ \t]{1,4}|[ \t]{0,4}\n[ \t]{0,4})(?:${PART}|\[[\w .-]{1,60}\])`);
+const STEP_AFTER_BLANK = new RegExp(String.raw`^[ \t]{1,4}/[ \t]{0,4}(?:${PART}|\[[\w .-]{1,60}\])`);
+const LONGEST_REST = 80;
 
 /** `Book a shipment (POST book)`, `GET members/{card}`, with nothing after it. */
 function relativeIn(text: string): { method: string; address: string }[] {
@@ -217,7 +228,7 @@ function pairIn(method: string, address: string, where: Where): Mention[] {
       .toUpperCase()
       .match(new RegExp(String.raw`\b(?:${METHODS})\b`, "g")) ?? [];
   const text = plainText(address);
-  const target = isAddress(text) ? targetOf(text.split(/\s/)[0] ?? "") : undefined;
+  const target = isAddress(text) ? targetOf(firstAddress(text)) : undefined;
   return target ? methods.map((each) => ({ method: each, ...target, ...where })) : [];
 }
 
@@ -233,7 +244,7 @@ function fromPairs(block: Extract<ManualBlock, { kind: "table" }>, index: number
     .match(new RegExp(METHODS))?.[0];
   const stated =
     address === undefined ? undefined : new RegExp(String.raw`^(?:(${METHODS})\s+)?(.*)$`, "s").exec(address);
-  const target = stated && isAddress(stated[2] ?? "") ? targetOf((stated[2] ?? "").split(/\s/)[0] ?? "") : undefined;
+  const target = stated && isAddress(stated[2] ?? "") ? targetOf(firstAddress(stated[2] ?? "")) : undefined;
   const named = stated?.[1] ?? method;
   return target
     ? [
@@ -308,8 +319,9 @@ export function endOfCommand(lines: readonly string[], start: number): number {
 function inCurl(command: string, where: Where): Mention | undefined {
   const request = curlRequest(command);
   const shown = new RegExp(String.raw`["']?(https?:\/\/(?:${PART}|(?!${PART})[^\s"'\\])+)`).exec(command);
-  const address = request && /^https?:/i.test(request.url) ? request.url : shown?.[1];
-  const target = address === undefined ? undefined : targetOf(shown?.[1]?.startsWith(address) ? shown[1] : address);
+  const written = shown ? wholeAddress(shown[1] ?? "", command, shown.index + shown[0].length) : undefined;
+  const address = request && /^https?:/i.test(request.url) ? request.url : written;
+  const target = address === undefined ? undefined : targetOf(written?.startsWith(address) ? written : address);
   // A whole path in a variable of a script names no request.
   if (!target || /^\/\{\w+\}$/.test(target.path)) return undefined;
   const method = request?.method;
