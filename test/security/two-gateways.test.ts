@@ -176,6 +176,15 @@ describe.skipIf(!hasShared)(`two gateways on one PostgreSQL${hasShared ? "" : " 
     expect([await one.statusFor(key), await other.statusFor(key)]).toEqual([401, 401]);
   });
 
+  test("a tenant with U+0000 in its name is answered like every name that no tenant has", async () => {
+    const { key } = await create("--role", "admin", "--all-tenants");
+    const statusOf = async (name: string) => {
+      const request = { method: "DELETE", headers: { authorization: `Bearer ${key}` } };
+      return (await fetch(one.at(`/api/v1/tenants/${name}`), request)).status;
+    };
+    expect([await statusOf("no-such"), await statusOf("a%00b")]).toEqual([404, 400]);
+  });
+
   test.runIf(isFull)("X7: a revoked key is refused within a second, and its streams end within two", () => {
     const bounds = { "first key": 2_000, revoked: 1_000, "streams after a revocation": 2_000, "tenant removed": 1_000 };
     for (const [what, boundMs] of Object.entries(bounds)) {
