@@ -30,6 +30,13 @@ export class OversizeOutline {
   #id: RequestId | undefined;
   #hasMethod = false;
 
+  /** Of a message that is all there, but too much to parse. */
+  static of(json: string): OversizeOutline {
+    const outline = new OversizeOutline();
+    outline.push(Buffer.from(json));
+    return outline;
+  }
+
   push(bytes: Uint8Array): void {
     for (const byte of bytes) this.#step(byte);
   }

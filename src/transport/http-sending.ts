@@ -6,7 +6,7 @@ import { parseMessages, type RequestId } from "../protocol/json-rpc.ts";
 import type { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialHeaders } from "./credential-source.ts";
 import { SseParser } from "./sse-parser.ts";
-import { tooLarge } from "./too-large.ts";
+import { tooLarge, tooManyValues } from "./too-large.ts";
 import {
   MAX_EXCERPT,
   type Delivery,
@@ -145,13 +145,14 @@ export class HttpSending implements DispatchHandler, Sending {
 
   onResponseData(_controller: DispatchController, chunk: Buffer): void {
     const reading = this.#reading;
+    const { maxMessageBytes } = this.#setup;
     switch (reading.kind) {
       case "events":
         reading.parser.push(chunk);
         break;
       case "json":
         reading.bytes += chunk.length;
-        if (reading.bytes > this.#setup.maxMessageBytes) this.#tooLarge(reading.bytes);
+        if (reading.bytes > maxMessageBytes) this.#abort(tooLarge(reading.bytes, maxMessageBytes));
         else reading.chunks.push(chunk);
         break;
       case "refusal":
@@ -233,13 +234,18 @@ export class HttpSending implements DispatchHandler, Sending {
       retry: (ms) => {
         if (this.#reading.kind === "events") this.#reading.retryMs = ms;
       },
-      tooLarge: (bytes) => this.#tooLarge(bytes),
+      tooLarge: (bytes) => this.#abort(tooLarge(bytes, this.#setup.maxMessageBytes)),
     });
   }
 
   /** False if there was nothing to deliver. */
   #deliver(json: string): boolean {
-    const { receiver, streamOf } = this.#setup;
+    const { receiver, streamOf, maxMessageBytes } = this.#setup;
+    const error = tooManyValues(json, maxMessageBytes);
+    if (error) {
+      this.#abort(error);
+      return true;
+    }
     const messages = parseMessages(json);
     for (const message of messages) receiver.message(message, streamOf);
     if (messages.length === 0) receiver.discarded({ kind: "noise", excerpt: json.slice(0, MAX_EXCERPT) });
@@ -339,9 +345,8 @@ export class HttpSending implements DispatchHandler, Sending {
     }
   }
 
-  #tooLarge(bytes: number): void {
-    const { maxMessageBytes } = this.#setup;
-    const error = tooLarge(bytes, maxMessageBytes);
+  /** Fails, and reads nothing more. */
+  #abort(error: NexusError): void {
     const controller = this.#controller;
     this.#fail(error);
     controller?.abort(error);

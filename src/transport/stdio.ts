@@ -6,11 +6,12 @@ import { NexusError } from "../errors/nexus-error.ts";
 import { sha256 } from "../text/digest.ts";
 import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
 import { LineReader } from "../protocol/line-reader.ts";
+import { OversizeOutline } from "../protocol/oversize-outline.ts";
 import { endGroup, liveChildren, signalTree, type ProcessSystem } from "../process/process-tree.ts";
 import type { RunningChild } from "../process/process-slot.ts";
 import { startFailure } from "../process/start-failure.ts";
 import { StderrTail } from "../process/stderr-tail.ts";
-import { tooLarge } from "./too-large.ts";
+import { tooLarge, tooManyValues } from "./too-large.ts";
 import {
   MAX_EXCERPT,
   NOTHING_TO_ABANDON,
@@ -202,6 +203,8 @@ class StdioConnection implements Connection {
     const spoke = () => (this.#spoke = true);
     const reader = new LineReader(maxLineBytes, {
       line(text) {
+        const error = tooManyValues(text, maxLineBytes);
+        if (error) return receiver.discarded({ kind: "too-large", answered: OversizeOutline.of(text).answered, error });
         const messages = parseMessages(text);
         for (const message of messages) receiver.message(message);
         if (messages.length > 0) spoke();

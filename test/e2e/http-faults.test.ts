@@ -198,6 +198,39 @@ test("an answer over the limit fails its call alone (R8)", async () => {
   });
 });
 
+test.each(["application/json", "text/event-stream"])(
+  "an answer with very many values fails its call alone: %s (R8)",
+  async (type) => {
+    const results = {
+      initialize: JSON.stringify({
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        serverInfo: { name: "s", version: "1" },
+      }),
+      crowded: `{"x":[${"[],".repeat(1_100_000)}[]]}`,
+      short: "{}",
+    };
+    const answer = async (request: IncomingMessage, response: ServerResponse) => {
+      const { id, method } = await bodyOf(request);
+      const result = results[method as keyof typeof results];
+      if (result === undefined) return void response.writeHead(202).end();
+      const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+      response.writeHead(200, { "Content-Type": type }).end(type === "application/json" ? text : `data: ${text}\n\n`);
+    };
+    await using server = await listen((request, response) => {
+      if (request.method === "POST") void answer(request, response);
+      else response.writeHead(405).end();
+    });
+    await using client = await connect({ url: server.url }, { ...FAST, protocolVersion: "2025-11-25" });
+    expect(await failure(client.request("crowded"))).toMatchObject({
+      code: "MESSAGE_TOO_LARGE",
+      message: "The server sent a message with more than 1048576 values",
+      details: { mayHaveReached: true },
+    });
+    expect(await client.request("short")).toEqual({});
+  },
+);
+
 test("the guard refuses an address inside, by number and by name, unless it is allowed (R8)", async () => {
   await using server = await startHttpFixture();
   const byName = server.url.replace("127.0.0.1", "localhost");

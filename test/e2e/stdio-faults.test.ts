@@ -36,6 +36,37 @@ test.each(["first", "last"])(
   },
 );
 
+test("an answer with very many values fails its call alone, before it is parsed (N2, R8)", async () => {
+  const script = `
+    let later;
+    const results = {
+      lists: "[" + "[],".repeat(1_100_000) + "[]]",
+      members: "{" + Array.from({ length: 60_000 }, (_, at) => '"m' + at + '":0').join(",") + "}",
+      many: "[" + "[],".repeat(900_000) + "[]]",
+    };
+    process.stdin.on("data", (chunk) => String(chunk).trim().split("\\n").forEach((line) => {
+      const { id, method } = JSON.parse(line);
+      const answer = (result) => process.stdout.write('{"jsonrpc":"2.0","result":' + result + ',"id":' + JSON.stringify(id) + "}\\n");
+      if (method === "initialize") answer(JSON.stringify({ protocolVersion: "2025-11-25", capabilities: {}, serverInfo: { name: "s", version: "1" } }));
+      else if (method in results) answer('{"x":' + results[method] + "}");
+      else if (method === "later") later = () => answer("{}");
+      else if (method === "short") later(answer("{}"));
+    }));`;
+  await using client = await connect({ command: process.execPath, args: ["-e", script] }, LEGACY);
+  const other = client.request("later");
+  for (const [method, most] of [
+    ["lists", "1048576 values"],
+    ["members", "52428 members in one object"],
+  ] as const) {
+    expect(await failure(client.request(method))).toMatchObject({
+      code: "MESSAGE_TOO_LARGE",
+      message: `The server sent a message with more than ${most}`,
+    });
+  }
+  expect(await client.request("many")).toMatchObject({ x: { length: 900_001 } });
+  expect([await client.request("short"), await other]).toEqual([{}, {}]);
+});
+
 test("a notification over 10 MB is dropped and harms no call (R8)", async () => {
   await using client = await open();
   const answer = await client.callTool("misbehave", { how: "long_line", bytes: 11_000_000, idPosition: "none" });

@@ -209,9 +209,7 @@ class StdioServer {
 
   /** With the id of the request, because its client waits for that. */
   #refuseUnparsed(line: string, { message, data }: JsonRefusal): void {
-    const outline = new OversizeOutline();
-    outline.push(Buffer.from(line));
-    const { error, ...rest } = refusal(outline.asked, INVALID_REQUEST, message);
+    const { error, ...rest } = refusal(OversizeOutline.of(line).asked, INVALID_REQUEST, message);
     this.#write({ ...rest, error: { ...error, ...(data && { data }) } });
   }
 

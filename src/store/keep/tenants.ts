@@ -45,6 +45,8 @@ export class Tenants {
   }
 
   async find(name: string): Promise<Tenant | undefined> {
+    // PostgreSQL fails on a text with U+0000, and a name that no tenant can have needs no query.
+    if (!NAME.test(name)) return undefined;
     const row = await this.#db.selectFrom("nexus_tenants").selectAll().where("name", "=", name).executeTakeFirst();
     return row && fromRow(row);
   }
