@@ -36,7 +36,7 @@ function hashes({ file, documents, lock }: LoadedApi): string[] {
 function approval({ api, lock, problems }: LoadedApi): string[] {
   const found = `${problems.filter(({ severity }) => severity === "error").length} errors, ${problems.length} problems`;
   if (!lock) return ["no lock", found];
-  const words = isApproved(lock, api) ? "approves it" : "approves something else";
+  const words = api && isApproved(lock, api) ? "approves it" : "approves something else";
   return [`lock of format ${lock.compiled.format}: ${lock.approvals.at(-1)?.hash}, which ${words}`, found];
 }
 
