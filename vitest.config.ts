@@ -9,6 +9,7 @@ const IN_CI = [
   "test/gateway/access/access-property.test.ts",
   "test/gateway/faults/faults-callers.test.ts",
   "test/gateway/faults/hostile-servers.test.ts",
+  "test/recordings/corpus-drafts.test.ts",
   "test/workshop/corpus/corpus.test.ts",
   "test/workshop/documents/bombs.test.ts",
   "test/workshop/documents/manual-bombs.test.ts",
