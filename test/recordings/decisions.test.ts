@@ -117,7 +117,15 @@ test("R8: a gateway decides in the recorded way who sees and uses what, whatever
 });
 
 const pattern = fc.constantFrom(
-  ...["*", "alpha", "beta.*", "alpha.l*", "*.change", "beta.destroy", "alpha/resources", "*/prompts", "beta/methods"],
+  "*",
+  "alpha",
+  "beta.*",
+  "alpha.l*",
+  "*.change",
+  "beta.destroy",
+  "alpha/resources",
+  "*/prompts",
+  "beta/methods",
 );
 const grants = fc.record({
   allow: fc.array(fc.oneof(pattern, fc.constantFrom("set:desk", "set:*", "set:d*")), { minLength: 1, maxLength: 4 }),

@@ -169,7 +169,7 @@ test("nexus audit … --json is as recorded, on a database and through a gateway
     await to.run(`audit list ${of} --server demo --until 1d`);
     await to.run("audit list --key nobody");
     await to.run("audit list --outcome often");
-    await to.run(`audit show 2`);
+    await to.run(`audit show ${newest}`);
     await to.run("audit show 999999");
     await to.run("audit verify");
     await to.run("audit verify --tenant none");
