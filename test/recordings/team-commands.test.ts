@@ -111,20 +111,22 @@ async function secrets(to: Recorder, tenant: string): Promise<void> {
 }
 
 async function servers(to: Recorder, tenant: string): Promise<void> {
-  await to.run(
-    `mcp add docs --url https://mcp.example/mcp --header 'Authorization: Bearer \${secret:docs}' --no-check --tenant ${tenant}`,
-  );
-  await to.run(`mcp add docs --url https://mcp.example/mcp --no-check --tenant ${tenant}`);
-  await to.run(`mcp add inside --url http://127.0.0.1:9/mcp --disabled --no-check --tenant ${tenant}`);
-  await to.run(`mcp add bad --url nowhere --no-check --tenant ${tenant}`);
-  await to.run(`mcp servers --tenant ${tenant}`);
-  await to.run(`mcp disable docs --tenant ${tenant}`);
-  await to.run(`mcp enable docs --tenant ${tenant}`);
-  await to.run(`mcp disable none --tenant ${tenant}`);
-  await to.run(`mcp logs docs --tenant ${tenant}`);
-  await to.run(`mcp remove docs --tenant ${tenant}`);
-  await to.run(`mcp remove docs --tenant ${tenant}`);
-  await to.run(`mcp servers --tenant ${tenant}`);
+  const of = `--tenant ${tenant}`;
+  const header = "--header 'Authorization: Bearer ${secret:docs}'";
+  // A server that is enabled is tried at once, so what is listed is disabled.
+  await to.run(`mcp add docs --url https://mcp.invalid/mcp ${header} --disabled --no-check ${of}`);
+  await to.run(`mcp add docs --url https://mcp.invalid/mcp --disabled --no-check ${of}`);
+  await to.run(`mcp add docs --url https://mcp.invalid/v2/mcp --disabled --pin --force --no-check ${of}`);
+  await to.run(`mcp add inside --url http://127.0.0.1:9/mcp --disabled --no-check ${of}`);
+  await to.run(`mcp add bad --url nowhere --no-check ${of}`);
+  await to.run(`mcp servers ${of}`);
+  await to.run(`mcp disable docs ${of}`);
+  await to.run(`mcp disable none ${of}`);
+  await to.run(`mcp enable none ${of}`);
+  await to.run(`mcp logs docs ${of}`);
+  await to.run(`mcp remove docs ${of}`);
+  await to.run(`mcp remove docs ${of}`);
+  await to.run(`mcp servers ${of}`);
 }
 
 async function apis(to: Recorder, tenant: string): Promise<void> {
