@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
 import type { NexusWorld, Ran, RunOptions } from "../fixtures/nexus.ts";
 
 const PACKAGE = fileURLToPath(new URL("../..", import.meta.url));
@@ -35,11 +36,6 @@ export class Recorder {
     return text;
   }
 
-  /** Writes down what is not printed by a command. */
-  note(text: string): void {
-    this.#text += `${text}\n\n`;
-  }
-
   /** The value is written as this. */
   name(value: string | undefined, placeholder: string): void {
     if (value !== undefined && value !== "") this.#names.set(value, placeholder);
@@ -57,6 +53,16 @@ export class Recorder {
     if (ran.stderr !== "") shown.push("stderr:", indented(ran.stderr));
     this.#text += `${shown.join("\n")}\n\n`;
     return ran;
+  }
+
+  /** The same, again until it prints this: another process has to notice a change. Only the last run is written down. */
+  async runUntil(line: string, pattern: RegExp): Promise<void> {
+    const before = this.#text;
+    const printed = async () => {
+      this.#text = before;
+      return (await this.run(line)).stdout;
+    };
+    await expect.poll(printed).toMatch(pattern);
   }
 
   /** The same, and what it printed. */

@@ -119,14 +119,14 @@ async function servers(to: Recorder, tenant: string): Promise<void> {
   await to.run(`mcp add docs --url https://mcp.invalid/v2/mcp --disabled --pin --force --no-check ${of}`);
   await to.run(`mcp add inside --url http://127.0.0.1:9/mcp --disabled --no-check ${of}`);
   await to.run(`mcp add bad --url nowhere --no-check ${of}`);
-  await to.run(`mcp servers ${of}`);
+  await to.runUntil(`mcp servers ${of}`, /"docs"/);
   await to.run(`mcp disable docs ${of}`);
   await to.run(`mcp disable none ${of}`);
   await to.run(`mcp enable none ${of}`);
   await to.run(`mcp logs docs ${of}`);
   await to.run(`mcp remove docs ${of}`);
+  await to.runUntil(`mcp servers ${of}`, /"servers":\[(?!.*"docs")/);
   await to.run(`mcp remove docs ${of}`);
-  await to.run(`mcp servers ${of}`);
 }
 
 async function apis(to: Recorder, tenant: string): Promise<void> {
