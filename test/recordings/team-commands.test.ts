@@ -119,7 +119,7 @@ async function servers(to: Recorder, tenant: string): Promise<void> {
   await to.run(`mcp add docs --url https://mcp.invalid/v2/mcp --disabled --pin --force --no-check ${of}`);
   await to.run(`mcp add inside --url http://127.0.0.1:9/mcp --disabled --no-check ${of}`);
   await to.run(`mcp add bad --url nowhere --no-check ${of}`);
-  await to.runUntil(`mcp servers ${of}`, /v2\/mcp/);
+  await to.runUntil(`mcp servers ${of}`, /v2\/mcp(?!.*"closed")/);
   await to.run(`mcp disable docs ${of}`);
   await to.run(`mcp disable none ${of}`);
   await to.run(`mcp enable none ${of}`);
