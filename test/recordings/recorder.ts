@@ -11,7 +11,8 @@ const DIFFERING: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "<uuid>"],
   [/\b[0-9a-f]{32}\b/g, "<id>"],
   [/\b(127\.0\.0\.1|localhost):\d{4,5}\b/g, "$1:<port>"],
-  [/("(?:\w+Ms|ms|min|max|median|p\d\d|seconds|pid|requestBytes|responseBytes)": )\d+(?:\.\d+)?/g, "$1<n>"],
+  [/("(?:\w+Ms|ms|callsPerSecond|pid|requestBytes|responseBytes)": )\d+(?:\.\d+)?/g, "$1<n>"],
+  [/(--continue |"continue": ")\w+/g, "$1<call>"],
   [/\b\d+(?:\.\d+)? ms\b/g, "<n> ms"],
   [/\bv\d+\.\d+\.\d+\b/g, "<version>"],
 ];
@@ -81,6 +82,7 @@ export class Recorder {
       .replaceAll(this.#world.root, "<root>")
       .replaceAll(PACKAGE, "<package>/")
       .replaceAll(process.execPath, "<node>");
+    replaced = replaced.replaceAll(/"ms": \{[^}]*\}/g, (times) => times.replaceAll(/: [\d.]+/g, ": <n>"));
     for (const [pattern, placeholder] of DIFFERING) replaced = replaced.replaceAll(pattern, placeholder);
     return replaced;
   }
@@ -94,8 +96,14 @@ function indented(text: string): string {
 function pretty(line: string): string {
   if (!/^[{[]/.test(line)) return line;
   try {
-    return JSON.stringify(JSON.parse(line), undefined, 1);
+    return JSON.stringify(JSON.parse(line, sorted), undefined, 1);
   } catch {
     return line;
   }
+}
+
+/** Counts are members in the order in which the answers came. */
+function sorted(name: string, value: unknown): unknown {
+  if (name !== "counts" || typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
