@@ -74,6 +74,12 @@ test("nexus mcp changes … --json is as recorded, on a database and through a g
   await nexus.run(["mcp", "tools", "s"]);
   await using gateway = await NexusGateway.start(nexus);
   const there = new Recorder(nexus, { env: { NEXUS_KEY: key }, always: ["--gateway", new URL(gateway.url).origin] });
+  // The gateway lists the server as well, for callers that declare something else.
+  const shown = async () => {
+    const { stdout } = await nexus.run(["mcp", "changes", "show", "s.pay", "--json"]);
+    return (JSON.parse(stdout) as { items: unknown[] }).items;
+  };
+  await expect.poll(shown).toHaveLength(2);
   await changes(there);
   await expect(there.take()).toMatchFileSnapshot("../golden/commands/changes-gateway.txt");
 });
