@@ -36,6 +36,11 @@ afterAll(async () => {
 
 const run = (...args: string[]) => nexus.run([...args, "--json"], { env: BEFORE_ENV });
 
+/** What the version before printed. */
+function saidBefore(line: string): Record<string, unknown> {
+  return (before.said[line]?.out ?? {}) as Record<string, unknown>;
+}
+
 describe.runIf(isHere)("what the version before left behind", () => {
   let said: Before["said"];
   beforeAll(async () => {
@@ -88,7 +93,7 @@ describe.runIf(isHere)("what the version before left behind", () => {
   test("the audit goes on where it ended, and is verified as a whole", async () => {
     const { code, stdout } = await run("audit", "verify");
     const { tenants } = JSON.parse(stdout) as { tenants: { tenant: string; records: number }[] };
-    const { tenants: earlier } = before.said["audit verify"]?.out as { tenants: { records: number }[] };
+    const { tenants: earlier } = saidBefore("audit verify") as { tenants: { records: number }[] };
     expect({ code, tenants }).toMatchObject({ code: 0, tenants: [{ tenant: "default" }, { tenant: "shop" }] });
     expect(tenants[0]?.records).toBeGreaterThan(earlier[0]?.records ?? Infinity);
   });
@@ -108,10 +113,10 @@ onBothEngines("a backup of the version before", (stores) => {
       "sets list",
     ]) {
       const { stdout } = await run(...line.split(" "), "--database", database);
-      const { database: _place, ...out } = before.said[line]?.out as Record<string, unknown>;
+      const { database: _place, ...out } = saidBefore(line);
       expect({ [line]: JSON.parse(stdout) as object }).toMatchObject({ [line]: out });
     }
     const { stdout } = await run("api", "versions", "orders", "--database", database);
-    expect(JSON.parse(stdout)).toMatchObject(before.said["api versions orders"]?.out as object);
+    expect(JSON.parse(stdout)).toMatchObject(saidBefore("api versions orders"));
   });
 });
