@@ -118,6 +118,8 @@ export const LAYERS = [
   ["gateway/tasks"],
   ["gateway/calls"],
   ["gateway/changes"],
+  ["gateway/requests"],
+  ["gateway/stages"],
   ["gateway/edge"],
   ["gateway/tenants"],
   ["gateway"],

@@ -63,11 +63,6 @@ export class PrincipalAccess {
     return this.#decide === undefined && this.#policy.isSameForAll;
   }
 
-  /** Whether no server is hidden from anybody. */
-  get showsAllServers(): boolean {
-    return this.#decide === undefined && this.#policy.showsAllServers;
-  }
-
   /** Whether things of one kind and server can have different decisions. */
   get judgesNames(): boolean {
     return this.#decide !== undefined;
@@ -133,6 +128,19 @@ export class PrincipalAccess {
     return searched ? this.#decideWay(principal, decidedAs(asked), searched) : this.#decideOne(principal, asked);
   }
 
+  /**
+   * If a server lists a thing in several ways, the strictest decision counts. A thing that it does not list is denied.
+   */
+  judgeListed(principal: Principal, versions: readonly AccessTarget[]): Judged {
+    let judged: Judged | undefined;
+    for (const version of versions) {
+      const decision = this.decide(principal, version);
+      if (!judged) judged = { decision, version };
+      else if (stricter(judged.decision, decision).kind !== judged.decision.kind) judged = { decision, version };
+    }
+    return judged ?? UNLISTED;
+  }
+
   /** Those of the tools that are found by searching which the principal sees. */
   seen(principal: Principal, searched: readonly AccessTarget[]): AccessTarget[] {
     return searched.filter((target) => this.#showsSearched(principal, target));
@@ -158,10 +166,11 @@ export class PrincipalAccess {
 
   #decideOne(principal: Principal, asked: RequestTarget): Decision {
     const requested = ruledTarget(asked);
-    const byPolicy = this.#policy.decide(principal.id, requested);
+    const target = decidedAs(requested);
+    const isOpen = this.#policy.isOpen(target.kind, target.server);
+    const byPolicy = isOpen ? ALLOWED : this.#policy.decide(principal.id, requested);
     const decide = this.#decide;
     if (byPolicy.kind === "denied" || !decide) return byPolicy;
-    const target = decidedAs(requested);
     const ofServer = target.kind === "server" ? byPolicy : this.#ask(decide, principal, serverTarget(target.server));
     if (ofServer.kind === "denied") return ofServer;
     const other = calledTarget(target) ?? wayTarget(target);
@@ -196,8 +205,22 @@ function ruledTarget(requested: RequestTarget): RequestTarget {
   return { ...target, server, name: target.kind === "server" ? server : target.name };
 }
 
+/** The decision about a thing, and the listing that it is about. */
+export interface Judged {
+  decision: Decision;
+  /** Undefined if the thing is not listed. */
+  version: AccessTarget | undefined;
+}
+
+const UNLISTED: Judged = {
+  decision: { kind: "denied", reason: "the server does not list it" },
+  version: undefined,
+};
+
 const READ_ONLY = { readOnlyHint: true, destructiveHint: false };
 const LEADS_NOWHERE: Decision = { kind: "denied", reason: "no tool that it leads to is allowed" };
+
+const ALLOWED: Decision = { kind: "allowed" };
 
 /** A function of a user's program can return anything, for example a promise. */
 const UNDECIDED: Decision = { kind: "denied", reason: `"decide" did not return a decision` };

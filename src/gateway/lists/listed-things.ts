@@ -85,11 +85,11 @@ export class ListedThings {
     name: string,
     exchange: GatewayExchange,
   ): readonly AccessTarget[] | Promise<readonly AccessTarget[]> {
-    return this.#findKnown(kind, server, name, exchange) ?? this.#findOrRead(kind, server, name, exchange);
+    return this.findKnown(kind, server, name, exchange) ?? this.#findOrRead(kind, server, name, exchange);
   }
 
-  /** The usual case of each call: the lists are known and have it. */
-  #findKnown(
+  /** The same, only if nothing has to be read. The usual case of each call: the lists are known and have it. */
+  findKnown(
     kind: NamedList,
     server: string,
     name: string,

@@ -1,5 +1,4 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import { targetKind } from "../../protocol/methods.ts";
@@ -25,24 +24,32 @@ export interface NamedThing {
   shown?: ShownTools | undefined;
 }
 
-export interface KnownNames {
-  /** The thing with this name at an endpoint of several servers. */
-  resolve: (kind: ThingKind, given: string) => Own | undefined;
-  /** Names that the caller may have meant. */
-  candidates: (kind: ThingKind) => readonly string[];
+/** A name that no server of the endpoint has. */
+export interface UnknownThing {
+  server: undefined;
+  kind: ThingKind;
+  given: string;
 }
 
-/** Undefined for methods that name nothing. */
-export function targetOf(method: string, params: Params, view: View, known: KnownNames): NamedThing | undefined {
+/** The server, and its own name, of what has this name at an endpoint of several servers. */
+type Resolve = (kind: ThingKind, given: string) => Own | undefined;
+
+/** What a request names; undefined for methods that name nothing. Throws where the name is no text. */
+export function thingIn(
+  method: string,
+  params: Params,
+  view: View,
+  resolve: Resolve,
+): NamedThing | UnknownThing | undefined {
   switch (targetKind(method)) {
     case "tool":
-      return found("tool", params, "name", { view, known });
+      return found("tool", params, "name", { view, resolve });
     case "prompt":
-      return found("prompt", params, "name", { view, known });
+      return found("prompt", params, "name", { view, resolve });
     case "resource":
-      return found("resource", params, "uri", { view, known });
+      return found("resource", params, "uri", { view, resolve });
     case "completion":
-      return completed(params, { view, known });
+      return completed(params, { view, resolve });
     case "server":
     case "subscription":
     case "task":
@@ -53,15 +60,16 @@ export function targetOf(method: string, params: Params, view: View, known: Know
 
 interface Place {
   view: View;
-  known: KnownNames;
+  resolve: Resolve;
 }
 
 /** The name is inside `ref`. */
-function completed(params: Params, place: Place): NamedThing {
+function completed(params: Params, place: Place): NamedThing | UnknownThing {
   const { ref } = params;
   const kind = isRecord(ref) ? REFERENCES.get(ref["type"]) : undefined;
   if (!isRecord(ref) || !kind) throw invalid(`"ref" is not a prompt or a resource`);
   const target = found(kind, ref, kind === "prompt" ? "name" : "uri", place);
+  if (target.server === undefined) return target;
   return { ...target, params: target.params === ref ? params : { ...params, ref: target.params } };
 }
 
@@ -70,12 +78,17 @@ const REFERENCES = new Map<unknown, "prompt" | "resource">([
   ["ref/resource", "resource"],
 ]);
 
-function found(kind: ThingKind, params: Params, member: "name" | "uri", { view, known }: Place): NamedThing {
+function found(
+  kind: ThingKind,
+  params: Params,
+  member: "name" | "uri",
+  { view, resolve }: Place,
+): NamedThing | UnknownThing {
   const given = params[member];
   if (typeof given !== "string") throw invalid(`"${member}" must be a string`);
   if (view.kind === "one") return { server: view.server, kind, name: given, given, params };
-  const own = known.resolve(kind, given);
-  if (!own) throw unknownNameWithAdvice(kind, given, known.candidates(kind));
+  const own = resolve(kind, given);
+  if (!own) return { server: undefined, kind, given };
   return { server: own.server, kind, name: own.own, given, params: { ...params, [member]: own.own } };
 }
 

@@ -13,7 +13,7 @@ import type { Receipt } from "./receipt.ts";
  * One request of a client, in the form of the newest specification whatever the client speaks: edges translate, nothing
  * behind them asks which era it is, except where somebody has to be asked.
  */
-export interface Exchange<Endpoint = unknown> {
+export interface Exchange<Endpoint = unknown, State = unknown> {
   /** Of the core that is asked. */
   endpoint: Endpoint;
   principal: Principal;
@@ -36,6 +36,8 @@ export interface Exchange<Endpoint = unknown> {
   failure?: unknown;
   /** The tool that is called, where another one was asked to call it; the core notes it. */
   called?: CalledTool | undefined;
+  /** What the core has found out about the request, so that it does so once. The edge leaves it as it is. */
+  state?: State | undefined;
   /** For the record of the request. Without it, the size of the answer is not recorded. */
   receipt?: Receipt | undefined;
   /** Fires when the caller no longer wants the answer. */
@@ -164,7 +166,7 @@ export interface Admission {
 }
 
 /** What stands behind an endpoint, whatever edge its clients come through. */
-export interface Core<Endpoint = unknown> {
+export interface Core<Endpoint = unknown, State = unknown> {
   /** Goes with every exchange: what stands behind several endpoints knows by it which one was asked. */
   readonly endpoint: Endpoint;
   /** Names the endpoint among those of this process: a session of one is unknown at another. */
@@ -189,10 +191,14 @@ export interface Core<Endpoint = unknown> {
    * Answers a request with a result in the form of the newest specification (`resultType`, `ttlMs` and `cacheScope`
    * where they belong). Throws a NexusError, which `rpcErrorOf` turns into what the caller is told.
    */
-  handle(exchange: Exchange<Endpoint>): Promise<Result>;
+  handle(exchange: Exchange<Endpoint, State>): Promise<Result>;
   listen(request: ListenRequest): Promise<Listening>;
-  /** Which arguments of a tool a modern HTTP client repeats in headers; the edge checks them. */
-  paramHeaders(principal: Principal, tool: string): Promise<readonly ParamHeader[]>;
+  /** Which arguments of a tool a modern HTTP client repeats in headers; the edge checks them before it hands the exchange over. */
+  paramHeaders(
+    principal: Principal,
+    tool: string,
+    exchange: Exchange<Endpoint, State>,
+  ): readonly ParamHeader[] | Promise<readonly ParamHeader[]>;
   /** A legacy session is over: what was kept for it alone ends. */
   release(owner: string): void;
 }

@@ -10,7 +10,7 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { Core, RequestOrigin } from "../core/core.ts";
+import type { Core, Exchange, RequestOrigin } from "../core/core.ts";
 import { correlationOf } from "../core/correlation.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
@@ -24,8 +24,15 @@ import { isCounted } from "../core/counted-request.ts";
 import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
 import { EXPELLED, refuse } from "./http-refusal.ts";
 import { ModernAnswer } from "./modern-answer.ts";
-import { answerFrom, failed } from "../modern/modern-request.ts";
-import { claimedVersion, readSender, versionProblem, type RequestSender } from "../modern/modern-sender.ts";
+import { answerTo, exchangeFrom, failed } from "../modern/modern-request.ts";
+import {
+  claimedVersion,
+  readSender,
+  versionProblem,
+  type ModernRequest,
+  type RequestSender,
+} from "../modern/modern-sender.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
 
 export interface ModernHttpOptions {
   self?: string | undefined;
@@ -74,25 +81,21 @@ export class ModernHttp {
       ? core.admit?.(principal, [message], originOf(read.sender, headers))
       : undefined;
     const refused = admission instanceof Promise ? await admission : admission;
-    const correlation = correlationOf(message.params?.["_meta"], headers);
-    const { mismatched, failure } = refused
-      ? { mismatched: rpcErrorOf(refused.error) }
-      : await this.#targetProblem(req, { core, principal, message });
-    const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
     const receipt = new Receipt(headers);
-    const response = error
-      ? failed(message, error)
-      : await answerFrom(read.sender, {
-          core,
-          principal,
-          request: message,
-          correlation,
-          failure,
-          receipt,
-          signal,
-          send: (notification) => answer.notify(notification),
-          logger: this.#options.logger,
-        });
+    const asked: ModernRequest = {
+      core,
+      principal,
+      request: message,
+      receipt,
+      signal,
+      send: (notification) => answer.notify(notification),
+      logger: this.#options.logger,
+    };
+    const exchange = exchangeFrom(read.sender, asked, correlationOf(message.params?.["_meta"], headers));
+    const checked = refused ? rpcErrorOf(refused.error) : disagreementIn(headers, asked, exchange);
+    const mismatched = checked instanceof Promise ? await checked : checked;
+    const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
+    const response = error ? failed(message, error) : await answerTo(exchange, asked);
     if (answer.isOver) return receipt.leave();
     const recorded = recordedAnswer(response, receipt);
     this.#finish(answer, recorded instanceof Promise ? await recorded : recorded);
@@ -160,39 +163,38 @@ export class ModernHttp {
     return undefined;
   }
 
-  /** Why the headers do not go with what the request is about, or why it cannot be told. */
-  async #targetProblem(req: IncomingMessage, posted: Posted & { message: Request }): Promise<TargetProblem> {
-    const { core, principal, message } = posted;
-    const { method, params } = message;
-    const differs = targetMismatch(req.headers, message);
-    if (differs !== undefined) return { mismatched: mismatch(differs) };
-    const name = params?.["name"];
-    if (method !== "tools/call" || typeof name !== "string") return NO_PROBLEM;
-    try {
-      const wanted = await core.paramHeaders(principal, name);
-      const lacks = wanted.length === 0 ? undefined : paramMismatch(req.headers, wanted, params?.["arguments"]);
-      return lacks === undefined ? NO_PROBLEM : { mismatched: mismatch(lacks) };
-    } catch (failure) {
-      return { failure };
-    }
-  }
-
   #beat(): void {
     for (const answer of this.#open.values()) answer.beat(this.#options.limits.keepAliveMs);
   }
 }
 
-/** Headers that say something else than the body, or why that is not known. */
-interface TargetProblem {
-  mismatched?: ErrorObject;
-  failure?: unknown;
+/** Why the headers do not go with what the request is about. Why that cannot be told is noted in the exchange. */
+function disagreementIn(
+  headers: IncomingHttpHeaders,
+  { core, principal, request }: ModernRequest,
+  exchange: Exchange,
+): ErrorObject | undefined | Promise<ErrorObject | undefined> {
+  const { method, params } = request;
+  const differs = targetMismatch(headers, request);
+  if (differs !== undefined) return mismatch(differs);
+  const name = params?.["name"];
+  if (method !== "tools/call" || typeof name !== "string") return undefined;
+  const failed = (failure: unknown) => void (exchange.failure = failure);
+  const compared = (wanted: readonly ParamHeader[]) => {
+    const lacks = wanted.length === 0 ? undefined : paramMismatch(headers, wanted, params?.["arguments"]);
+    return lacks === undefined ? undefined : mismatch(lacks);
+  };
+  try {
+    const wanted = core.paramHeaders(principal, name, exchange);
+    return wanted instanceof Promise ? wanted.then(compared).catch(failed) : compared(wanted);
+  } catch (failure) {
+    return failed(failure);
+  }
 }
 
 function originOf({ version, client }: RequestSender, headers: IncomingHttpHeaders): RequestOrigin {
   return { era: "modern", version, client, headers };
 }
-
-const NO_PROBLEM: TargetProblem = {};
 
 function mismatch(message: string): ErrorObject {
   return { code: HEADER_MISMATCH, message };

@@ -4,20 +4,18 @@ import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Notification, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { META, MISSING_CLIENT_CAPABILITY, TASKS_EXTENSION } from "../../protocol/meta.ts";
-import type { Correlation } from "../core/correlation.ts";
+import type { Exchange } from "../core/core.ts";
 import { principalKey } from "../core/principal.ts";
-import type { ModernRequest, RequestSender } from "./modern-sender.ts";
+import type { ModernRequest } from "./modern-sender.ts";
 
 /**
  * `subscriptions/listen`: acknowledges what was accepted, then tells exactly that, each message with the id of the
  * request, until the signal fires or the core ends it.
  */
-export async function listenModern(
-  { params, capabilities, version, client }: RequestSender,
-  r: ModernRequest,
-  { correlationId, traceId }: Correlation,
-): Promise<Result> {
-  const { core, principal, request, receipt, signal } = r;
+export async function listenModern(exchange: Exchange, r: ModernRequest): Promise<Result> {
+  const { params, correlationId, traceId, receipt, caller } = exchange;
+  const { capabilities, version, client } = caller;
+  const { core, principal, request, signal } = r;
   const stamp = { [META.subscriptionId]: request.id };
   const send = ({ method, params: said = {} }: Notification) => {
     const _meta = isRecord(said["_meta"]) ? { ...said["_meta"], ...stamp } : stamp;

@@ -10,7 +10,7 @@ import type { Implementation } from "../../protocol/mcp.ts";
 import { CORRELATION_META, META } from "../../protocol/meta.ts";
 import { isRemoved } from "../../protocol/methods.ts";
 import { MODERN_REVISIONS } from "../../protocol/revisions.ts";
-import type { Core, Offer } from "../core/core.ts";
+import type { Core, Exchange, Offer } from "../core/core.ts";
 import { correlationOf, isCorrelated, type Correlation } from "../core/correlation.ts";
 import { principalKey } from "../core/principal.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
@@ -21,19 +21,21 @@ import { servedRevisions } from "../core/served-revisions.ts";
 /** Answers one modern request from what it carries alone: nothing is remembered between requests. Never rejects. */
 export async function answerModern(r: ModernRequest): Promise<Response> {
   try {
-    const read = readSender(r.request, servedRevisions(r.core).modern);
-    return "problem" in read ? failed(r.request, read.problem) : await answerFrom(read.sender, r);
+    const { core, request } = r;
+    const read = readSender(request, servedRevisions(core).modern);
+    if ("problem" in read) return failed(request, read.problem);
+    return await answerTo(exchangeFrom(read.sender, r, correlationOf(request.params?.["_meta"], undefined)), r);
   } catch (error) {
     return unanswered(error, r);
   }
 }
 
-/** The same where the sender is known already: HTTP compares headers with the body in between. */
-export async function answerFrom(sender: RequestSender, r: ModernRequest): Promise<Response> {
+/** The same for an exchange: HTTP compares headers with the body before. */
+export async function answerTo(exchange: Exchange, r: ModernRequest): Promise<Response> {
   try {
-    const { core, request, correlation = correlationOf(request.params?.["_meta"], undefined) } = r;
-    const result = await resultOf(sender, r, correlation);
-    const shown = core.showsCorrelation && isCorrelated(request.method) ? correlation.correlationId : undefined;
+    const { core, request } = r;
+    const result = await resultOf(exchange, r);
+    const shown = core.showsCorrelation && isCorrelated(request.method) ? exchange.correlationId : undefined;
     return { jsonrpc: "2.0", id: request.id, result: signed(result, core.serverInfo(), shown) };
   } catch (error) {
     return unanswered(error, r);
@@ -57,18 +59,26 @@ export function failed({ id }: Request, error: ErrorObject): Response {
   return { jsonrpc: "2.0", id, error };
 }
 
-async function resultOf(sender: RequestSender, r: ModernRequest, correlation: Correlation): Promise<Result> {
-  const { core, principal, request, signal, send } = r;
-  const { method } = request;
+async function resultOf(exchange: Exchange, r: ModernRequest): Promise<Result> {
+  const { core } = r;
+  const { method, principal } = exchange;
   if (method === "server/discover") return discovery(await core.offer(principal), core);
-  if (method === "subscriptions/listen") return listenModern(sender, r, correlation);
+  if (method === "subscriptions/listen") return listenModern(exchange, r);
   // A server of an older revision may know them, but this caller speaks the newest one.
   if (isRemoved(method)) throw unknownMethod(method);
-  const { version, capabilities, logLevel, progressToken, client, onBehalfOf, seen, params } = sender;
-  return core.handle({
+  return core.handle(exchange);
+}
+
+/** The request in the form that cores take. */
+export function exchangeFrom(
+  { version, capabilities, logLevel, progressToken, client, onBehalfOf, seen, params }: RequestSender,
+  { core, principal, request, receipt, signal, send }: ModernRequest,
+  { correlationId, traceId, trace }: Correlation,
+): Exchange {
+  return {
     endpoint: core.endpoint,
     principal,
-    method,
+    method: request.method,
     params,
     caller: {
       era: "modern",
@@ -78,22 +88,24 @@ async function resultOf(sender: RequestSender, r: ModernRequest, correlation: Co
       logLevel,
       progressToken,
       client,
-      trace: correlation.trace,
+      trace,
       onBehalfOf,
       seen,
       notify: send,
       ask: undefined,
     },
-    correlationId: correlation.correlationId,
-    traceId: correlation.traceId,
-    failure: r.failure,
-    receipt: r.receipt,
+    correlationId,
+    traceId,
+    failure: undefined,
+    called: undefined,
+    state: undefined,
+    receipt,
     span: undefined,
     outgoing: undefined,
     upstreamMs: undefined,
     retries: undefined,
     signal,
-  });
+  };
 }
 
 function discovery({ serverInfo, capabilities, instructions, ttlMs, cacheScope }: Offer, core: Core): Result {

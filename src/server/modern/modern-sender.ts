@@ -13,7 +13,6 @@ import { LOG_LEVELS, type ClientCapabilities, type LogLevel, type ProgressToken 
 import { META, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
 import type { Era, ModernRevision } from "../../protocol/revisions.ts";
 import type { ClientName, Core } from "../core/core.ts";
-import type { Correlation } from "../core/correlation.ts";
 import type { Principal } from "../core/principal.ts";
 import type { Receipt } from "../core/receipt.ts";
 import type { ServedRevisions } from "../core/served-revisions.ts";
@@ -36,10 +35,6 @@ export interface ModernRequest {
   core: Core;
   principal: Principal;
   request: Request;
-  /** Where the edge has read it already; otherwise it is read from the request alone. */
-  correlation?: Correlation | undefined;
-  /** Why the edge could not check it. */
-  failure?: unknown;
   /** The edge calls it before it writes the answer. */
   receipt?: Receipt | undefined;
   /** Fires when the caller no longer wants the answer, or when the server ends a subscription. */

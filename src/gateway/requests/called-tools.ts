@@ -1,21 +1,22 @@
-import { NexusError } from "../errors/nexus-error.ts";
-import { wayTarget, type AccessTarget } from "../host/directory/access-target.ts";
-import { unknownNameWithAdvice } from "../host/directory/unknown-name.ts";
-import { isRecord } from "../json/is-record.ts";
-import { INVALID_PARAMS } from "../protocol/json-rpc.ts";
-import { CALL_TOOL, DESCRIBE_TOOL, SEARCHING_TOOLS } from "../protocol/meta.ts";
-import type { ShownTool, ShownTools } from "../protocol/shown-tools.ts";
-import type { Catalogs } from "./lists/catalogs.ts";
-import type { ListedThings } from "./lists/listed-things.ts";
-import type { NamedThing } from "./names/target.ts";
-import type { GatewayExchange } from "./names/view.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { wayTarget, type AccessTarget } from "../../host/directory/access-target.ts";
+import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
+import { CALL_TOOL, DESCRIBE_TOOL, SEARCHING_TOOLS } from "../../protocol/meta.ts";
+import type { ShownTool, ShownTools } from "../../protocol/shown-tools.ts";
+import type { Catalogs } from "../lists/catalogs.ts";
+import type { ListedThings } from "../lists/listed-things.ts";
+import type { NamedThing } from "../names/target.ts";
+import type { GatewayExchange } from "../names/view.ts";
+import type { GatewayRequest } from "./request.ts";
 import type { Selection } from "./selection.ts";
 
 /**
  * Tools of an API that find, describe or call others of it. A call that names another tool is the call of that tool: what
  * decides about it, changes it, counts it and records it sees nothing else.
  */
-export class SearchingTools {
+export class CalledTools {
   readonly #catalogs: Catalogs;
   readonly #listed: ListedThings;
 
@@ -24,37 +25,46 @@ export class SearchingTools {
     this.#listed = listed;
   }
 
-  /** What only an API in this process says of its tools is believed. Asked for every call. */
+  /** What only an API in this process says of its tools is believed. AskedRequest for every call. */
   concerns({ kind, server, name }: NamedThing): boolean {
     return kind === "tool" && SEARCHING_TOOLS.includes(name) && this.#catalogs.isApi(server);
   }
 
-  /** What the request is for. `given` is one of these tools, with the arguments that a set fixes. */
-  async resolve(given: NamedThing, exchange: GatewayExchange, selection: Selection): Promise<NamedThing> {
+  /**
+   * What the request is for, which is noted in it. `given` is one of these tools, with the arguments that a set fixes; who
+   * may not see its server has not come this far.
+   */
+  async resolve(given: NamedThing, request: GatewayRequest, selection: Selection): Promise<NamedThing> {
     const tools = await this.#listed.commonTools(given.server);
     const way = tools.get(given.name);
     // An API may have a tool of its own with such a name, or had others in an earlier version.
     if (way ? !way.isWay : !selection.hasEarlierTools(given.server)) return given;
-    const asked = { given, exchange, selection, tools };
-    if (given.name === CALL_TOOL) return this.#called(asked, way);
-    if (!way || !this.#sees(asked, way)) return given;
-    return given.name === DESCRIBE_TOOL ? this.#described(asked) : this.#found(asked);
+    const { exchange } = request;
+    const looked = { given, exchange, selection, tools };
+    const thing = given.name === CALL_TOOL ? this.#called(looked, way) : this.#informed(looked, way);
+    if (request.resolved) request.resolved.target = { kind: "thing", thing };
+    return thing;
   }
 
-  #called(asked: Asked, way: AccessTarget | undefined): NamedThing {
-    const { given, exchange, selection, tools } = asked;
+  #informed(looked: LookedUp, way: AccessTarget | undefined): NamedThing {
+    if (!way || !this.#sees(looked, way)) return looked.given;
+    return looked.given.name === DESCRIBE_TOOL ? this.#described(looked) : this.#found(looked);
+  }
+
+  #called(looked: LookedUp, way: AccessTarget | undefined): NamedThing {
+    const { given, exchange, selection, tools } = looked;
     const { server, params, refusal } = given;
     const named = isRecord(params["arguments"]) ? params["arguments"] : {};
     const { name } = named;
-    const own = typeof name === "string" ? this.#resolveName(asked, name) : undefined;
+    const own = typeof name === "string" ? this.#resolveName(looked, name) : undefined;
     const target = own === undefined ? undefined : tools.get(own);
     // Whoever has nothing to call with it does not know of it.
-    const isHidden = way ? target?.through === undefined && !this.#sees(asked, way) : own === undefined;
+    const isHidden = way ? target?.through === undefined && !this.#sees(looked, way) : own === undefined;
     if (isHidden) return given;
     if (typeof name !== "string") throw withoutName(params["arguments"], name);
     exchange.called = { name, arguments: named["arguments"], through: given.name };
     if (own === undefined || target?.isWay) {
-      throw unknownNameWithAdvice("tool", name, this.#candidates(asked));
+      throw unknownNameWithAdvice("tool", name, this.#candidates(looked));
     }
     const { arguments: _, ...rest } = params;
     const inner = named["arguments"] === undefined ? {} : { arguments: named["arguments"] };
@@ -70,51 +80,51 @@ export class SearchingTools {
   }
 
   /** A tool that the caller may not use is not described to it. */
-  #described(asked: Asked): NamedThing {
-    const { given, selection, tools, exchange } = asked;
+  #described(looked: LookedUp): NamedThing {
+    const { given, selection, tools, exchange } = looked;
     const { params } = given;
     const args = isRecord(params["arguments"]) ? params["arguments"] : {};
     const { name } = args;
     if (typeof name !== "string") return { ...given, shown: {} };
-    const own = this.#resolveName(asked, name);
+    const own = this.#resolveName(looked, name);
     const target = own === undefined ? undefined : tools.get(own);
-    if (own === undefined || !target || target.isWay || !this.#sees(asked, target)) {
-      throw unknownNameWithAdvice("tool", name, this.#candidates(asked));
+    if (own === undefined || !target || target.isWay || !this.#sees(looked, target)) {
+      throw unknownNameWithAdvice("tool", name, this.#candidates(looked));
     }
     const shown = { [own]: shownAs(target, selection, exchange) };
     return { ...given, params: { ...params, arguments: { ...args, name: own } }, shown };
   }
 
-  #found(asked: Asked): NamedThing {
-    const { given, exchange, selection } = asked;
+  #found(looked: LookedUp): NamedThing {
+    const { given, exchange, selection } = looked;
     const isPlain = exchange.endpoint.kind === "one" && selection.access.isOpen("tool", given.server);
-    return isPlain ? given : { ...given, shown: this.#shown(asked) };
+    return isPlain ? given : { ...given, shown: this.#shown(looked) };
   }
 
-  #shown(asked: Asked): ShownTools {
-    const { selection, exchange, tools } = asked;
-    const seen = [...tools].filter(([, target]) => !target.isWay && this.#sees(asked, target));
+  #shown(looked: LookedUp): ShownTools {
+    const { selection, exchange, tools } = looked;
+    const seen = [...tools].filter(([, target]) => !target.isWay && this.#sees(looked, target));
     return Object.fromEntries(seen.map(([own, target]) => [own, shownAs(target, selection, exchange)]));
   }
 
-  #candidates(asked: Asked): string[] {
-    return Object.values(this.#shown(asked)).map(({ name }) => name);
+  #candidates(looked: LookedUp): string[] {
+    return Object.values(this.#shown(looked)).map(({ name }) => name);
   }
 
-  #sees({ selection: { access }, exchange: { principal } }: Asked, target: AccessTarget): boolean {
+  #sees({ selection: { access }, exchange: { principal } }: LookedUp, target: AccessTarget): boolean {
     if (access.isOpen("tool", target.server)) return true;
     return !access.isHeld("tools", target) && access.allows(principal, target);
   }
 
   /** The own name of a tool, by its name at the caller's endpoint. */
-  #resolveName({ given, exchange, selection }: Asked, name: string): string | undefined {
+  #resolveName({ given, exchange, selection }: LookedUp, name: string): string | undefined {
     if (exchange.endpoint.kind === "one") return name;
-    const found = selection.namesFor(exchange).resolve("tool", name);
+    const found = selection.resolve("tool", name);
     return found?.server === given.server ? found.own : undefined;
   }
 }
 
-interface Asked {
+interface LookedUp {
   given: NamedThing;
   exchange: GatewayExchange;
   selection: Selection;

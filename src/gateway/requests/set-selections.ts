@@ -1,15 +1,13 @@
-import { serverTarget } from "../host/directory/access-target.ts";
-import type { Implementation } from "../protocol/mcp.ts";
-import type { Principal } from "../server/core/principal.ts";
-import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
-import { setInfo } from "./lists/offer.ts";
-import type { Own } from "./names/names.ts";
-import type { ThingKind } from "./names/target.ts";
+import { serverTarget } from "../../host/directory/access-target.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
+import type { Principal } from "../../server/core/principal.ts";
+import { PrincipalAccess, type AccessRules } from "../access/principal-access.ts";
+import { setInfo } from "../lists/offer.ts";
 import { Selection, type SelectionParts } from "./selection.ts";
-import { CompiledSet } from "./sets/compiled-set.ts";
-import type { SetDefinition } from "./sets/set-definition.ts";
-import { SetRules } from "./sets/set-rules.ts";
-import type { SetSource } from "./sets/set-source.ts";
+import { CompiledSet } from "../sets/compiled-set.ts";
+import type { SetDefinition } from "../sets/set-definition.ts";
+import { SetRules } from "../sets/set-rules.ts";
+import type { SetSource } from "../sets/set-source.ts";
 
 /** The sets of one tenant. */
 export interface TenantSets {
@@ -48,11 +46,6 @@ export class SetSelections {
     const { everything } = this.#options;
     const selection = this.#selection(name);
     return selection && everything.reachesSet(principal, name) ? selection : undefined;
-  }
-
-  /** What has this name of its own in a set, without checking access. */
-  findRenamed(name: string, kind: ThingKind, given: string): Own | undefined {
-    return this.#selection(name)?.set?.resolve(kind, given, () => undefined);
   }
 
   serverInfo(name: string): Implementation | undefined {

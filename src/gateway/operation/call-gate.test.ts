@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import { CallPacing } from "./call-pacing.ts";
+import { CallPacing } from "./call-gate.ts";
 
 /** Calls as the gate makes them. */
 class Calls {

@@ -1,0 +1,142 @@
+import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
+import type { CalledTool, Exchange } from "../../server/core/core.ts";
+import type { Recorder } from "../../server/core/receipt.ts";
+import type { Logger } from "../../text/logger.ts";
+import type { View } from "../names/view.ts";
+import { AccessLog } from "../operation/access-log.ts";
+import { isRefusal, type AuditContent, type AuditRecord, type AuditTrail, type Outcome } from "../operation/audit.ts";
+import type { Metrics } from "../operation/metrics.ts";
+import type { GatewayRequest } from "../requests/request.ts";
+
+export interface RecordsOptions {
+  metrics: Metrics;
+  audit: AuditTrail;
+  logger: Logger;
+  /** Whether a server lists a tool of this name, to anybody. */
+  listsTool: (server: string, tool: string) => boolean;
+}
+
+/** A request that is recorded. */
+export interface RecordedRequest extends Pick<
+  Exchange<View>,
+  | "endpoint"
+  | "principal"
+  | "method"
+  | "params"
+  | "correlationId"
+  | "traceId"
+  | "called"
+  | "receipt"
+  | "upstreamMs"
+  | "retries"
+> {
+  caller: Pick<Exchange["caller"], "era" | "version" | "client">;
+}
+
+/** What it was for, in metrics, record and log. */
+type Labels = Pick<GatewayRequest, "name" | "server" | "tool">;
+
+/** How it ended. */
+export interface Ending {
+  outcome: Outcome;
+  failure: NexusError | undefined;
+  startedAt: number;
+  result: Result | undefined;
+}
+
+/** Counts what has ended, and writes its record and its line of the log. */
+export class Records {
+  readonly #options: RecordsOptions;
+  readonly #accessLog: AccessLog;
+
+  constructor(options: RecordsOptions) {
+    this.#options = options;
+    this.#accessLog = new AccessLog(options.logger);
+  }
+
+  /** Counts it. It is recorded when it is known how its answer leaves. */
+  finish(request: RecordedRequest, { name, server, tool }: Labels, ending: Ending): FinishedCall {
+    const { metrics, audit, listsTool } = this.#options;
+    const { outcome, failure, startedAt, result } = ending;
+    const { principal, method, correlationId, traceId, called, receipt, endpoint } = request;
+    const { client, era, version: revision } = request.caller;
+    const durationMs = performance.now() - startedAt;
+    metrics.called({ server, method, outcome, durationMs });
+    if (server !== "") {
+      const { upstreamMs, retries = 0 } = request;
+      if (upstreamMs !== undefined) metrics.upstream(server, upstreamMs, retries);
+      if (tool !== undefined) metrics.toolCalled({ server, tool, outcome, durationMs }, listsTool);
+    }
+    const errorCode = failure?.code;
+    const isDenied = receipt?.isDenied === true || isRefusal(outcome, errorCode);
+    const record: AuditRecord = {
+      at: Date.now() - durationMs,
+      correlationId,
+      traceId,
+      principal,
+      client,
+      era,
+      revision,
+      server,
+      method,
+      target: name,
+      definitionHash: receipt?.definition,
+      decision: isDenied ? "denied" : "allowed",
+      outcome: isDenied && outcome === "error" ? "refused" : outcome,
+      errorCode,
+      durationMs,
+      requestBytes: receipt?.requestBytes,
+      responseBytes: undefined,
+    };
+    if (endpoint.kind === "set") record.set = endpoint.name;
+    if (called) record.through = called.through;
+    const params = called ? calledParams(request.params, called) : request.params;
+    this.#accessLog.write(record);
+    return new FinishedCall(audit, { record, content: { params, result }, onError: this.#onAuditError });
+  }
+
+  /** The call has been made, and its caller gets the result. */
+  readonly #onAuditError = (error: unknown) => {
+    this.#options.logger.error("a call could not be recorded in the audit log", { error });
+  };
+}
+
+/** As if the tool had been called directly. */
+function calledParams({ arguments: _arguments, ...params }: Params, called: CalledTool): Params {
+  const { name, arguments: args } = called;
+  return { ...params, name, ...(args === undefined ? {} : { arguments: args }) };
+}
+
+interface CallToRecord {
+  record: AuditRecord;
+  content: AuditContent;
+  onError: (error: unknown) => void;
+}
+
+/** A call that has ended, and is recorded as soon as the size of its answer is known. */
+class FinishedCall implements Recorder {
+  readonly #audit: AuditTrail;
+  readonly #call: CallToRecord;
+
+  constructor(audit: AuditTrail, call: CallToRecord) {
+    this.#audit = audit;
+    this.#call = call;
+  }
+
+  /** A promise only where the answer has to wait for it. */
+  record(bytes: number | undefined): Promise<void> | undefined {
+    const { record, content, onError } = this.#call;
+    record.responseBytes = bytes;
+    try {
+      const written = this.#audit.record(record, content);
+      if (!written) return undefined;
+      // What was refused because nothing can be recorded is not held up by its own record.
+      if (this.#audit.isClosed && record.errorCode !== "STORE_UNAVAILABLE") return written;
+      written.catch(onError);
+    } catch (error) {
+      onError(error);
+    }
+    return undefined;
+  }
+}
