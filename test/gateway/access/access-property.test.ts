@@ -18,8 +18,6 @@ import {
   type Rules,
   type Thing,
 } from "./access-model.ts";
-import { PrincipalAccess } from "../../../src/gateway/access/principal-access.ts";
-import { oldDecision } from "./old-decision.ts";
 import { cabinet, overHttp } from "./access-servers.ts";
 import { AccessWorld, namesIn, type Asking } from "./access-world.ts";
 
@@ -163,25 +161,6 @@ async function throughEndpoint(
   }
 }
 
-/** What decides once says the same as what decided several times. */
-function throughOldDecision(world: AccessWorld, all: Rules, found: Differences): void {
-  const decide = decideOf(all);
-  const { policy, pins } = world.host;
-  const access = new PrincipalAccess(policy, { decide }, { pins });
-  const servers: Thing[] = SERVERS.map((server) => ({ server, kind: "server", name: server }));
-  for (const id of USERS) {
-    const principal = { id, tenant: "default" };
-    for (const thing of [...LISTED, ...METHODS, ...servers]) {
-      const before = oldDecision(policy, decide, principal, thing).kind;
-      const now = access.isOpen(thing.kind, thing.server) ? "allowed" : access.decide(principal, thing).kind;
-      decisions++;
-      found.compare(`${id} was ${before}, is ${now}`, thing, true, before === now);
-    }
-  }
-}
-
-let decisions = 0;
-
 async function throughGateway(world: AccessWorld, all: Rules, user: string, found: Differences): Promise<void> {
   const fate = (thing: Thing) => fateOf(thing, user, all, { isGateway: true });
   const isSeen = (server: string) => fate({ server, kind: "server", name: server }).shown;
@@ -247,18 +226,6 @@ function within<T extends unknown[]>(ms: number, run: (...given: T) => Promise<v
   return (...given) => (performance.now() > until ? Promise.resolve() : run(...given));
 }
 
-test("old and new decisions are equal", async () => {
-  const one = async (all: Rules) => {
-    const found = new Differences();
-    const entries = { alpha: { tools: all.own["alpha"] ?? {} }, beta: { api: "/alpha", tools: all.own["beta"] ?? {} } };
-    await using world = await AccessWorld.open({ alpha }, { policy: policyOf(all), decide: decideOf(all), entries });
-    throughOldDecision(world, all, found);
-    expect(found.found).toEqual([]);
-  };
-  await fc.assert(fc.asyncProperty(rules, within(240_000, one)), { seed: 20260103, numRuns: 500, endOnFailure: true });
-  console.log(`${decisions} decisions compared`);
-}, 300_000);
-
 test("what is shown can be used and nothing else can, through the host and every endpoint, whatever the rules (R8)", async () => {
   const one = async (all: Rules, user: string) => {
     const found = new Differences();
@@ -269,7 +236,6 @@ test("what is shown can be used and nothing else can, through the host and every
     };
     const options = { policy: policyOf(all), decide: decideOf(all), entries };
     await using world = await AccessWorld.open({ alpha }, options);
-    throughOldDecision(world, all, found);
     await throughHost(world.host, all, user, found);
     await throughGateway(world, all, user, found);
     expect(found.found).toEqual([]);
