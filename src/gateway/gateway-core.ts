@@ -1,4 +1,4 @@
-import { SILENT, type Logger } from "../text/logger.ts";
+import { type Logger, SILENT } from "../text/logger.ts";
 import { unknownName } from "../host/directory/unknown-name.ts";
 import type { Host } from "../host/host.ts";
 import { hasOwnConnections } from "../host/servers/lease-keys.ts";
@@ -12,26 +12,25 @@ import type { Core, Listening, Offer } from "../server/core/core.ts";
 import type { GatewayExchange, GatewayListenRequest, View } from "./names/view.ts";
 import { CalledTools } from "./requests/called-tools.ts";
 import {
-  GatewayRequest,
-  targetOf,
   type AskedRequest,
   type EndpointExchange,
+  GatewayRequest,
   type Next,
   type ResolvedRequest,
   type ResolvedTarget,
+  targetOf,
 } from "./requests/request.ts";
 import { Selection } from "./requests/selection.ts";
 import { SetSelections, type TenantSets } from "./requests/set-selections.ts";
 import type { Views } from "./requests/views.ts";
 import { hostStages } from "./stages/stages.ts";
 import { ownerKey, type Principal } from "../server/core/principal.ts";
-import type { AggregateOptions } from "./lists/aggregate-lists.ts";
+import { type AggregateOptions, Cursors } from "./lists/merged-lists.ts";
 import type { CallRunner, UpstreamCall } from "./upstream/call-runner.ts";
 import { tellWaiting } from "./upstream/upstream-reports.ts";
 import { Catalogs } from "./lists/catalogs.ts";
-import { Cursors } from "./lists/cursors.ts";
 import { changeOf, type ListKind } from "../protocol/list-kinds.ts";
-import { versionIn, type KnownList } from "./lists/known-list.ts";
+import { type KnownList, versionIn } from "./lists/list-reader.ts";
 import { ListedThings } from "./lists/listed-things.ts";
 import { SeenVersions } from "./calls/seen-versions.ts";
 import { ServersListening } from "./changes/listening.ts";
@@ -39,8 +38,8 @@ import type { Own } from "./names/names.ts";
 import { listedTarget, nameOf } from "./access/narrowed.ts";
 import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfResources, offerOfSet } from "./lists/offer.ts";
 import { OwnerChanges } from "./changes/owner-changes.ts";
-import { PassedLists } from "./lists/passed-lists.ts";
-import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
+import { PassedLists } from "./lists/own-lists.ts";
+import { type AccessRules, PrincipalAccess } from "./access/principal-access.ts";
 import type { Seal } from "../server/core/seal.ts";
 import type { NamedThing } from "./names/target.ts";
 import { within } from "../async/within.ts";

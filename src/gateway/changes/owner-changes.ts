@@ -6,8 +6,8 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Lease } from "../../host/servers/lease.ts";
 import type { CallRunner, ConnectionOwner } from "../upstream/call-runner.ts";
 import type { ListsChanged } from "../lists/catalogs.ts";
-import type { KnownList } from "../lists/known-list.ts";
-import { CHANGING_LISTS, type ListKind, type ChangingList } from "../../protocol/list-kinds.ts";
+import type { KnownList } from "../lists/list-reader.ts";
+import { CHANGING_LISTS, type ChangingList, type ListKind } from "../../protocol/list-kinds.ts";
 import { OwnLists, type OwnListsOptions } from "../lists/own-lists.ts";
 
 type Listener = (changed: ListsChanged) => void;

@@ -5,20 +5,19 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { weightOf } from "../../json/weight.ts";
 import { isConnected, type ServerState } from "../../host/servers/server-state.ts";
-import type { GatewayExchange } from "../names/view.ts";
+import { type GatewayExchange, viewKey } from "../names/view.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
-import type { Principal } from "../../server/core/principal.ts";
+import { type Principal, principalKey } from "../../server/core/principal.ts";
 import { dataFor, wordsFor } from "../operation/caller-error.ts";
-import { DeclaredCapabilities, type CallerCapabilities } from "./capability-set.ts";
+import { type CallerCapabilities, DeclaredCapabilities } from "./declared-lists.ts";
 import type { Catalogs } from "./catalogs.ts";
-import { invalidCursor, type Cursors } from "./cursors.ts";
-import type { CacheScope } from "./freshness.ts";
+import type { CacheScope, KnownList } from "./list-reader.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
-import type { ListSet, Reading } from "./list-set.ts";
-import type { KnownList } from "./known-list.ts";
-import { narrowed, thingOf, type ShowItem } from "../access/narrowed.ts";
+import type { ListSet, Reading } from "./list-cache.ts";
+import { narrowed, type ShowItem, thingOf } from "../access/narrowed.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import { within } from "../../async/within.ts";
+import type { Seal } from "../../server/core/seal.ts";
 
 export interface AggregateOptions {
   host: Host;
@@ -378,4 +377,36 @@ function positionIn(opened: unknown): Position | undefined {
 function positionAt(index: number, starts: readonly { server: string; at: number }[]): Position {
   const reached = starts.findLast(({ at }) => at <= index) ?? { server: "", at: 0 };
   return { server: reached.server, taken: index - reached.at };
+}
+
+/** Cursors as callers get them: sealed, and valid only for the same caller, endpoint and list. */
+export class Cursors {
+  readonly #seal: Seal;
+
+  constructor(seal: Seal) {
+    this.#seal = seal;
+  }
+
+  seal(position: unknown, exchange: GatewayExchange): string {
+    return this.#seal.seal(position, boundTo(exchange));
+  }
+
+  /** Undefined for the first page. */
+  open(exchange: GatewayExchange): unknown {
+    const { cursor } = exchange.params;
+    if (cursor === undefined) return undefined;
+    const position = typeof cursor === "string" ? this.#seal.open(cursor, boundTo(exchange)) : undefined;
+    if (position === undefined) throw invalidCursor();
+    return position;
+  }
+}
+
+function invalidCursor(): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", "The cursor is not valid for this list. Start again without a cursor", {
+    mayHaveReached: false,
+  });
+}
+
+function boundTo({ principal, endpoint: view, method }: GatewayExchange): string {
+  return JSON.stringify(["cursor", principalKey(principal), viewKey(view), method]);
 }

@@ -1,22 +1,20 @@
 import type { Client } from "../../client/client.ts";
-import { newestResult } from "../../client/newest-form.ts";
+import { newestCapabilities, newestResult, unstatedLifetimeMs } from "../../client/newest-form.ts";
 import { readPages, usableItems } from "../../client/conversation/lists.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
-import { SILENT, type Logger } from "../../text/logger.ts";
+import { type Logger, SILENT } from "../../text/logger.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
-import { VERSION_META } from "../../protocol/meta.ts";
-import type { ParamHeader } from "../../protocol/param-headers.ts";
+import { META, VERSION_META } from "../../protocol/meta.ts";
+import { type ParamHeader, paramHeadersOf } from "../../protocol/param-headers.ts";
 import type { LastList } from "../../host/definitions/last-lists.ts";
 import type { ListHashes, Pins } from "../../host/definitions/pins.ts";
-import { Freshness } from "./freshness.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
-import { offeredTools, type OfferedTools } from "./offered-tools.ts";
-import { outwardItem, type Naming } from "../names/outward.ts";
-import { natureOf } from "./server-nature.ts";
+import { type Naming, outwardItem } from "../names/outward.ts";
 import { isSearched, WITH_SEARCHED } from "../../protocol/shown-tools.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { listedTarget, nameOf } from "../access/narrowed.ts";
 import type { AccessTarget } from "../../host/directory/access-target.ts";
+import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
 
 /** One list of one server with all its pages. */
 export interface KnownList {
@@ -39,7 +37,7 @@ export interface KnownList {
 
 const NO_HEADERS: KnownList["headers"] = new Map();
 
-export interface ListReadingOptions extends Naming {
+interface ListReadingOptions extends Naming {
   logger: Logger;
   pins: Pins;
   /** Whether it is the list for all, not one for certain capabilities or one caller. */
@@ -119,4 +117,130 @@ function offeredItems(
 export function versionIn({ _meta }: Pick<Result, "_meta">): string | undefined {
   const version = _meta?.[VERSION_META];
   return typeof version === "string" ? version : undefined;
+}
+
+export type CacheScope = "public" | "private";
+
+/** The age, lifetime and scope of a list. */
+export class Freshness {
+  readonly #readAt: number;
+  readonly #isTold: boolean;
+  readonly #believedMs: number;
+  /** The shortest of all its pages. */
+  #ttlMs = Infinity;
+  #scope: CacheScope = "public";
+  #isOutdated = false;
+
+  constructor({ isTold, believedMs, ageMs = 0 }: { isTold: boolean; believedMs: number; ageMs?: number }) {
+    this.#readAt = performance.now() - ageMs;
+    this.#isTold = isTold;
+    this.#believedMs = believedMs;
+  }
+
+  /** For a list that the server does not have: it does not limit the lifetime of others. */
+  static ofNothing(): Freshness {
+    return new Freshness({ isTold: true, believedMs: 0 });
+  }
+
+  /** For a list that was read at an earlier time: the server may list something else now. */
+  static ofEarlier(ageMs: number): Freshness {
+    const freshness = new Freshness({ isTold: false, believedMs: 0, ageMs });
+    freshness.expire();
+    return freshness;
+  }
+
+  /** Adds one page of the list. */
+  add({ ttlMs, cacheScope }: Result): void {
+    this.#ttlMs = Math.min(this.#ttlMs, typeof ttlMs === "number" && ttlMs > 0 ? ttlMs : 0);
+    if (cacheScope !== "public") this.#scope = "private";
+  }
+
+  get scope(): CacheScope {
+    return this.#scope;
+  }
+
+  get ageMs(): number {
+    return performance.now() - this.#readAt;
+  }
+
+  /** How long callers may still keep the list. */
+  get remainingMs(): number {
+    return this.#isOutdated ? 0 : Math.max(0, this.#ttlMs - this.ageMs);
+  }
+
+  /** Whether the server reported a change or was restarted. */
+  get isOutdated(): boolean {
+    return this.#isOutdated;
+  }
+
+  /**
+   * Whether it can be shown without asking the server. A server that reports changes is asked again only after a
+   * report.
+   */
+  get isFresh(): boolean {
+    if (this.#isOutdated) return false;
+    if (this.#ttlMs > 0) return this.remainingMs > 0;
+    return this.#isTold || this.ageMs < this.#believedMs;
+  }
+
+  expire(): void {
+    this.#isOutdated = true;
+  }
+}
+
+interface OfferedTools {
+  tools: Params[];
+  /** Only tools that have any. */
+  headers: Map<string, readonly ParamHeader[]>;
+}
+
+/** The tools that can be offered to callers: one for each name, without those whose header annotations are invalid. */
+export function offeredTools(all: readonly Params[], onLeftOut: (name: string, reason: string) => void): OfferedTools {
+  const headers = new Map<string, readonly ParamHeader[]>();
+  const names = new Set<string>();
+  const tools = all.filter((tool) => {
+    const { name } = tool;
+    if (typeof name !== "string") return false;
+    const asked = paramHeadersOf(tool["inputSchema"]);
+    if (!asked.ok) {
+      onLeftOut(name, asked.reason);
+      return false;
+    }
+    if (names.has(name)) {
+      onLeftOut(name, "another one has the same name");
+      return false;
+    }
+    names.add(name);
+    if (asked.headers.length > 0) headers.set(name, asked.headers);
+    return true;
+  });
+  return { tools, headers };
+}
+
+/** What a server declared when it was connected. */
+export type ServerNature = Pick<Client, "era" | "serverInfo" | "instructions"> & {
+  /** In the form of the newest revision. */
+  capabilities: ServerCapabilities;
+  /** How long a list is used if the server neither said how long it stays valid nor reports its changes. */
+  believedMs: number;
+};
+
+/** A server that was not asked may offer anything. */
+const EVERYTHING: ServerCapabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
+
+export function natureOf(client: Client): ServerNature {
+  const { era, serverInfo, instructions } = client;
+  const capabilities = newestCapabilities(client) ?? EVERYTHING;
+  return { era, serverInfo, instructions, capabilities, believedMs: unstatedLifetimeMs(client) };
+}
+
+/** What is known of a server, with its own answer to `server/discover`. */
+export function discoveredNature(known: ServerNature, { _meta, instructions, capabilities }: Result): ServerNature {
+  const info = _meta?.[META.serverInfo];
+  return {
+    ...known,
+    serverInfo: isRecord(info) ? (info as Implementation) : known.serverInfo,
+    instructions: typeof instructions === "string" ? instructions : undefined,
+    capabilities: isRecord(capabilities) ? capabilities : known.capabilities,
+  };
 }
