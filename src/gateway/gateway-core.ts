@@ -26,22 +26,20 @@ import type { Views } from "./requests/views.ts";
 import { hostStages } from "./stages/stages.ts";
 import { ownerKey, type Principal } from "../server/core/principal.ts";
 import { type AggregateOptions, Cursors } from "./lists/merged-lists.ts";
-import type { CallRunner, UpstreamCall } from "./upstream/call-runner.ts";
-import { tellWaiting } from "./upstream/upstream-reports.ts";
+import { type CallRunner, tellWaiting, type UpstreamCall } from "./upstream/upstream-call.ts";
 import { Catalogs } from "./lists/catalogs.ts";
 import { changeOf, type ListKind } from "../protocol/list-kinds.ts";
 import { type KnownList, versionIn } from "./lists/list-reader.ts";
 import { ListedThings } from "./lists/listed-things.ts";
 import { SeenVersions } from "./calls/seen-versions.ts";
 import { ServersListening } from "./changes/listening.ts";
-import type { Own } from "./names/names.ts";
+import type { NamedThing, Own } from "./names/names.ts";
 import { listedTarget, nameOf } from "./access/narrowed.ts";
 import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfResources, offerOfSet } from "./lists/offer.ts";
 import { OwnerChanges } from "./changes/owner-changes.ts";
 import { PassedLists } from "./lists/own-lists.ts";
 import { type AccessRules, PrincipalAccess } from "./access/principal-access.ts";
 import type { Seal } from "../server/core/seal.ts";
-import type { NamedThing } from "./names/target.ts";
 import { within } from "../async/within.ts";
 
 /** `decide` narrows who may see and use what, beside the host's policy; it is read each time. */

@@ -1,4 +1,4 @@
-import { apiTarget, callsOthers, type AccessTarget } from "../../host/directory/access-target.ts";
+import { type AccessTarget, apiTarget, callsOthers } from "../../host/directory/access-target.ts";
 import type { ListHashes } from "../../host/definitions/pins.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
@@ -7,7 +7,7 @@ import type { ListKind } from "../../protocol/list-kinds.ts";
 import { CALL_TOOL } from "../../protocol/meta.ts";
 import { isSearching } from "../../protocol/shown-tools.ts";
 import type { PrincipalAccess } from "./principal-access.ts";
-import type { ThingKind } from "../names/target.ts";
+import type { ThingKind } from "../names/names.ts";
 
 const THINGS: Record<ListKind, { kind: ThingKind; member: string }> = {
   tools: { kind: "tool", member: "name" },

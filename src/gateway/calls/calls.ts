@@ -1,5 +1,5 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
-import { SILENT, type Logger } from "../../text/logger.ts";
+import { type Logger, SILENT } from "../../text/logger.ts";
 import { isInteractive } from "../../protocol/methods.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { hasLogLevelOfConnection } from "../../client/newest-form.ts";
@@ -10,22 +10,39 @@ import { ByteBudget } from "../../server/core/byte-budget.ts";
 import { DEFAULT_LIMITS } from "../operation/limits.ts";
 import type { Caller } from "../../server/core/core.ts";
 import type { Principal } from "../../server/core/principal.ts";
-import type { CallRunner, ConnectionOwner, UpstreamCall } from "../upstream/call-runner.ts";
-import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
-import type { Work } from "./parked-call.ts";
-import { ParkedCalls, type ParkedLimits } from "./parked-calls.ts";
+import {
+  type CallRunner,
+  canonicalError,
+  canonicalResult,
+  type ConnectionOwner,
+  hasTasks,
+  mayBecomeTask,
+  missingCapabilities,
+  paramsFor,
+  type PreparedCall,
+  reportsTo,
+  tellWaiting,
+  toolCall,
+  toolFailure,
+  type UpstreamCall,
+} from "../upstream/upstream-call.ts";
+import { runForLegacyCaller, untilVisited } from "./ask-caller.ts";
+import { ParkedCalls, type ParkedLimits, type Work } from "./parked-calls.ts";
 import { passThrough } from "./pass-through.ts";
-import { hasTasks, mayBecomeTask, paramsFor, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
-import { bindingOf, invalidState, RequestStates, type RequestState } from "./request-state.ts";
+import { bindingOf, invalidState, type RequestState, RequestStates } from "./request-state.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { TasksOfCallers } from "../tasks/tasks-of-callers.ts";
-import { canonicalError, canonicalResult, missingCapabilities, toolFailure } from "../upstream/upstream-answer.ts";
-import { canBeAsked, capabilitiesFor, capabilitiesForModern, knowsTasks } from "../upstream/upstream-capabilities.ts";
-import { UpstreamLeases, type LeaseFor, type UpstreamLease } from "../upstream/upstream-leases.ts";
-import { ConnectionLogLevels } from "../upstream/upstream-logs.ts";
-import { reportsTo, tellWaiting } from "../upstream/upstream-reports.ts";
-import { untilVisited } from "./visits.ts";
+import {
+  canBeAsked,
+  capabilitiesFor,
+  capabilitiesForModern,
+  ConnectionLogLevels,
+  knowsTasks,
+  type LeaseFor,
+  type UpstreamLease,
+  UpstreamLeases,
+} from "../upstream/upstream-leases.ts";
 
 export interface CallLimits extends ParkedLimits {
   /** Calls of one owner that run at the same time: 512. */

@@ -4,10 +4,8 @@ import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
-import type { PreparedCall } from "../upstream/prepared-call.ts";
+import { canonicalResult, declaring, type PreparedCall, reportsTo } from "../upstream/upstream-call.ts";
 import { bindingOf, invalidState, type RequestState, type RequestStates } from "./request-state.ts";
-import { canonicalResult } from "../upstream/upstream-answer.ts";
-import { declaring, reportsTo } from "../upstream/upstream-reports.ts";
 
 interface PassOptions {
   /** The state that the caller sent back from the round before. */

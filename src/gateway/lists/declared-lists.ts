@@ -8,13 +8,13 @@ import {
   capabilitiesFor,
   capabilitiesForModern,
   legacyCapabilities,
-} from "../upstream/upstream-capabilities.ts";
+  refusing,
+} from "../upstream/upstream-leases.ts";
 import type { Client } from "../../client/client.ts";
 import { changeIn } from "../../client/changes/feed.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { Host } from "../../host/host.ts";
 import { sha256 } from "../../text/digest.ts";
-import { refusing } from "../upstream/upstream-leases.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
 
 /** The capabilities that are declared to a server when its lists are read. */

@@ -1,3 +1,10 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Params } from "../../protocol/json-rpc.ts";
+import { targetKind } from "../../protocol/methods.ts";
+import type { ShownTools } from "../../protocol/shown-tools.ts";
+import type { View } from "./view.ts";
+
 /**
  * Names on the endpoint of all servers: `<prefix>__<name>` for tools and prompts, where the prefix is the server's id
  * or the `prefix` of its entry; `<server>+<uri>` for resources. Ids and prefixes contain neither mark, so the first
@@ -37,4 +44,98 @@ export function resolveFullUri(text: string, isServer: (id: string) => boolean):
 function prefixOf(text: string, mark: string): string | undefined {
   const end = text.indexOf(mark);
   return end <= 0 ? undefined : text.slice(0, end);
+}
+
+export type ThingKind = "tool" | "prompt" | "resource";
+
+/** The thing that a request names, in the names of its server. */
+export interface NamedThing {
+  server: string;
+  kind: ThingKind;
+  /** Its name or URI. */
+  name: string;
+  /** The name that the caller used. */
+  given: string;
+  /** The parameters in the names of that server. */
+  params: Params;
+  /** Why the request is refused if the caller may use the thing; a caller that may not is answered as if it did not exist. */
+  refusal?: NexusError | undefined;
+  /** For a tool of an API that finds or describes others: what the caller may know of. */
+  shown?: ShownTools | undefined;
+}
+
+/** A name that no server of the endpoint has. */
+export interface UnknownThing {
+  server: undefined;
+  kind: ThingKind;
+  given: string;
+}
+
+/** The server, and its own name, of what has this name at an endpoint of several servers. */
+type Resolve = (kind: ThingKind, given: string) => Own | undefined;
+
+/** What a request names; undefined for methods that name nothing. Throws where the name is no text. */
+export function thingIn(
+  method: string,
+  params: Params,
+  view: View,
+  resolve: Resolve,
+): NamedThing | UnknownThing | undefined {
+  switch (targetKind(method)) {
+    case "tool":
+      return found("tool", params, "name", { view, resolve });
+    case "prompt":
+      return found("prompt", params, "name", { view, resolve });
+    case "resource":
+      return found("resource", params, "uri", { view, resolve });
+    case "completion":
+      return completed(params, { view, resolve });
+    case "server":
+    case "subscription":
+    case "task":
+    case "method":
+      return undefined;
+  }
+}
+
+interface Place {
+  view: View;
+  resolve: Resolve;
+}
+
+/** The name is inside `ref`. */
+function completed(params: Params, place: Place): NamedThing | UnknownThing {
+  const { ref } = params;
+  const kind = isRecord(ref) ? REFERENCES.get(ref["type"]) : undefined;
+  if (!isRecord(ref) || !kind) throw invalid(`"ref" is not a prompt or a resource`);
+  const target = found(kind, ref, kind === "prompt" ? "name" : "uri", place);
+  if (target.server === undefined) return target;
+  return { ...target, params: target.params === ref ? params : { ...params, ref: target.params } };
+}
+
+const REFERENCES = new Map<unknown, "prompt" | "resource">([
+  ["ref/prompt", "prompt"],
+  ["ref/resource", "resource"],
+]);
+
+function found(
+  kind: ThingKind,
+  params: Params,
+  member: "name" | "uri",
+  { view, resolve }: Place,
+): NamedThing | UnknownThing {
+  const given = params[member];
+  if (typeof given !== "string") throw invalid(`"${member}" must be a string`);
+  if (view.kind === "one") return { server: view.server, kind, name: given, given, params };
+  const own = resolve(kind, given);
+  if (!own) return { server: undefined, kind, given };
+  return { server: own.server, kind, name: own.own, given, params: { ...params, [member]: own.own } };
+}
+
+function invalid(message: string): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", message, { mayHaveReached: false });
+}
+
+export function unknownMethod(method: string): NexusError {
+  return new NexusError("CAPABILITY_MISSING", `Method not found: ${method}`, { method, mayHaveReached: false });
 }

@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { wayTarget, type AccessTarget } from "../../host/directory/access-target.ts";
+import { type AccessTarget, wayTarget } from "../../host/directory/access-target.ts";
 import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
@@ -7,7 +7,7 @@ import { CALL_TOOL, DESCRIBE_TOOL, SEARCHING_TOOLS } from "../../protocol/meta.t
 import type { ShownTool, ShownTools } from "../../protocol/shown-tools.ts";
 import type { Catalogs } from "../lists/catalogs.ts";
 import type { ListedThings } from "../lists/listed-things.ts";
-import type { NamedThing } from "../names/target.ts";
+import type { NamedThing } from "../names/names.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import type { GatewayRequest } from "./request.ts";
 import type { Selection } from "./selection.ts";

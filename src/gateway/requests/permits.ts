@@ -1,20 +1,20 @@
 import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import {
+  type AccessTarget,
   calledWith,
   decidedAs,
   requestTarget,
   withoutDenied,
-  type AccessTarget,
 } from "../../host/directory/access-target.ts";
 import type { Decision } from "../../host/directory/policy.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/json-rpc.ts";
 import { SEARCHING_TOOLS } from "../../protocol/meta.ts";
 import type { Principal } from "../../server/core/principal.ts";
-import type { CallRunner, UpstreamCall } from "../upstream/call-runner.ts";
+import type { CallRunner, UpstreamCall } from "../upstream/upstream-call.ts";
 import type { ListedThings } from "../lists/listed-things.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
-import { unknownMethod, type NamedThing } from "../names/target.ts";
+import { type NamedThing, unknownMethod } from "../names/names.ts";
 import type { GatewayRequest, Next } from "./request.ts";
 import type { Selection } from "./selection.ts";
 

@@ -3,11 +3,11 @@ import type { Result } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import { isOneHop, listRequestedBy } from "../../protocol/methods.ts";
 import type { Exchange } from "../../server/core/core.ts";
-import { thingIn, unknownMethod, type NamedThing } from "../names/target.ts";
+import { type NamedThing, thingIn, unknownMethod } from "../names/names.ts";
 import type { View } from "../names/view.ts";
 import { findGatewayUri } from "../operation/gateway-resources.ts";
 import type { Outcome } from "../operation/audit.ts";
-import type { UpstreamCall } from "../upstream/call-runner.ts";
+import type { UpstreamCall } from "../upstream/upstream-call.ts";
 import type { Selection } from "./selection.ts";
 
 /** A request as its edge hands it over. What is found out about it stays with it. */

@@ -8,11 +8,18 @@ import type { Logger } from "../../text/logger.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import { AggregateLists, type AggregateOptions } from "../lists/merged-lists.ts";
 import type { ListedThings } from "../lists/listed-things.ts";
-import { fullName, type Own, resolveFullName, resolveFullUri } from "../names/names.ts";
-import type { NamedThing, ThingKind, UnknownThing } from "../names/target.ts";
+import {
+  fullName,
+  type NamedThing,
+  type Own,
+  resolveFullName,
+  resolveFullUri,
+  type ThingKind,
+  type UnknownThing,
+} from "../names/names.ts";
 import type { GatewayExchange, View } from "../names/view.ts";
 import type { CompiledSet } from "../sets/compiled-set.ts";
-import type { CallRunner } from "../upstream/call-runner.ts";
+import type { CallRunner } from "../upstream/upstream-call.ts";
 import { Permits } from "./permits.ts";
 
 /** What the selections of a core share. */

@@ -1,11 +1,11 @@
 import { unknownName } from "../../host/directory/unknown-name.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
-import type { NamedThing } from "../names/target.ts";
+import type { NamedThing } from "../names/names.ts";
 import type { GatewayResources } from "../operation/gateway-resources.ts";
 import type { CalledTools } from "../requests/called-tools.ts";
 import type { GatewayRequest, Next, ResolvedRequest, Stage } from "../requests/request.ts";
 import type { Selection } from "../requests/selection.ts";
-import type { CallRunner } from "../upstream/call-runner.ts";
+import type { CallRunner } from "../upstream/upstream-call.ts";
 
 export interface DecideOptions {
   calls: Pick<CallRunner, "findTask">;

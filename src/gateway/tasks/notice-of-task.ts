@@ -3,7 +3,7 @@ import { Cancellation } from "../../async/cancellation.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import { LATEST } from "../../protocol/revisions.ts";
 import type { GatewayExchange, GatewayListenRequest } from "../names/view.ts";
-import type { CallRunner } from "../upstream/call-runner.ts";
+import type { CallRunner } from "../upstream/upstream-call.ts";
 import { outwardResult } from "../names/outward.ts";
 import { renamed } from "../names/renamed.ts";
 

@@ -1,20 +1,29 @@
-import type { Started } from "../../client/tasks.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import type { Started, Task } from "../../client/tasks.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { isForwarded } from "../../protocol/methods.ts";
 import type { GatewayExchange } from "../names/view.ts";
-import type { Principal } from "../../server/core/principal.ts";
-import type { PreparedCall } from "../upstream/prepared-call.ts";
+import { ownerKey, type Principal, principalKey } from "../../server/core/principal.ts";
+import {
+  canonicalResult,
+  capabilityMissing,
+  declaring,
+  type PreparedCall,
+  traceFor,
+} from "../upstream/upstream-call.ts";
 import type { Seal } from "../../server/core/seal.ts";
-import { TaskConnections, type TaskConnection, type TaskLimits } from "./task-connections.ts";
-import { belongsTo, TaskIds, taskIdIn, unknownTask, withTaskId, type TaskPlace } from "../names/task-ids.ts";
-import { canonicalResult, capabilityMissing } from "../upstream/upstream-answer.ts";
-import { capabilitiesFor, knowsTasks } from "../upstream/upstream-capabilities.ts";
-import type { UpstreamLeases } from "../upstream/upstream-leases.ts";
+import { belongsTo, taskIdIn, TaskIds, type TaskPlace, unknownTask, withTaskId } from "../names/task-ids.ts";
+import { capabilitiesFor, knowsTasks, type UpstreamLease, type UpstreamLeases } from "../upstream/upstream-leases.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
-import { declaring, traceFor } from "../upstream/upstream-reports.ts";
+import type { Client } from "../../client/client.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
+import { ExpiringMap } from "../../async/expiring-map.ts";
+import type { CancelSignal } from "../../async/cancellation.ts";
+import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
+import { ParkedQuestions } from "../upstream/parked-questions.ts";
 
 const OVER: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 
@@ -122,4 +131,259 @@ function unknownMethod(method: string): NexusError {
     rpc: { code: METHOD_NOT_FOUND, message },
     mayHaveReached: false,
   });
+}
+
+interface TaskLimits {
+  /** Connections that are kept for tasks: 256. */
+  tasks: number;
+  /** How long they are kept after the last request about the task: ten minutes. */
+  parkedMs: number;
+  gatherMs: number;
+  /** The part of the connections that one principal may use while others compete, from 0 to 1. */
+  share?: number | undefined;
+}
+
+/** The connection for requests about a task. */
+interface TaskConnection {
+  client: Client;
+  /** Only for a server of 2025-11-25. */
+  legacy: LegacyTask | undefined;
+}
+
+interface Kept extends TaskConnection {
+  owner: string;
+  share: Share;
+  release: () => void;
+}
+
+/** Keeps the connections of tasks: a process ends when nobody uses it, and its tasks end with it. */
+class TaskConnections {
+  readonly #leases: UpstreamLeases;
+  readonly #limits: TaskLimits;
+  readonly #kept: ExpiringMap<Kept>;
+  readonly #shares: FairShares;
+
+  constructor(leases: UpstreamLeases, limits: TaskLimits) {
+    this.#leases = leases;
+    this.#limits = limits;
+    this.#kept = new ExpiringMap<Kept>(limits.parkedMs, (kept) => this.#letGo(kept));
+    this.#shares = new FairShares(limits.tasks, limits);
+  }
+
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  /** Runs `ask` on the connection on which the task was created, if it is kept, or on another one of the same owner. */
+  async with<T>(
+    place: TaskPlace,
+    exchange: GatewayExchange,
+    ask: (connection: TaskConnection) => Promise<T>,
+  ): Promise<T> {
+    const key = keyOf(place, exchange);
+    const kept = this.#kept.get(key);
+    if (kept && !kept.client.lost) {
+      this.#kept.set(key, kept);
+      return ask(kept);
+    }
+    this.drop(place, exchange);
+    const { principal, caller, signal } = exchange;
+    const wanted = { principal, owner: caller.owner, capabilities: capabilitiesFor(caller), signal };
+    const lease = await this.#leases.take(place.server, wanted);
+    try {
+      return await ask(this.keep(place, { exchange, lease }));
+    } finally {
+      lease.release();
+    }
+  }
+
+  /** Not needed for modern servers over HTTP: they keep tasks without a connection. */
+  keep(place: TaskPlace, { exchange, lease }: { exchange: GatewayExchange; lease: UpstreamLease }): TaskConnection {
+    const { client } = lease;
+    if (client.era === "modern" && client.pid === undefined) return { client, legacy: undefined };
+    // The same task can be kept twice: the server may reuse an id, or two requests may come after a lost connection.
+    this.drop(place, exchange);
+    const { caller, principal } = exchange;
+    const legacy = this.#legacyTask(place, client, exchange);
+    const share = this.#shares.of(principalKey(principal));
+    const hasRoom = this.#shares.makeRoom(share, (loser) =>
+      this.#letGo(this.#kept.takeOldest((one) => one.share === loser)),
+    );
+    if (!hasRoom) return { client, legacy };
+    this.#shares.take(share);
+    const kept = { client, legacy, owner: caller.owner, share, release: lease.keep() };
+    this.#kept.set(keyOf(place, exchange), kept);
+    return kept;
+  }
+
+  /** Call this when the task has ended. */
+  drop(place: TaskPlace, exchange: GatewayExchange): void {
+    this.#letGo(this.#kept.take(keyOf(place, exchange)));
+  }
+
+  release(owner: string): void {
+    for (const kept of this.#kept.takeAll((one) => one.owner === owner)) this.#letGo(kept);
+  }
+
+  close(): void {
+    for (const kept of this.#kept.takeAll()) this.#letGo(kept);
+  }
+
+  /** False if there was none. */
+  #letGo(kept: Kept | undefined): boolean {
+    if (!kept) return false;
+    kept.legacy?.close();
+    kept.release();
+    this.#shares.give(kept.share);
+    return true;
+  }
+
+  #legacyTask({ taskId }: TaskPlace, client: Client, { caller }: GatewayExchange): LegacyTask | undefined {
+    if (client.era === "modern") return undefined;
+    const { gatherMs } = this.#limits;
+    return new LegacyTask({ client, taskId, capabilities: capabilitiesFor(caller), gatherMs });
+  }
+}
+
+function keyOf({ server, taskId }: TaskPlace, { principal }: GatewayExchange): string {
+  return ownerKey(principal, JSON.stringify([server, taskId]));
+}
+
+/** How long to wait for the question of a task that is in the state `input_required`. */
+const QUESTION_MS = 1_000;
+
+interface LegacyTaskOptions {
+  client: Client;
+  taskId: string;
+  capabilities: ClientCapabilities;
+  gatherMs: number;
+}
+
+/** A task of 2025-11-25, presented as a task of the 2026 extension. */
+export class LegacyTask {
+  readonly #client: Client;
+  readonly #taskId: string;
+  readonly #options: LegacyTaskOptions;
+  readonly #questions = new ParkedQuestions(() => this.#onAsked());
+  readonly #ending = new AbortController();
+  /** `tasks/result`, which answers when the task has ended and asks questions until then. */
+  #result: Promise<Outcome> | undefined;
+  #onAsked: () => void = () => {};
+
+  constructor(options: LegacyTaskOptions) {
+    this.#options = options;
+    this.#client = options.client;
+    this.#taskId = options.taskId;
+  }
+
+  async get(signal: CancelSignal): Promise<Result> {
+    const task = await this.#client.tasks.get(this.#taskId, { signal });
+    const {
+      result: _result,
+      error: _error,
+      inputRequests: _requests,
+      ...outline
+    } = withoutReservedMeta<Task & { _meta?: unknown }>(task);
+    switch (task.status) {
+      case "working":
+      case "cancelled":
+        return complete(outline);
+      case "input_required":
+        return complete(await this.#withQuestions(outline, signal));
+      case "completed":
+      case "failed":
+        // A tool error is a failed task in 2025-11-25 and a completed task in the extension.
+        return complete({ ...outline, ...(await unlessAborted(this.#outcome(), signal)) });
+    }
+  }
+
+  update(responses: unknown): Result {
+    this.#questions.answer(responses);
+    return complete({});
+  }
+
+  async cancel(signal: CancelSignal): Promise<Result> {
+    try {
+      await this.#client.tasks.cancel(this.#taskId, { signal });
+    } catch (error) {
+      if (asNexusError(error).code !== "SERVER_ERROR") throw error;
+      // A finished task cannot be cancelled at the server, which is no error here; an unknown task is an error.
+      await this.#client.tasks.get(this.#taskId, { signal }).catch(() => {
+        throw unknownTask();
+      });
+    }
+    return complete({});
+  }
+
+  /** Stops asking about the task; the task itself continues. */
+  close(): void {
+    this.#questions.refuse();
+    const error = new NexusError("CANCELLED", "The client no longer polls the task");
+    // The refusals must be sent before the cancellation.
+    queueMicrotask(() => process.nextTick(() => this.#ending.abort(error)));
+  }
+
+  #outcome(): Promise<Outcome> {
+    if (this.#result) return this.#result;
+    const result = this.#waitForResult();
+    this.#result = result;
+    // A broken connection says nothing about the task: the next request asks again.
+    result.catch(() => (this.#result = undefined));
+    return result;
+  }
+
+  async #waitForResult(): Promise<Outcome> {
+    const { capabilities } = this.#options;
+    try {
+      const result = await this.#client.request(
+        "tasks/result",
+        { taskId: this.#taskId },
+        {
+          signal: this.#ending.signal,
+          timeoutMs: Infinity,
+          totalTimeoutMs: Infinity,
+          input: { capabilities, handle: (question, { signal }) => this.#questions.ask(question, signal) },
+        },
+      );
+      return { status: "completed", result: withoutReservedMeta(result) };
+    } catch (thrown) {
+      const { rpc } = asNexusError(thrown).details;
+      if (!rpc) throw thrown;
+      return { status: "failed", error: rpc };
+    }
+  }
+
+  /**
+   * A task that needs input is useless to the caller without its questions; until they are known, it is reported as
+   * working.
+   */
+  async #withQuestions(outline: Task, signal: CancelSignal): Promise<Task> {
+    const outcome = this.#outcome();
+    if (this.#questions.size === 0) {
+      let timer: NodeJS.Timeout | undefined;
+      const asked = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, QUESTION_MS);
+        this.#onAsked = () => {
+          clearTimeout(timer);
+          timer = setTimeout(resolve, this.#options.gatherMs);
+        };
+      });
+      try {
+        await unlessAborted(Promise.race([asked, outcome]), signal);
+      } finally {
+        clearTimeout(timer);
+        this.#onAsked = () => {};
+      }
+    }
+    if (this.#questions.size === 0) return { ...outline, status: "working" };
+    return { ...outline, inputRequests: this.#questions.requests() };
+  }
+}
+
+type Outcome =
+  | { status: "completed"; result: Result }
+  | { status: "failed"; error: { code: number; message: string; data?: unknown } };
+
+function complete(members: Record<string, unknown>): Result {
+  return { resultType: "complete", ...members };
 }

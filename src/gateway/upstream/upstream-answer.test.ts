@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Caller } from "../../server/core/core.ts";
-import { canonicalError, canonicalResult } from "./upstream-answer.ts";
+import { canonicalError, canonicalResult } from "./upstream-call.ts";
 
 const MODERN = { era: "modern", version: "2026-07-28" } as Caller;
 const LEGACY = { era: "legacy", version: "2025-11-25" } as Caller;

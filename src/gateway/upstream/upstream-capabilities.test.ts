@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { capabilitiesFor, legacyCapabilities, NO_CAPABILITIES } from "./upstream-capabilities.ts";
+import { capabilitiesFor, legacyCapabilities, NO_CAPABILITIES } from "./upstream-leases.ts";
 
 const ask = () => Promise.resolve({});
 const modern = { era: "modern", owner: "o", ask: undefined } as const;

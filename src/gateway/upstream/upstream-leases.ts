@@ -1,16 +1,18 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import type { Host } from "../../host/host.ts";
 import type { Lease, LeaseRequest } from "../../host/servers/lease.ts";
 import { isConnected } from "../../host/servers/server-state.ts";
-import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import { type ClientCapabilities, isLoudEnough, type LogLevel } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { declaredText } from "../../server/core/declared-text.ts";
-import { ownerKey, principalKey, type Principal } from "../../server/core/principal.ts";
-import { legacyCapabilities, NO_CAPABILITIES } from "./upstream-capabilities.ts";
+import { ownerKey, type Principal, principalKey } from "../../server/core/principal.ts";
+import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import type { Caller } from "../../server/core/core.ts";
+import type { Logger } from "../../text/logger.ts";
 
 /** The caller for which a connection is wanted. */
 export interface LeaseFor {
@@ -180,4 +182,92 @@ export function refusing(capabilities: ClientCapabilities): InputProvider {
       throw new NexusError(code, `The server sent ${method} outside a call`);
     },
   };
+}
+
+/** The properties of a caller that select the connection of its calls. */
+export type CallerOutline = Pick<Caller, "era" | "owner" | "capabilities" | "ask">;
+
+/** Calls without capabilities share their owner's plain connection. */
+export const NO_CAPABILITIES: ClientCapabilities = {};
+
+/**
+ * The capabilities that a server may use with this caller: those it declared, without what concerns only the caller and
+ * the gateway. The members are sorted, so that callers with equal capabilities share a connection.
+ */
+export function capabilitiesFor({ era, capabilities, ask }: CallerOutline): ClientCapabilities {
+  const members = Object.keys(capabilities);
+  if (members.length === 0) return NO_CAPABILITIES;
+  // A legacy caller without a stream cannot be asked, even if it declared the capability.
+  const canBeAsked = era === "modern" || ask !== undefined;
+  const passed: ClientCapabilities = {};
+  for (const member of members.sort()) {
+    const value = capabilities[member];
+    if (value === undefined) continue;
+    // Tasks of 2025-11-25 that run at the client are not offered to servers.
+    if (member === "tasks") continue;
+    if (!canBeAsked && ASKED.has(member)) continue;
+    // The caller's changes of roots do not reach this connection, so they are not announced.
+    passed[member] = member === "roots" ? {} : value;
+  }
+  return Object.keys(passed).length === 0 ? NO_CAPABILITIES : passed;
+}
+
+/**
+ * The same for a call to a modern server: a caller of 2025-11-25 that cannot be asked can still get an error with the
+ * URLs to visit.
+ */
+export function capabilitiesForModern(caller: CallerOutline, declared: ClientCapabilities): ClientCapabilities {
+  const { era, capabilities, ask } = caller;
+  if (era === "modern" || ask || capabilities.elicitation?.url === undefined) return declared;
+  return { ...declared, elicitation: { url: capabilities.elicitation.url } };
+}
+
+/** The capabilities for `initialize`: a legacy server does not know the tasks extension. */
+export function legacyCapabilities(capabilities: ClientCapabilities): ClientCapabilities {
+  const { extensions, ...others } = capabilities;
+  if (extensions?.[TASKS_EXTENSION] === undefined) return capabilities;
+  const { [TASKS_EXTENSION]: _tasks, ...rest } = extensions;
+  if (Object.keys(rest).length > 0) return { ...others, extensions: rest };
+  return Object.keys(others).length === 0 ? NO_CAPABILITIES : others;
+}
+
+const ASKED = new Set(["elicitation", "sampling", "roots"]);
+
+/** Whether a server can ask anything. */
+export function canBeAsked({ elicitation, sampling, roots }: ClientCapabilities): boolean {
+  return elicitation !== undefined || sampling !== undefined || roots !== undefined;
+}
+
+export function knowsTasks({ extensions }: ClientCapabilities): boolean {
+  return extensions?.[TASKS_EXTENSION] !== undefined;
+}
+
+/** How long a call waits until its server has accepted the log level. */
+const PATIENCE_MS = 2_000;
+
+/**
+ * Sets the log level of connections that have one level for all calls: the lowest that any call has wanted so far. A
+ * call then receives only the messages at or above its own level.
+ */
+export class ConnectionLogLevels {
+  readonly #told = new WeakMap<Client, { level: LogLevel; done: Promise<void> }>();
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Resolves when the level is set. If the server rejects it, the call runs anyway. */
+  async ensure(client: Client, level: LogLevel): Promise<void> {
+    const told = this.#told.get(client);
+    if (told && isLoudEnough(level, told.level)) return told.done;
+    const done = client.setLogLevel(level, { timeoutMs: PATIENCE_MS }).catch((error: unknown) => {
+      // A server that refuses or does not answer would do so again, and every call would wait for it.
+      const { code } = asNexusError(error);
+      if (code !== "SERVER_ERROR" && code !== "TIMEOUT") this.#told.delete(client);
+      this.#logger.warn(`"${client.server}" rejected the log level ${level}: ${messageOf(error)}`);
+    });
+    this.#told.set(client, { level, done });
+    return done;
+  }
 }

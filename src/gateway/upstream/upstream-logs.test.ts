@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Client } from "../../client/client.ts";
 import { SILENT } from "../../text/logger.ts";
-import { NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import { type ErrorCode, NexusError } from "../../errors/nexus-error.ts";
 import type { LogLevel } from "../../protocol/mcp.ts";
-import { ConnectionLogLevels } from "./upstream-logs.ts";
+import { ConnectionLogLevels } from "./upstream-leases.ts";
 
 function serverThat(fails?: ErrorCode) {
   const asked: LogLevel[] = [];

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { UpstreamCall } from "./call-runner.ts";
-import { paramsFor } from "./prepared-call.ts";
+import { paramsFor, type UpstreamCall } from "./upstream-call.ts";
 import type { UpstreamLease } from "./upstream-leases.ts";
 
 const callerSeen = (tenant: string, id: string, isInProcess = true) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FinishedCalls, type Finished } from "./finished-calls.ts";
+import { type Finished, FinishedCalls } from "./parked-calls.ts";
 
 const call = (id: string, bytes: number, { owner = "me", principal = "somebody" } = {}): Finished => {
   return { id, owner, principal, bytes, taken: [] };

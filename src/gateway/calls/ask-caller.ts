@@ -2,16 +2,31 @@ import { randomUUID } from "node:crypto";
 import type { Client } from "../../client/client.ts";
 import type { InputContext, InputProvider } from "../../client/conversation/input.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import type { Notification, Params } from "../../protocol/json-rpc.ts";
+import type { Notification, Params, Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, InputRequest, InputResult, Question } from "../../protocol/mcp.ts";
 import { URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
-import type { PreparedCall } from "../upstream/prepared-call.ts";
+import {
+  canonicalResult,
+  declaring,
+  hasTasks,
+  mayBecomeTask,
+  type PreparedCall,
+  reportsTo,
+  toolCall,
+} from "../upstream/upstream-call.ts";
+import type { CallOptions } from "../../client/conversation/call-scope.ts";
+import { isInteractive } from "../../protocol/methods.ts";
+import { canBeAsked } from "../upstream/upstream-leases.ts";
+import { abortSignalOf } from "../../async/cancellation.ts";
+import { urlQuestions } from "../../client/conversation/rounds.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { Work } from "./parked-calls.ts";
 
 /** Asks a legacy caller a server's questions on the stream of its call. */
-export class AskingCaller implements InputProvider {
+class AskingCaller implements InputProvider {
   readonly capabilities: ClientCapabilities;
   readonly #exchange: GatewayExchange;
   readonly #answerMs: number;
@@ -107,3 +122,61 @@ function isUnaskable(error: unknown): boolean {
 }
 
 const COMPLETE = "notifications/elicitation/complete";
+
+/** A legacy caller waits for its answer: it is asked on its stream, and tasks are followed by the gateway. */
+export async function runForLegacyCaller(call: PreparedCall, answerMs: number): Promise<Result> {
+  const { method, exchange, capabilities } = call;
+  const options = reportsTo(exchange);
+  options.signal = exchange.signal;
+  options.input = declaring(capabilities);
+  if (!isInteractive(method) || !canBeAsked(capabilities)) return await answer(call, options);
+  const asking = new AskingCaller(call, answerMs);
+  try {
+    const result = await answer(call, { ...options, input: asking });
+    asking.completed();
+    return result;
+  } finally {
+    asking.close();
+  }
+}
+
+async function answer(call: PreparedCall, options: CallOptions): Promise<Result> {
+  const { method, params, lease } = call;
+  const { client } = lease;
+  if (hasTasks(call) && (await mayBecomeTask(call))) {
+    return canonicalResult(client, method, await client.tasks.runCall(toolCall(call), options));
+  }
+  // A legacy server's error with URLs is passed on unchanged: callers of its revision know it.
+  const hasRounds = client.era === "modern" && isInteractive(method);
+  return canonicalResult(
+    client,
+    method,
+    await (hasRounds ? client.call(method, params, options) : client.request(method, params, options)),
+  );
+}
+
+/**
+ * Sends a request to a legacy server. A server of 2025-11-25 can refuse it until the user has visited a page. It has
+ * not run then: the caller is asked to visit the page, and the request is sent again.
+ */
+export function untilVisited({ server, method, params, capabilities, lease: { client } }: PreparedCall): Work {
+  return async (options) => {
+    for (;;) {
+      try {
+        return canonicalResult(client, method, await client.request(method, params, options));
+      } catch (error) {
+        const visits = error instanceof NexusError ? urlQuestions(error) : undefined;
+        if (!visits || !capabilities.elicitation?.url || options.signal.aborted) throw error;
+        const signal = abortSignalOf(options.signal);
+        const answers = Object.entries(visits).map(async ([key, visit]) =>
+          options.input.handle(visit as InputRequest, { server, key, signal }),
+        );
+        if ((await Promise.all(answers)).every((answer) => isRecord(answer) && answer["action"] === "accept")) continue;
+        throw new NexusError("INPUT_FAILED", `The user must open a page first: ${(error as NexusError).message}`, {
+          cause: error,
+          mayHaveReached: true,
+        });
+      }
+    }
+  };
+}

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ANYBODY } from "../../server/core/principal.ts";
 import { SILENT } from "../../text/logger.ts";
-import { AccessLog } from "./access-log.ts";
+import { AccessLog } from "./records.ts";
 
 test("a caller cannot fill the log with the name of a method or a tool", () => {
   const lines: string[] = [];
