@@ -1,9 +1,9 @@
 import type { Configuration } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { unableToRun } from "../../host/servers/unable-to-run.ts";
+import { unableToRun } from "../../host/servers/host-connection.ts";
 import { parseUrl } from "../../transport/http-sender.ts";
-import { toFailedFinding, FindingDraft, ok, type Finding } from "./check.ts";
+import { type Finding, FindingDraft, ok, toFailedFinding } from "./check.ts";
 
 /** The place of the entry, what it hides, and its problems. */
 export function configurationFinding(

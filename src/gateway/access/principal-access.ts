@@ -1,16 +1,16 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import {
+  type AccessTarget,
   calledTarget,
   decidedAs,
+  type RequestTarget,
+  ruledServer,
   serverTarget,
   setTarget,
   wayTarget,
-  type AccessTarget,
-  type RequestTarget,
 } from "../../host/directory/access-target.ts";
-import { ruledServer } from "../../host/directory/major-server.ts";
-import { stricter, type Decision, type Policy } from "../../host/directory/policy.ts";
+import { type Decision, type Policy, stricter } from "../../host/directory/policy.ts";
 import type { Pins } from "../../host/definitions/pins.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";

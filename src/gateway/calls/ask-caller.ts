@@ -7,7 +7,7 @@ import type { ClientCapabilities, InputRequest, InputResult, Question } from "..
 import { URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import { atLeast } from "../../protocol/revisions.ts";
 import type { GatewayExchange } from "../names/view.ts";
-import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/request-meta.ts";
 import {
   canonicalResult,
   declaring,

@@ -3,7 +3,7 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
-import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/request-meta.ts";
 import { canonicalResult, declaring, type PreparedCall, reportsTo } from "../upstream/upstream-call.ts";
 import { bindingOf, invalidState, type RequestState, type RequestStates } from "./request-state.ts";
 

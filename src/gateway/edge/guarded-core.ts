@@ -3,21 +3,21 @@ import type { Logger } from "../../text/logger.ts";
 import type { Request, Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Admission, Core, Listening, ListenRequest, Offer, RequestOrigin } from "../../server/core/core.ts";
-import { correlationOf } from "../../server/core/correlation.ts";
+import { correlationOf } from "../../server/core/request-meta.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import { Receipt } from "../../server/core/receipt.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { withCorrelation, type Allowance } from "../operation/allowance.ts";
+import { type Allowance, withCorrelation } from "../operation/allowance.ts";
 import type { AuditTrail } from "../operation/audit.ts";
 import type { CallGate } from "../operation/call-gate.ts";
 import { inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { Metrics } from "../operation/metrics.ts";
 import type { CallTracer } from "../operation/call-tracer.ts";
-import { EVERYTHING, viewKey, type View } from "../names/view.ts";
-import { GatewayRequest, RequestLabels, type EndpointExchange, type Next } from "../requests/request.ts";
+import { EVERYTHING, type View, viewKey } from "../names/view.ts";
+import { type EndpointExchange, GatewayRequest, type Next, RequestLabels } from "../requests/request.ts";
 import type { Views } from "../requests/views.ts";
-import { Records, type Ending, type RecordedRequest } from "../stages/records.ts";
+import { type Ending, type RecordedRequest, Records } from "../stages/records.ts";
 import { endpointStages } from "../stages/stages.ts";
 
 export interface GuardedCoreOptions {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
-import { majorServer, ruledServer, unpublishedMajor } from "../../host/directory/major-server.ts";
+import { majorServer, ruledServer, unpublishedMajor } from "../../host/directory/access-target.ts";
 import { retryLater } from "../../server/core/busy-error.ts";
 import { NO_ROOM } from "../../server/core/byte-budget.ts";
 import { HttpListener, type HttpListenerOptions } from "../../server/http/http-listener.ts";

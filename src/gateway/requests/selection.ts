@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { ruledServer, unpublishedMajor } from "../../host/directory/major-server.ts";
+import { ruledServer, unpublishedMajor } from "../../host/directory/access-target.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";

@@ -1,4 +1,4 @@
-import { newCorrelation } from "../../server/core/correlation.ts";
+import { newCorrelation } from "../../server/core/request-meta.ts";
 import { Cancellation } from "../../async/cancellation.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import { LATEST } from "../../protocol/revisions.ts";

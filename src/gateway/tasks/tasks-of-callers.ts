@@ -16,7 +16,7 @@ import {
 import type { Seal } from "../../server/core/seal.ts";
 import { belongsTo, taskIdIn, TaskIds, type TaskPlace, unknownTask, withTaskId } from "../names/task-ids.ts";
 import { capabilitiesFor, knowsTasks, type UpstreamLease, type UpstreamLeases } from "../upstream/upstream-leases.ts";
-import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/request-meta.ts";
 import type { Client } from "../../client/client.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";

@@ -3,7 +3,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { InputResult, Question } from "../../protocol/mcp.ts";
-import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
+import { withoutReservedMeta } from "../../server/core/request-meta.ts";
 
 interface PendingQuestion {
   question: Question;

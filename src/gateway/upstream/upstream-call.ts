@@ -25,12 +25,11 @@ import {
   TASKS_EXTENSION,
   URL_ELICITATION_REQUIRED,
 } from "../../protocol/meta.ts";
-import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
+import { childTrace, withoutReservedMeta } from "../../server/core/request-meta.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Caller } from "../../server/core/core.ts";
-import { childTrace } from "../../server/core/correlation.ts";
 import type { Client } from "../../client/client.ts";
 import { newestResult } from "../../client/newest-form.ts";
 import { atLeast } from "../../protocol/revisions.ts";

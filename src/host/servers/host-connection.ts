@@ -10,10 +10,9 @@ import { ping } from "./ping.ts";
 import type { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
 import { firstSituation, nextSituation, type ReportedState, type ServerSituation } from "./server-situation.ts";
-import { TRANSITIONS, type SupervisorEffect, type SupervisorEvent } from "./supervisor-machine.ts";
-import { unableToRun } from "./unable-to-run.ts";
+import { type SupervisorEffect, type SupervisorEvent, TRANSITIONS } from "./supervisor-machine.ts";
 
-export interface HostConnectionOptions {
+interface HostConnectionOptions {
   definition: () => ServerDefinition;
   pool: ConnectionPool;
   lists: ServerLists;
@@ -352,4 +351,25 @@ export class HostConnection {
     if (hopelessMs > 0) this.#tryAgainIn(hopelessMs);
     else this.open().catch(() => {});
   }
+}
+
+/** Why a server may not be started; undefined if it may. */
+export function unableToRun(definition: ServerDefinition, enabled = definition.enabled): NexusError | undefined {
+  const { id, problem, trusted, origin } = definition;
+  if (!enabled) {
+    return new NexusError("DENIED", `Server "${id}" is disabled`, {
+      server: id,
+      source: origin,
+      hint: `Enable it: nexus mcp enable ${id}`,
+      mayHaveReached: false,
+    });
+  }
+  if (problem) return problem;
+  if (trusted) return undefined;
+  return new NexusError("UNTRUSTED", `Server "${id}" is configured by a project that is not trusted`, {
+    server: id,
+    source: origin,
+    hint: "Review the file and trust it: nexus mcp trust (or --trust, for one run). A change of the file, or of a file it names, must be trusted again.",
+    mayHaveReached: false,
+  });
 }

@@ -5,7 +5,14 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Params, Request, Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Implementation, LogLevel, ProgressToken, Question } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
-import type { Era, Revision } from "../../protocol/revisions.ts";
+import {
+  type Era,
+  LEGACY_REVISIONS,
+  type LegacyRevision,
+  MODERN_REVISIONS,
+  type ModernRevision,
+  type Revision,
+} from "../../protocol/revisions.ts";
 import type { Principal } from "./principal.ts";
 import type { Receipt } from "./receipt.ts";
 
@@ -206,4 +213,28 @@ export interface Core<Endpoint = unknown, State = unknown> {
 /** Something that can be served: it has a core. */
 export interface Servable {
   readonly core: Core;
+}
+
+/** The revisions that a core serves, by era, the newest first. */
+export interface ServedRevisions {
+  modern: readonly ModernRevision[];
+  legacy: readonly LegacyRevision[];
+}
+
+const ALL: ServedRevisions = { modern: MODERN_REVISIONS, legacy: LEGACY_REVISIONS };
+const known = new WeakMap<readonly Revision[], ServedRevisions>();
+
+/** Asked with every message. */
+export function servedRevisions({ revisions }: Core): ServedRevisions {
+  if (!revisions) return ALL;
+  const found = known.get(revisions) ?? byEra(revisions);
+  known.set(revisions, found);
+  return found;
+}
+
+function byEra(revisions: readonly Revision[]): ServedRevisions {
+  return {
+    modern: MODERN_REVISIONS.filter((revision) => revisions.includes(revision)),
+    legacy: LEGACY_REVISIONS.filter((revision) => revisions.includes(revision)),
+  };
 }

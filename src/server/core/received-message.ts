@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import { asMessage, isRequestId, isResponse, type Message } from "../../protocol/json-rpc.ts";
+import { asMessage, isRequest, isRequestId, isResponse, type Message, type Request } from "../../protocol/json-rpc.ts";
 
 /**
  * What a client sent, as a message; undefined where it is none. What asks and answers at once is none either: each part of
@@ -31,4 +31,12 @@ export function messageProblem(value: unknown): string {
   return hasBadId
     ? `"id" must be a string or an integer from -(2^53-1) to 2^53-1`
     : "This is not a JSON-RPC 2.0 message";
+}
+
+/** Clients need them to come in, to find out what is served, and to see whether it is alive. */
+const UNCOUNTED: ReadonlySet<string> = new Set(["initialize", "server/discover", "ping"]);
+
+/** Whether a message counts against the limits of its sender: every request but these. */
+export function isCounted(message: Message): message is Request {
+  return isRequest(message) && !UNCOUNTED.has(message.method);
 }

@@ -1,4 +1,4 @@
-import { correlationOf } from "../../../src/server/core/correlation.ts";
+import { correlationOf } from "../../../src/server/core/request-meta.ts";
 import { Calls } from "../../../src/gateway/calls/calls.ts";
 import { GatewayCore, type GatewayCoreOptions } from "../../../src/gateway/gateway-core.ts";
 import { Seal } from "../../../src/server/core/seal.ts";
