@@ -234,12 +234,12 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
   const { legacy, streams } = parts;
   const edge: HttpEdge = new HttpEdge({
     ...parts,
-    tenantOf: (principal) => tenants.of(principal),
+    tenants,
     failures,
     authenticate: door?.authenticate ?? options.authenticate ?? admitEverybody,
     onRefused: (headers) => trail.recordRefused?.(headers),
-    admits: door && ((principal) => door.admits(principal)),
-    maxBodyBytes: allowance && ((principal) => allowance.maxRequestBytes(principal)),
+    door,
+    allowance,
     operations: options.operations,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],

@@ -127,9 +127,7 @@ export class KeyDoor implements Door, Disposable {
   }
 
   /** The limits of its key; undefined where nothing is limited. */
-  limitsOf({ id }: Principal): RequestLimits | undefined {
-    return this.#byId.get(id)?.limits;
-  }
+  readonly limitsOf = ({ id }: Principal): RequestLimits | undefined => this.#byId.get(id)?.limits;
 
   /** Calls the listener for each principal who may not come in any more: what it has open must end. Returns a function that stops this. */
   onExpelled(listener: (principal: Principal) => void, present: () => Iterable<Principal> = () => []): () => void {

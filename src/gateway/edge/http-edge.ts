@@ -31,7 +31,7 @@ import { toolManifest } from "./tool-manifest.ts";
 
 interface HttpEdgeOptions extends McpEndpointOptions {
   /** Whose servers a caller uses. */
-  tenantOf: (principal: Principal) => EdgeTenant;
+  tenants: { of: (principal: Principal) => EdgeTenant };
   authenticate: Authenticate;
   onRefused?: HttpListenerOptions["onRefused"];
   allowedHosts: readonly string[];
@@ -127,14 +127,15 @@ export class HttpEdge {
     if (route.kind === "operations" && operations) return this.#operate(operations, req, res);
     const principal = await this.#listener.admit(req, res);
     if (!principal || res.destroyed) return;
-    const tenant = this.#options.tenantOf(principal);
+    const tenant = this.#options.tenants.of(principal);
     // A program that reads metrics regularly must not keep a tenant open.
     if (tenant.enter && USES_SERVERS.has(route.kind)) {
       if (!(await keepOpen(tenant.enter, req, res))) return;
-      if (this.#options.admits?.(principal) === false) return refuseUnread(req, res, EXPELLED);
+      if (this.#options.door?.admits(principal) === false) return refuseUnread(req, res, EXPELLED);
     }
     // The header is read only after authentication: only permitted callers are believed.
-    if (!tenant.admitsVia(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
+    const via = req.headers[VIA_HEADER];
+    if (via !== undefined && !tenant.admitsVia(via)) return refuseUnread(req, res, CIRCLE);
     await this.#visit(route, req, res, { principal, endpoints: tenant.endpoints });
   }
 
@@ -192,7 +193,7 @@ export class HttpEdge {
   }
 
   async #shownTo(principal: Principal): Promise<ShownServers> {
-    const tenant = this.#options.tenantOf(principal);
+    const tenant = this.#options.tenants.of(principal);
     try {
       const leave = await tenant.enter?.();
       try {

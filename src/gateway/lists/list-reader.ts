@@ -9,7 +9,7 @@ import { type ParamHeader, paramHeadersOf } from "../../protocol/param-headers.t
 import type { LastList } from "../../host/definitions/last-lists.ts";
 import type { ListHashes, Pins } from "../../host/definitions/pins.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
-import { type Naming, outwardItem } from "../names/outward.ts";
+import { type Naming, outwardItem } from "../names/names.ts";
 import { isSearched, WITH_SEARCHED } from "../../protocol/shown-tools.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { listedTarget, nameOf } from "../access/narrowed.ts";
@@ -129,7 +129,8 @@ export class Freshness {
   /** The shortest of all its pages. */
   #ttlMs = Infinity;
   #scope: CacheScope = "public";
-  #isOutdated = false;
+  /** Whether the server reported a change or was restarted. */
+  isOutdated = false;
 
   constructor({ isTold, believedMs, ageMs = 0 }: { isTold: boolean; believedMs: number; ageMs?: number }) {
     this.#readAt = performance.now() - ageMs;
@@ -165,12 +166,7 @@ export class Freshness {
 
   /** How long callers may still keep the list. */
   get remainingMs(): number {
-    return this.#isOutdated ? 0 : Math.max(0, this.#ttlMs - this.ageMs);
-  }
-
-  /** Whether the server reported a change or was restarted. */
-  get isOutdated(): boolean {
-    return this.#isOutdated;
+    return this.isOutdated ? 0 : Math.max(0, this.#ttlMs - this.ageMs);
   }
 
   /**
@@ -178,13 +174,13 @@ export class Freshness {
    * report.
    */
   get isFresh(): boolean {
-    if (this.#isOutdated) return false;
+    if (this.isOutdated) return false;
     if (this.#ttlMs > 0) return this.remainingMs > 0;
     return this.#isTold || this.ageMs < this.#believedMs;
   }
 
   expire(): void {
-    this.#isOutdated = true;
+    this.isOutdated = true;
   }
 }
 

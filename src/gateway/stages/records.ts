@@ -1,10 +1,10 @@
-import type { NexusError } from "../../errors/nexus-error.ts";
+import type { ErrorCode, NexusError } from "../../errors/nexus-error.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { CalledTool, Exchange } from "../../server/core/core.ts";
 import type { Recorder } from "../../server/core/receipt.ts";
 import { isWritten, type Logger } from "../../text/logger.ts";
 import type { View } from "../names/view.ts";
-import { type AuditContent, type AuditRecord, type AuditTrail, isRefusal, type Outcome } from "../operation/audit.ts";
+import { type AuditContent, type AuditRecord, type AuditTrail, type Outcome } from "../operation/audit.ts";
 import type { Metrics } from "../operation/metrics.ts";
 import type { GatewayRequest } from "../requests/request.ts";
 import { ANYBODY } from "../../server/core/principal.ts";
@@ -100,6 +100,20 @@ export class Records {
   readonly #onAuditError = (error: unknown) => {
     this.#options.logger.error("a call could not be recorded in the audit log", { error });
   };
+}
+
+/** Errors by which the gateway itself refuses. */
+const REFUSALS: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode>([
+  "NAME_UNKNOWN",
+  "DENIED",
+  "DEFINITION_CHANGED",
+  "UNTRUSTED",
+  "RATE_LIMITED",
+]);
+
+/** Whether a call counts as refused, by how it ended. */
+function isRefusal(outcome: Outcome, errorCode: ErrorCode | undefined): boolean {
+  return outcome === "refused" || (outcome === "error" && REFUSALS.has(errorCode));
 }
 
 /** As if the tool had been called directly. */

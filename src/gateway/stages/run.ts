@@ -1,6 +1,6 @@
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
-import { outwardResult } from "../names/outward.ts";
+import { outwardResult } from "../names/names.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/upstream-call.ts";
 import type { EndpointExchange, GatewayRequest, Next } from "../requests/request.ts";
 import type { Selection } from "../requests/selection.ts";

@@ -4,7 +4,7 @@ import type { Notification } from "../../protocol/json-rpc.ts";
 import { LATEST } from "../../protocol/revisions.ts";
 import type { GatewayExchange, GatewayListenRequest } from "../names/view.ts";
 import type { CallRunner } from "../upstream/upstream-call.ts";
-import { outwardResult } from "../names/outward.ts";
+import { outwardResult } from "../names/names.ts";
 import { renamed } from "../names/renamed.ts";
 
 export interface TaskNotice {

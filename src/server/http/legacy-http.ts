@@ -6,7 +6,7 @@ import type { FairShares, Share } from "../../async/fair-shares.ts";
 import { isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../../protocol/revisions.ts";
 import { accepts } from "./mcp-endpoint.ts";
-import { legacyMismatch } from "./header-checks.ts";
+import { legacyMismatch } from "./modern-http.ts";
 import {
   type HttpRefusal,
   invalidRequest,

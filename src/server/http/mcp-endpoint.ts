@@ -45,9 +45,9 @@ export interface McpEndpointOptions {
   unread: UnreadBytes;
   logger: Logger;
   /** Whether a caller may still come in, asked when its request has arrived; default: always. */
-  admits?: ((principal: Principal) => boolean) | undefined;
+  door?: { admits: (principal: Principal) => boolean } | undefined;
   /** Maximum bytes of a request's body for this caller, where that is less than for all. */
-  maxBodyBytes?: ((principal: Principal) => number | undefined) | undefined;
+  allowance?: { maxRequestBytes: (principal: Principal) => number | undefined } | undefined;
 }
 
 /** What an endpoint is made of, with sessions for older clients. */
@@ -72,8 +72,8 @@ export class McpEndpoint {
   readonly #budget: ByteBudget;
   readonly #modern: ModernHttp;
   readonly #self: string | undefined;
-  readonly #admits: McpEndpointOptions["admits"];
-  readonly #maxBodyBytes: McpEndpointOptions["maxBodyBytes"];
+  readonly #door: McpEndpointOptions["door"];
+  readonly #allowance: McpEndpointOptions["allowance"];
   #isDraining = false;
   #isClosed = false;
   /** POSTs that were read and are not answered yet, except subscriptions. */
@@ -81,10 +81,10 @@ export class McpEndpoint {
   #onQuiet: (() => void) | undefined;
 
   constructor(options: McpEndpointOptions) {
-    const { self, legacy, limits, streams, budget, unread, logger, admits } = options;
+    const { self, legacy, limits, streams, budget, unread, logger } = options;
     this.#self = self;
-    this.#admits = admits;
-    this.#maxBodyBytes = options.maxBodyBytes;
+    this.#door = options.door;
+    this.#allowance = options.allowance;
     this.#legacy = legacy;
     this.#limits = limits;
     this.#budget = budget;
@@ -191,10 +191,10 @@ export class McpEndpoint {
   async #body(req: IncomingMessage, res: ServerResponse, { principal }: Visitor): Promise<Body | undefined> {
     const { bodyBytes, jsonDepth, jsonValues, jsonMembers } = this.#limits;
     const claim = (giveUp: () => void) => this.#budget.claim(principalKey(principal), { giveUp });
-    const ofCaller = this.#maxBodyBytes?.(principal);
+    const ofCaller = this.#allowance?.maxRequestBytes(principal);
     const read = await readJson(req, { bodyBytes, jsonDepth, jsonValues, jsonMembers, claim, ofCaller });
     if (read.kind === "read") {
-      const isExpelled = this.#admits?.(principal) === false;
+      const isExpelled = this.#door?.admits(principal) === false;
       if (!this.#isClosed && !isExpelled) return read;
       read.claim?.release();
       refuse(res, isExpelled ? EXPELLED : this.#closing);
