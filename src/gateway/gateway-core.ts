@@ -44,6 +44,8 @@ import { within } from "../async/within.ts";
 
 /** `decide` narrows who may see and use what, beside the host's policy; it is read each time. */
 export interface GatewayCoreOptions extends AccessRules {
+  /** In place of the rules that are given here, where they may come and go. */
+  rules?: AccessRules | undefined;
   host: Host;
   calls: CallRunner;
   seal: Seal;
@@ -83,14 +85,14 @@ export class GatewayCore implements Views {
   readonly #stages: Next;
 
   constructor(options: GatewayCoreOptions) {
-    const { host, calls, logger = SILENT, waitMs = 2_000, pageSize = 500 } = options;
+    const { host, calls, logger = SILENT, waitMs = 2_000, pageSize = 500, rules = options } = options;
     const firstWaitMs = Math.max(waitMs, options.firstWaitMs ?? 0);
     this.#host = host;
     this.#calls = calls;
     this.#logger = logger;
     this.#waitMs = waitMs;
     this.#resources = options.resources;
-    const access = new PrincipalAccess(host.policy, options, { pins: host.pins });
+    const access = new PrincipalAccess(host.policy, rules, { pins: host.pins });
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
     const owners = (this.#owners = new OwnerChanges({
@@ -101,9 +103,11 @@ export class GatewayCore implements Views {
     }));
     catalogs.on((changed) => owners.expire(changed));
     const ownList: AggregateOptions["ownList"] = (kind, server, { principal, caller }) =>
-      owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller });
+      owners.isUsed
+        ? owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller })
+        : undefined;
     const failures = options.failures ?? new FailureLog(logger);
-    const pass = (call: UpstreamCall) => this.#pass(call);
+    const pass = this.#pass;
     const listed = (this.#listed = new ListedThings({ catalogs, run: pass, ownList, pins: host.pins }));
     this.#one = new PassedLists({ catalogs, run: pass, access, pins: host.pins, listed, cursors, logger });
     const onShown = this.#seen.note.bind(this.#seen);
@@ -119,7 +123,7 @@ export class GatewayCore implements Views {
       pass,
       page: (list, exchange, selection) => this.#page(list, exchange, selection),
     });
-    this.#sets = new SetSelections({ ...shared, everything: access, rules: options, sets: options.sets });
+    this.#sets = new SetSelections({ ...shared, everything: access, rules, sets: options.sets });
   }
 
   reaches(principal: Principal, view: View): boolean {
@@ -198,9 +202,11 @@ export class GatewayCore implements Views {
     const { selection, target } = (request.resolved ??= this.resolve(exchange));
     if (!selection || target.kind !== "thing") return NO_HEADERS;
     const { server, name } = target.thing;
-    const known = this.#host.find(server) && this.#catalogs.of(server).common.findCurrent("tools");
-    // In the usual case nobody has to be asked whether the caller may know of the tool.
-    if (known && !this.#declaredFor(server, name, known)) return NO_HEADERS;
+    const isThere = exchange.endpoint.kind !== "one" || this.#host.find(server) !== undefined;
+    const catalog = isThere ? this.#catalogs.of(server) : undefined;
+    const known = catalog?.common.findCurrent("tools");
+    // In the usual case nothing has to be asked: whether the caller may know of the tool makes no difference.
+    if (known?.headers.has(name) === false && !catalog?.hasSets) return NO_HEADERS;
     return selection.sees(server, exchange.principal) ? this.#headersOf(target.thing, exchange, selection) : NO_HEADERS;
   }
 
@@ -315,12 +321,13 @@ export class GatewayCore implements Views {
    * Uses the caller's own connection. If the caller has a subscription, changes of this connection are followed from
    * now on.
    */
-  async #pass(call: UpstreamCall): Promise<Result> {
-    if (call.method === "tools/call" && this.#isApi(call.server))
+  readonly #pass = async (call: UpstreamCall): Promise<Result> => {
+    if (call.method === "tools/call" && this.#catalogs.isApi(call.server))
       call.seen = this.#seen.find(call.exchange, call.server);
     const { receipt } = call.exchange;
     if (receipt && receipt.definition === undefined) receipt.definition = this.#findHash(call);
     const { principal, caller, signal } = call.exchange;
+    if (!this.#owners.isUsed) return this.#calls.run(call);
     const key = ownerKey(principal, caller.owner);
     if (!this.#owners.isListening(key)) return this.#calls.run(call);
     const status = this.#host.find(call.server);
@@ -329,7 +336,7 @@ export class GatewayCore implements Views {
     // Kept during the call: otherwise its process could be stopped for another one before the call.
     using _heard = await this.#owners.hear(key, call.server, { principal, caller, onWait }, signal);
     return await this.#calls.run(call);
-  }
+  };
 }
 
 /** The gateway's own resources follow those of the servers. One server may be a gateway with resources of the same URIs. */

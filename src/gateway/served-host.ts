@@ -50,10 +50,7 @@ export class ServedHost implements TenantHost {
       sets,
       resources,
       firstWaitMs: allLimits.firstListMs,
-      decidesAlike: rules.decidesAlike,
-      get decide() {
-        return rules.decide;
-      },
+      rules,
     });
   }
 

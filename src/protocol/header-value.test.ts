@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeHeaderValue, encodeHeaderValue } from "./modern.ts";
+import { decodeHeaderValue, encodeHeaderValue } from "./header-value.ts";
 
 test.each([
   ["us-west1", "us-west1"],

@@ -1,11 +1,12 @@
+import { encodeHeaderValue } from "./header-value.ts";
 import type { Params } from "./json-rpc.ts";
 import type { ClientCapabilities, Implementation, LogLevel } from "./mcp.ts";
 import { META } from "./meta.ts";
 import { namedMember } from "./methods.ts";
-import { type ParamHeader, paramHeaderValues } from "./param-headers.ts";
+import { paramHeaderValues, type ParamHeader } from "./param-headers.ts";
 
 /** What a modern request says about its sender; nothing is remembered between requests. */
-interface ModernSender {
+export interface ModernSender {
   version: string;
   clientInfo: Implementation;
   capabilities: ClientCapabilities;
@@ -43,23 +44,3 @@ export function modernHeaders(
  * constant, so that both are the same.
  */
 export const REQUEST_STATE_HOURS = 24;
-
-/**
- * Values of `Mcp-Name` and `Mcp-Param-*`: visible ASCII is sent unchanged, anything else as `=?base64?…?=` (2026-07-28,
- * Streamable HTTP).
- */
-const SENTINEL = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
-const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-
-export function encodeHeaderValue(value: string): string {
-  const plain = PLAIN.test(value) && !(value.startsWith("=?base64?") && value.endsWith("?="));
-  return plain || value === "" ? value : `=?base64?${Buffer.from(value, "utf8").toString("base64")}?=`;
-}
-
-/** Undefined if the content is not Base64. */
-export function decodeHeaderValue(value: string): string | undefined {
-  if (!(value.startsWith("=?base64?") && value.endsWith("?="))) return value;
-  const inside = SENTINEL.exec(value)?.[1];
-  if (inside === undefined || inside.length % 4 !== 0) return undefined;
-  return Buffer.from(inside, "base64").toString("utf8");
-}

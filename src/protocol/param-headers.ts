@@ -1,4 +1,4 @@
-import { encodeHeaderValue } from "./modern.ts";
+import { encodeHeaderValue } from "./header-value.ts";
 import { isRecord } from "../json/is-record.ts";
 
 /** A property of a tool's input that is also sent as a header: `x-mcp-header` of 2026-07-28. */

@@ -2,13 +2,12 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import {
   type AccessTarget,
-  calledTarget,
   decidedAs,
+  otherTarget,
   type RequestTarget,
   ruledServer,
   serverTarget,
   setTarget,
-  wayTarget,
 } from "../../host/directory/access-target.ts";
 import { type Decision, type Policy, stricter } from "../../host/directory/policy.ts";
 import type { Pins } from "../../host/definitions/pins.ts";
@@ -54,28 +53,24 @@ export class PrincipalAccess {
     this.#pinning = pinning;
   }
 
-  get #decide(): Decide | undefined {
-    return this.#rules.decide;
-  }
-
   /** Whether all principals see the same. */
   get isSameForAll(): boolean {
-    return this.#decide === undefined && this.#policy.isSameForAll;
+    return this.#rules.decide === undefined && this.#policy.isSameForAll;
   }
 
   /** Whether things of one kind and server can have different decisions. */
   get judgesNames(): boolean {
-    return this.#decide !== undefined;
+    return this.#rules.decide !== undefined;
   }
 
   /** Whether nothing of this kind needs an individual decision. */
   isOpen(kind: AccessTarget["kind"], server: string): boolean {
-    return this.#decide === undefined && this.#policy.isOpen(kind, ruledServer(server)) && !this.pins(server);
+    return this.#rules.decide === undefined && this.#policy.isOpen(kind, ruledServer(server)) && !this.pins(server);
   }
 
   /** Whether definitions of the server may be held until they are accepted. */
   pins(server: string): boolean {
-    return this.isPinned || this.#pinning.pins.concerns(server);
+    return this.#pinning.isPinned === true || this.#pinning.pins.concerns(server);
   }
 
   /** Whether everything is pinned here. */
@@ -100,7 +95,7 @@ export class PrincipalAccess {
 
   /** Whether the principal may use the address of a set. */
   reachesSet(principal: Principal, name: string): boolean {
-    const decide = this.#decide;
+    const { decide } = this.#rules;
     return !decide || this.#ask(decide, principal, setTarget(name)).kind !== "denied";
   }
 
@@ -124,8 +119,9 @@ export class PrincipalAccess {
   }
 
   decide(principal: Principal, asked: RequestTarget): Decision {
-    const { searched } = decidedAs(asked);
-    return searched ? this.#decideWay(principal, decidedAs(asked), searched) : this.#decideOne(principal, asked);
+    const target = decidedAs(asked);
+    const { searched } = target;
+    return searched ? this.#decideWay(principal, target, searched) : this.#decideOne(principal, target);
   }
 
   /**
@@ -164,16 +160,15 @@ export class PrincipalAccess {
     return searched.some((target) => this.#showsSearched(principal, target)) ? decision : LEADS_NOWHERE;
   }
 
-  #decideOne(principal: Principal, asked: RequestTarget): Decision {
-    const requested = ruledTarget(asked);
-    const target = decidedAs(requested);
+  #decideOne(principal: Principal, asked: AccessTarget): Decision {
+    const target = ruledTarget(asked);
     const isOpen = this.#policy.isOpen(target.kind, target.server);
-    const byPolicy = isOpen ? ALLOWED : this.#policy.decide(principal.id, requested);
-    const decide = this.#decide;
+    const byPolicy = isOpen ? ALLOWED : this.#policy.decide(principal.id, target);
+    const { decide } = this.#rules;
     if (byPolicy.kind === "denied" || !decide) return byPolicy;
     const ofServer = target.kind === "server" ? byPolicy : this.#ask(decide, principal, serverTarget(target.server));
     if (ofServer.kind === "denied") return ofServer;
-    const other = calledTarget(target) ?? wayTarget(target);
+    const other = otherTarget(target);
     const own = this.#ask(decide, principal, target);
     const both = other ? stricter(own, this.#ask(decide, principal, other)) : own;
     return stricter(byPolicy, stricter(ofServer, both));
@@ -198,10 +193,9 @@ export class PrincipalAccess {
 }
 
 /** What rules are about: a major version of a server is that server. */
-function ruledTarget(requested: RequestTarget): RequestTarget {
-  const target = decidedAs(requested);
+function ruledTarget(target: AccessTarget): AccessTarget {
   const server = ruledServer(target.server);
-  if (server === target.server) return requested;
+  if (server === target.server) return target;
   return { ...target, server, name: target.kind === "server" ? server : target.name };
 }
 

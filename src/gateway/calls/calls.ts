@@ -193,7 +193,7 @@ export class Calls implements CallRunner {
     const { server, method, params, exchange } = call;
     const { caller, principal, signal } = exchange;
     if (method.startsWith("tasks/")) return this.#tasks.run(method, params, exchange);
-    const state = this.#stateOf(call);
+    const state = params["requestState"] === undefined ? undefined : this.#stateOf(call);
     if (state?.kind === "parked") return this.#parked.resume(state, params["inputResponses"], exchange);
     const common = capabilitiesFor(caller);
     const wanted = { principal, owner: caller.owner, capabilities: common, signal };
@@ -211,7 +211,9 @@ export class Calls implements CallRunner {
         await this.#logLevels.ensure(lease.client, caller.logLevel);
       }
       if (caller.era === "legacy") return await runForLegacyCaller(prepared, this.#limits.parkedMs);
-      return await (isLegacy ? this.#callLegacy(prepared, state) : this.#callModern(prepared, state));
+      if (isLegacy) return await this.#callLegacy(prepared, state);
+      const result = await passThrough(prepared, { state, states: this.#states, maxRounds: this.#limits.rounds });
+      return result.resultType === "task" ? this.#tasks.adopt(result, prepared) : result;
     } catch (error) {
       lease.report(error);
       failure = asNexusError(error).code;
@@ -233,11 +235,6 @@ export class Calls implements CallRunner {
     const { requestState } = params;
     if (requestState === undefined || exchange.caller.era === "legacy" || !isInteractive(method)) return undefined;
     return this.#states.open(requestState, bindingOf(exchange, { server, method, params }));
-  }
-
-  async #callModern(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
-    const result = await passThrough(call, { state, states: this.#states, maxRounds: this.#limits.rounds });
-    return result.resultType === "task" ? this.#tasks.adopt(result, call) : result;
   }
 
   async #callLegacy(call: PreparedCall, state: RequestState | undefined): Promise<Result> {

@@ -15,7 +15,7 @@ import type { FailureLog } from "../operation/failure-log.ts";
 import type { Metrics } from "../operation/metrics.ts";
 import type { CallTracer } from "../operation/call-tracer.ts";
 import { EVERYTHING, type View, viewKey } from "../names/view.ts";
-import { type EndpointExchange, GatewayRequest, type Next, RequestLabels } from "../requests/request.ts";
+import { type EndpointExchange, GatewayRequest, type Next, labelsOf } from "../requests/request.ts";
 import type { Views } from "../requests/views.ts";
 import { type Ending, type RecordedRequest, Records } from "../stages/records.ts";
 import { endpointStages } from "../stages/stages.ts";
@@ -71,16 +71,15 @@ export class GuardedCore implements Core<View, GatewayRequest> {
     const admission = this.#options.allowance?.take(principal, requests.length);
     if (admission === undefined) return undefined;
     return admission instanceof Promise
-      ? admission.then((refused) => this.#recordRefused(principal, requests, { caller, refused }))
+      ? admission.then((refused) => refused && this.#recordRefused(principal, requests, { caller, refused }))
       : this.#recordRefused(principal, requests, { caller, refused: admission });
   }
 
   #recordRefused(
     principal: Principal,
     requests: readonly Request[],
-    { caller, refused }: { caller: RequestOrigin; refused: Admission | undefined },
+    { caller, refused }: { caller: RequestOrigin; refused: Admission },
   ): Admission | undefined | Promise<Admission | undefined> {
-    if (!refused) return undefined;
     const { admitted, error } = refused;
     const startedAt = performance.now();
     const waiting: Promise<void>[] = [];
@@ -175,7 +174,7 @@ export class GuardedCore implements Core<View, GatewayRequest> {
   /** What went through no stages. */
   #finish(asked: Omit<RecordedRequest, "endpoint">, ending: Ending): ReturnType<Records["finish"]> {
     const request = { ...asked, endpoint: this.endpoint };
-    return this.#records.finish(request, new RequestLabels(request, this.#options.views.resolve(request)), ending);
+    return this.#records.finish(request, labelsOf(request, { resolved: this.#options.views.resolve(request) }), ending);
   }
 }
 

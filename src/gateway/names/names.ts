@@ -72,25 +72,28 @@ export interface UnknownThing {
   given: string;
 }
 
-/** The server, and its own name, of what has this name at an endpoint of several servers. */
-type Resolve = (kind: ThingKind, given: string) => Own | undefined;
+/** What endpoints of several servers show. */
+interface Named {
+  /** The server, and its own name, of what has this name. */
+  resolve: (kind: ThingKind, given: string) => Own | undefined;
+}
 
 /** What a request names; undefined for methods that name nothing. Throws where the name is no text. */
 export function thingIn(
   method: string,
   params: Params,
   view: View,
-  resolve: Resolve,
+  names: Named,
 ): NamedThing | UnknownThing | undefined {
   switch (targetKind(method)) {
     case "tool":
-      return found("tool", params, "name", { view, resolve });
+      return found("tool", params, "name", { view, names });
     case "prompt":
-      return found("prompt", params, "name", { view, resolve });
+      return found("prompt", params, "name", { view, names });
     case "resource":
-      return found("resource", params, "uri", { view, resolve });
+      return found("resource", params, "uri", { view, names });
     case "completion":
-      return completed(params, { view, resolve });
+      return completed(params, { view, names });
     case "server":
     case "subscription":
     case "task":
@@ -101,7 +104,7 @@ export function thingIn(
 
 interface Place {
   view: View;
-  resolve: Resolve;
+  names: Named;
 }
 
 /** The name is inside `ref`. */
@@ -123,12 +126,12 @@ function found(
   kind: ThingKind,
   params: Params,
   member: "name" | "uri",
-  { view, resolve }: Place,
+  { view, names }: Place,
 ): NamedThing | UnknownThing {
   const given = params[member];
   if (typeof given !== "string") throw invalid(`"${member}" must be a string`);
   if (view.kind === "one") return { server: view.server, kind, name: given, given, params };
-  const own = resolve(kind, given);
+  const own = names.resolve(kind, given);
   if (!own) return { server: undefined, kind, given };
   return { server: own.server, kind, name: own.own, given, params: { ...params, [member]: own.own } };
 }
@@ -182,7 +185,18 @@ export interface Naming {
 }
 
 function outwardToolResult<T extends Params>(server: string, result: T): T {
-  return withMember(withAppUri(server, result), "content", (it) => content(server, it));
+  const named = result["_meta"] === undefined ? result : withAppUri(server, result);
+  return hasResources(named["content"]) ? withMember(named, "content", (it) => content(server, it)) : named;
+}
+
+/** Most results have none. */
+function hasResources(value: unknown): boolean {
+  if (!Array.isArray(value)) return value !== undefined;
+  for (const each of value as unknown[]) {
+    const type = (each as { type?: unknown } | null)?.type;
+    if (type === "resource_link" || type === "resource") return true;
+  }
+  return false;
 }
 
 /** One content block, or a list of them. */

@@ -11,6 +11,7 @@ import type { Decision } from "../../host/directory/policy.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/json-rpc.ts";
 import { SEARCHING_TOOLS } from "../../protocol/meta.ts";
 import type { Principal } from "../../server/core/principal.ts";
+import type { GatewayExchange } from "../names/view.ts";
 import type { CallRunner, UpstreamCall } from "../upstream/upstream-call.ts";
 import type { ListedThings } from "../lists/listed-things.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
@@ -53,7 +54,7 @@ export class Permits {
       else request.isSeen = true;
       return next(request);
     }
-    const judged = this.#judgeKnown(call);
+    const judged = this.#judgeKnown(thing, exchange);
     // The usual case of each call waits for nothing.
     if (judged?.decision.kind !== "allowed" || refusal !== undefined || access.pins(server))
       return this.#useSlowly(request, thing, { call, judged, next });
@@ -69,7 +70,7 @@ export class Permits {
     { call, judged, next }: { call: UpstreamCall; judged: JudgedCall | undefined; next: Next },
   ): Promise<Result> {
     this.requireSeen(request, thing);
-    const decided = judged ?? (await this.#judge(call));
+    const decided = judged ?? (await this.#judge(thing, request.exchange));
     this.#note(request, decided);
     if (!(await this.#permit(request, call, decided, thing.refusal))) {
       throw this.#options.selection.unknown(thing, request.exchange);
@@ -111,7 +112,8 @@ export class Permits {
     const call = (request.call = callOf(server, exchange.params, { exchange, shown: undefined }));
     selection.get(server, exchange.principal);
     if (selection.access.isOpen("method", server)) return next(request);
-    if (!(await this.#permit(request, call, await this.#judge(call)))) throw unknownMethod(call.method);
+    const target = decidedAs(requestTarget(server, call.method, call.params));
+    if (!(await this.#permit(request, call, this.#judgeUnlisted(target, exchange)))) throw unknownMethod(call.method);
     return this.#hiding(next(request), METHOD_NOT_FOUND, () => unknownMethod(call.method));
   }
 
@@ -175,32 +177,31 @@ export class Permits {
   }
 
   /** The decision where no list has to be read for it. */
-  #judgeKnown(call: UpstreamCall): JudgedCall | undefined {
-    const { server, method, params, exchange } = call;
-    const requested = requestTarget(server, method, params);
-    const target = decidedAs(requested);
-    const { kind, name } = target;
-    if (kind !== "tool" && kind !== "prompt") {
-      return { decision: this.#options.selection.access.decide(exchange.principal, requested), target, versions: [] };
-    }
+  #judgeKnown({ kind, server, name, params }: NamedThing, exchange: GatewayExchange): JudgedCall | undefined {
+    const target: AccessTarget = { kind, server, name };
+    if (kind === "resource") return this.#judgeUnlisted(target, exchange);
     const versions = this.#options.listed.findKnown(kind === "tool" ? "tools" : "prompts", server, name, exchange);
-    return versions && this.#judgeVersions(call, target, versions);
+    return versions && this.#judgeVersions(target, versions, { params, exchange });
   }
 
   /** Tools and prompts are decided as they are listed; one that is not listed is denied. */
-  async #judge(call: UpstreamCall): Promise<JudgedCall> {
-    const { server, method, params, exchange } = call;
-    const target = decidedAs(requestTarget(server, method, params));
-    const { kind, name } = target;
-    const known = kind !== "tool" && kind !== "prompt" ? this.#judgeKnown(call) : undefined;
-    if (known) return known;
+  async #judge({ kind, server, name, params }: NamedThing, exchange: GatewayExchange): Promise<JudgedCall> {
     const list = kind === "tool" ? "tools" : "prompts";
-    return this.#judgeVersions(call, target, await this.#options.listed.find(list, server, name, exchange));
+    const found = await this.#options.listed.find(list, server, name, exchange);
+    return this.#judgeVersions({ kind, server, name }, found, { params, exchange });
   }
 
-  #judgeVersions({ params, exchange }: UpstreamCall, target: AccessTarget, found: readonly AccessTarget[]): JudgedCall {
+  #judgeUnlisted(target: AccessTarget, { principal }: GatewayExchange): JudgedCall {
+    return { decision: this.#options.selection.access.decide(principal, target), target, versions: [] };
+  }
+
+  #judgeVersions(
+    target: AccessTarget,
+    found: readonly AccessTarget[],
+    { params, exchange }: Pick<UpstreamCall, "params" | "exchange">,
+  ): JudgedCall {
     const { principal, endpoint } = exchange;
-    const versions = found.map((version) => calledWith(version, params["arguments"]));
+    const versions = calledVersions(found, params["arguments"]);
     const isUnlisted = versions.length === 0 && target.kind === "tool" && endpoint.kind !== "set";
     const earlier = isUnlisted ? this.#judgeEarlier(principal, target) : undefined;
     if (earlier) return earlier;
@@ -235,6 +236,13 @@ export class Permits {
       throw error instanceof NexusError && error.details.rpc?.code === code ? unknown() : error;
     });
   }
+}
+
+/** Mostly there is one, and it calls no other tool. */
+function calledVersions(found: readonly AccessTarget[], args: unknown): readonly AccessTarget[] {
+  const [first] = found;
+  if (found.length === 1 && first?.callsBy === undefined) return found;
+  return found.map((version) => calledWith(version, args));
 }
 
 /** Written out, because a copy of members costs several times as much. */

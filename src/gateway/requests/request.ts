@@ -43,72 +43,67 @@ export function chain(stages: readonly Stage[], last: Next): Next {
   return stages.reduceRight((next: Next, stage) => (request) => stage(request, next), last);
 }
 
-/** What a request is for, in metrics, records, the log and traces: filled from what it was resolved to. */
-export class RequestLabels {
-  readonly #asked: AskedRequest;
+/** What a request is for, in metrics, records, the log and traces. */
+export interface RequestLabels {
+  /** The tool, prompt, resource or task: in the caller's name, or in a set by its full name. */
+  name: string | undefined;
+  /** Empty where there is none that the caller may know of. */
+  server: string;
+  /** The tool by its own name, if it is a call of one. */
+  tool: string | undefined;
+}
+
+/** What has been found out about a request. */
+interface KnownRequest {
   /** Undefined while the servers of its tenant are not open. */
   resolved: ResolvedRequest | undefined;
   /** Whether the caller may know of the server. Undefined until something has decided it. */
-  isSeen: boolean | undefined = undefined;
+  isSeen?: boolean | undefined;
+}
 
-  constructor(asked: AskedRequest, resolved?: ResolvedRequest) {
-    this.#asked = asked;
-    this.resolved = resolved;
+/** Filled from what the request was resolved to. */
+export function labelsOf(asked: AskedRequest, { resolved, isSeen }: KnownRequest): RequestLabels {
+  const { endpoint, principal, method, params, called } = asked;
+  const thing = resolved?.target.kind === "thing" ? resolved.target.thing : undefined;
+  const given = called?.name ?? params["name"] ?? params["uri"] ?? params["taskId"];
+  let name = typeof given === "string" ? given : undefined;
+  if (endpoint.kind === "set" && thing && thing.given === name && thing.kind !== "resource") {
+    name = resolved?.selection?.fullNameOf(thing) ?? name;
   }
-
-  /** The tool, prompt, resource or task: in the caller's name, or in a set by its full name. */
-  get name(): string | undefined {
-    const { endpoint, params, called } = this.#asked;
-    const given = called?.name ?? params["name"] ?? params["uri"] ?? params["taskId"];
-    if (typeof given !== "string") return undefined;
-    const thing = endpoint.kind === "set" ? thingOf(this.resolved) : undefined;
-    if (thing?.given !== given || thing.kind === "resource") return given;
-    return this.resolved?.selection?.fullNameOf(thing) ?? given;
-  }
-
-  /** Empty where there is none that the caller may know of. */
-  get server(): string {
-    const { endpoint, principal } = this.#asked;
-    if (endpoint.kind === "one") return endpoint.server;
-    const server = thingOf(this.resolved)?.server;
-    if (server === undefined) return "";
-    // Callers must not create metrics, or learn from them, by guessing names. Of what was decided this is known.
-    this.isSeen ??= this.resolved?.selection?.sees(server, principal) === true;
-    return this.isSeen ? server : "";
-  }
-
-  /** The tool by its own name, if it is a call of one. */
-  get tool(): string | undefined {
-    const { method, called } = this.#asked;
-    const thing = method === "tools/call" ? thingOf(this.resolved) : undefined;
-    // A tool that another one was asked to call may not exist.
-    return called && thing?.given !== called.name ? called.name : thing?.name;
-  }
+  let server = endpoint.kind === "one" ? endpoint.server : "";
+  // Callers must not create metrics, or learn from them, by guessing names. Of what was decided this is known.
+  if (thing && (isSeen ?? resolved?.selection?.sees(thing.server, principal))) ({ server } = thing);
+  if (method !== "tools/call") return { name, server, tool: undefined };
+  // A tool that another one was asked to call may not exist.
+  return { name, server, tool: called && thing?.given !== called.name ? called.name : thing?.name };
 }
 
 /** A request on its way through the stages: it is resolved once and decided once. */
-export class GatewayRequest extends RequestLabels {
+export class GatewayRequest implements KnownRequest {
   readonly exchange: EndpointExchange;
+  resolved: ResolvedRequest | undefined;
+  isSeen: boolean | undefined;
   /** What is sent to the server, made when it is decided. */
-  call: UpstreamCall | undefined = undefined;
+  call: UpstreamCall | undefined;
   /** Whether it got past the limits. */
-  hasBegun = false;
-  outcome: Outcome = "refused";
-  failure: NexusError | undefined = undefined;
+  hasBegun: boolean;
+  outcome: Outcome;
+  failure: NexusError | undefined;
 
   constructor(exchange: EndpointExchange) {
-    super(exchange);
     this.exchange = exchange;
+    this.resolved = undefined;
+    this.isSeen = undefined;
+    this.call = undefined;
+    this.hasBegun = false;
+    this.outcome = "refused";
+    this.failure = undefined;
   }
 
   /** That of an exchange, made when something is first asked about it. */
   static of(exchange: EndpointExchange): GatewayRequest {
     return (exchange.state ??= new GatewayRequest(exchange));
   }
-}
-
-function thingOf(resolved: ResolvedRequest | undefined): NamedThing | undefined {
-  return resolved?.target.kind === "thing" ? resolved.target.thing : undefined;
 }
 
 /** What a request is for. No rules are asked: whether the caller may know of it is decided later. */
@@ -121,7 +116,7 @@ export function targetOf(
   if (list) return { kind: "list", list };
   if (method.startsWith("tasks/")) return { kind: "task", server: undefined };
   try {
-    const thing = thingIn(method, params, view, selection.resolve);
+    const thing = thingIn(method, params, view, selection);
     if (thing) {
       const target: ResolvedTarget =
         thing.server === undefined

@@ -79,8 +79,11 @@ export class Selection {
   }
 
   /** What has this name at an endpoint of several servers, whether or not a caller may know of it. */
-  readonly resolve = (kind: ThingKind, given: string): Own | undefined =>
-    this.set ? this.set.resolve(kind, given, (name) => this.#resolveFull(kind, name)) : this.#resolveFull(kind, given);
+  resolve(kind: ThingKind, given: string): Own | undefined {
+    return this.set
+      ? this.set.resolve(kind, given, (name) => this.#resolveFull(kind, name))
+      : this.#resolveFull(kind, given);
+  }
 
   /** The name of a tool at an endpoint of this selection. */
   nameOf(view: View, server: string, own: string): string {

@@ -1,7 +1,7 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { AuditTrail, Outcome } from "../operation/audit.ts";
-import type { Stage } from "../requests/request.ts";
+import { labelsOf, type Stage } from "../requests/request.ts";
 import type { Records } from "./records.ts";
 
 export interface AuditStageOptions {
@@ -27,7 +27,7 @@ export function audit({ audit: trail, records, report }: AuditStageOptions): Sta
       throw (request.failure = report(error, exchange.method, exchange.correlationId));
     } finally {
       const { outcome, failure } = request;
-      const record = records.finish(exchange, request, { outcome, failure, startedAt, result });
+      const record = records.finish(exchange, labelsOf(exchange, request), { outcome, failure, startedAt, result });
       const { receipt } = exchange;
       if (receipt) receipt.recorder = record;
       else {

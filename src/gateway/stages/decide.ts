@@ -1,4 +1,5 @@
 import { unknownName } from "../../host/directory/unknown-name.ts";
+import { SEARCHING_TOOLS } from "../../protocol/meta.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { NamedThing } from "../names/names.ts";
 import type { GatewayResources } from "../operation/gateway-resources.ts";
@@ -24,7 +25,7 @@ export function decide({ calls, calledTools, resources, resolve }: DecideOptions
     if (!selection) throw unknownName("set", exchange.endpoint.kind === "set" ? exchange.endpoint.name : "");
     switch (target.kind) {
       case "thing":
-        return calledTools.concerns(target.thing)
+        return SEARCHING_TOOLS.includes(target.thing.name) && calledTools.concerns(target.thing)
           ? throughSearching(target.thing, request, selection, next)
           : selection.permits.use(request, target.thing, next);
       case "method":

@@ -6,7 +6,7 @@ import { isWritten, type Logger } from "../../text/logger.ts";
 import type { View } from "../names/view.ts";
 import { type AuditContent, type AuditRecord, type AuditTrail, type Outcome } from "../operation/audit.ts";
 import type { Metrics } from "../operation/metrics.ts";
-import type { GatewayRequest } from "../requests/request.ts";
+import type { RequestLabels } from "../requests/request.ts";
 import { ANYBODY } from "../../server/core/principal.ts";
 
 interface RecordsOptions {
@@ -34,9 +34,6 @@ export interface RecordedRequest extends Pick<
   caller: Pick<Exchange["caller"], "era" | "version" | "client">;
 }
 
-/** What it was for, in metrics, record and log. */
-type Labels = Pick<GatewayRequest, "name" | "server" | "tool">;
-
 /** How it ended. */
 export interface Ending {
   outcome: Outcome;
@@ -56,8 +53,8 @@ export class Records {
   }
 
   /** Counts it. It is recorded when it is known how its answer leaves. */
-  finish(request: RecordedRequest, { name, server, tool }: Labels, ending: Ending): FinishedCall {
-    const { metrics, audit, listsTool } = this.#options;
+  finish(request: RecordedRequest, { name, server, tool }: RequestLabels, ending: Ending): Recorder {
+    const { metrics, listsTool } = this.#options;
     const { outcome, failure, startedAt, result } = ending;
     const { principal, method, correlationId, traceId, called, receipt, endpoint } = request;
     const { client, era, version: revision } = request.caller;
@@ -92,8 +89,24 @@ export class Records {
     if (endpoint.kind === "set") record.set = endpoint.name;
     if (called) record.through = called.through;
     const params = called ? calledParams(request.params, called) : request.params;
-    this.#accessLog.write(record);
-    return new FinishedCall(audit, { record, content: { params, result }, onError: this.#onAuditError });
+    if (this.#accessLog.writes[record.outcome]) this.#accessLog.write(record);
+    return { record: (bytes) => this.#record(record, { params, result }, bytes) };
+  }
+
+  /** A promise only where the answer has to wait for it. */
+  #record(record: AuditRecord, content: AuditContent, bytes: number | undefined): Promise<void> | undefined {
+    const { audit } = this.#options;
+    record.responseBytes = bytes;
+    try {
+      const written = audit.record(record, content);
+      if (!written) return undefined;
+      // What was refused because nothing can be recorded is not held up by its own record.
+      if (audit.isClosed && record.errorCode !== "STORE_UNAVAILABLE") return written;
+      written.catch(this.#onAuditError);
+    } catch (error) {
+      this.#onAuditError(error);
+    }
+    return undefined;
   }
 
   /** The call has been made, and its caller gets the result. */
@@ -122,39 +135,6 @@ function calledParams({ arguments: _arguments, ...params }: Params, called: Call
   return { ...params, name, ...(args === undefined ? {} : { arguments: args }) };
 }
 
-interface CallToRecord {
-  record: AuditRecord;
-  content: AuditContent;
-  onError: (error: unknown) => void;
-}
-
-/** A call that has ended, and is recorded as soon as the size of its answer is known. */
-class FinishedCall implements Recorder {
-  readonly #audit: AuditTrail;
-  readonly #call: CallToRecord;
-
-  constructor(audit: AuditTrail, call: CallToRecord) {
-    this.#audit = audit;
-    this.#call = call;
-  }
-
-  /** A promise only where the answer has to wait for it. */
-  record(bytes: number | undefined): Promise<void> | undefined {
-    const { record, content, onError } = this.#call;
-    record.responseBytes = bytes;
-    try {
-      const written = this.#audit.record(record, content);
-      if (!written) return undefined;
-      // What was refused because nothing can be recorded is not held up by its own record.
-      if (this.#audit.isClosed && record.errorCode !== "STORE_UNAVAILABLE") return written;
-      written.catch(onError);
-    } catch (error) {
-      onError(error);
-    }
-    return undefined;
-  }
-}
-
 /** Calls that did what they should are for those who want to see everything. */
 const LEVELS: Record<Outcome, "debug" | "info"> = {
   ok: "debug",
@@ -174,18 +154,19 @@ const MAX_NAME = 128;
  * resources are left out, because they may contain both.
  */
 export class AccessLog {
+  /** The outcomes that are written: with most settings not those of calls that did what they should. */
+  readonly writes: Readonly<Record<Outcome, boolean>>;
   readonly #logger: Logger;
-  readonly #writes: Record<"debug" | "info", boolean>;
 
   constructor(logger: Logger) {
     this.#logger = logger;
-    this.#writes = { debug: isWritten(logger, "debug"), info: isWritten(logger, "info") };
+    const written = Object.entries(LEVELS).map(([outcome, level]) => [outcome, isWritten(logger, level)]);
+    this.writes = Object.fromEntries(written) as Record<Outcome, boolean>;
   }
 
-  /** Called for every call, so it does nothing where nothing is written. */
   write(record: AuditRecord): void {
     const level = LEVELS[record.outcome];
-    if (!this.#writes[level]) return;
+    if (!this.writes[record.outcome]) return;
     const { correlationId, traceId, principal, server, outcome, target, errorCode: code } = record;
     const method = record.method.slice(0, MAX_NAME);
     const name = isName(method) && server !== "" ? target?.slice(0, MAX_NAME) : undefined;

@@ -23,7 +23,9 @@ export function run({ calls, pass, page }: RunStageOptions): Next {
     if (target?.kind === "task") return inNames(request, target.server, await calls.run(call));
     const result = await pass(call);
     if (target?.kind !== "thing") return result;
-    return inNames(request, call.server, selection?.access.isSameForAll ? result : asPrivate(result));
+    // Other principals may not be allowed to read the result.
+    const isShared = result["cacheScope"] !== "public" || selection?.access.isSameForAll;
+    return inNames(request, call.server, isShared ? result : { ...result, cacheScope: "private" });
   };
 }
 
@@ -34,9 +36,4 @@ function inNames(
   result: Result,
 ): Result {
   return server === undefined || endpoint.kind === "one" ? result : outwardResult(server, method, result);
-}
-
-/** Other principals may not be allowed to read the result. */
-function asPrivate(result: Result): Result {
-  return result["cacheScope"] === "public" ? { ...result, cacheScope: "private" } : result;
 }

@@ -1,5 +1,5 @@
 import type { CallTracer } from "../operation/call-tracer.ts";
-import type { Stage } from "../requests/request.ts";
+import { labelsOf, type Stage } from "../requests/request.ts";
 
 export interface TraceOptions {
   /** Undefined where the program registers no SDK of OpenTelemetry. */
@@ -11,11 +11,11 @@ export function trace({ tracing }: TraceOptions): Stage[] {
   if (!tracing) return [];
   return [
     async (request, next) => {
-      const span = tracing.begin(request.exchange, request.name);
+      const span = tracing.begin(request.exchange, labelsOf(request.exchange, request).name);
       try {
         return await next(request);
       } finally {
-        span.end(request.outcome, request.server, request.failure);
+        span.end(request.outcome, labelsOf(request.exchange, request).server, request.failure);
       }
     },
   ];

@@ -79,7 +79,7 @@ export interface PreparedCall extends UpstreamCall {
 
 /** The parameters without what concerns only the caller and the gateway. */
 function carriedParams({ method, params, exchange }: UpstreamCall): Params {
-  const carried = withoutPrivateMeta(withoutReservedMeta(params));
+  const carried = params["_meta"] === undefined ? params : withoutPrivateMeta(withoutReservedMeta(params));
   if (!isInteractive(method)) return carried;
   const { requestState, inputResponses, task } = carried;
   if (requestState === undefined && inputResponses === undefined && task === undefined) return carried;
@@ -189,7 +189,7 @@ export function tellLog(caller: Caller, { method, params }: Notification): void 
 
 /** A server's result in the form of the newest revision, without what concerns only the server and the gateway. */
 export function canonicalResult(client: Pick<Client, "era">, method: string, result: Result): Result {
-  return newestResult(client, method, withoutReservedMeta(result));
+  return newestResult(client, method, result._meta === undefined ? result : withoutReservedMeta(result));
 }
 
 /** A failure as a tool result, so that a model can read it. */

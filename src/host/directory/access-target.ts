@@ -92,6 +92,11 @@ export function calledWith(target: AccessTarget, args: unknown): AccessTarget {
   return { ...target, calls: String(args[callsBy]) };
 }
 
+/** The other tool that decides as well: the one that is called, or the one through which it is called. */
+export function otherTarget(target: AccessTarget): AccessTarget | undefined {
+  return target.calls === undefined ? wayTarget(target) : calledTarget(target);
+}
+
 /** The other tool, decided as if it were called directly. Its effect is not listed: that of the caller counts. */
 export function calledTarget({ kind, server, annotations, set, calls }: AccessTarget): AccessTarget | undefined {
   return calls === undefined ? undefined : { kind, server, name: calls, annotations, set, isCalled: true };

@@ -2,7 +2,7 @@ import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import { serverId } from "../../config/read/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
-import { type AccessTarget, calledTarget, decidedAs, type RequestTarget, wayTarget } from "./access-target.ts";
+import { type AccessTarget, otherTarget, decidedAs, type RequestTarget, wayTarget } from "./access-target.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { visible } from "../../text/visible.ts";
 
@@ -102,7 +102,7 @@ export class Policy {
   decide(agent: string | undefined, requested: RequestTarget): Decision {
     const target = decidedAs(requested);
     if (target.searched) return this.#decideWay(agent, target, target.searched);
-    const other = calledTarget(target) ?? wayTarget(target);
+    const other = otherTarget(target);
     const decision = this.#decideOne(agent, target);
     return other ? stricter(decision, this.#decideOne(agent, other)) : decision;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Params, Request } from "../../protocol/json-rpc.ts";
-import { encodeHeaderValue } from "../../protocol/modern.ts";
-import { paramMismatch, targetMismatch, versionMismatch } from "./modern-http.ts";
+import { encodeHeaderValue } from "../../protocol/header-value.ts";
+import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
 
 const request = (method: string, params?: Params): Request => ({
   jsonrpc: "2.0",

@@ -5,8 +5,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { FairShares, Share } from "../../async/fair-shares.ts";
 import { isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../../protocol/revisions.ts";
-import { accepts } from "./mcp-endpoint.ts";
-import { legacyMismatch } from "./modern-http.ts";
+import { accepts, legacyMismatch } from "./header-checks.ts";
 import {
   type HttpRefusal,
   invalidRequest,

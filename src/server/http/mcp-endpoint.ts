@@ -1,3 +1,4 @@
+import { accepts } from "./header-checks.ts";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { ServerLimits } from "../core/limits.ts";
 import { type ByteBudget, UnreadBytes } from "../core/byte-budget.ts";
@@ -245,11 +246,4 @@ function sortPosted(body: unknown, headers: IncomingHttpHeaders, served: ServedR
 function nobody(refusal: HttpRefusal, body?: unknown): PostedMessage {
   const id = isRecord(body) && isRequestId(body["id"]) ? body["id"] : undefined;
   return { to: "nobody", refusal, id };
-}
-
-/** Whether a client takes such an answer; one that says nothing takes any. */
-export function accepts(accept: string | undefined, type: string): boolean {
-  if (accept === undefined || accept.includes(type) || accept.includes("*/*")) return true;
-  // Types are the same in any case, and nearly always written in lower.
-  return accept.toLowerCase().includes(type);
 }

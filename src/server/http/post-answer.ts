@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { ErrorObject, Message, Response } from "../../protocol/json-rpc.ts";
-import { accepts } from "./mcp-endpoint.ts";
+import { accepts } from "./header-checks.ts";
 import { LITTLE_BYTES, NO_ROOM } from "../core/byte-budget.ts";
 import { retryLater } from "../core/busy-error.ts";
 import { overloaded, refuse, sendText } from "./http-refusal.ts";
