@@ -149,6 +149,8 @@ class LimitedPrincipal implements RunningCall {
   readonly own: LimitedHolder;
   readonly #shared: LimitedHolder;
   #counters: readonly RequestCounter[] = [];
+  maxBytes: number | undefined;
+  #limitsCalls = false;
   ownLimits: RequestLimits | undefined;
   tenantLimits: RequestLimits | undefined;
 
@@ -158,16 +160,14 @@ class LimitedPrincipal implements RunningCall {
     this.#shared = shared;
   }
 
-  get maxBytes(): number | undefined {
-    const bytes = Math.min(this.own.maxBytes ?? Infinity, this.#shared.maxBytes ?? Infinity);
-    return bytes === Infinity ? undefined : bytes;
-  }
-
   apply(own: RequestLimits | undefined, ofTenant: RequestLimits | undefined): void {
     this.ownLimits = own;
     this.tenantLimits = ofTenant;
     this.own.apply(own ?? NO_LIMITS);
     this.#shared.apply(ofTenant ?? NO_LIMITS);
+    const bytes = Math.min(own?.maxBytes ?? Infinity, ofTenant?.maxBytes ?? Infinity);
+    this.maxBytes = bytes === Infinity ? undefined : bytes;
+    this.#limitsCalls = own?.concurrent !== undefined || ofTenant?.concurrent !== undefined;
     // What a short window refuses must not count for the day.
     const counters = [this.own.rate, this.#shared.rate, this.own.day, this.#shared.day];
     this.#counters = counters.filter((counter) => counter !== undefined);
@@ -178,7 +178,7 @@ class LimitedPrincipal implements RunningCall {
   }
 
   enter(): RunningCall | undefined {
-    if (!this.own.limitsCalls && !this.#shared.limitsCalls) return undefined;
+    if (!this.#limitsCalls) return undefined;
     this.own.enter();
     try {
       this.#shared.enter();
@@ -270,14 +270,6 @@ class LimitedHolder {
 
   constructor(options: HolderOptions) {
     this.#options = options;
-  }
-
-  get maxBytes(): number | undefined {
-    return this.#limits.maxBytes;
-  }
-
-  get limitsCalls(): boolean {
-    return this.#limits.concurrent !== undefined;
   }
 
   get rate(): RequestCounter | undefined {

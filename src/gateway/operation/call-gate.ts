@@ -84,7 +84,7 @@ export class CallGate {
   leave(share: Share): void {
     this.#calls.give(share);
     this.#pacing.left();
-    if (this.#isIdle) this.#whenIdle?.();
+    if (this.#whenIdle && this.#isIdle) this.#whenIdle();
   }
 
   /** Throws while the gateway shuts down. */

@@ -154,7 +154,7 @@ export class HttpListener {
     const problem = this.#guard?.problemOf(req);
     if (problem) return refuseUnread(req, res, refusalOf(problem, this.#words));
     const { origin } = req.headers;
-    if (this.#guard?.isNamed(origin) && answerPage(req, res, origin)) return;
+    if (origin !== undefined && this.#guard?.isNamed(origin) && answerPage(req, res, origin)) return;
     return serve(req, res);
   }
 }
@@ -210,9 +210,9 @@ export class OriginGuard {
   /** Undefined for a request that may be served. */
   problemOf({ headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">): ForeignRequest | undefined {
     const { host = "", origin } = headers;
-    const repeated = SINGLE.find((name) => isRepeated(name, rawHeaders));
+    const repeated = findRepeated(rawHeaders);
     if (repeated !== undefined) return { reason: "repeated header", value: repeated };
-    if (!this.#isOwn(host)) return { reason: "host", value: host };
+    if (!this.#usualHosts.has(host) && !this.#isOwn(host)) return { reason: "host", value: host };
     if (origin !== undefined) return this.#mayCall(origin) ? undefined : { reason: "origin", value: origin };
     // Browsers send no Origin with a plain GET: an image or a link of any page would be served.
     const site = headers["sec-fetch-site"];
@@ -220,12 +220,11 @@ export class OriginGuard {
   }
 
   /** Whether the pages of an origin were allowed by name. Those of this machine may call, but get no help from browsers. */
-  isNamed(origin: string | undefined): origin is string {
-    return origin !== undefined && this.#origins.has(origin.toLowerCase());
+  isNamed(origin: string): boolean {
+    return this.#origins.has(origin.toLowerCase());
   }
 
   #isOwn(host: string): boolean {
-    if (this.#usualHosts.has(host)) return true;
     const wanted = parseHost(host);
     if (!wanted) return false;
     // A forwarded port is another one than ours (ssh, containers). A page of another site cannot choose the name, which is
@@ -270,12 +269,15 @@ function isReachedAs(own: HostName, { name, port = 80 }: HostName): boolean {
   return own.name === name && (own.port === undefined || own.port === port);
 }
 
-/** Names and values alternate in `rawHeaders`. */
-function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
-  let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const each = rawHeaders[at];
-    if (each?.length === name.length && each.toLowerCase() === name) count++;
+/** One of `SINGLE` that comes more than once. Names and values alternate in `rawHeaders`. */
+function findRepeated(rawHeaders: readonly string[]): string | undefined {
+  for (const name of SINGLE) {
+    let count = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const each = rawHeaders[at];
+      if (each?.length === name.length && each.toLowerCase() === name) count++;
+    }
+    if (count > 1) return name;
   }
-  return count > 1;
+  return undefined;
 }

@@ -33,7 +33,7 @@ import {
   versionProblem,
 } from "../modern/modern-request.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
-import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
+import { Cancellation } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { EVENT_STREAM_HEADERS } from "./event-stream.ts";
 import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
@@ -237,7 +237,8 @@ class ModernAnswer {
   readonly principal: Principal;
   readonly #unread: UnreadBytes;
   readonly #maxBufferedBytes: number;
-  readonly #left = new Cancellation();
+  /** Fires when the caller is gone, or when the request is called off here. */
+  readonly signal = new Cancellation();
   #isStream = false;
   #isSlow = false;
 
@@ -253,17 +254,12 @@ class ModernAnswer {
     });
   }
 
-  /** Fires when the caller is gone, or when the request is called off here. */
-  get signal(): CancelSignal {
-    return this.#left;
-  }
-
   isOf(principal: string): boolean {
     return principalKey(this.principal) === principal;
   }
 
   cancel(why: string): void {
-    if (!this.#left.aborted) this.#left.abort(new NexusError("CANCELLED", why));
+    if (!this.signal.aborted) this.signal.abort(new NexusError("CANCELLED", why));
   }
 
   notify(message: Notification): void {

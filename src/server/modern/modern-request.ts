@@ -205,7 +205,7 @@ export function eraOf({ method, params }: Request | Notification, served: Served
 /** Why a version that a message claims cannot be served. */
 export function versionProblem(claimed: unknown, supported: readonly ModernRevision[]): ErrorObject | undefined {
   if (claimed === undefined) return missing(META.protocolVersion);
-  if (supported.some((revision) => revision === claimed)) return undefined;
+  if (supported.includes(claimed as ModernRevision)) return undefined;
   const requested = typeof claimed === "string" ? claimed : JSON.stringify(claimed);
   return {
     code: UNSUPPORTED_VERSION,
@@ -230,7 +230,8 @@ export function readSender(
     sender: {
       version: String(version),
       capabilities: meta[META.clientCapabilities] as ClientCapabilities,
-      logLevel: LOG_LEVELS.find((level) => level === meta[META.logLevel]),
+      logLevel:
+        meta[META.logLevel] === undefined ? undefined : LOG_LEVELS.find((level) => level === meta[META.logLevel]),
       progressToken: isRequestId(meta["progressToken"]) ? meta["progressToken"] : undefined,
       client: clientNameIn(meta[META.clientInfo]),
       onBehalfOf: behalfIn(meta),
