@@ -1,10 +1,11 @@
+import { NO_CAPABILITIES } from "../upstream/upstream-leases.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import { withoutReservedMeta } from "../../server/core/request-meta.ts";
-import { canonicalResult, declaring, type PreparedCall, reportsTo } from "../upstream/upstream-call.ts";
+import { ASKS_NOTHING, canonicalResult, declaring, type PreparedCall, reportsTo } from "../upstream/upstream-call.ts";
 import { bindingOf, invalidState, type RequestState, type RequestStates } from "./request-state.ts";
 
 interface PassOptions {
@@ -24,7 +25,7 @@ export async function passThrough(call: PreparedCall, { state, states, maxRounds
   const { client } = lease;
   const options = reportsTo(exchange);
   options.signal = signal;
-  options.input = declaring(capabilities);
+  options.input = capabilities === NO_CAPABILITIES ? ASKS_NOTHING : declaring(capabilities);
   const roots = capabilities.roots ? undefined : client.roots;
   let params = state ? withState(call.params, state, roots) : call.params;
   for (let round = 0; round < maxRounds; round++) {

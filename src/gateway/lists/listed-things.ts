@@ -96,9 +96,9 @@ export class ListedThings {
   ): readonly AccessTarget[] | undefined {
     const list = this.#options.catalogs.of(server).common.findCurrent(kind);
     const common = list && this.#targetsIn(list, kind, server).get(name);
-    if (!common || this.#isChanging(server)) return undefined;
+    if (!common || (this.#options.pins.concerns(server) && this.#isChanging(server))) return undefined;
     // An API lists the same to all, and these not to every caller.
-    if (isOfSearching(common)) return [common];
+    if (common.isWay === true || common.through !== undefined) return [common];
     if (exchange.endpoint.kind !== "one") {
       const isForAll = Object.keys(exchange.caller.capabilities).length === 0;
       return isForAll && !this.#options.ownList(kind, server, exchange) ? [common] : undefined;

@@ -29,22 +29,21 @@ export function fullUri(server: string, uri: string): string {
 }
 
 /** Undefined if the name does not begin with the prefix of a server. */
-export function resolveFullName(text: string, serverOf: (prefix: string) => string | undefined): Own | undefined {
-  const prefix = prefixOf(text, NAME_MARK);
-  const server = prefix === undefined ? undefined : serverOf(prefix);
-  if (prefix === undefined || server === undefined) return undefined;
-  return { server, own: text.slice(prefix.length + NAME_MARK.length) };
+export function resolveFullName(text: string, servers: Prefixes): Own | undefined {
+  const end = text.indexOf(NAME_MARK);
+  const server = end <= 0 ? undefined : servers.findIdByPrefix(text.slice(0, end));
+  return server === undefined ? undefined : { server, own: text.slice(end + NAME_MARK.length) };
+}
+
+/** The servers whose names begin with a prefix. */
+interface Prefixes {
+  findIdByPrefix: (prefix: string) => string | undefined;
 }
 
 export function resolveFullUri(text: string, isServer: (id: string) => boolean): Own | undefined {
-  const server = prefixOf(text, URI_MARK);
-  if (server === undefined || !isServer(server)) return undefined;
-  return { server, own: text.slice(server.length + URI_MARK.length) };
-}
-
-function prefixOf(text: string, mark: string): string | undefined {
-  const end = text.indexOf(mark);
-  return end <= 0 ? undefined : text.slice(0, end);
+  const end = text.indexOf(URI_MARK);
+  const server = text.slice(0, Math.max(0, end));
+  return end > 0 && isServer(server) ? { server, own: text.slice(end + URI_MARK.length) } : undefined;
 }
 
 export type ThingKind = "tool" | "prompt" | "resource";

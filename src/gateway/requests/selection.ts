@@ -80,9 +80,8 @@ export class Selection {
 
   /** What has this name at an endpoint of several servers, whether or not a caller may know of it. */
   resolve(kind: ThingKind, given: string): Own | undefined {
-    return this.set
-      ? this.set.resolve(kind, given, (name) => this.#resolveFull(kind, name))
-      : this.#resolveFull(kind, given);
+    if (this.set) return this.set.resolve(kind, given, (name) => this.#resolveFull(kind, name));
+    return kind === "resource" ? this.#resolveFull(kind, given) : resolveFullName(given, this.#host.directory);
   }
 
   /** The name of a tool at an endpoint of this selection. */
@@ -116,7 +115,7 @@ export class Selection {
   #resolveFull(kind: ThingKind, given: string): Own | undefined {
     return kind === "resource"
       ? resolveFullUri(given, (id) => this.#host.find(id) !== undefined)
-      : resolveFullName(given, (prefix) => this.#host.directory.findIdByPrefix(prefix));
+      : resolveFullName(given, this.#host.directory);
   }
 }
 

@@ -142,7 +142,8 @@ export async function mayBecomeTask({ params, capabilities, lease: { client } }:
 export function reportsTo(exchange: GatewayExchange): CallOptions {
   const { caller } = exchange;
   const { correlationId } = exchange;
-  const options: CallOptions = { correlationId, trace: traceFor(exchange), observed: exchange };
+  const trace = exchange.outgoing ?? childTrace(exchange.traceId, caller.trace);
+  const options: CallOptions = { correlationId, trace, observed: exchange };
   if (caller.progressToken !== undefined) options.onProgress = (progress) => tellProgress(caller, progress);
   if (caller.logLevel) {
     options.logLevel = caller.logLevel;
@@ -159,14 +160,15 @@ export function traceFor({ traceId, caller, outgoing }: GatewayExchange): NonNul
 
 /** Declares what a caller can be asked, for a server that asks in its result and never directly. */
 export function declaring(capabilities: ClientCapabilities): InputProvider {
-  return capabilities === NO_CAPABILITIES ? NOBODY : { capabilities, handle: refuse };
+  return capabilities === NO_CAPABILITIES ? ASKS_NOTHING : { capabilities, handle: refuse };
 }
 
 function refuse(): never {
   throw new NexusError("CAPABILITY_MISSING", "A modern server must ask with an input_required result");
 }
 
-const NOBODY: InputProvider = { capabilities: NO_CAPABILITIES, handle: refuse };
+/** Nothing can be asked of most callers. */
+export const ASKS_NOTHING: InputProvider = { capabilities: NO_CAPABILITIES, handle: refuse };
 
 /** Uses the caller's own progress token. */
 export function tellProgress(caller: Caller, progress: Progress): void {

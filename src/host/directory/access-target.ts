@@ -94,7 +94,8 @@ export function calledWith(target: AccessTarget, args: unknown): AccessTarget {
 
 /** The other tool that decides as well: the one that is called, or the one through which it is called. */
 export function otherTarget(target: AccessTarget): AccessTarget | undefined {
-  return target.calls === undefined ? wayTarget(target) : calledTarget(target);
+  if (target.calls !== undefined) return calledTarget(target);
+  return target.through === undefined ? undefined : wayTarget(target);
 }
 
 /** The other tool, decided as if it were called directly. Its effect is not listed: that of the caller counts. */

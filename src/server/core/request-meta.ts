@@ -17,7 +17,8 @@ export interface Correlation {
 /** Reads what identifies a request from its headers and its `_meta`, and makes what is missing. */
 export function correlationOf(meta: unknown, headers: IncomingHttpHeaders | undefined): Correlation {
   const said = isRecord(meta) ? meta : undefined;
-  const trace = (said && traceIn(said)) ?? (headers && traceOfHeaders(headers));
+  const inMeta = said?.["traceparent"] === undefined ? undefined : traceIn(said);
+  const trace = inMeta ?? (headers?.["traceparent"] === undefined ? undefined : traceOfHeaders(headers));
   const known = trace && traceIdOf(trace);
   const correlationId =
     requestIdIn(headers?.["x-request-id"]) ?? requestIdIn(said?.[CORRELATION_META]) ?? known ?? newTraceId();
@@ -56,7 +57,7 @@ function traceIn({ traceparent, tracestate, baggage }: Record<string, unknown>):
 
 /** Without `baggage`: programs add that header by themselves, and it would be sent to servers of others. */
 function traceOfHeaders({ traceparent, tracestate }: IncomingHttpHeaders): Caller["trace"] {
-  return traceparent === undefined ? undefined : traceIn({ traceparent, tracestate });
+  return traceIn({ traceparent, tracestate });
 }
 
 function traceIdOf({ traceparent }: NonNullable<Caller["trace"]>): string {

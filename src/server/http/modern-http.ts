@@ -185,12 +185,13 @@ function disagreementIn(
   if (method !== "tools/call" || typeof name !== "string") return undefined;
   const failed = (failure: unknown) => void (exchange.failure = failure);
   const compared = (wanted: readonly ParamHeader[]) => {
-    const lacks = wanted.length === 0 ? undefined : paramMismatch(headers, wanted, params?.["arguments"]);
+    const lacks = paramMismatch(headers, wanted, params?.["arguments"]);
     return lacks === undefined ? undefined : mismatch(lacks);
   };
   try {
     const wanted = core.paramHeaders(principal, name, exchange);
-    return wanted instanceof Promise ? wanted.then(compared).catch(failed) : compared(wanted);
+    if (wanted instanceof Promise) return wanted.then(compared).catch(failed);
+    return wanted.length === 0 ? undefined : compared(wanted);
   } catch (failure) {
     return failed(failure);
   }

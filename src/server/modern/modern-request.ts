@@ -18,8 +18,10 @@ import {
   type ProgressToken,
 } from "../../protocol/mcp.ts";
 import {
+  CALLER_META,
   CORRELATION_META,
   META,
+  SEEN_META,
   MISSING_CLIENT_CAPABILITY,
   TASKS_EXTENSION,
   UNSUPPORTED_VERSION,
@@ -234,8 +236,8 @@ export function readSender(
         meta[META.logLevel] === undefined ? undefined : LOG_LEVELS.find((level) => level === meta[META.logLevel]),
       progressToken: isRequestId(meta["progressToken"]) ? meta["progressToken"] : undefined,
       client: clientNameIn(meta[META.clientInfo]),
-      onBehalfOf: behalfIn(meta),
-      seen: seenIn(meta),
+      onBehalfOf: meta[CALLER_META] === undefined ? undefined : behalfIn(meta),
+      seen: meta[SEEN_META] === undefined ? undefined : seenIn(meta),
       params: withoutReservedMeta(params),
     },
   };

@@ -120,12 +120,12 @@ class SqliteFileConnection implements DatabaseConnection {
   }
 
   async begin(sql: string): Promise<void> {
-    await this.#guarded(() => untilFree(() => this.#handle.exec(sql)));
+    await this.#patiently(() => this.#handle.exec(sql));
     this.#isInTransaction = true;
   }
 
   async commit(): Promise<void> {
-    await this.#guarded(() => untilFree(() => this.#handle.exec("commit")));
+    await this.#patiently(() => this.#handle.exec("commit"));
     this.#isInTransaction = false;
   }
 
@@ -146,8 +146,12 @@ class SqliteFileConnection implements DatabaseConnection {
       returnsRows
         ? { rows: this.#handle.all(sql, parameters) as R[] }
         : { rows: [], numAffectedRows: BigInt(this.#handle.run(sql, parameters)) };
-    if (this.#isInTransaction) return this.#guarded(async () => run());
-    return this.#guarded(() => (isRead ? untilFree(run) : this.#inTransaction(run)));
+    if (!this.#isInTransaction && isRead) return this.#patiently(run);
+    try {
+      return this.#isInTransaction ? run() : await this.#inTransaction(run);
+    } catch (error) {
+      throw sqliteFailure(this.#shown, error);
+    }
   }
 
   /** Not used: no query is streamed. */
@@ -179,9 +183,9 @@ class SqliteFileConnection implements DatabaseConnection {
     }
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+  async #patiently<T>(work: () => T): Promise<T> {
     try {
-      return await work();
+      return await untilFree(work);
     } catch (error) {
       throw sqliteFailure(this.#shown, error);
     }
