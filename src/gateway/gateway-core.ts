@@ -26,7 +26,7 @@ import type { Views } from "./requests/views.ts";
 import { hostStages } from "./stages/stages.ts";
 import { ownerKey, type Principal } from "../server/core/principal.ts";
 import { type AggregateOptions, Cursors } from "./lists/merged-lists.ts";
-import { type CallRunner, tellWaiting, type UpstreamCall } from "./upstream/upstream-call.ts";
+import { type CallRunner, tellWaiting, type UpstreamCall } from "./calls/upstream-call.ts";
 import { Catalogs } from "./lists/catalogs.ts";
 import { changeOf, type ListKind } from "../protocol/list-kinds.ts";
 import { type KnownList, versionIn } from "./lists/list-reader.ts";

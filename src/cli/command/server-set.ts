@@ -18,7 +18,7 @@ import { loadOptions, trustFor } from "../../host/servers/load-options.ts";
 import { ServerDirectory } from "../../host/directory/server-directory.ts";
 import { ServerConnector } from "../../host/servers/server-connector.ts";
 import { scopeOptions } from "../../host/servers/scope-options.ts";
-import { unableToRun } from "../../host/servers/host-connection.ts";
+import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { listedServers } from "../../host/directory/unknown-name.ts";
 import type { PublishedReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";

@@ -1,7 +1,7 @@
 import type { Configuration } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { unableToRun } from "../../host/servers/host-connection.ts";
+import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { parseUrl } from "../../transport/http-sender.ts";
 import { type Finding, FindingDraft, ok, toFailedFinding } from "./check.ts";
 

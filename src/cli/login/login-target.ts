@@ -5,7 +5,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { forgetLastLists } from "../../host/definitions/last-lists.ts";
 import { openCredentials } from "../../host/servers/load-options.ts";
-import { unableToRun } from "../../host/servers/host-connection.ts";
+import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { hasAuthorization } from "../../transport/http-sender.ts";
 import type { HttpReach, ResolvedEntry } from "../../transport/server-entry.ts";
 import { asksAnyone, type CommandContext } from "../command/command.ts";

@@ -16,10 +16,10 @@ import {
   type PreparedCall,
   reportsTo,
   toolCall,
-} from "../upstream/upstream-call.ts";
+} from "./upstream-call.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import { isInteractive } from "../../protocol/methods.ts";
-import { canBeAsked } from "../upstream/upstream-leases.ts";
+import { canBeAsked } from "./upstream-leases.ts";
 import { abortSignalOf } from "../../async/cancellation.ts";
 import { urlQuestions } from "../../client/conversation/rounds.ts";
 import { isRecord } from "../../json/is-record.ts";

@@ -25,14 +25,14 @@ import {
   toolCall,
   toolFailure,
   type UpstreamCall,
-} from "../upstream/upstream-call.ts";
+} from "./upstream-call.ts";
 import { runForLegacyCaller, untilVisited } from "./ask-caller.ts";
 import { ParkedCalls, type ParkedLimits, type Work } from "./parked-calls.ts";
 import { passThrough } from "./pass-through.ts";
 import { bindingOf, invalidState, type RequestState, RequestStates } from "./request-state.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
-import { TasksOfCallers } from "../tasks/tasks-of-callers.ts";
+import { TasksOfCallers } from "./tasks-of-callers.ts";
 import {
   canBeAsked,
   capabilitiesFor,
@@ -42,7 +42,7 @@ import {
   type LeaseFor,
   type UpstreamLease,
   UpstreamLeases,
-} from "../upstream/upstream-leases.ts";
+} from "./upstream-leases.ts";
 
 export interface CallLimits extends ParkedLimits {
   /** Calls of one owner that run at the same time: 512. */

@@ -12,12 +12,12 @@ import { shareReclaimablePlaces } from "../../server/core/caller-shares.ts";
 import { principalKey } from "../../server/core/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import { weightOf } from "../../json/weight.ts";
-import { capabilityMissing, tellLog, tellProgress, traceFor } from "../upstream/upstream-call.ts";
+import { capabilityMissing, tellLog, tellProgress, traceFor } from "./upstream-call.ts";
 import { digestOf, invalidState, type RequestStates } from "./request-state.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
-import { ParkedQuestions } from "../upstream/parked-questions.ts";
+import { ParkedQuestions } from "./parked-questions.ts";
 
 export interface ParkedLimits extends FinishedLimits {
   /** How long to wait for further questions after the first: 50 ms. */

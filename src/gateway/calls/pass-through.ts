@@ -1,11 +1,11 @@
-import { NO_CAPABILITIES } from "../upstream/upstream-leases.ts";
+import { NO_CAPABILITIES } from "./upstream-leases.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import { withoutReservedMeta } from "../../server/core/request-meta.ts";
-import { ASKS_NOTHING, canonicalResult, declaring, type PreparedCall, reportsTo } from "../upstream/upstream-call.ts";
+import { ASKS_NOTHING, canonicalResult, declaring, type PreparedCall, reportsTo } from "./upstream-call.ts";
 import { bindingOf, invalidState, type RequestState, type RequestStates } from "./request-state.ts";
 
 interface PassOptions {

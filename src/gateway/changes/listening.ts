@@ -10,7 +10,7 @@ import type { Host } from "../../host/host.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Listening } from "../../server/core/core.ts";
 import { type GatewayExchange, type GatewayListenRequest, viewKey } from "../names/view.ts";
-import type { CallRunner } from "../upstream/upstream-call.ts";
+import type { CallRunner } from "../calls/upstream-call.ts";
 import type { Catalogs, ListsChanged } from "../lists/catalogs.ts";
 import { changeMethod, CHANGING_LISTS, type ChangingList } from "../../protocol/list-kinds.ts";
 import { fullUri, resolveFullUri } from "../names/names.ts";
@@ -18,7 +18,7 @@ import type { OwnerChanges } from "./owner-changes.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import { renamed } from "../names/renamed.ts";
 import { ServerWatch } from "./server-watch.ts";
-import { taskNotice } from "../tasks/notice-of-task.ts";
+import { taskNotice } from "../calls/notice-of-task.ts";
 import { type Principal, principalKey } from "../../server/core/principal.ts";
 import { belongsTo, type TaskPlace } from "../names/task-ids.ts";
 

@@ -4,7 +4,7 @@ import type { Logger } from "../../text/logger.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Lease } from "../../host/servers/lease.ts";
-import type { CallRunner, ConnectionOwner } from "../upstream/upstream-call.ts";
+import type { CallRunner, ConnectionOwner } from "../calls/upstream-call.ts";
 import type { ListsChanged } from "../lists/catalogs.ts";
 import type { KnownList } from "../lists/list-reader.ts";
 import { CHANGING_LISTS, type ChangingList, type ListKind } from "../../protocol/list-kinds.ts";

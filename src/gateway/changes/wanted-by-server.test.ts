@@ -5,7 +5,7 @@ import { MemoryLedger } from "../../host/definitions/memory-ledger.ts";
 import { Pins } from "../../host/definitions/pins.ts";
 import { SILENT } from "../../text/logger.ts";
 import { NO_ENTRY_RULES, Policy } from "../../host/directory/policy.ts";
-import type { CallRunner } from "../upstream/upstream-call.ts";
+import type { CallRunner } from "../calls/upstream-call.ts";
 import { PrincipalAccess } from "../access/principal-access.ts";
 import { wantedByServer } from "./listening.ts";
 

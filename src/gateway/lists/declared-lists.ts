@@ -9,7 +9,7 @@ import {
   capabilitiesForModern,
   legacyCapabilities,
   refusing,
-} from "../upstream/upstream-leases.ts";
+} from "../calls/upstream-leases.ts";
 import type { Client } from "../../client/client.ts";
 import { changeIn } from "../../client/changes/feed.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";

@@ -5,7 +5,7 @@ import { SILENT } from "../../text/logger.ts";
 import { sha256 } from "../../text/digest.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { GatewayExchange } from "../names/view.ts";
-import type { CallRunner } from "../upstream/upstream-call.ts";
+import type { CallRunner } from "../calls/upstream-call.ts";
 import { CallerCapabilities } from "./declared-lists.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
@@ -14,7 +14,7 @@ import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ListSet } from "./list-cache.ts";
 import { listedTarget, nameOf } from "../access/narrowed.ts";
 import type { ListHashes, Pins } from "../../host/definitions/pins.ts";
-import { capabilitiesFor, NO_CAPABILITIES } from "../upstream/upstream-leases.ts";
+import { capabilitiesFor, NO_CAPABILITIES } from "../calls/upstream-leases.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { principalKey } from "../../server/core/principal.ts";
 

@@ -1,5 +1,5 @@
 import type { Logger } from "../../text/logger.ts";
-import type { CallRunner, ConnectionOwner } from "../upstream/upstream-call.ts";
+import type { CallRunner, ConnectionOwner } from "../calls/upstream-call.ts";
 import { type ListHashes, NO_HASHES, type Pins } from "../../host/definitions/pins.ts";
 import { type KnownList, offeredTools, readKnownList } from "./list-reader.ts";
 import { changeOf, type ChangingList, type ListKind } from "../../protocol/list-kinds.ts";

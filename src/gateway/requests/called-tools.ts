@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { type AccessTarget, wayTarget } from "../../host/directory/access-target.ts";
+import { type AccessTarget, otherTarget } from "../../host/directory/access-target.ts";
 import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
@@ -136,7 +136,7 @@ function shownAs(target: AccessTarget, selection: Selection, { endpoint }: Gatew
   const { server, name: own } = target;
   const { description, fixed = {} } = selection.set?.findItem(server, own) ?? {};
   const name = selection.nameOf(endpoint, server, own);
-  const way = wayTarget(target);
+  const way = otherTarget(target);
   return {
     name,
     call: way ? selection.nameOf(endpoint, server, way.name) : name,

@@ -12,7 +12,7 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND, type Result } from "../../protocol/js
 import { SEARCHING_TOOLS } from "../../protocol/meta.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { GatewayExchange } from "../names/view.ts";
-import type { CallRunner, UpstreamCall } from "../upstream/upstream-call.ts";
+import type { CallRunner, UpstreamCall } from "../calls/upstream-call.ts";
 import type { ListedThings } from "../lists/listed-things.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { type NamedThing, unknownMethod } from "../names/names.ts";

@@ -7,7 +7,7 @@ import { type NamedThing, thingIn, unknownMethod } from "../names/names.ts";
 import type { View } from "../names/view.ts";
 import { findGatewayUri } from "../operation/gateway-resources.ts";
 import type { Outcome } from "../operation/audit.ts";
-import type { UpstreamCall } from "../upstream/upstream-call.ts";
+import type { UpstreamCall } from "../calls/upstream-call.ts";
 import type { Selection } from "./selection.ts";
 
 /** A request as its edge hands it over. What is found out about it stays with it. */

@@ -19,7 +19,7 @@ import {
 } from "../names/names.ts";
 import type { GatewayExchange, View } from "../names/view.ts";
 import type { CompiledSet } from "../sets/compiled-set.ts";
-import type { CallRunner } from "../upstream/upstream-call.ts";
+import type { CallRunner } from "../calls/upstream-call.ts";
 import { Permits } from "./permits.ts";
 
 /** What the selections of a core share. */

@@ -4,7 +4,7 @@ import type { AuditTrail, Outcome } from "../operation/audit.ts";
 import { labelsOf, type Stage } from "../requests/request.ts";
 import type { Records } from "./records.ts";
 
-export interface AuditStageOptions {
+interface AuditStageOptions {
   audit: AuditTrail;
   records: Records;
   /** What the caller is told of a failure; the log has the rest. */

@@ -6,9 +6,9 @@ import type { GatewayResources } from "../operation/gateway-resources.ts";
 import type { CalledTools } from "../requests/called-tools.ts";
 import type { GatewayRequest, Next, ResolvedRequest, Stage } from "../requests/request.ts";
 import type { Selection } from "../requests/selection.ts";
-import type { CallRunner } from "../upstream/upstream-call.ts";
+import type { CallRunner } from "../calls/upstream-call.ts";
 
-export interface DecideOptions {
+interface DecideOptions {
   calls: Pick<CallRunner, "findTask">;
   calledTools: CalledTools;
   /** Of the gateway itself. */

@@ -3,7 +3,7 @@ import type { Metrics } from "../operation/metrics.ts";
 import type { EndpointExchange, Stage } from "../requests/request.ts";
 import { principalKey } from "../../server/core/principal.ts";
 
-export interface GateOptions {
+interface GateOptions {
   gate: CallGate;
   metrics: Metrics;
 }

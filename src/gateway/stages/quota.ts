@@ -1,7 +1,7 @@
 import type { Allowance } from "../operation/allowance.ts";
 import type { Stage } from "../requests/request.ts";
 
-export interface QuotaOptions {
+interface QuotaOptions {
   allowance?: Allowance | undefined;
 }
 

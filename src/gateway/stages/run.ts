@@ -1,11 +1,11 @@
 import type { Result } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import { outwardResult } from "../names/names.ts";
-import type { CallRunner, UpstreamCall } from "../upstream/upstream-call.ts";
+import type { CallRunner, UpstreamCall } from "../calls/upstream-call.ts";
 import type { EndpointExchange, GatewayRequest, Next } from "../requests/request.ts";
 import type { Selection } from "../requests/selection.ts";
 
-export interface RunStageOptions {
+interface RunStageOptions {
   calls: Pick<CallRunner, "run">;
   /** Calls the server of the request, over the caller's connection. */
   pass: (call: UpstreamCall) => Promise<Result>;

@@ -1,7 +1,7 @@
 import type { CallTracer } from "../operation/call-tracer.ts";
 import { labelsOf, type Stage } from "../requests/request.ts";
 
-export interface TraceOptions {
+interface TraceOptions {
   /** Undefined where the program registers no SDK of OpenTelemetry. */
   tracing?: CallTracer | undefined;
 }

@@ -1,3 +1,4 @@
+import { unableToRun } from "./unable-to-run.ts";
 import { Backoff, type BackoffSettings } from "../../async/backoff.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
@@ -113,11 +114,13 @@ export class HostConnection {
   }
 
   refuseIfUnable(): void {
-    const { id } = this.#options.definition();
+    const definition = this.#options.definition();
+    const { id, problem, trusted } = definition;
     if (this.isOver) {
       throw new NexusError("CLOSED", `The host of "${id}" was closed`, { server: id, mayHaveReached: false });
     }
-    const refusal = unableToRun(this.#options.definition(), this.#enabled);
+    if (this.#enabled && !problem && trusted) return;
+    const refusal = unableToRun(definition, this.#enabled);
     if (refusal) throw refusal;
   }
 
@@ -351,25 +354,4 @@ export class HostConnection {
     if (hopelessMs > 0) this.#tryAgainIn(hopelessMs);
     else this.open().catch(() => {});
   }
-}
-
-/** Why a server may not be started; undefined if it may. */
-export function unableToRun(definition: ServerDefinition, enabled = definition.enabled): NexusError | undefined {
-  const { id, problem, trusted, origin } = definition;
-  if (!enabled) {
-    return new NexusError("DENIED", `Server "${id}" is disabled`, {
-      server: id,
-      source: origin,
-      hint: `Enable it: nexus mcp enable ${id}`,
-      mayHaveReached: false,
-    });
-  }
-  if (problem) return problem;
-  if (trusted) return undefined;
-  return new NexusError("UNTRUSTED", `Server "${id}" is configured by a project that is not trusted`, {
-    server: id,
-    source: origin,
-    hint: "Review the file and trust it: nexus mcp trust (or --trust, for one run). A change of the file, or of a file it names, must be trusted again.",
-    mayHaveReached: false,
-  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LegacyTask } from "../../../src/gateway/tasks/tasks-of-callers.ts";
+import { LegacyTask } from "../../../src/gateway/calls/tasks-of-callers.ts";
 import type { Params, Result } from "../../../src/protocol/json-rpc.ts";
 import { failure } from "../../fixtures/failure.ts";
 import {

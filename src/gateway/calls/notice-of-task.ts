@@ -3,11 +3,11 @@ import { Cancellation } from "../../async/cancellation.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import { LATEST } from "../../protocol/revisions.ts";
 import type { GatewayExchange, GatewayListenRequest } from "../names/view.ts";
-import type { CallRunner } from "../upstream/upstream-call.ts";
+import type { CallRunner } from "./upstream-call.ts";
 import { outwardResult } from "../names/names.ts";
 import { renamed } from "../names/renamed.ts";
 
-export interface TaskNotice {
+interface TaskNotice {
   server: string;
   /** The caller's id of the task. */
   taskId: string;

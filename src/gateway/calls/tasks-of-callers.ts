@@ -6,16 +6,10 @@ import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { isForwarded } from "../../protocol/methods.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import { ownerKey, type Principal, principalKey } from "../../server/core/principal.ts";
-import {
-  canonicalResult,
-  capabilityMissing,
-  declaring,
-  type PreparedCall,
-  traceFor,
-} from "../upstream/upstream-call.ts";
+import { canonicalResult, capabilityMissing, declaring, type PreparedCall, traceFor } from "./upstream-call.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import { belongsTo, taskIdIn, TaskIds, type TaskPlace, unknownTask, withTaskId } from "../names/task-ids.ts";
-import { capabilitiesFor, knowsTasks, type UpstreamLease, type UpstreamLeases } from "../upstream/upstream-leases.ts";
+import { capabilitiesFor, knowsTasks, type UpstreamLease, type UpstreamLeases } from "./upstream-leases.ts";
 import { withoutReservedMeta } from "../../server/core/request-meta.ts";
 import type { Client } from "../../client/client.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
@@ -23,7 +17,7 @@ import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
-import { ParkedQuestions } from "../upstream/parked-questions.ts";
+import { ParkedQuestions } from "./parked-questions.ts";
 
 const OVER: ReadonlySet<unknown> = new Set(["completed", "failed", "cancelled"]);
 

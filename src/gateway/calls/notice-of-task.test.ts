@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { View } from "../names/view.ts";
 import { ANYBODY } from "../../server/core/principal.ts";
-import type { CallRunner, UpstreamCall } from "../upstream/upstream-call.ts";
+import type { CallRunner, UpstreamCall } from "./upstream-call.ts";
 import { taskNotice } from "./notice-of-task.ts";
 
 const asked: UpstreamCall[] = [];
