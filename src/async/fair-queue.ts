@@ -8,11 +8,8 @@ export interface QueuePlace {
 export class FairQueue<T extends QueuePlace> {
   /** By group and member; those that were served last stand at the end. */
   readonly #groups = new Map<string, Map<string, Set<T>>>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  /** How many items it has. */
+  size = 0;
 
   add(item: T): void {
     const group = this.#groups.get(item.group) ?? new Map<string, Set<T>>();
@@ -20,7 +17,7 @@ export class FairQueue<T extends QueuePlace> {
     const items = group.get(item.member) ?? new Set<T>();
     group.set(item.member, items);
     items.add(item);
-    this.#size++;
+    this.size++;
   }
 
   /** It is served: its group and its member have had their turn. */
@@ -37,7 +34,7 @@ export class FairQueue<T extends QueuePlace> {
     const group = this.#groups.get(item.group);
     const items = group?.get(item.member);
     if (!items?.delete(item)) return false;
-    this.#size--;
+    this.size--;
     if (items.size === 0) group?.delete(item.member);
     if (group?.size === 0) this.#groups.delete(item.group);
     return true;

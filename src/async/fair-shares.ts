@@ -131,40 +131,31 @@ export class FairShares {
 
   /** Takes it even if there is no room. */
   take(share: Share, amount = 1): void {
-    const didCompete = competes(share);
-    if (share.held === 0) this.#remember(share);
-    if (!this.#hasOrdinaryRoom(share, amount) && this.#hasReserved(share, amount)) this.#noteReserved(share, amount);
-    this.#noteHeld(share, amount);
-    this.#noteCompeting(share, didCompete);
+    if (share.held === 0 && this.#forgotten.size > 0) this.#remember(share);
+    const isOrdinary = this.#hasOrdinaryRoom(share, amount) || !this.#hasReserved(share, amount);
+    this.#note(share, { held: amount, reserved: isOrdinary ? 0 : amount, resting: 0 });
   }
 
   give(share: Share, amount = 1): void {
-    const didCompete = competes(share);
-    this.#noteReserved(share, -Math.min(share.reserved, amount));
-    this.#noteHeld(share, -amount);
-    this.#noteCompeting(share, didCompete);
-    this.#serve();
+    this.#note(share, { held: -amount, reserved: -Math.min(share.reserved, amount), resting: 0 });
+    if (this.#waiting.size > 0) this.#serve();
   }
 
   /** One of its items becomes idle, and is given up on demand. */
   rest(share: Share): void {
-    const didCompete = competes(share);
-    share.resting++;
-    this.#noteCompeting(share, didCompete);
-    this.#serve();
+    this.#note(share, RESTS);
+    if (this.#waiting.size > 0) this.#serve();
   }
 
   /** One of its idle items is used again. */
   stir(share: Share): void {
-    const didCompete = competes(share);
-    share.resting--;
-    this.#noteCompeting(share, didCompete);
+    this.#note(share, STIRS);
   }
 
   /** Takes one when there is room, and calls `admit`. The returned function stops waiting. */
   wait(share: Share, admit: () => void): () => void {
     const didCompete = competes(share);
-    this.#remember(share);
+    if (this.#forgotten.size > 0) this.#remember(share);
     share.waiting.add(admit);
     this.#waiting.add(share);
     this.#noteCompeting(share, didCompete);
@@ -234,7 +225,7 @@ export class FairShares {
 
   /** Other holders, the largest group and holder first; only those of its own group where that group has as much as it may. */
   #losersBut(share: Share, amount: number): Share[] {
-    const isGroupFull = !this.#hasGroupRoom(share, amount);
+    const isGroupFull = this.#rules.groupOf !== undefined && !this.#hasGroupRoom(share, amount);
     return [...this.#shares.values()]
       .filter((other) => other.held > 0 && other !== share && (!isGroupFull || isBeside(share, other)))
       .sort((a, b) => b.group.held - a.group.held || b.held - a.held);
@@ -244,13 +235,11 @@ export class FairShares {
     return (
       this.#used - this.#reserved + amount <= this.#total &&
       share.held + amount <= this.limitOf(share) &&
-      this.#hasGroupRoom(share, amount)
+      (this.#rules.groupOf === undefined || this.#hasGroupRoom(share, amount))
     );
   }
 
-  /** One group alone is all holders. */
   #hasGroupRoom(share: Share, amount: number): boolean {
-    if (!this.#rules.groupOf) return true;
     const { held, reserved } = share.group;
     return held - reserved + amount <= Math.max(this.#most, share.most);
   }
@@ -261,16 +250,18 @@ export class FairShares {
     return this.#reserved + amount <= (isForAll ? this.#reserve : this.#reserve * RESERVED_FOR_ALL);
   }
 
-  #noteHeld(share: Share, amount: number): void {
-    this.#used += amount;
-    share.held += amount;
-    share.group.held += amount;
-  }
-
-  #noteReserved(share: Share, amount: number): void {
-    this.#reserved += amount;
-    share.reserved += amount;
-    share.group.reserved += amount;
+  /** The holder has so much more or less, and may compete now, or no longer. */
+  #note(share: Share, { held, reserved, resting }: Pick<Share, "held" | "reserved" | "resting">): void {
+    const didCompete = competes(share);
+    const { group } = share;
+    this.#used += held;
+    share.held += held;
+    group.held += held;
+    this.#reserved += reserved;
+    share.reserved += reserved;
+    group.reserved += reserved;
+    share.resting += resting;
+    this.#noteCompeting(share, didCompete);
   }
 
   /** One group after the other, then one holder after the other; within one holder in the order of arrival. */
@@ -311,7 +302,7 @@ export class FairShares {
 
   /** Those that have something or wait are found by others. */
   #remember(share: Share): void {
-    if (this.#forgotten.size > 0 && this.#forgotten.delete(share.key)) this.#shares.set(share.key, share);
+    if (this.#forgotten.delete(share.key)) this.#shares.set(share.key, share);
   }
 
   #forgetUnused(): void {
@@ -330,6 +321,9 @@ export class FairShares {
     for (const [name, group] of this.#groups) if (!inUse.has(group)) this.#groups.delete(name);
   }
 }
+
+const RESTS = { held: 0, reserved: 0, resting: 1 };
+const STIRS = { held: 0, reserved: 0, resting: -1 };
 
 function isBeside({ group }: Share, other: Share): boolean {
   return other.group === group;

@@ -26,19 +26,16 @@ export interface LiveOptions<T> {
 export class Live<T> implements Disposable {
   readonly #options: LiveOptions<T>;
   readonly #runs = new CoalescedRuns(() => this.#readAgain());
-  #value: T;
+  /** As it was read last. */
+  value: T;
   #stop: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
   #isClosed = false;
 
   constructor(initial: T, options: LiveOptions<T>) {
-    this.#value = initial;
+    this.value = initial;
     this.#options = options;
-  }
-
-  get value(): T {
-    return this.#value;
   }
 
   /** Follows changes, and reads the value. Rejects where either fails; then it is closed. */
@@ -46,7 +43,7 @@ export class Live<T> implements Disposable {
     try {
       // Before anything is read, so that no change in between is missed.
       await this.follow();
-      this.#value = await this.#options.read(this.#value);
+      this.value = await this.#options.read(this.value);
     } catch (error) {
       this[Symbol.dispose]();
       throw error;
@@ -77,8 +74,8 @@ export class Live<T> implements Disposable {
     clearTimeout(this.#timer);
     const { read, apply, what, logger } = this.#options;
     try {
-      this.#value = await read(this.#value);
-      await apply?.(this.#value);
+      this.value = await read(this.value);
+      await apply?.(this.value);
       this.#isFailing = false;
     } catch (error) {
       if (this.#isClosed) return;

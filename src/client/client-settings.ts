@@ -4,7 +4,6 @@ import type { Implementation, Root } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { Transport } from "../transport/transport.ts";
-import { DEFAULT_TIMEOUT_MS } from "./conversation/call-scope.ts";
 import { Deadlines } from "../async/deadlines.ts";
 import type { Introduction } from "./conversation/handshake.ts";
 import type { NotificationListener } from "./conversation/inbox.ts";
@@ -53,7 +52,8 @@ export interface ClientOptions {
 export interface ClientSettings {
   server: string;
   clientInfo: Implementation;
-  timeoutMs: () => number;
+  timeoutMs: number | undefined;
+  transport: Pick<Transport, "kind" | "longestCallMs">;
   connectTimeoutMs: number;
   probeMs: number;
   maxRounds: number;
@@ -74,8 +74,8 @@ export function settingsOf(
   return {
     server: options.server ?? "server",
     clientInfo: options.clientInfo ?? { name: "nexus-mcp", version: VERSION },
-    // For each call: what the server needs may change while it is connected.
-    timeoutMs: () => options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, transport.longestCallMs ?? 0),
+    timeoutMs: options.timeoutMs,
+    transport,
     connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
     probeMs: options.probeTimeoutMs ?? 2_000,
     maxRounds: options.maxRounds ?? 50,

@@ -1,4 +1,4 @@
-import { SILENT, type Logger } from "../text/logger.ts";
+import { type Logger, SILENT } from "../text/logger.ts";
 import { unknownName } from "../host/directory/unknown-name.ts";
 import type { Host } from "../host/host.ts";
 import { hasOwnConnections } from "../host/servers/lease-keys.ts";
@@ -6,38 +6,46 @@ import { isConnected } from "../host/servers/server-state.ts";
 import type { Params, Result } from "../protocol/json-rpc.ts";
 import type { Implementation } from "../protocol/mcp.ts";
 import type { ParamHeader } from "../protocol/param-headers.ts";
-import { findGatewayUri, type GatewayResources } from "./operation/gateway-resources.ts";
+import type { GatewayResources } from "./operation/gateway-resources.ts";
 import { FailureLog } from "./operation/failure-log.ts";
-import type { Listening, Offer } from "../server/core/core.ts";
-import { EVERYTHING, type GatewayExchange, type GatewayListenRequest, type View, type Views } from "./names/view.ts";
+import type { Core, Listening, Offer } from "../server/core/core.ts";
+import type { GatewayExchange, GatewayListenRequest, View } from "./names/view.ts";
+import { CalledTools } from "./requests/called-tools.ts";
+import {
+  type AskedRequest,
+  type EndpointExchange,
+  GatewayRequest,
+  type Next,
+  type ResolvedRequest,
+  type ResolvedTarget,
+  targetOf,
+} from "./requests/request.ts";
+import { Selection } from "./requests/selection.ts";
+import { SetSelections, type TenantSets } from "./requests/set-selections.ts";
+import type { Views } from "./requests/views.ts";
+import { hostStages } from "./stages/stages.ts";
 import { ownerKey, type Principal } from "../server/core/principal.ts";
-import type { AggregateOptions } from "./lists/aggregate-lists.ts";
-import type { CallRunner, UpstreamCall } from "./upstream/call-runner.ts";
-import { tellWaiting } from "./upstream/upstream-reports.ts";
+import { type AggregateOptions, Cursors } from "./lists/merged-lists.ts";
+import { type CallRunner, tellWaiting, type UpstreamCall } from "./calls/upstream-call.ts";
 import { Catalogs } from "./lists/catalogs.ts";
-import { Cursors } from "./lists/cursors.ts";
 import { changeOf, type ListKind } from "../protocol/list-kinds.ts";
-import { isOneHop, listRequestedBy } from "../protocol/methods.ts";
-import { versionIn } from "./lists/known-list.ts";
+import { type KnownList, versionIn } from "./lists/list-reader.ts";
 import { ListedThings } from "./lists/listed-things.ts";
 import { SeenVersions } from "./calls/seen-versions.ts";
 import { ServersListening } from "./changes/listening.ts";
-import { fullName, type Own } from "./names/names.ts";
+import type { NamedThing, Own } from "./names/names.ts";
 import { listedTarget, nameOf } from "./access/narrowed.ts";
 import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfResources, offerOfSet } from "./lists/offer.ts";
-import { outwardResult } from "./names/outward.ts";
 import { OwnerChanges } from "./changes/owner-changes.ts";
-import { PassedLists } from "./lists/passed-lists.ts";
-import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
-import { SearchingTools } from "./searching-tools.ts";
-import { Selection } from "./selection.ts";
-import { SetSelections, type TenantSets } from "./set-selections.ts";
+import { PassedLists } from "./lists/own-lists.ts";
+import { type AccessRules, PrincipalAccess } from "./access/principal-access.ts";
 import type { Seal } from "../server/core/seal.ts";
-import { targetOf, unknownMethod, type NamedThing, type ThingKind } from "./names/target.ts";
 import { within } from "../async/within.ts";
 
 /** `decide` narrows who may see and use what, beside the host's policy; it is read each time. */
 export interface GatewayCoreOptions extends AccessRules {
+  /** In place of the rules that are given here, where they may come and go. */
+  rules?: AccessRules | undefined;
   host: Host;
   calls: CallRunner;
   seal: Seal;
@@ -56,6 +64,7 @@ export interface GatewayCoreOptions extends AccessRules {
 }
 
 const NO_HEADERS: readonly ParamHeader[] = [];
+const NO_TARGET: ResolvedTarget = { kind: "nothing", problem: () => unknownName("set", "") };
 
 /** The core of the gateway: finds the server of a request, checks access, and answers with a list or a call. */
 export class GatewayCore implements Views {
@@ -70,21 +79,20 @@ export class GatewayCore implements Views {
   readonly #one: PassedLists;
   readonly #owners: OwnerChanges;
   readonly #listed: ListedThings;
-  readonly #searching: SearchingTools;
   readonly #resources: GatewayResources | undefined;
   readonly #seen = new SeenVersions();
   readonly #listenings = new Set<ServersListening>();
-  readonly #passing = (call: UpstreamCall) => this.#pass(call);
+  readonly #stages: Next;
 
   constructor(options: GatewayCoreOptions) {
-    const { host, calls, logger = SILENT, waitMs = 2_000, pageSize = 500 } = options;
+    const { host, calls, logger = SILENT, waitMs = 2_000, pageSize = 500, rules = options } = options;
     const firstWaitMs = Math.max(waitMs, options.firstWaitMs ?? 0);
     this.#host = host;
     this.#calls = calls;
     this.#logger = logger;
     this.#waitMs = waitMs;
     this.#resources = options.resources;
-    const access = new PrincipalAccess(host.policy, options, { pins: host.pins });
+    const access = new PrincipalAccess(host.policy, rules, { pins: host.pins });
     const catalogs = (this.#catalogs = new Catalogs(host, logger));
     const cursors = new Cursors(options.seal);
     const owners = (this.#owners = new OwnerChanges({
@@ -95,18 +103,27 @@ export class GatewayCore implements Views {
     }));
     catalogs.on((changed) => owners.expire(changed));
     const ownList: AggregateOptions["ownList"] = (kind, server, { principal, caller }) =>
-      owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller });
+      owners.isUsed
+        ? owners.findList(ownerKey(principal, caller.owner), kind, server, { principal, caller })
+        : undefined;
     const failures = options.failures ?? new FailureLog(logger);
-    const run = this.#passing;
-    const listed = (this.#listed = new ListedThings({ catalogs, run, ownList, pins: host.pins }));
-    this.#searching = new SearchingTools(catalogs, listed);
-    this.#one = new PassedLists({ catalogs, run, access, pins: host.pins, listed, cursors, logger });
+    const pass = this.#pass;
+    const listed = (this.#listed = new ListedThings({ catalogs, run: pass, ownList, pins: host.pins }));
+    this.#one = new PassedLists({ catalogs, run: pass, access, pins: host.pins, listed, cursors, logger });
     const onShown = this.#seen.note.bind(this.#seen);
     const isTold: AggregateOptions["isTold"] = (exchange, list) => this.#isTold(exchange, list);
     const waiting = { waitMs, firstWaitMs, isTold };
     const shared = { host, catalogs, onShown, cursors, ownList, failures, ...waiting, pageSize, listed, calls, logger };
     this.#everything = new Selection(access, shared);
-    this.#sets = new SetSelections({ ...shared, everything: access, rules: options, sets: options.sets });
+    this.#stages = hostStages({
+      resources: options.resources,
+      calls,
+      calledTools: new CalledTools(catalogs, listed),
+      resolve: ({ exchange }) => this.resolve(exchange),
+      pass,
+      page: (list, exchange, selection) => this.#page(list, exchange, selection),
+    });
+    this.#sets = new SetSelections({ ...shared, everything: access, rules, sets: options.sets });
   }
 
   reaches(principal: Principal, view: View): boolean {
@@ -114,17 +131,13 @@ export class GatewayCore implements Views {
     return view.kind === "all" || this.sees(principal, view.server);
   }
 
-  sees(principal: Principal, server: string, view = EVERYTHING): boolean {
-    return this.#findSelection(view, principal)?.find(server, principal) !== undefined;
+  sees(principal: Principal, server: string): boolean {
+    return this.#everything.sees(server, principal);
   }
 
-  findFullName(view: View, kind: ThingKind, name: string): string | undefined {
-    const own = view.kind === "set" ? this.#sets.findRenamed(view.name, kind, name) : undefined;
-    return own && fullName(this.#host.find(own.server)?.definition.prefix ?? own.server, own.own);
-  }
-
-  serverOfPrefix(prefix: string): string | undefined {
-    return this.#host.directory.findIdByPrefix(prefix);
+  resolve(asked: AskedRequest): ResolvedRequest {
+    const selection = this.#findSelection(asked.endpoint, asked.principal);
+    return { selection, target: selection ? targetOf(asked, selection) : NO_TARGET };
   }
 
   listsTool(server: string, tool: string): boolean {
@@ -161,24 +174,8 @@ export class GatewayCore implements Views {
     return view.kind === "all" ? GATEWAY_INFO : this.#catalogs.of(view.server).serverInfo;
   }
 
-  async handle(exchange: GatewayExchange): Promise<Result> {
-    const { endpoint: view, method, params } = exchange;
-    if (isOneHop(method)) throw unknownMethod(method);
-    const selection = this.#selectionOf(view, exchange.principal);
-    const list = listRequestedBy(method);
-    if (list) return this.#page(list, exchange, selection);
-    if (method.startsWith("tasks/")) return this.#askTask(exchange, selection);
-    const own = this.#readOwn(exchange);
-    if (own) return own;
-    const thing = targetOf(method, params, view, selection.namesFor(exchange));
-    if (thing) return this.#useNamed(thing, exchange, selection);
-    if (view.kind !== "one") throw unknownMethod(method);
-    // A method that the gateway does not know may be an extension of the server.
-    const { id: server } = selection.get(view.server, exchange.principal);
-    const call = { server, method, params, exchange };
-    return selection.access.isOpen("method", server)
-      ? this.#pass(call)
-      : selection.permits.useMethod(call, this.#passing);
+  async handle(exchange: EndpointExchange): Promise<Result> {
+    return this.#stages(GatewayRequest.of(exchange));
   }
 
   async listen(request: GatewayListenRequest): Promise<Listening> {
@@ -200,17 +197,33 @@ export class GatewayCore implements Views {
     return listening;
   }
 
-  async paramHeaders(view: View, principal: Principal, tool: string): Promise<readonly ParamHeader[]> {
-    const selection = this.#findSelection(view, principal);
-    const own = view.kind === "one" ? { server: view.server, own: tool } : selection?.findNamed("tool", tool);
-    if (!selection || !own || !selection.find(own.server, principal)) return NO_HEADERS;
-    const { server, own: name } = own;
-    // If the tools cannot be read, the call fails: headers that could not be compared must not count as compared.
-    const catalog = this.#catalogs.of(server);
-    const { headers } = catalog.common.findCurrent("tools") ?? (await catalog.common.current("tools"));
-    const declared = headers.get(name) ?? catalog.declaredHeaders(name);
+  paramHeaders(exchange: EndpointExchange): ReturnType<Core["paramHeaders"]> {
+    const request = GatewayRequest.of(exchange);
+    const { selection, target } = (request.resolved ??= this.resolve(exchange));
+    if (!selection || target.kind !== "thing") return NO_HEADERS;
+    const { server, name } = target.thing;
+    const isThere = exchange.endpoint.kind !== "one" || this.#host.find(server) !== undefined;
+    const catalog = isThere ? this.#catalogs.of(server) : undefined;
+    const known = catalog?.common.findCurrent("tools");
+    // In the usual case nothing has to be asked: whether the caller may know of the tool makes no difference.
+    if (known?.headers.has(name) === false && !catalog?.hasSets) return NO_HEADERS;
+    return selection.sees(server, exchange.principal) ? this.#headersOf(target.thing, exchange, selection) : NO_HEADERS;
+  }
+
+  #declaredFor(server: string, name: string, { headers }: KnownList): readonly ParamHeader[] | undefined {
+    return headers.get(name) ?? this.#catalogs.of(server).declaredHeaders(name);
+  }
+
+  /** If the tools cannot be read, the call fails: headers that could not be compared must not count as compared. */
+  async #headersOf(
+    { server, name }: NamedThing,
+    { principal }: EndpointExchange,
+    selection: Selection,
+  ): Promise<readonly ParamHeader[]> {
+    const declared = this.#declaredFor(server, name, await this.#catalogs.of(server).common.current("tools"));
     if (!declared) return NO_HEADERS;
-    return selection.access.isOpen("tool", server) ? declared : this.#headersSeen(own, selection, principal);
+    const { access } = selection;
+    return access.isOpen("tool", server) ? declared : this.#headersSeen({ server, own: name }, selection, principal);
   }
 
   release(owner: string): void {
@@ -243,7 +256,7 @@ export class GatewayCore implements Views {
     return selection;
   }
 
-  #page(list: ListKind, exchange: GatewayExchange, selection: Selection): Promise<Result> {
+  async #page(list: ListKind, exchange: GatewayExchange, selection: Selection): Promise<Result> {
     const { endpoint: view } = exchange;
     return view.kind === "one"
       ? this.#pageOfOne(list, view.server, exchange, selection)
@@ -283,34 +296,6 @@ export class GatewayCore implements Views {
     return own.length > 0 ? own : undefined;
   }
 
-  /** A set is only what somebody chose for it. */
-  #readOwn({ endpoint: view, principal, method, params }: GatewayExchange): Promise<Result> | undefined {
-    const uri = view.kind === "set" ? undefined : findGatewayUri(method, params);
-    return uri === undefined ? undefined : this.#resources?.read(principal, uri);
-  }
-
-  #useNamed(named: NamedThing, exchange: GatewayExchange, selection: Selection): Promise<Result> {
-    const thing = selection.set?.prepare(named, exchange.method) ?? named;
-    if (!this.#searching.concerns(thing)) return this.#use(thing, exchange, selection);
-    // Who may not see the server learns nothing of its tools.
-    selection.get(thing.server, exchange.principal);
-    return this.#searching
-      .resolve(thing, exchange, selection)
-      .then((resolved) => this.#use(resolved, exchange, selection));
-  }
-
-  async #use(thing: NamedThing, exchange: GatewayExchange, selection: Selection): Promise<Result> {
-    const { kind, params, shown } = thing;
-    const { method, endpoint: view, principal } = exchange;
-    const { id: server } = selection.get(thing.server, principal);
-    const isOpen = selection.access.isOpen(kind, server);
-    const result = await (isOpen
-      ? this.#pass({ server, method, params, exchange, shown })
-      : selection.permits.use(thing, exchange, this.#passing));
-    const own = selection.access.isSameForAll ? result : asPrivate(result);
-    return view.kind === "one" ? own : outwardResult(server, method, own);
-  }
-
   /** The hash of what is used, as the list for all has it: at the endpoint of one server, the gateway may not have read it. */
   #findHash({ server, method, params: { name } }: UpstreamCall): string | undefined {
     const kind = method === "tools/call" ? "tools" : method === "prompts/get" ? "prompts" : undefined;
@@ -336,12 +321,13 @@ export class GatewayCore implements Views {
    * Uses the caller's own connection. If the caller has a subscription, changes of this connection are followed from
    * now on.
    */
-  async #pass(given: UpstreamCall): Promise<Result> {
-    const isSeen = given.method === "tools/call" && this.#isApi(given.server);
-    const call = isSeen ? seenCall(given, this.#seen.find(given.exchange, given.server)) : given;
+  readonly #pass = async (call: UpstreamCall): Promise<Result> => {
+    if (call.method === "tools/call" && this.#catalogs.isApi(call.server))
+      call.seen = this.#seen.find(call.exchange, call.server);
     const { receipt } = call.exchange;
     if (receipt && receipt.definition === undefined) receipt.definition = this.#findHash(call);
     const { principal, caller, signal } = call.exchange;
+    if (!this.#owners.isUsed) return this.#calls.run(call);
     const key = ownerKey(principal, caller.owner);
     if (!this.#owners.isListening(key)) return this.#calls.run(call);
     const status = this.#host.find(call.server);
@@ -350,18 +336,7 @@ export class GatewayCore implements Views {
     // Kept during the call: otherwise its process could be stopped for another one before the call.
     using _heard = await this.#owners.hear(key, call.server, { principal, caller, onWait }, signal);
     return await this.#calls.run(call);
-  }
-
-  /** The id of a task contains its server. */
-  async #askTask(exchange: GatewayExchange, { permits }: Selection): Promise<Result> {
-    const { endpoint: view, method, params, principal } = exchange;
-    const task = this.#calls.findTask(params["taskId"], principal);
-    const isHidden = task && !(await permits.mayFollow(task, principal));
-    // A hidden task is answered like an unknown id.
-    const asked = isHidden ? { ...params, taskId: "" } : params;
-    const result = await this.#calls.run({ server: "", method, params: asked, exchange });
-    return task && view.kind !== "one" ? outwardResult(task.server, method, result) : result;
-  }
+  };
 }
 
 /** The gateway's own resources follow those of the servers. One server may be a gateway with resources of the same URIs. */
@@ -374,14 +349,4 @@ function withOwn(page: Result, own: readonly Params[]): Result {
 /** For a server without resources. */
 function onlyOwn(list: ListKind, own: readonly Params[]): Result {
   return { resultType: "complete", [list]: list === "resources" ? own : [], ttlMs: 0, cacheScope: "private" };
-}
-
-/** Other principals may not be allowed to read the result. */
-function asPrivate(result: Result): Result {
-  return result["cacheScope"] === "public" ? { ...result, cacheScope: "private" } : result;
-}
-
-/** A literal, because a copy of all members costs several times as much. */
-function seenCall({ server, method, params, exchange, isConsented, shown }: UpstreamCall, seen: string): UpstreamCall {
-  return { server, method, params, exchange, isConsented, seen, shown };
 }

@@ -6,11 +6,10 @@ import { Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
 import type { OperationsHandler } from "./edge/operations-handler.ts";
-import { trailOf, type AuditTrail } from "./operation/audit.ts";
+import { type AuditTrail, trailOf } from "./operation/audit.ts";
 import type { CallSummary, Gauges } from "./operation/metrics.ts";
 import type { SetSource } from "./sets/set-source.ts";
-import type { ServedTenant } from "./tenants/served-tenant.ts";
-import type { ServedTenants } from "./tenants/served-tenants.ts";
+import type { ServedTenant, ServedTenants } from "./tenants/served-tenants.ts";
 import type { OpenTenant } from "./tenants/tenant-host.ts";
 import { EXPELLED } from "../server/http/http-refusal.ts";
 import type { LegacyHttp } from "../server/http/legacy-http.ts";
@@ -235,12 +234,12 @@ function partsOf(assembly: Assembly, options: ServeOptions, ids: SessionIds): Pa
   const { legacy, streams } = parts;
   const edge: HttpEdge = new HttpEdge({
     ...parts,
-    tenantOf: (principal) => tenants.of(principal),
+    tenants,
     failures,
     authenticate: door?.authenticate ?? options.authenticate ?? admitEverybody,
     onRefused: (headers) => trail.recordRefused?.(headers),
-    admits: door && ((principal) => door.admits(principal)),
-    maxBodyBytes: allowance && ((principal) => allowance.maxRequestBytes(principal)),
+    door,
+    allowance,
     operations: options.operations,
     allowedHosts: options.allowedHosts ?? [],
     allowedOrigins: options.allowedOrigins ?? [],

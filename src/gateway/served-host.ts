@@ -8,7 +8,7 @@ import { Calls, type CallLimits } from "./calls/calls.ts";
 import { GatewayCore } from "./gateway-core.ts";
 import type { GatewayResources } from "./operation/gateway-resources.ts";
 import type { Limits } from "./operation/limits.ts";
-import type { TenantSets } from "./set-selections.ts";
+import type { TenantSets } from "./requests/set-selections.ts";
 import type { TenantHost } from "./tenants/tenant-host.ts";
 import type { TenantReports } from "./tenants/served-tenants.ts";
 
@@ -50,10 +50,7 @@ export class ServedHost implements TenantHost {
       sets,
       resources,
       firstWaitMs: allLimits.firstListMs,
-      decidesAlike: rules.decidesAlike,
-      get decide() {
-        return rules.decide;
-      },
+      rules,
     });
   }
 

@@ -6,7 +6,7 @@ import type { CallToolResult, GetPromptResult, ReadResourceResult } from "../pro
 import { CALL_TOOL, SEARCHING_TOOLS, SHOWN_META } from "../protocol/meta.ts";
 import { isSearched, isSearching, type ShownTools } from "../protocol/shown-tools.ts";
 import { calledTool, type ToolUse } from "./directory/called-tool.ts";
-import { calledWith, serverTarget, toolTarget, type AccessTarget } from "./directory/access-target.ts";
+import { type AccessTarget, calledWith, serverTarget, toolTarget } from "./directory/access-target.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
 import type { Pins } from "./definitions/pins.ts";
@@ -14,8 +14,7 @@ import { modelName } from "./directory/names.ts";
 import type { ServerDirectory } from "./directory/server-directory.ts";
 import type { Lease, LeaseRequest } from "./servers/lease.ts";
 import type { ServerState } from "./servers/server-state.ts";
-import type { ServerSupervisor } from "./servers/server-supervisor.ts";
-import type { ServerSupervisors } from "./servers/server-supervisors.ts";
+import type { ServerSupervisor, ServerSupervisors } from "./servers/server-supervisors.ts";
 import type { ForAgent, HostTool, VisibleLists } from "./visible-lists.ts";
 
 /** The agent for which a name is looked up, and a signal. */

@@ -3,14 +3,14 @@ import { Turns } from "../async/turns.ts";
 import type { CallOptions } from "../client/conversation/call-scope.ts";
 import type { CallToolOptions, Client } from "../client/client.ts";
 import type { ConnectOptions } from "../client/connect/connect-entry.ts";
-import { safeLogger, SILENT, type Logger } from "../text/logger.ts";
+import { type Logger, safeLogger, SILENT } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { serverId } from "../config/read/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type {
-  ClientCapabilities,
   CallToolResult,
+  ClientCapabilities,
   GetPromptResult,
   Prompt,
   ReadResourceResult,
@@ -26,7 +26,7 @@ import { DEFAULT_BACKOFF } from "../async/backoff.ts";
 import { FileEraCache } from "./servers/era-cache.ts";
 import { DEFAULT_SHARE } from "../async/fair-shares.ts";
 import { defineHostServers } from "./define-host-servers.ts";
-import { HostCalls, type AgentCall } from "./host-calls.ts";
+import { type AgentCall, HostCalls } from "./host-calls.ts";
 import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./servers/lease.ts";
 import { HostRoots } from "./servers/host-roots.ts";
@@ -43,11 +43,10 @@ import { modelName } from "./directory/names.ts";
 import { ServerDirectory } from "./directory/server-directory.ts";
 import { ServerConnector } from "./servers/server-connector.ts";
 import type { ServerState } from "./servers/server-state.ts";
-import type { ServerSupervisor } from "./servers/server-supervisor.ts";
-import { ServerSupervisors, type HostEvent } from "./servers/server-supervisors.ts";
+import { type HostEvent, type ServerSupervisor, ServerSupervisors } from "./servers/server-supervisors.ts";
 import { trustOnce } from "./servers/trust-at-first-sight.ts";
-import { VisibleLists, type ForAgent, type HostTool, type OfferedThings } from "./visible-lists.ts";
-import { StartCounts, type ServerStarts } from "./servers/start-counts.ts";
+import { type ForAgent, type HostTool, type OfferedThings, VisibleLists } from "./visible-lists.ts";
+import { type ServerStarts, StartCounts } from "./servers/start-counts.ts";
 import { WatchedConfiguration } from "./watched-configuration.ts";
 
 export interface ServerStatus {
@@ -282,7 +281,7 @@ export class Host implements AsyncDisposable {
 
   /** The same if the connection is up; undefined if it has to be waited for. */
   findLease(server: string, request: LeaseRequest = {}): Lease | undefined {
-    return this.#calls.getSupervisor(server).findLease(request);
+    return (this.#supervisors.find(server) ?? this.#calls.getSupervisor(server)).findLease(request);
   }
 
   /** Ends the connections of an owner; those in use end when they are released. */

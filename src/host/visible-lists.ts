@@ -1,13 +1,12 @@
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../protocol/mcp.ts";
 import { isSearching } from "../protocol/shown-tools.ts";
-import { toolTarget, type AccessTarget } from "./directory/access-target.ts";
+import { type AccessTarget, toolTarget } from "./directory/access-target.ts";
 import { modelName } from "./directory/names.ts";
 import type { ServerDirectory } from "./directory/server-directory.ts";
 import type { ListKind } from "../protocol/list-kinds.ts";
 import type { Pins } from "./definitions/pins.ts";
 import type { ServerLists } from "./servers/server-lists.ts";
-import type { ServerSupervisor } from "./servers/server-supervisor.ts";
-import type { ServerSupervisors } from "./servers/server-supervisors.ts";
+import type { ServerSupervisor, ServerSupervisors } from "./servers/server-supervisors.ts";
 
 /** A tool of a server with its name for models. */
 export interface HostTool {

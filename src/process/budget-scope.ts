@@ -1,6 +1,6 @@
 import { sizeText } from "../text/byte-size.ts";
 import type { ScopeKind, ScopeLimits } from "./process-limits.ts";
-import type { ProcessSlot } from "./process-slot.ts";
+import type { ProcessSlot } from "./process-budget.ts";
 
 const WHOSE: Record<ScopeKind, string> = { all: "", tenant: " for this tenant", server: " for this server" };
 

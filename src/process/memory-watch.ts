@@ -1,10 +1,10 @@
 import { messageOf } from "../errors/nexus-error.ts";
 import { sizeText } from "../text/byte-size.ts";
 import type { Logger } from "../text/logger.ts";
-import { bytesOf, type BudgetScope } from "./budget-scope.ts";
+import { type BudgetScope, bytesOf } from "./budget-scope.ts";
 import { groupMemory } from "./group-memory.ts";
 import type { ScopeKind } from "./process-limits.ts";
-import type { ProcessSlot } from "./process-slot.ts";
+import type { ProcessSlot } from "./process-budget.ts";
 
 export interface MemoryWatchOptions {
   platform: NodeJS.Platform;

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { NexusError } from "../errors/nexus-error.ts";
-import { ProcessBudget } from "./process-budget.ts";
+import { ProcessBudget, type ProcessRequest, type ProcessSlot } from "./process-budget.ts";
 import type { ProcessLimits } from "./process-limits.ts";
-import type { ProcessRequest, ProcessSlot } from "./process-slot.ts";
 
 /** A budget whose processes end as soon as they are told to. */
 class Budget {

@@ -3,7 +3,7 @@ import type { AuditDetail, AuditSettings } from "../config/audit-setting.ts";
 import type { AuditContent, AuditRecord } from "../gateway/operation/audit.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { isRecord } from "../json/is-record.ts";
-import type { Correlation } from "../server/core/correlation.ts";
+import type { Correlation } from "../server/core/request-meta.ts";
 import { ANYBODY } from "../server/core/principal.ts";
 import type { AuditEntry } from "../store/audit/audit-chain.ts";
 import { MASK, maskProse } from "../text/mask-secrets.ts";

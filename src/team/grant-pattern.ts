@@ -1,4 +1,4 @@
-import { isEverything, matchesName, parsePattern, type AccessPattern } from "../host/directory/access-pattern.ts";
+import { type AccessPattern, isEverything, matchesName, parsePattern } from "../host/directory/policy.ts";
 
 /** A pattern of a key: what it may use of servers, or which sets. */
 export type GrantPattern =

@@ -4,13 +4,13 @@ import { NexusError } from "../errors/nexus-error.ts";
 import type { AccessTarget } from "../host/directory/access-target.ts";
 import type { Decision } from "../host/directory/policy.ts";
 import type { Door } from "../gateway/access/door.ts";
-import { ANYBODY, type Principal } from "../server/core/principal.ts";
+import { ANYBODY, KnownPrincipal, type Principal } from "../server/core/principal.ts";
 import type { ApiKey, ApiKeys, KeyWithHashes } from "../store/keep/api-keys.ts";
 import type { RequestLimits } from "../store/keep/request-limits.ts";
 import { hashOfKey } from "../store/keep/key-text.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
-import { verifiedKey, type VerifiedKey } from "./verified-key.ts";
+import { Grants } from "./grants.ts";
 
 export interface KeyDoorOptions {
   store: Pick<Store, "keys" | "changes">;
@@ -127,9 +127,7 @@ export class KeyDoor implements Door, Disposable {
   }
 
   /** The limits of its key; undefined where nothing is limited. */
-  limitsOf({ id }: Principal): RequestLimits | undefined {
-    return this.#byId.get(id)?.limits;
-  }
+  readonly limitsOf = ({ id }: Principal): RequestLimits | undefined => this.#byId.get(id)?.limits;
 
   /** Calls the listener for each principal who may not come in any more: what it has open must end. Returns a function that stops this. */
   onExpelled(listener: (principal: Principal) => void, present: () => Iterable<Principal> = () => []): () => void {
@@ -301,4 +299,29 @@ function databaseAway(cause?: unknown): NexusError {
     cause,
     mayHaveReached: false,
   });
+}
+
+/** A key whose secret was compared. Everything that follows from it is worked out once. */
+interface VerifiedKey {
+  readonly about: ApiKey;
+  /** The same object for as long as the secret is known, and another one for each secret. */
+  readonly principal: Principal;
+  readonly grants: Grants;
+  /** Undefined where nothing is limited. */
+  readonly limits: RequestLimits | undefined;
+  /** The text that was compared works until then: the key expires, or it is the secret before a rotation. */
+  readonly until: number;
+}
+
+/** Undefined where the key may not be used. `until`: of this secret alone. `before`: what this secret stood for. */
+function verifiedKey(
+  about: ApiKey,
+  now: number,
+  { until = Infinity, before }: { until?: number; before?: VerifiedKey | undefined } = {},
+): VerifiedKey | undefined {
+  const end = Math.min(until, about.expiresAt ?? Infinity);
+  if (about.revokedAt !== undefined || end <= now) return undefined;
+  const principal = before?.principal ?? new KnownPrincipal(about);
+  const limits = Object.keys(about.limits).length === 0 ? undefined : about.limits;
+  return { about, principal, grants: new Grants(about.grants), limits, until: end };
 }

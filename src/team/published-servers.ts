@@ -1,10 +1,10 @@
-import { Live, type Changes } from "../async/live.ts";
+import { type Changes, Live } from "../async/live.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Host } from "../host/host.ts";
 import type { Logger } from "../text/logger.ts";
 import type { PublishedReach } from "../transport/server-entry.ts";
-import { majorServer } from "../host/directory/major-server.ts";
+import { majorServer } from "../host/directory/access-target.ts";
 import type { ApiInstance, PublishedSource } from "../workshop/publish/published.ts";
 import { majorOf } from "../workshop/publish/version-number.ts";
 

@@ -1,4 +1,4 @@
-import { rateLimited, type Allowance, type ExceededLimit, type RunningCall } from "../gateway/operation/allowance.ts";
+import { type Allowance, type ExceededLimit, rateLimited, type RunningCall } from "../gateway/operation/allowance.ts";
 import { messageOf } from "../errors/nexus-error.ts";
 import type { Admission } from "../server/core/core.ts";
 import type { Principal } from "../server/core/principal.ts";
@@ -6,13 +6,10 @@ import type { RequestLimits } from "../store/keep/request-limits.ts";
 import { rateKeyOfTenant } from "../store/keep/tenants.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
-import { GrowingPart } from "./growing-part.ts";
-import { LimitedHolder, type HolderOptions } from "./limited-holder.ts";
-import type { RequestCounter } from "./request-counter.ts";
-import { StoredCounter, type WindowUse } from "./stored-counter.ts";
-import { TenantLimits } from "./tenant-limits.ts";
+import { GrowingPart, type RequestCounter, StoredCounter, type WindowUse } from "./stored-counter.ts";
+import { Live } from "../async/live.ts";
 
-export interface RequestAllowanceOptions {
+interface RequestAllowanceOptions {
   store: Pick<Store, "rates" | "tenants" | "changes">;
   /** The limits of a key: the same object for as long as they are the same. */
   limitsOf: (principal: Principal) => RequestLimits | undefined;
@@ -152,6 +149,8 @@ class LimitedPrincipal implements RunningCall {
   readonly own: LimitedHolder;
   readonly #shared: LimitedHolder;
   #counters: readonly RequestCounter[] = [];
+  maxBytes: number | undefined;
+  #limitsCalls = false;
   ownLimits: RequestLimits | undefined;
   tenantLimits: RequestLimits | undefined;
 
@@ -161,16 +160,14 @@ class LimitedPrincipal implements RunningCall {
     this.#shared = shared;
   }
 
-  get maxBytes(): number | undefined {
-    const bytes = Math.min(this.own.maxBytes ?? Infinity, this.#shared.maxBytes ?? Infinity);
-    return bytes === Infinity ? undefined : bytes;
-  }
-
   apply(own: RequestLimits | undefined, ofTenant: RequestLimits | undefined): void {
     this.ownLimits = own;
     this.tenantLimits = ofTenant;
     this.own.apply(own ?? NO_LIMITS);
     this.#shared.apply(ofTenant ?? NO_LIMITS);
+    const bytes = Math.min(own?.maxBytes ?? Infinity, ofTenant?.maxBytes ?? Infinity);
+    this.maxBytes = bytes === Infinity ? undefined : bytes;
+    this.#limitsCalls = own?.concurrent !== undefined || ofTenant?.concurrent !== undefined;
     // What a short window refuses must not count for the day.
     const counters = [this.own.rate, this.#shared.rate, this.own.day, this.#shared.day];
     this.#counters = counters.filter((counter) => counter !== undefined);
@@ -181,7 +178,7 @@ class LimitedPrincipal implements RunningCall {
   }
 
   enter(): RunningCall | undefined {
-    if (!this.own.limitsCalls && !this.#shared.limitsCalls) return undefined;
+    if (!this.#limitsCalls) return undefined;
     this.own.enter();
     try {
       this.#shared.enter();
@@ -248,4 +245,125 @@ async function takeSlowly(
 
 function refusal(admitted: number, { limit, retryAfterMs }: RequestCounter): Admission {
   return { admitted, error: rateLimited(limit, retryAfterMs) };
+}
+
+const DAY_MS = 86_400_000;
+
+/** How soon a caller may come again after a call too many: nobody knows when one of the others ends. */
+const CALL_ENDS_MS = 1_000;
+
+interface HolderOptions {
+  /** Names it in the store. */
+  key: string;
+  /** What the names of its limits begin with. */
+  prefix: "" | "tenant-";
+  newCounter: (key: string, limit: ExceededLimit) => RequestCounter;
+}
+
+/** A key or a tenant that has limits, and what it has used of them. It outlives changes of its limits. */
+class LimitedHolder {
+  readonly #options: HolderOptions;
+  #limits: RequestLimits = {};
+  #rate: RequestCounter | undefined;
+  #day: RequestCounter | undefined;
+  #running = 0;
+
+  constructor(options: HolderOptions) {
+    this.#options = options;
+  }
+
+  get rate(): RequestCounter | undefined {
+    return this.#rate;
+  }
+
+  get day(): RequestCounter | undefined {
+    return this.#day;
+  }
+
+  /** The limits as they are now. */
+  apply(limits: RequestLimits): void {
+    if (limits === this.#limits) return;
+    this.#limits = limits;
+    const { rate, perDay } = limits;
+    this.#rate = this.#counter(this.#rate, "rate", rate);
+    this.#day = this.#counter(
+      this.#day,
+      "per-day",
+      perDay === undefined ? undefined : { max: perDay, windowMs: DAY_MS },
+    );
+  }
+
+  /** Counts a call that begins; throws RATE_LIMITED. */
+  enter(): void {
+    const max = this.#limits.concurrent ?? Infinity;
+    if (this.#running >= max) {
+      throw rateLimited({ name: `${this.#options.prefix}concurrent`, max, windowMs: 0 }, CALL_ENDS_MS);
+    }
+    this.#running++;
+  }
+
+  leave(): void {
+    this.#running--;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#rate?.close(), this.#day?.close()]);
+  }
+
+  /** Another number counts what was used before; another window does not. */
+  #counter(
+    before: RequestCounter | undefined,
+    name: string,
+    wanted: RequestLimits["rate"],
+  ): RequestCounter | undefined {
+    if (wanted && before?.limit.windowMs === wanted.windowMs) {
+      before.setMax(wanted.max);
+      return before;
+    }
+    void before?.close();
+    if (!wanted) return undefined;
+    const { key, prefix, newCounter } = this.#options;
+    return newCounter(`${key}:${wanted.windowMs}`, { name: `${prefix}${name}`, ...wanted });
+  }
+}
+
+interface TenantLimitsOptions {
+  store: Pick<Store, "tenants" | "changes">;
+  logger: Logger;
+}
+
+/** The limits of tenants, kept in memory and read again when they change, in whatever process. */
+class TenantLimits implements Disposable {
+  /** Only tenants that have limits. */
+  readonly #limits: Live<ReadonlyMap<string, RequestLimits>>;
+
+  /** Throws STORE_UNAVAILABLE where the database does not answer. */
+  static async open(options: TenantLimitsOptions): Promise<TenantLimits> {
+    const limits = new TenantLimits(options);
+    await limits.#limits.open();
+    return limits;
+  }
+
+  private constructor({ store, logger }: TenantLimitsOptions) {
+    this.#limits = new Live<ReadonlyMap<string, RequestLimits>>(new Map(), {
+      changes: store.changes.of("tenants"),
+      read: async () => limitsOf(await store.tenants.list()),
+      what: "limits of tenants",
+      logger,
+    });
+  }
+
+  /** The same object for as long as they are the same. */
+  find(tenant: string): RequestLimits | undefined {
+    return this.#limits.value.get(tenant);
+  }
+
+  [Symbol.dispose](): void {
+    this.#limits[Symbol.dispose]();
+  }
+}
+
+function limitsOf(tenants: readonly { name: string; limits: RequestLimits }[]): Map<string, RequestLimits> {
+  const limited = tenants.filter(({ limits }) => Object.keys(limits).length > 0);
+  return new Map(limited.map(({ name, limits }) => [name, limits]));
 }

@@ -5,11 +5,13 @@ import type { AuditBacklog, AuditContent, AuditRecord, AuditTrail } from "../gat
 import type { AuditEntry } from "../store/audit/audit-chain.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
-import { AuditQueue, unrecorded, type AuditQueueOptions } from "./audit-queue.ts";
-import { AuditText, incidentEntry, type Incident } from "./audit-text.ts";
+import { AuditQueue, type AuditQueueOptions, unrecorded } from "./audit-queue.ts";
+import { AuditText, type Incident, incidentEntry } from "./audit-text.ts";
 import { OwnCalls } from "./own-calls.ts";
-import { RefusedCredentials } from "./refused-credentials.ts";
-import { RefusedRequests } from "./refused-requests.ts";
+import { isForwarded } from "../protocol/methods.ts";
+import { ANYBODY } from "../server/core/principal.ts";
+import { DEFAULT_TENANT } from "../auth/server-instance.ts";
+import { correlationOf } from "../server/core/request-meta.ts";
 
 export interface StoredAuditOptions extends Pick<AuditQueueOptions, "maxWaiting" | "collectMs"> {
   store: Pick<Store, "audit" | "keys" | "masterKey">;
@@ -105,5 +107,161 @@ export class StoredAudit implements AuditTrail, AsyncDisposable {
       const removed = await store.audit.prune(tenant, now() - retentionMs).catch(report);
       if (removed) logger.info(`${removed} old records of the audit of the tenant "${tenant}" were removed`);
     }
+  }
+}
+
+interface RefusedRequestsOptions {
+  write: (tenant: string, entry: AuditEntry) => Promise<void> | undefined;
+  now?: (() => number) | undefined;
+}
+
+type Refused = Pick<Incident, "tenant" | "keyId" | "method">;
+
+/** Requests over a limit cost their caller nothing. Of those of a key with the same method, the first is recorded in full and the others of a window as one. */
+class RefusedRequests {
+  readonly #repeated: RepeatedEvents<Refused>;
+
+  constructor({ write, now }: RefusedRequestsOptions) {
+    this.#repeated = new RepeatedEvents({
+      now,
+      write: (refused, { count, lastAt: at }) =>
+        write(refused.tenant, incidentEntry({ ...refused, at, outcome: "refused", errorCode: "RATE_LIMITED", count })),
+    });
+  }
+
+  /** Counts a request over a limit, where there was one like it in this window; false where it has to be recorded. */
+  count({ errorCode, principal, method: asked }: AuditRecord): boolean {
+    if (errorCode !== "RATE_LIMITED") return false;
+    const { tenant, id } = principal;
+    // Callers must not be able to make kinds of their own.
+    const method = isForwarded(asked) ? asked : "other";
+    const kind = JSON.stringify([tenant, id, method]);
+    if (this.#repeated.count(kind)) return true;
+    this.#repeated.begin(kind, { tenant, keyId: id === ANYBODY.id ? null : id, method });
+    return false;
+  }
+
+  /** Records what was counted and not recorded yet. */
+  close(): Promise<void> {
+    return this.#repeated.end();
+  }
+}
+
+interface RefusedCredentialsOptions {
+  keys: Pick<Store["keys"], "find">;
+  write: (tenant: string, entry: AuditEntry) => Promise<void> | undefined;
+  now?: () => number;
+}
+
+/** With which key an attempt was made, where that exists, and whose it is. */
+type Attempted = Pick<Incident, "tenant" | "keyId">;
+
+/** So many keys are looked up in a window. */
+const MAX_LOOKUPS = 100;
+const KEY_ID = /^Bearer +nxs_([A-Za-z0-9]{16})(?:_|$)/i;
+const NO_KEY = "";
+
+/** Records refused credentials: of those with the same key, or with none that exists, the first at once and the others of a window as one. */
+class RefusedCredentials {
+  readonly #options: RefusedCredentialsOptions;
+  readonly #now: () => number;
+  /** By the id of a key that exists; those without one are of one kind. */
+  readonly #repeated: RepeatedEvents<Attempted>;
+  #lookups = 0;
+
+  constructor(options: RefusedCredentialsOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#repeated = new RepeatedEvents({
+      now: this.#now,
+      write: (attempted, { count, lastAt }) => this.#write({ ...attempted, at: lastAt, count }),
+      onEnd: () => (this.#lookups = 0),
+    });
+  }
+
+  async record(headers: IncomingHttpHeaders): Promise<void> {
+    const id = KEY_ID.exec(headers.authorization ?? "")?.[1] ?? NO_KEY;
+    if (this.#repeated.count(id)) return;
+    const tenant = id === NO_KEY ? undefined : await this.#findTenant(id);
+    const known = tenant === undefined ? NO_KEY : id;
+    if (this.#repeated.count(known)) return;
+    const attempted = { tenant: tenant ?? DEFAULT_TENANT, keyId: known === NO_KEY ? null : known };
+    this.#repeated.begin(known, attempted);
+    const correlation = correlationOf(undefined, headers);
+    await this.#write({ ...attempted, at: this.#now(), count: 1, correlation });
+  }
+
+  /** Records what was counted and not recorded yet. */
+  close(): Promise<void> {
+    return this.#repeated.end();
+  }
+
+  async #findTenant(id: string): Promise<string | undefined> {
+    if (++this.#lookups > MAX_LOOKUPS) return undefined;
+    const key = await this.#options.keys.find(id).catch(() => undefined);
+    return key?.tenant;
+  }
+
+  #write(attempt: Pick<Incident, "tenant" | "keyId" | "at" | "count" | "correlation">): Promise<void> | undefined {
+    const facts = { method: "authenticate", outcome: "refused", errorCode: "AUTH_REQUIRED" };
+    return this.#options.write(attempt.tenant, incidentEntry({ ...attempt, ...facts }));
+  }
+}
+
+interface RepeatedEventsOptions<About> {
+  /** Records the number of events that were counted. */
+  write: (about: About, counted: CountedEvents) => Promise<void> | undefined;
+  /** Called when a window ends. */
+  onEnd?: (() => void) | undefined;
+  now?: (() => number) | undefined;
+}
+
+interface CountedEvents {
+  count: number;
+  lastAt: number;
+}
+
+/** How long further events are counted before their number is recorded. */
+const WINDOW_MS = 10_000;
+
+/**
+ * Counts events of the same kind. The first of a window is recorded at once by its owner, the others together with their
+ * number: whoever repeats something that is refused must not fill the disk.
+ */
+class RepeatedEvents<About> {
+  readonly #options: RepeatedEventsOptions<About>;
+  readonly #now: () => number;
+  /** By kind: those that are not recorded yet. */
+  readonly #counted = new Map<string, CountedEvents & { about: About }>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: RepeatedEventsOptions<About>) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** Counts an event where there was one of its kind in this window; false where it has to be recorded. */
+  count(kind: string): boolean {
+    const counted = this.#counted.get(kind);
+    if (!counted) return false;
+    counted.count++;
+    counted.lastAt = this.#now();
+    return true;
+  }
+
+  /** The first event of its kind: those that follow are counted. */
+  begin(kind: string, about: About): void {
+    this.#counted.set(kind, { about, count: 0, lastAt: this.#now() });
+    this.#timer ??= setTimeout(() => void this.end(), WINDOW_MS).unref();
+  }
+
+  /** Ends the window: records what was counted. */
+  async end(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#options.onEnd?.();
+    const counted = [...this.#counted.values()].filter(({ count }) => count > 0);
+    this.#counted.clear();
+    await Promise.allSettled(counted.map(async ({ about, ...events }) => this.#options.write(about, events)));
   }
 }

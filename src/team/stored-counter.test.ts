@@ -5,8 +5,7 @@ import { onBothEngines, StoreWorld } from "../../test/fixtures/store-world.ts";
 import type { ExceededLimit } from "../gateway/operation/allowance.ts";
 import type { Rates } from "../store/keep/rates.ts";
 import { SILENT } from "../text/logger.ts";
-import { GrowingPart } from "./growing-part.ts";
-import { StoredCounter, type StoredCounterOptions, type WindowUse } from "./stored-counter.ts";
+import { GrowingPart, StoredCounter, type StoredCounterOptions, type WindowUse } from "./stored-counter.ts";
 
 const HOUR = 3_600_000;
 const limit = (max: number, windowMs = HOUR): ExceededLimit => ({ name: "rate", max, windowMs });

@@ -3,7 +3,6 @@ import { messageOf } from "../errors/nexus-error.ts";
 import type { ExceededLimit } from "../gateway/operation/allowance.ts";
 import type { CountedRate, Rates } from "../store/keep/rates.ts";
 import type { Logger } from "../text/logger.ts";
-import type { RequestCounter } from "./request-counter.ts";
 
 export interface StoredCounterOptions {
   /** Names it in the store. */
@@ -233,4 +232,46 @@ export class StoredCounter implements RequestCounter {
     this.#owed += taken;
     return ahead + taken;
   }
+}
+
+/** A part that is used up faster is too small. */
+const QUICK_MS = 100;
+
+/** Of what is left, a process takes no larger part: of a window of its own, and of one that others use as well. */
+const LARGEST = { alone: 1 / 4, shared: 1 / 32 };
+
+/**
+ * How many requests a process counts ahead where a write in the database takes the time of some calls. Slow callers are counted
+ * one by one, and the parts of fast ones are doubled, so that a call costs no more with large limits. The last requests
+ * of a window are counted one by one again: what one process holds and does not use is missing for the others.
+ */
+export class GrowingPart {
+  #size = 1;
+  #askedAt = -Infinity;
+
+  /** The size of the next one. */
+  next({ free, isShared, now }: WindowUse): number {
+    const took = now - this.#askedAt;
+    if (took < QUICK_MS) this.#size *= 2;
+    else if (took >= 10 * QUICK_MS) this.#size = 1;
+    this.#askedAt = now;
+    this.#size = Math.max(1, Math.min(this.#size, Math.floor(free * (isShared ? LARGEST.shared : LARGEST.alone))));
+    return this.#size;
+  }
+}
+
+/** Counts requests against one limit: so many in a window, which starts with the first one. */
+export interface RequestCounter {
+  readonly limit: ExceededLimit;
+  /** Counts as many of these requests as the limit allows, and says how many that are. */
+  take(requests: number): number | Promise<number>;
+  /** The window in which it counts now. */
+  readonly window: number;
+  /** Takes back what was counted in a window for requests that another limit refused. Nothing where that window is over. */
+  giveBack(requests: number, window: number): void;
+  /** When the window ends. */
+  readonly retryAfterMs: number;
+  /** Another number for the same window. */
+  setMax(max: number): void;
+  close(): Promise<void>;
 }

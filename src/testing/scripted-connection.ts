@@ -1,7 +1,18 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
-import { INTERNAL_ERROR, isRequest, isRequestId, isResponse } from "../protocol/json-rpc.ts";
-import type { ErrorObject, Message, Params, Request, RequestId, Response, Result } from "../protocol/json-rpc.ts";
+import {
+  type ErrorObject,
+  INTERNAL_ERROR,
+  isRequest,
+  isRequestId,
+  isResponse,
+  type Message,
+  type Params,
+  type Request,
+  type RequestId,
+  type Response,
+  type Result,
+} from "../protocol/json-rpc.ts";
 import { listsIn } from "../protocol/interests.ts";
 import { changedList } from "../protocol/list-kinds.ts";
 import type { Progress, ServerCapabilities } from "../protocol/mcp.ts";
@@ -11,8 +22,8 @@ import { rpcErrorOf } from "../server/core/rpc-error.ts";
 import { STDERR_LOGGER } from "../server/core/stderr-logger.ts";
 import { InputNeeded } from "../server/features/input-needed.ts";
 import type { McpServer } from "../server/features/mcp-server.ts";
-import { serveMemory, type MemoryEnd } from "../server/memory/serve-memory.ts";
-import { claimedVersion } from "../server/modern/modern-sender.ts";
+import { type MemoryEnd, serveMemory } from "../server/memory/serve-memory.ts";
+import { claimedVersion } from "../server/modern/modern-request.ts";
 import type { MemoryPeer } from "../transport/memory.ts";
 
 /** A result; undefined sends no answer. */

@@ -1,24 +1,24 @@
-import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
 import { within } from "../async/within.ts";
 import type { HiddenValues } from "../errors/hidden-values.ts";
 import { maskWords } from "../text/mask-secrets.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { sha256 } from "../text/digest.ts";
-import { isRequest, parseMessages, type Message } from "../protocol/json-rpc.ts";
+import { isRequest, type Message, parseMessages } from "../protocol/json-rpc.ts";
 import { LineReader } from "../protocol/line-reader.ts";
 import { OversizeOutline } from "../protocol/oversize-outline.ts";
-import { endGroup, liveChildren, signalTree, type ProcessSystem } from "../process/process-tree.ts";
-import type { RunningChild } from "../process/process-slot.ts";
+import { endGroup, liveChildren, type ProcessSystem, signalTree } from "../process/process-tree.ts";
+import type { RunningChild } from "../process/process-budget.ts";
 import { startFailure } from "../process/start-failure.ts";
 import { StderrTail } from "../process/stderr-tail.ts";
 import { tooLarge, tooManyValues } from "./too-large.ts";
 import {
-  MAX_EXCERPT,
-  NOTHING_TO_ABANDON,
   type ChildView,
   type CloseReason,
   type Connection,
   type Delivery,
+  MAX_EXCERPT,
+  NOTHING_TO_ABANDON,
   type Receiver,
   type Sending,
   type Transport,

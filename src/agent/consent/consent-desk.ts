@@ -2,7 +2,7 @@ import { Turns } from "../../async/turns.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, messageOf, type NexusError } from "../../errors/nexus-error.ts";
-import { covers, isSafePattern, parsePattern, type AccessPattern } from "../../host/directory/access-pattern.ts";
+import { type AccessPattern, covers, isSafePattern, parsePattern } from "../../host/directory/policy.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import type { ConsentAsker, ConsentQuestion, ConsentReply } from "./consent-question.ts";

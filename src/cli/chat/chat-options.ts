@@ -1,6 +1,6 @@
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { parsePattern } from "../../host/directory/access-pattern.ts";
-import { TENANT, type OptionValues, type Options } from "../command/command.ts";
+import { parsePattern } from "../../host/directory/policy.ts";
+import { type Options, type OptionValues, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 
 /** Options of every command that opens a chat. */

@@ -2,7 +2,7 @@ import type { TurnResult } from "../../agent/loop/agent-options.ts";
 import type { UserMessage } from "../../agent/model/model-message.ts";
 import { costOf } from "../../agent/model/usage.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isSafePattern } from "../../host/directory/access-pattern.ts";
+import { isSafePattern } from "../../host/directory/policy.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import { joinFirst, shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";

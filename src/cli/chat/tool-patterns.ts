@@ -1,5 +1,5 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import { parsePattern, serverNamedBy, toolNamedBy } from "../../host/directory/access-pattern.ts";
+import { parsePattern, serverNamedBy, toolNamedBy } from "../../host/directory/policy.ts";
 import { callsOthers } from "../../host/directory/access-target.ts";
 import type { Host } from "../../host/host.ts";
 import { nearestName } from "../../text/nearest-name.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Client } from "../../client/client.ts";
 import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
-import { SILENT, type Logger } from "../../text/logger.ts";
-import { loadConfiguration, type Configuration, type LoadOptions } from "../../config/load.ts";
+import { type Logger, SILENT } from "../../text/logger.ts";
+import { type Configuration, loadConfiguration, type LoadOptions } from "../../config/load.ts";
 import { trustAuthorities } from "../../config/own-authorities.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -31,7 +31,7 @@ import type { Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { withPublished } from "./published-beside.ts";
 import type { PublishedFile, ServerSource, StoredServers } from "./server-source.ts";
-import { Sightings, type Sighting } from "./sightings.ts";
+import { type Sighting, Sightings } from "./sightings.ts";
 import { concernsServer } from "../../errors/error-traits.ts";
 
 export interface ServerSetOptions {

@@ -3,7 +3,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { parseUrl } from "../../transport/http-sender.ts";
-import { toFailedFinding, FindingDraft, ok, type Finding } from "./check.ts";
+import { type Finding, FindingDraft, ok, toFailedFinding } from "./check.ts";
 
 /** The place of the entry, what it hides, and its problems. */
 export function configurationFinding(

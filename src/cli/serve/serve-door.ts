@@ -104,7 +104,7 @@ export async function openDoor(
     ]);
     const allowance = await RequestAllowance.open({
       store,
-      limitsOf: (principal) => door?.limitsOf(principal),
+      limitsOf: door ? door.limitsOf : () => undefined,
       logger,
     });
     const audit = settings.enabled ? new StoredAudit({ store, settings, logger }) : undefined;

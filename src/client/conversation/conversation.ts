@@ -37,7 +37,8 @@ export class Conversation {
   /** Facts about tools from the last list; tools with nothing special are left out. */
   tools = new Map<string, ToolFacts>();
   readonly #options: ConversationOptions;
-  #usualMeta: { logLevel: LogLevel | undefined; meta: Record<string, unknown> } | undefined;
+  /** That of the last request: the next one mostly declares the same. */
+  #lastMeta: DeclaredMeta | undefined;
   #renewing: Promise<void> | undefined;
 
   constructor(peer: Peer, agreement: Agreement, options: ConversationOptions) {
@@ -109,19 +110,23 @@ export class Conversation {
 
   /** Call this when the declared capabilities have changed. */
   capabilitiesChanged(): void {
-    this.#usualMeta = undefined;
+    this.#lastMeta = undefined;
   }
 
   #modernMeta(scope: CallScope): Record<string, unknown> {
-    const isUsual = !scope.options.input && !scope.extensions && !scope.options.logLevel;
-    if (isUsual && this.#usualMeta?.logLevel === this.logLevel && this.#usualMeta) return this.#usualMeta.meta;
+    const { options, extensions, sharedClient } = scope;
+    const { input } = options;
+    const logLevel = options.logLevel ?? sharedClient?.logLevel ?? this.logLevel;
+    const last = this.#lastMeta;
+    const isSame = last?.input === input && last?.logLevel === logLevel && !sharedClient && !extensions;
+    if (last && isSame) return last.meta;
     const meta = modernMeta({
       version: this.agreement.version,
       clientInfo: this.#options.clientInfo,
       capabilities: this.#capabilities(scope),
-      logLevel: scope.options.logLevel ?? scope.sharedClient?.logLevel ?? this.logLevel,
+      logLevel,
     });
-    if (isUsual) this.#usualMeta = { logLevel: this.logLevel, meta };
+    if (!sharedClient && !extensions) this.#lastMeta = { input, logLevel, meta };
     return meta;
   }
 
@@ -186,6 +191,12 @@ export class Conversation {
       mayHaveReached: true,
     });
   }
+}
+
+interface DeclaredMeta {
+  input: InputProvider | undefined;
+  logLevel: LogLevel | undefined;
+  meta: Record<string, unknown>;
 }
 
 interface History {

@@ -61,6 +61,7 @@ const GONE_MS = 750;
 
 /** JSON-RPC over one connection: matches answers to requests. Of MCP it knows only cancellation and progress. */
 export class Peer implements PendingOwner {
+  readonly kind: Transport["kind"];
   readonly closed: Promise<CloseReason>;
   /** The first texts from the server that were not messages. */
   readonly noise: readonly string[];
@@ -96,6 +97,7 @@ export class Peer implements PendingOwner {
   }
 
   private constructor({ server, transport, connection, pending, noise, received, tasks, logger }: PeerParts) {
+    this.kind = transport.kind;
     this.#server = server;
     this.taskProgress = tasks;
     this.noise = noise;
@@ -108,10 +110,6 @@ export class Peer implements PendingOwner {
       this.#lose(reason);
       return reason;
     });
-  }
-
-  get kind(): Transport["kind"] {
-    return this.#transport.kind;
   }
 
   /** How the server's messages reach us, for people. */

@@ -2,7 +2,8 @@ import type { HiddenValues } from "../../errors/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { ServerCapabilities } from "../../protocol/mcp.ts";
-import { CallScope, type CallOptions } from "./call-scope.ts";
+import type { Transport } from "../../transport/transport.ts";
+import { CallScope, DEFAULT_TIMEOUT_MS, type CallOptions } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Deadlines } from "../../async/deadlines.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
@@ -14,8 +15,9 @@ export interface RequesterOptions {
   conversation: Conversation;
   desk: InputDesk;
   deadlines: Deadlines;
-  /** Of a call that has none of its own. */
-  timeoutMs: () => number;
+  /** Of a call that has none of its own. Undefined: the usual one, or what the server needs. */
+  timeoutMs: number | undefined;
+  transport: Pick<Transport, "longestCallMs">;
   maxRounds: number;
   /** Values that are masked in errors. */
   hidden: HiddenValues | undefined;
@@ -52,8 +54,9 @@ export class Requester {
 
   async inScope<T>(call: CallRequest, run: (scope: CallScope) => Promise<T>): Promise<T> {
     const { method, params, options = {}, extensions } = call;
-    const { deadlines, sharedClient } = this.#options;
-    const timeoutMs = this.#options.timeoutMs();
+    const { deadlines, sharedClient, transport } = this.#options;
+    // For each call: what the server needs may change while it is connected.
+    const timeoutMs = this.#options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, transport.longestCallMs ?? 0);
     const answered = sharedClient && !options.input ? { ...options, input: sharedClient.input } : options;
     const scope = new CallScope({ method, params }, answered, { deadlines, timeoutMs, extensions, sharedClient });
     try {

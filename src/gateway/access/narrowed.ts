@@ -1,5 +1,4 @@
-import { apiTarget, callsOthers, type AccessTarget } from "../../host/directory/access-target.ts";
-import { stricter, type Decision } from "../../host/directory/policy.ts";
+import { type AccessTarget, apiTarget, callsOthers } from "../../host/directory/access-target.ts";
 import type { ListHashes } from "../../host/definitions/pins.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
@@ -8,7 +7,7 @@ import type { ListKind } from "../../protocol/list-kinds.ts";
 import { CALL_TOOL } from "../../protocol/meta.ts";
 import { isSearching } from "../../protocol/shown-tools.ts";
 import type { PrincipalAccess } from "./principal-access.ts";
-import type { ThingKind } from "../names/target.ts";
+import type { ThingKind } from "../names/names.ts";
 
 const THINGS: Record<ListKind, { kind: ThingKind; member: string }> = {
   tools: { kind: "tool", member: "name" },
@@ -73,37 +72,12 @@ export function narrowed(
     const other = others.get(name);
     const versions = other ? [item, other] : [item];
     const targets = versions.map((version) => listedTarget(kind, server, version, undefined, searched));
-    if (judgeListed(access, principal, targets).decision.kind === "denied") return [];
+    if (access.judgeListed(principal, targets).decision.kind === "denied") return [];
     const shown = show ? show(kind, server, { item, outward: each }) : each;
     const isCalling = searched && searched.length > 0 && name === CALL_TOOL && isSearching(item);
     return [isCalling ? withHints(shown, access.seen(principal, searched)) : shown];
   });
 }
-
-/** The decision about a thing, and the listing that it is about. */
-export interface Judged {
-  decision: Decision;
-  /** Undefined if the thing is not listed. */
-  version: AccessTarget | undefined;
-}
-
-/**
- * If a server lists a thing in several ways, the strictest decision counts. A thing that it does not list is denied.
- */
-export function judgeListed(access: PrincipalAccess, principal: Principal, versions: readonly AccessTarget[]): Judged {
-  let judged: Judged | undefined;
-  for (const version of versions) {
-    const decision = access.decide(principal, version);
-    if (!judged) judged = { decision, version };
-    else if (stricter(judged.decision, decision).kind !== judged.decision.kind) judged = { decision, version };
-  }
-  return judged ?? UNLISTED;
-}
-
-const UNLISTED: Judged = {
-  decision: { kind: "denied", reason: "the server does not list it" },
-  version: undefined,
-};
 
 /**
  * `definition` is the hash of the item as the server sent it; `searched` are, for an API, its tools that are found by

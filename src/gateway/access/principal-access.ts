@@ -1,16 +1,15 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import {
-  calledTarget,
+  type AccessTarget,
   decidedAs,
+  otherTarget,
+  type RequestTarget,
+  ruledServer,
   serverTarget,
   setTarget,
-  wayTarget,
-  type AccessTarget,
-  type RequestTarget,
 } from "../../host/directory/access-target.ts";
-import { ruledServer } from "../../host/directory/major-server.ts";
-import { stricter, type Decision, type Policy } from "../../host/directory/policy.ts";
+import { type Decision, type Policy, stricter } from "../../host/directory/policy.ts";
 import type { Pins } from "../../host/definitions/pins.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
@@ -54,33 +53,24 @@ export class PrincipalAccess {
     this.#pinning = pinning;
   }
 
-  get #decide(): Decide | undefined {
-    return this.#rules.decide;
-  }
-
   /** Whether all principals see the same. */
   get isSameForAll(): boolean {
-    return this.#decide === undefined && this.#policy.isSameForAll;
-  }
-
-  /** Whether no server is hidden from anybody. */
-  get showsAllServers(): boolean {
-    return this.#decide === undefined && this.#policy.showsAllServers;
+    return this.#rules.decide === undefined && this.#policy.isSameForAll;
   }
 
   /** Whether things of one kind and server can have different decisions. */
   get judgesNames(): boolean {
-    return this.#decide !== undefined;
+    return this.#rules.decide !== undefined;
   }
 
   /** Whether nothing of this kind needs an individual decision. */
   isOpen(kind: AccessTarget["kind"], server: string): boolean {
-    return this.#decide === undefined && this.#policy.isOpen(kind, ruledServer(server)) && !this.pins(server);
+    return this.#rules.decide === undefined && this.#policy.isOpen(kind, ruledServer(server)) && !this.pins(server);
   }
 
   /** Whether definitions of the server may be held until they are accepted. */
   pins(server: string): boolean {
-    return this.isPinned || this.#pinning.pins.concerns(server);
+    return this.#pinning.isPinned === true || this.#pinning.pins.concerns(server);
   }
 
   /** Whether everything is pinned here. */
@@ -105,7 +95,7 @@ export class PrincipalAccess {
 
   /** Whether the principal may use the address of a set. */
   reachesSet(principal: Principal, name: string): boolean {
-    const decide = this.#decide;
+    const { decide } = this.#rules;
     return !decide || this.#ask(decide, principal, setTarget(name)).kind !== "denied";
   }
 
@@ -129,8 +119,22 @@ export class PrincipalAccess {
   }
 
   decide(principal: Principal, asked: RequestTarget): Decision {
-    const { searched } = decidedAs(asked);
-    return searched ? this.#decideWay(principal, decidedAs(asked), searched) : this.#decideOne(principal, asked);
+    const target = decidedAs(asked);
+    const { searched } = target;
+    return searched ? this.#decideWay(principal, target, searched) : this.#decideOne(principal, target);
+  }
+
+  /**
+   * If a server lists a thing in several ways, the strictest decision counts. A thing that it does not list is denied.
+   */
+  judgeListed(principal: Principal, versions: readonly AccessTarget[]): Judged {
+    let judged: Judged | undefined;
+    for (const version of versions) {
+      const decision = this.decide(principal, version);
+      if (!judged) judged = { decision, version };
+      else if (stricter(judged.decision, decision).kind !== judged.decision.kind) judged = { decision, version };
+    }
+    return judged ?? UNLISTED;
   }
 
   /** Those of the tools that are found by searching which the principal sees. */
@@ -156,15 +160,15 @@ export class PrincipalAccess {
     return searched.some((target) => this.#showsSearched(principal, target)) ? decision : LEADS_NOWHERE;
   }
 
-  #decideOne(principal: Principal, asked: RequestTarget): Decision {
-    const requested = ruledTarget(asked);
-    const byPolicy = this.#policy.decide(principal.id, requested);
-    const decide = this.#decide;
+  #decideOne(principal: Principal, asked: AccessTarget): Decision {
+    const target = ruledTarget(asked);
+    const isOpen = this.#policy.isOpen(target.kind, target.server);
+    const byPolicy = isOpen ? ALLOWED : this.#policy.decide(principal.id, target);
+    const { decide } = this.#rules;
     if (byPolicy.kind === "denied" || !decide) return byPolicy;
-    const target = decidedAs(requested);
     const ofServer = target.kind === "server" ? byPolicy : this.#ask(decide, principal, serverTarget(target.server));
     if (ofServer.kind === "denied") return ofServer;
-    const other = calledTarget(target) ?? wayTarget(target);
+    const other = otherTarget(target);
     const own = this.#ask(decide, principal, target);
     const both = other ? stricter(own, this.#ask(decide, principal, other)) : own;
     return stricter(byPolicy, stricter(ofServer, both));
@@ -189,15 +193,28 @@ export class PrincipalAccess {
 }
 
 /** What rules are about: a major version of a server is that server. */
-function ruledTarget(requested: RequestTarget): RequestTarget {
-  const target = decidedAs(requested);
+function ruledTarget(target: AccessTarget): AccessTarget {
   const server = ruledServer(target.server);
-  if (server === target.server) return requested;
+  if (server === target.server) return target;
   return { ...target, server, name: target.kind === "server" ? server : target.name };
 }
 
+/** The decision about a thing, and the listing that it is about. */
+export interface Judged {
+  decision: Decision;
+  /** Undefined if the thing is not listed. */
+  version: AccessTarget | undefined;
+}
+
+const UNLISTED: Judged = {
+  decision: { kind: "denied", reason: "the server does not list it" },
+  version: undefined,
+};
+
 const READ_ONLY = { readOnlyHint: true, destructiveHint: false };
 const LEADS_NOWHERE: Decision = { kind: "denied", reason: "no tool that it leads to is allowed" };
+
+const ALLOWED: Decision = { kind: "allowed" };
 
 /** A function of a user's program can return anything, for example a promise. */
 const UNDECIDED: Decision = { kind: "denied", reason: `"decide" did not return a decision` };

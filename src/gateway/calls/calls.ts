@@ -1,5 +1,5 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
-import { SILENT, type Logger } from "../../text/logger.ts";
+import { type Logger, SILENT } from "../../text/logger.ts";
 import { isInteractive } from "../../protocol/methods.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { hasLogLevelOfConnection } from "../../client/newest-form.ts";
@@ -10,22 +10,39 @@ import { ByteBudget } from "../../server/core/byte-budget.ts";
 import { DEFAULT_LIMITS } from "../operation/limits.ts";
 import type { Caller } from "../../server/core/core.ts";
 import type { Principal } from "../../server/core/principal.ts";
-import type { CallRunner, ConnectionOwner, UpstreamCall } from "../upstream/call-runner.ts";
-import { runForLegacyCaller } from "./calls-of-legacy-callers.ts";
-import type { Work } from "./parked-call.ts";
-import { ParkedCalls, type ParkedLimits } from "./parked-calls.ts";
+import {
+  type CallRunner,
+  canonicalError,
+  canonicalResult,
+  type ConnectionOwner,
+  hasTasks,
+  mayBecomeTask,
+  missingCapabilities,
+  paramsFor,
+  type PreparedCall,
+  reportsTo,
+  tellWaiting,
+  toolCall,
+  toolFailure,
+  type UpstreamCall,
+} from "./upstream-call.ts";
+import { runForLegacyCaller, untilVisited } from "./ask-caller.ts";
+import { ParkedCalls, type ParkedLimits, type Work } from "./parked-calls.ts";
 import { passThrough } from "./pass-through.ts";
-import { hasTasks, mayBecomeTask, paramsFor, toolCall, type PreparedCall } from "../upstream/prepared-call.ts";
-import { bindingOf, invalidState, RequestStates, type RequestState } from "./request-state.ts";
+import { bindingOf, invalidState, type RequestState, RequestStates } from "./request-state.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
-import { TasksOfCallers } from "../tasks/tasks-of-callers.ts";
-import { canonicalError, canonicalResult, missingCapabilities, toolFailure } from "../upstream/upstream-answer.ts";
-import { canBeAsked, capabilitiesFor, capabilitiesForModern, knowsTasks } from "../upstream/upstream-capabilities.ts";
-import { UpstreamLeases, type LeaseFor, type UpstreamLease } from "../upstream/upstream-leases.ts";
-import { ConnectionLogLevels } from "../upstream/upstream-logs.ts";
-import { reportsTo, tellWaiting } from "../upstream/upstream-reports.ts";
-import { untilVisited } from "./visits.ts";
+import { TasksOfCallers } from "./tasks-of-callers.ts";
+import {
+  canBeAsked,
+  capabilitiesFor,
+  capabilitiesForModern,
+  ConnectionLogLevels,
+  knowsTasks,
+  type LeaseFor,
+  type UpstreamLease,
+  UpstreamLeases,
+} from "./upstream-leases.ts";
 
 export interface CallLimits extends ParkedLimits {
   /** Calls of one owner that run at the same time: 512. */
@@ -176,7 +193,7 @@ export class Calls implements CallRunner {
     const { server, method, params, exchange } = call;
     const { caller, principal, signal } = exchange;
     if (method.startsWith("tasks/")) return this.#tasks.run(method, params, exchange);
-    const state = this.#stateOf(call);
+    const state = params["requestState"] === undefined ? undefined : this.#stateOf(call);
     if (state?.kind === "parked") return this.#parked.resume(state, params["inputResponses"], exchange);
     const common = capabilitiesFor(caller);
     const wanted = { principal, owner: caller.owner, capabilities: common, signal };
@@ -194,7 +211,9 @@ export class Calls implements CallRunner {
         await this.#logLevels.ensure(lease.client, caller.logLevel);
       }
       if (caller.era === "legacy") return await runForLegacyCaller(prepared, this.#limits.parkedMs);
-      return await (isLegacy ? this.#callLegacy(prepared, state) : this.#callModern(prepared, state));
+      if (isLegacy) return await this.#callLegacy(prepared, state);
+      const result = await passThrough(prepared, { state, states: this.#states, maxRounds: this.#limits.rounds });
+      return result.resultType === "task" ? this.#tasks.adopt(result, prepared) : result;
     } catch (error) {
       lease.report(error);
       failure = asNexusError(error).code;
@@ -216,11 +235,6 @@ export class Calls implements CallRunner {
     const { requestState } = params;
     if (requestState === undefined || exchange.caller.era === "legacy" || !isInteractive(method)) return undefined;
     return this.#states.open(requestState, bindingOf(exchange, { server, method, params }));
-  }
-
-  async #callModern(call: PreparedCall, state: RequestState | undefined): Promise<Result> {
-    const result = await passThrough(call, { state, states: this.#states, maxRounds: this.#limits.rounds });
-    return result.resultType === "task" ? this.#tasks.adopt(result, call) : result;
   }
 
   async #callLegacy(call: PreparedCall, state: RequestState | undefined): Promise<Result> {

@@ -1,21 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { Roster } from "../../async/roster.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { FairShares, Share } from "../../async/fair-shares.ts";
+import { FairShares, type Share } from "../../async/fair-shares.ts";
 import { capabilityNames } from "../../protocol/capability-names.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
-import type { ClientCapabilities } from "../../protocol/mcp.ts";
+import type { ClientCapabilities, Question } from "../../protocol/mcp.ts";
 import { undeclared } from "../../protocol/question-capabilities.ts";
 import type { ByteBudget, ByteClaim } from "../../server/core/byte-budget.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import { shareReclaimablePlaces } from "../../server/core/caller-shares.ts";
 import { principalKey } from "../../server/core/principal.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
-import { FinishedCalls, weighed, type Finished, type FinishedLimits } from "./finished-calls.ts";
-import { ParkedCall, type Reply, type Work } from "./parked-call.ts";
 import { weightOf } from "../../json/weight.ts";
-import { capabilityMissing } from "../upstream/upstream-answer.ts";
+import { capabilityMissing, tellLog, tellProgress, traceFor } from "./upstream-call.ts";
 import { digestOf, invalidState, type RequestStates } from "./request-state.ts";
+import type { CallOptions } from "../../client/conversation/call-scope.ts";
+import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
+import type { InputProvider } from "../../client/conversation/input.ts";
+import { ParkedQuestions } from "./parked-questions.ts";
 
 export interface ParkedLimits extends FinishedLimits {
   /** How long to wait for further questions after the first: 50 ms. */
@@ -208,4 +210,202 @@ const OTHERS_NEED_IT = "Other callers need this slot";
 function cannotWait(why: string): NexusError {
   const message = `The server asked for input, but ${why}; try again later`;
   return new NexusError("INPUT_FAILED", message, { mayHaveReached: true });
+}
+
+/** A caller that waits for the next reply of a call. */
+type Listener = Pick<GatewayExchange, "caller" | "signal">;
+
+/** A reply to the caller: the result, or the questions that it must answer first. */
+type Reply = { kind: "ended"; result: Result } | { kind: "asked"; questions: Record<string, Question> };
+
+/** The call at the server. It runs once, no matter how often its caller comes back. */
+export type Work = (options: WorkOptions) => Promise<Result>;
+
+interface WorkOptions extends CallOptions {
+  signal: CancelSignal;
+  input: InputProvider;
+}
+
+/**
+ * A call whose server asks questions while it runs, for a caller that gets questions as a result and comes back with
+ * answers. The call stays open at the server; its progress is kept until the caller is back.
+ */
+class ParkedCall {
+  /** Resolves when the call has ended at the server. Never rejects. */
+  readonly over: Promise<void>;
+  readonly #questions = new ParkedQuestions(() => this.#gather());
+  readonly #cancelled = new Cancellation();
+  readonly #gatherMs: number;
+  /** The callers that wait now, and the function that removes their abort listener. */
+  readonly #listeners = new Map<Listener, () => void>();
+  #outcome: { result: Result } | { error: unknown } | undefined;
+  #turn: { resolve: (reply: Reply) => void; reject: (error: unknown) => void } | undefined;
+  #gathering: NodeJS.Timeout | undefined;
+
+  constructor(
+    work: Work,
+    { first, capabilities, gatherMs }: { first: GatewayExchange; capabilities: ClientCapabilities; gatherMs: number },
+  ) {
+    this.#gatherMs = gatherMs;
+    const { caller } = first;
+    const options: WorkOptions = {
+      correlationId: first.correlationId,
+      trace: traceFor(first),
+      observed: first,
+      signal: this.#cancelled,
+      input: { capabilities, handle: (question, { signal }) => this.#questions.ask(question, signal) },
+    };
+    if (caller.progressToken !== undefined) options.onProgress = (progress) => this.#tell(tellProgress, progress);
+    if (caller.logLevel) {
+      options.logLevel = caller.logLevel;
+      options.onNotification = (said) => this.#tell(tellLog, said);
+    }
+    this.over = work(options).then(
+      (result) => this.#settle({ result }),
+      (error: unknown) => this.#settle({ error }),
+    );
+  }
+
+  /** Waits for the next reply. If there is one already, resolves at once. */
+  next(listener: Listener): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#turn = { resolve, reject };
+      this.attend(listener);
+      if (this.#outcome || this.#questions.size > 0) this.#reply();
+    });
+  }
+
+  /** Adds a caller that waits for the next reply. If all of them leave before it comes, the call is cancelled. */
+  attend(listener: Listener): void {
+    if (!this.#turn) return;
+    const left = () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#cancelled.abort(listener.signal.reason);
+    };
+    this.#listeners.set(listener, left);
+    if (listener.signal.aborted) left();
+    else listener.signal.addEventListener("abort", left, { once: true });
+  }
+
+  /** Continues with these answers. Questions without an answer are asked again. */
+  answer(responses: unknown, listener: Listener): Promise<Reply> {
+    this.#questions.answer(responses);
+    return this.next(listener);
+  }
+
+  /** Refuses open questions and cancels the call at the server, because the caller will not come back. */
+  giveUp(reason: string): void {
+    this.#questions.refuse();
+    // The refusals must be sent before the cancellation; sending them takes several microtasks.
+    queueMicrotask(() => process.nextTick(() => this.#cancelled.abort(new NexusError("CANCELLED", reason))));
+  }
+
+  #tell<T>(tell: (caller: GatewayExchange["caller"], said: T) => void, said: T): void {
+    for (const { caller } of this.#listeners.keys()) tell(caller, said);
+  }
+
+  /**
+   * Servers often ask several questions one after the other: waits a moment, so that they reach the caller together.
+   */
+  #gather(): void {
+    if (this.#turn) this.#gathering ??= setTimeout(() => this.#reply(), this.#gatherMs);
+  }
+
+  #settle(outcome: { result: Result } | { error: unknown }): void {
+    this.#outcome = outcome;
+    this.#reply();
+  }
+
+  #reply(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    const turn = this.#turn;
+    if (!turn || (!this.#outcome && this.#questions.size === 0)) return;
+    this.#turn = undefined;
+    for (const [{ signal }, left] of this.#listeners) signal.removeEventListener("abort", left);
+    this.#listeners.clear();
+    if (!this.#outcome) turn.resolve({ kind: "asked", questions: this.#questions.requests() });
+    else if ("error" in this.#outcome) turn.reject(this.#outcome.error);
+    else turn.resolve({ kind: "ended", result: this.#outcome.result });
+  }
+}
+
+interface FinishedLimits {
+  /** Maximum number of parked calls, and of finished calls that are kept: 256. */
+  parked: number;
+  /** How long they are kept: ten minutes. */
+  parkedMs: number;
+  /** Maximum size of the answers of all finished calls that are kept: 32 MiB. */
+  keptBytes: number;
+  /** The part of these that one principal may use while others compete, from 0 to 1. */
+  share?: number | undefined;
+}
+
+/** A finished call with all its answers. */
+export interface Finished {
+  id: string;
+  owner: string;
+  /** The key of the principal whose share it uses. */
+  principal: string;
+  /** For each round, a digest of the caller's answers and the reply. */
+  taken: { answers: string; reply: Promise<Result> }[];
+  /** The size of the replies. */
+  bytes: number;
+}
+
+/**
+ * Finished calls, kept for callers that ask again because an answer was lost. Number, size and time are limited: a
+ * caller that comes back later is refused, and nothing is run again.
+ */
+export class FinishedCalls<T extends Finished> {
+  readonly #calls: ExpiringMap<T>;
+  readonly #places: FairShares;
+  readonly #bytes: FairShares;
+
+  constructor({ parked, parkedMs, keptBytes, share }: FinishedLimits) {
+    this.#calls = new ExpiringMap(parkedMs, (call) => this.#gone(call));
+    this.#places = new FairShares(parked, { share });
+    this.#bytes = new FairShares(keptBytes, { share });
+  }
+
+  /** The size of what is kept. */
+  get bytes(): number {
+    return this.#bytes.used;
+  }
+
+  get(id: string): T | undefined {
+    return this.#calls.get(id);
+  }
+
+  keep(call: T): void {
+    const [place, bytes] = [this.#places.of(call.principal), this.#bytes.of(call.principal)];
+    if (call.bytes > this.#bytes.limitOf(bytes)) return;
+    const dropOldest = ({ key }: Share) => this.#gone(this.#calls.takeOldest(({ principal }) => principal === key));
+    if (!this.#places.makeRoom(place, dropOldest) || !this.#bytes.makeRoom(bytes, dropOldest, call.bytes)) return;
+    this.#calls.set(call.id, call);
+    this.#places.take(place);
+    this.#bytes.take(bytes, call.bytes);
+  }
+
+  release(owner: string): void {
+    for (const call of this.#calls.takeAll((one) => one.owner === owner)) this.#gone(call);
+  }
+
+  clear(): void {
+    for (const call of this.#calls.takeAll()) this.#gone(call);
+  }
+
+  /** False if there was none. */
+  #gone(call: T | undefined): boolean {
+    if (!call) return false;
+    this.#places.give(this.#places.of(call.principal));
+    this.#bytes.give(this.#bytes.of(call.principal), call.bytes);
+    return true;
+  }
+}
+
+/** Adds the size of a reply to the call. */
+function weighed(call: Finished, result: Result): Result {
+  call.bytes += weightOf(result);
+  return result;
 }

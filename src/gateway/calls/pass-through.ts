@@ -1,13 +1,12 @@
+import { NO_CAPABILITIES } from "./upstream-leases.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { Question } from "../../protocol/mcp.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
-import { withoutReservedMeta } from "../../server/core/reserved-meta.ts";
-import type { PreparedCall } from "../upstream/prepared-call.ts";
+import { withoutReservedMeta } from "../../server/core/request-meta.ts";
+import { ASKS_NOTHING, canonicalResult, declaring, type PreparedCall, reportsTo } from "./upstream-call.ts";
 import { bindingOf, invalidState, type RequestState, type RequestStates } from "./request-state.ts";
-import { canonicalResult } from "../upstream/upstream-answer.ts";
-import { declaring, reportsTo } from "../upstream/upstream-reports.ts";
 
 interface PassOptions {
   /** The state that the caller sent back from the round before. */
@@ -26,7 +25,7 @@ export async function passThrough(call: PreparedCall, { state, states, maxRounds
   const { client } = lease;
   const options = reportsTo(exchange);
   options.signal = signal;
-  options.input = declaring(capabilities);
+  options.input = capabilities === NO_CAPABILITIES ? ASKS_NOTHING : declaring(capabilities);
   const roots = capabilities.roots ? undefined : client.roots;
   let params = state ? withState(call.params, state, roots) : call.params;
   for (let round = 0; round < maxRounds; round++) {

@@ -9,22 +9,20 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import type { Notification } from "../../protocol/json-rpc.ts";
 import type { Listening } from "../../server/core/core.ts";
-import { viewKey, type GatewayExchange, type GatewayListenRequest } from "../names/view.ts";
-import type { CallRunner } from "../upstream/call-runner.ts";
+import { type GatewayExchange, type GatewayListenRequest, viewKey } from "../names/view.ts";
+import type { CallRunner } from "../calls/upstream-call.ts";
 import type { Catalogs, ListsChanged } from "../lists/catalogs.ts";
-import { ListChanges } from "./list-changes.ts";
-import { CHANGING_LISTS, type ChangingList } from "../../protocol/list-kinds.ts";
-import { fullUri } from "../names/names.ts";
+import { changeMethod, CHANGING_LISTS, type ChangingList } from "../../protocol/list-kinds.ts";
+import { fullUri, resolveFullUri } from "../names/names.ts";
 import type { OwnerChanges } from "./owner-changes.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import { renamed } from "../names/renamed.ts";
 import { ServerWatch } from "./server-watch.ts";
-import { taskNotice } from "../tasks/notice-of-task.ts";
-import { principalKey, type Principal } from "../../server/core/principal.ts";
-import type { TaskPlace } from "../names/task-ids.ts";
-import { wantedByServer, type Wanted } from "./wanted-by-server.ts";
+import { taskNotice } from "../calls/notice-of-task.ts";
+import { type Principal, principalKey } from "../../server/core/principal.ts";
+import { belongsTo, type TaskPlace } from "../names/task-ids.ts";
 
-export interface ListeningParts {
+interface ListeningParts {
   host: Host;
   calls: CallRunner;
   catalogs: Catalogs;
@@ -268,3 +266,79 @@ export class ServersListening implements Listening {
 }
 
 type TaskChanged = Extract<Change, { kind: "task-changed" }>;
+
+/** Reports of the same change over several connections arrive within this time. */
+const GATHER_MS = 25;
+
+/** Notifies a caller that lists changed: once, even if several servers or connections report it at the same time. */
+export class ListChanges {
+  readonly #tell: (notification: Notification) => void;
+  readonly #gathered = new Set<ChangingList>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(tell: (notification: Notification) => void) {
+    this.#tell = tell;
+  }
+
+  add(lists: readonly ChangingList[]): void {
+    for (const list of lists) this.#gathered.add(list);
+    if (this.#gathered.size > 0) this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#gathered.clear();
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    const lists = [...this.#gathered];
+    this.#gathered.clear();
+    for (const list of lists) this.#tell({ jsonrpc: "2.0", method: changeMethod(list) });
+  }
+}
+
+/** The interests of a caller in one server, in that server's names. */
+interface Wanted {
+  resources: string[];
+  /** The caller's id of a task, by the server's id. */
+  tasks: Map<string, string>;
+}
+
+/** Maximum number of resources for one caller: legacy servers get a request for each. */
+const MAX_WATCHED = 1_000;
+
+interface WantingParts {
+  host: Host;
+  calls: CallRunner;
+  access: PrincipalAccess;
+  /** Whether the principal may follow a task. */
+  mayFollow: (task: TaskPlace) => Promise<boolean>;
+}
+
+/** The interests by server. Leaves out unknown names and what the principal may not use. */
+export async function wantedByServer(
+  { resources = [], tasks = [] }: Interests,
+  { view, principal }: Pick<GatewayListenRequest, "view" | "principal">,
+  { host, calls, access, mayFollow }: WantingParts,
+): Promise<Map<string, Wanted>> {
+  const wanted = new Map<string, Wanted>();
+  const of = (server: string) => {
+    const its: Wanted = wanted.get(server) ?? { resources: [], tasks: new Map() };
+    wanted.set(server, its);
+    return its;
+  };
+  for (const uri of resources.slice(0, MAX_WATCHED)) {
+    const isServer = (id: string) => host.find(id) !== undefined;
+    const target = view.kind === "one" ? { server: view.server, own: uri } : resolveFullUri(uri, isServer);
+    if (!target || !isServer(target.server)) continue;
+    const { server, own } = target;
+    if (access.hears(principal, server, own)) of(server).resources.push(own);
+  }
+  for (const id of tasks.slice(0, MAX_WATCHED)) {
+    const task = calls.findTask(id, principal);
+    if (!task || !belongsTo(view, task)) continue;
+    if (await mayFollow(task)) of(task.server).tasks.set(task.taskId, id);
+  }
+  return wanted;
+}

@@ -4,10 +4,10 @@ import type { Logger } from "../../text/logger.ts";
 import type { Subscription } from "../../client/changes/subscriptions.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Lease } from "../../host/servers/lease.ts";
-import type { CallRunner, ConnectionOwner } from "../upstream/call-runner.ts";
+import type { CallRunner, ConnectionOwner } from "../calls/upstream-call.ts";
 import type { ListsChanged } from "../lists/catalogs.ts";
-import type { KnownList } from "../lists/known-list.ts";
-import { CHANGING_LISTS, type ListKind, type ChangingList } from "../../protocol/list-kinds.ts";
+import type { KnownList } from "../lists/list-reader.ts";
+import { CHANGING_LISTS, type ChangingList, type ListKind } from "../../protocol/list-kinds.ts";
 import { OwnLists, type OwnListsOptions } from "../lists/own-lists.ts";
 
 type Listener = (changed: ListsChanged) => void;
@@ -29,7 +29,10 @@ export class OwnerChanges {
   readonly #options: OwnListsOptions;
   readonly #calls: CallRunner;
   readonly #logger: Logger;
+  /** Those that listen. */
   readonly #owners = new Map<string, Owner>();
+  /** Whether anybody listens: without it, each call and list would ask. */
+  isUsed = false;
 
   constructor(options: OwnListsOptions) {
     this.#options = options;
@@ -41,11 +44,13 @@ export class OwnerChanges {
   on(key: string, listener: Listener): () => void {
     const owner: Owner = this.#owners.get(key) ?? this.#newOwner();
     this.#owners.set(key, owner);
+    this.isUsed = true;
     owner.listeners.add(listener);
     return () => {
       owner.listeners.delete(listener);
       if (owner.listeners.size > 0 || this.#owners.get(key) !== owner) return;
       this.#owners.delete(key);
+      this.isUsed = this.#owners.size > 0;
       for (const subscription of owner.heard.values()) {
         callListener(() => subscription.then((open) => open?.close()), this.#logger);
       }

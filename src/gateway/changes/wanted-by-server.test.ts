@@ -5,9 +5,9 @@ import { MemoryLedger } from "../../host/definitions/memory-ledger.ts";
 import { Pins } from "../../host/definitions/pins.ts";
 import { SILENT } from "../../text/logger.ts";
 import { NO_ENTRY_RULES, Policy } from "../../host/directory/policy.ts";
-import type { CallRunner } from "../upstream/call-runner.ts";
+import type { CallRunner } from "../calls/upstream-call.ts";
 import { PrincipalAccess } from "../access/principal-access.ts";
-import { wantedByServer } from "./wanted-by-server.ts";
+import { wantedByServer } from "./listening.ts";
 
 const docs = { id: "docs", definition: { tools: {} } };
 const host = { find: (id: string) => (id === "docs" ? docs : undefined) } as unknown as Host;

@@ -1,30 +1,24 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "../../text/logger.ts";
-import type { Params, Request, Result } from "../../protocol/json-rpc.ts";
+import type { Request, Result } from "../../protocol/json-rpc.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
-import type {
-  Admission,
-  CalledTool,
-  Core,
-  Listening,
-  ListenRequest,
-  Offer,
-  RequestOrigin,
-} from "../../server/core/core.ts";
-import { correlationOf } from "../../server/core/correlation.ts";
-import { principalKey, type Principal } from "../../server/core/principal.ts";
+import type { Admission, Core, Listening, ListenRequest, Offer, RequestOrigin } from "../../server/core/core.ts";
+import { correlationOf } from "../../server/core/request-meta.ts";
+import type { Principal } from "../../server/core/principal.ts";
 import { Receipt } from "../../server/core/receipt.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { withCorrelation, type Allowance, type RunningCall } from "../operation/allowance.ts";
-import { AccessLog } from "../operation/access-log.ts";
-import { isRefusal, type AuditRecord, type AuditTrail, type Outcome } from "../operation/audit.ts";
+import { type Allowance, withCorrelation } from "../operation/allowance.ts";
+import type { AuditTrail } from "../operation/audit.ts";
+import type { CallGate } from "../operation/call-gate.ts";
 import { inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { Metrics } from "../operation/metrics.ts";
 import type { CallTracer } from "../operation/call-tracer.ts";
-import { EVERYTHING, viewKey, type GatewayExchange, type View, type Views } from "../names/view.ts";
-import type { CallGate } from "./call-gate.ts";
-import { FinishedCall } from "./finished-call.ts";
+import { EVERYTHING, type View, viewKey } from "../names/view.ts";
+import { type EndpointExchange, GatewayRequest, type Next, labelsOf } from "../requests/request.ts";
+import type { Views } from "../requests/views.ts";
+import { type Ending, type RecordedRequest, Records } from "../stages/records.ts";
+import { endpointStages } from "../stages/stages.ts";
 
 export interface GuardedCoreOptions {
   views: Views;
@@ -37,14 +31,6 @@ export interface GuardedCoreOptions {
   failures: FailureLog;
 }
 
-/** What is recorded of a request. */
-type Recorded = Pick<
-  GatewayExchange,
-  "principal" | "method" | "params" | "correlationId" | "traceId" | "called" | "receipt" | "upstreamMs" | "retries"
-> & {
-  caller: Pick<GatewayExchange["caller"], "era" | "version" | "client">;
-};
-
 const LISTEN = "subscriptions/listen";
 
 interface HiddenAttempt {
@@ -55,27 +41,26 @@ interface HiddenAttempt {
   headers: IncomingHttpHeaders;
 }
 
-/** How it ended. */
-interface Ending {
-  outcome: Outcome;
-  failure: NexusError | undefined;
-  startedAt: number;
-  result: Result | undefined;
-}
-
-/** One endpoint of the gateway: limits, counts and audits each call, and logs the parts of errors that callers do not see. */
-export class GuardedCore implements Core<View> {
+/** One endpoint of the gateway: its requests pass through the stages, and what it refuses before them is recorded as well. */
+export class GuardedCore implements Core<View, GatewayRequest> {
   readonly endpoint: View;
   readonly name: string;
   readonly showsCorrelation = true;
   readonly #options: GuardedCoreOptions;
-  readonly #accessLog: AccessLog;
+  readonly #records: Records;
+  readonly #stages: Next;
 
   constructor(view: View, options: GuardedCoreOptions) {
-    this.#accessLog = new AccessLog(options.logger);
+    const { views, audit } = options;
     this.endpoint = view;
     this.name = viewKey(view);
     this.#options = options;
+    const records = (this.#records = new Records({
+      ...options,
+      listsTool: (server, tool) => views.listsTool(server, tool),
+    }));
+    const report = this.#failure.bind(this);
+    this.#stages = endpointStages({ ...options, audit, records, report }, ({ exchange }) => views.handle(exchange));
   }
 
   admit(
@@ -86,16 +71,15 @@ export class GuardedCore implements Core<View> {
     const admission = this.#options.allowance?.take(principal, requests.length);
     if (admission === undefined) return undefined;
     return admission instanceof Promise
-      ? admission.then((refused) => this.#recordRefused(principal, requests, { caller, refused }))
+      ? admission.then((refused) => refused && this.#recordRefused(principal, requests, { caller, refused }))
       : this.#recordRefused(principal, requests, { caller, refused: admission });
   }
 
   #recordRefused(
     principal: Principal,
     requests: readonly Request[],
-    { caller, refused }: { caller: RequestOrigin; refused: Admission | undefined },
+    { caller, refused }: { caller: RequestOrigin; refused: Admission },
   ): Admission | undefined | Promise<Admission | undefined> {
-    if (!refused) return undefined;
     const { admitted, error } = refused;
     const startedAt = performance.now();
     const waiting: Promise<void>[] = [];
@@ -105,7 +89,7 @@ export class GuardedCore implements Core<View> {
       const { correlationId, traceId } = correlationOf(params["_meta"], caller.headers);
       failure ??= withCorrelation(error, correlationId);
       const asked = { principal, method, params, caller, correlationId, traceId, receipt: new Receipt(caller.headers) };
-      const record = this.#finished(asked, { outcome: "refused", failure, startedAt, result: undefined });
+      const record = this.#finish(asked, { outcome: "refused", failure, startedAt, result: undefined });
       const written = record.record(undefined);
       if (written) waiting.push(written);
     }
@@ -125,47 +109,10 @@ export class GuardedCore implements Core<View> {
     return this.#options.views.serverInfo(this.endpoint);
   }
 
-  async handle(exchange: GatewayExchange): Promise<Result> {
-    const { views, gate, allowance, audit, metrics, tracing } = this.#options;
-    const startedAt = performance.now();
-    let outcome: Outcome = "refused";
-    let running: RunningCall | undefined;
-    let failure: NexusError | undefined;
-    let answered: Result | undefined;
-    const span = tracing?.begin(exchange, this.#targetOf(exchange));
-    try {
-      audit.requireReady();
-      running = allowance?.enter(exchange.principal);
-      const share = gate.shareOf(principalKey(exchange.principal));
-      if (!continuesCall(exchange)) gate.requireOpen();
-      if (!gate.tryEnter(share, startedAt)) {
-        await gate.queue(share, exchange.signal);
-        metrics.queued(performance.now() - startedAt);
-      }
-      outcome = "error";
-      try {
-        if (exchange.failure !== undefined) throw exchange.failure;
-        answered = await views.handle(exchange);
-        outcome = outcomeOf(answered);
-        return answered;
-      } finally {
-        gate.leave(share);
-      }
-    } catch (error) {
-      if (exchange.signal.aborted) outcome = "cancelled";
-      failure = this.#failure(error, exchange.method, exchange.correlationId);
-      throw failure;
-    } finally {
-      running?.leave();
-      span?.end(outcome, this.#serverOf(exchange, this.#targetOf(exchange)), failure);
-      const record = this.#finished(exchange, { outcome, failure, startedAt, result: answered });
-      const { receipt } = exchange;
-      if (receipt) receipt.recorder = record;
-      else {
-        const written = record.record(undefined);
-        if (written) await written;
-      }
-    }
+  handle(exchange: EndpointExchange): Promise<Result> {
+    const request = GatewayRequest.of(exchange);
+    request.resolved ??= this.#options.views.resolve(exchange);
+    return this.#stages(request);
   }
 
   async listen(request: ListenRequest): Promise<Listening> {
@@ -178,7 +125,7 @@ export class GuardedCore implements Core<View> {
     const ending: Ending = { outcome: failure ? "error" : "ok", failure, startedAt, result: undefined };
     try {
       // It is recorded when it begins: it may last for days.
-      if (asked) await this.#finished({ ...asked, principal, method: LISTEN }, ending).record(undefined);
+      if (asked) await this.#finish({ ...asked, principal, method: LISTEN }, ending).record(undefined);
     } catch (error) {
       if (!(listening instanceof NexusError)) await listening.close();
       throw error;
@@ -205,13 +152,13 @@ export class GuardedCore implements Core<View> {
     const asked = { principal, method, params, caller, correlationId, traceId };
     const failure = new NexusError("NAME_UNKNOWN", "There is no such endpoint");
     const startedAt = performance.now();
-    await this.#finished(asked, { outcome: "refused", failure, startedAt, result: undefined }).record(undefined);
+    await this.#finish(asked, { outcome: "refused", failure, startedAt, result: undefined }).record(undefined);
     return undefined;
   }
 
   /** What it throws comes back with the exchange, which is then recorded. */
-  paramHeaders(principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
-    return this.#options.views.paramHeaders(this.endpoint, principal, tool);
+  paramHeaders(_principal: Principal, _tool: string, exchange: EndpointExchange): ReturnType<Core["paramHeaders"]> {
+    return this.#options.views.paramHeaders(exchange);
   }
 
   release(owner: string): void {
@@ -224,80 +171,10 @@ export class GuardedCore implements Core<View> {
     return correlationId === undefined ? reported : withCorrelation(reported, correlationId);
   }
 
-  /** Counts what has ended. It is recorded when it is known how its answer leaves. */
-  #finished(exchange: Recorded, { outcome, failure, startedAt, result }: Ending): FinishedCall {
-    const { metrics, audit } = this.#options;
-    const { principal, method, correlationId, traceId, called, receipt } = exchange;
-    const { client, era, version: revision } = exchange.caller;
-    const durationMs = performance.now() - startedAt;
-    const target = this.#targetOf(exchange);
-    const server = this.#serverOf(exchange, target);
-    metrics.called({ server, method, outcome, durationMs });
-    if (server !== "") {
-      const { upstreamMs, retries = 0 } = exchange;
-      if (upstreamMs !== undefined) metrics.upstream(server, upstreamMs, retries);
-      if (method === "tools/call" && target !== undefined) {
-        metrics.toolCalled({ server, tool: this.#ownName(target), outcome, durationMs }, this.#isListed);
-      }
-    }
-    const errorCode = failure?.code;
-    const isDenied = receipt?.isDenied === true || isRefusal(outcome, errorCode);
-    const record: AuditRecord = {
-      at: Date.now() - durationMs,
-      correlationId,
-      traceId,
-      principal,
-      client,
-      era,
-      revision,
-      server,
-      method,
-      target,
-      definitionHash: receipt?.definition,
-      decision: isDenied ? "denied" : "allowed",
-      outcome: isDenied && outcome === "error" ? "refused" : outcome,
-      errorCode,
-      durationMs,
-      requestBytes: receipt?.requestBytes,
-      responseBytes: undefined,
-    };
-    if (this.endpoint.kind === "set") record.set = this.endpoint.name;
-    if (called) record.through = called.through;
-    const params = called ? calledParams(exchange.params, called) : exchange.params;
-    this.#accessLog.write(record);
-    return new FinishedCall(audit, { record, content: { params, result }, onError: this.#onAuditError });
-  }
-
-  /** The call has been made, and its caller gets the result. */
-  readonly #onAuditError = (error: unknown) => {
-    this.#options.logger.error("a call could not be recorded in the audit log", { error });
-  };
-
-  readonly #isListed = (server: string, tool: string) => this.#options.views.listsTool(server, tool);
-
-  /** The tool's name at its server. */
-  #ownName(target: string): string {
-    return this.endpoint.kind === "one" ? target : target.slice(target.indexOf("__") + 2);
-  }
-
-  /** Empty for a server that the caller may not see: callers must not create metrics, or learn from them, by guessing names. */
-  #serverOf({ method, principal }: Recorded, target: string | undefined): string {
-    if (this.endpoint.kind === "one") return this.endpoint.server;
-    const { views } = this.#options;
-    const isUri = method === "resources/read";
-    const end = target?.indexOf(isUri ? "+" : "__") ?? -1;
-    const prefix = target === undefined || end < 1 ? "" : target.slice(0, end);
-    const server = isUri ? prefix : (views.serverOfPrefix(prefix) ?? "");
-    return server !== "" && views.sees(principal, server, this.endpoint) ? server : "";
-  }
-
-  /** What has a name of its own in a set is recorded under its full name. */
-  #targetOf({ method, params, called }: Recorded): string | undefined {
-    const target = called?.name ?? params["name"] ?? params["uri"] ?? params["taskId"];
-    if (typeof target !== "string") return undefined;
-    if (this.endpoint.kind !== "set") return target;
-    const kind = method === "prompts/get" ? "prompt" : "tool";
-    return this.#options.views.findFullName(this.endpoint, kind, target) ?? target;
+  /** What went through no stages. */
+  #finish(asked: Omit<RecordedRequest, "endpoint">, ending: Ending): ReturnType<Records["finish"]> {
+    const request = { ...asked, endpoint: this.endpoint };
+    return this.#records.finish(request, labelsOf(request, { resolved: this.#options.views.resolve(request) }), ending);
   }
 }
 
@@ -337,20 +214,4 @@ export class Endpoints {
   sees(principal: Principal, server: string): boolean {
     return this.#options.views.sees(principal, server);
   }
-}
-
-/** Whether it belongs to a call that began earlier, which may go on while the gateway shuts down. */
-function continuesCall({ method, params }: GatewayExchange): boolean {
-  return method.startsWith("tasks/") || params["requestState"] !== undefined;
-}
-
-/** As if the tool had been called directly. */
-function calledParams({ arguments: _arguments, ...params }: Params, called: CalledTool): Params {
-  const { name, arguments: args } = called;
-  return { ...params, name, ...(args === undefined ? {} : { arguments: args }) };
-}
-
-function outcomeOf({ resultType, isError }: Result): Outcome {
-  if (resultType === "input_required" || resultType === "task") return resultType;
-  return isError === true ? "tool_error" : "ok";
 }

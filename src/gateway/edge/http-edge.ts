@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
-import { ruledServer, unpublishedMajor } from "../../host/directory/major-server.ts";
+import { majorServer, ruledServer, unpublishedMajor } from "../../host/directory/access-target.ts";
 import { retryLater } from "../../server/core/busy-error.ts";
 import { NO_ROOM } from "../../server/core/byte-budget.ts";
 import { HttpListener, type HttpListenerOptions } from "../../server/http/http-listener.ts";
 import {
   EXPELLED,
+  type HttpRefusal,
   invalidRequest,
   overloaded,
   refuse,
@@ -13,7 +14,6 @@ import {
   sendJson,
   sendText,
   wrongMethod,
-  type HttpRefusal,
 } from "../../server/http/http-refusal.ts";
 import { McpEndpoint, type McpEndpointOptions } from "../../server/http/mcp-endpoint.ts";
 import type { Traffic } from "../../server/http/traffic.ts";
@@ -23,16 +23,15 @@ import { VIA_HEADER } from "../../transport/via-marks.ts";
 import { callerErrorOf, dataFor, inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { EdgeTenant } from "./edge-tenant.ts";
-import { sendFrontPage, wantsPage, type ShownServers } from "./front-page.ts";
+import { sendFrontPage, type ShownServers, wantsPage } from "./front-page.ts";
 import type { OperationsHandler } from "./operations-handler.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
-import type { View } from "../names/view.ts";
-import { routeOf, type Route } from "./routes.ts";
+import { EVERYTHING, type View } from "../names/view.ts";
 import { toolManifest } from "./tool-manifest.ts";
 
-export interface HttpEdgeOptions extends McpEndpointOptions {
+interface HttpEdgeOptions extends McpEndpointOptions {
   /** Whose servers a caller uses. */
-  tenantOf: (principal: Principal) => EdgeTenant;
+  tenants: { of: (principal: Principal) => EdgeTenant };
   authenticate: Authenticate;
   onRefused?: HttpListenerOptions["onRefused"];
   allowedHosts: readonly string[];
@@ -128,14 +127,15 @@ export class HttpEdge {
     if (route.kind === "operations" && operations) return this.#operate(operations, req, res);
     const principal = await this.#listener.admit(req, res);
     if (!principal || res.destroyed) return;
-    const tenant = this.#options.tenantOf(principal);
+    const tenant = this.#options.tenants.of(principal);
     // A program that reads metrics regularly must not keep a tenant open.
     if (tenant.enter && USES_SERVERS.has(route.kind)) {
       if (!(await keepOpen(tenant.enter, req, res))) return;
-      if (this.#options.admits?.(principal) === false) return refuseUnread(req, res, EXPELLED);
+      if (this.#options.door?.admits(principal) === false) return refuseUnread(req, res, EXPELLED);
     }
     // The header is read only after authentication: only permitted callers are believed.
-    if (!tenant.admitsVia(req.headers[VIA_HEADER])) return refuseUnread(req, res, CIRCLE);
+    const via = req.headers[VIA_HEADER];
+    if (via !== undefined && !tenant.admitsVia(via)) return refuseUnread(req, res, CIRCLE);
     await this.#visit(route, req, res, { principal, endpoints: tenant.endpoints });
   }
 
@@ -193,7 +193,7 @@ export class HttpEdge {
   }
 
   async #shownTo(principal: Principal): Promise<ShownServers> {
-    const tenant = this.#options.tenantOf(principal);
+    const tenant = this.#options.tenants.of(principal);
     try {
       const leave = await tenant.enter?.();
       try {
@@ -292,4 +292,47 @@ function overLimit(error: NexusError): HttpRefusal {
 
 function serverOf(view: View): string | undefined {
   return view.kind === "one" ? view.server : undefined;
+}
+
+/** What a path stands for. */
+type Route =
+  | { kind: "mcp"; view: View }
+  | { kind: "tools"; view: View }
+  | { kind: "home" | "sse" | "messages" | "healthz" | "readyz" | "metrics" | "operations" | "unknown" };
+
+const PLAIN: Readonly<Record<string, Route>> = {
+  "/": { kind: "home" },
+  "/mcp": { kind: "mcp", view: EVERYTHING },
+  "/sse": { kind: "sse" },
+  "/messages": { kind: "messages" },
+  "/healthz": { kind: "healthz" },
+  "/readyz": { kind: "readyz" },
+  "/metrics": { kind: "metrics" },
+};
+
+const UNKNOWN: Route = { kind: "unknown" };
+const OPERATIONS: Route = { kind: "operations" };
+const OF_OPERATORS = /^\/(?:api\/v1|console)(?:\/|$)/;
+const OF_VIEW = /^\/(servers|sets)\/([a-z][a-z0-9-]{0,31})\/(mcp|tools)$/;
+const OF_MAJOR = /^\/servers\/([a-z][a-z0-9-]{0,31})\/v(0|[1-9]\d{0,8})\/(mcp|tools)$/;
+
+/** `url` as in the request line. */
+function routeOf(url: string): Route {
+  const end = url.indexOf("?");
+  const written = end === -1 ? url : url.slice(0, end);
+  // Some clients add a slash to every URL.
+  const path = written.length > 1 && written.endsWith("/") ? written.slice(0, -1) : written;
+  const plain = Object.hasOwn(PLAIN, path) ? PLAIN[path] : undefined;
+  if (plain) return plain;
+  const [, of, name, what] = OF_VIEW.exec(path) ?? [];
+  if (name === undefined) return OF_OPERATORS.test(path) ? OPERATIONS : majorRoute(path);
+  const view: View = of === "sets" ? { kind: "set", name } : { kind: "one", server: name };
+  return { kind: what === "mcp" ? "mcp" : "tools", view };
+}
+
+/** A major version of a published server. */
+function majorRoute(path: string): Route {
+  const [, server, major, what] = OF_MAJOR.exec(path) ?? [];
+  if (server === undefined || major === undefined) return UNKNOWN;
+  return { kind: what === "mcp" ? "mcp" : "tools", view: { kind: "one", server: majorServer(server, major) } };
 }

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { readPages } from "../../client/conversation/lists.ts";
 import { LATEST } from "../../protocol/revisions.ts";
-import { correlationOf } from "../../server/core/correlation.ts";
-import { principalKey, type Principal } from "../../server/core/principal.ts";
+import { correlationOf } from "../../server/core/request-meta.ts";
+import { type Principal, principalKey } from "../../server/core/principal.ts";
 import type { GuardedCore } from "./guarded-core.ts";
 
 interface ManifestReader {

@@ -6,8 +6,8 @@ import type { DefinitionChange } from "../../host/definitions/definition-ledger.
 import type { Host } from "../../host/host.ts";
 import { isConnected, type ServerState } from "../../host/servers/server-state.ts";
 import type { Era } from "../../protocol/revisions.ts";
-import { CHANGING_LISTS, changeOf, LIST_KINDS, type ChangingList } from "../../protocol/list-kinds.ts";
-import { ServerCatalog } from "./server-catalog.ts";
+import { changeOf, CHANGING_LISTS, type ChangingList, LIST_KINDS } from "../../protocol/list-kinds.ts";
+import { ServerCatalog } from "./list-cache.ts";
 
 /** Lists of a server that changed. */
 export interface ListsChanged {

@@ -5,17 +5,16 @@ import { SILENT } from "../../text/logger.ts";
 import { sha256 } from "../../text/digest.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { GatewayExchange } from "../names/view.ts";
-import type { CallRunner } from "../upstream/call-runner.ts";
-import { CallerCapabilities } from "./capability-set.ts";
+import type { CallRunner } from "../calls/upstream-call.ts";
+import { CallerCapabilities } from "./declared-lists.ts";
 import type { Catalogs } from "./catalogs.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
-import type { KnownList } from "./known-list.ts";
+import { type KnownList, offeredTools } from "./list-reader.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
-import type { ListSet } from "./list-set.ts";
+import type { ListSet } from "./list-cache.ts";
 import { listedTarget, nameOf } from "../access/narrowed.ts";
-import { offeredTools } from "./offered-tools.ts";
 import type { ListHashes, Pins } from "../../host/definitions/pins.ts";
-import { capabilitiesFor, NO_CAPABILITIES } from "../upstream/upstream-capabilities.ts";
+import { capabilitiesFor, NO_CAPABILITIES } from "../calls/upstream-leases.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { principalKey } from "../../server/core/principal.ts";
 
@@ -85,11 +84,11 @@ export class ListedThings {
     name: string,
     exchange: GatewayExchange,
   ): readonly AccessTarget[] | Promise<readonly AccessTarget[]> {
-    return this.#findKnown(kind, server, name, exchange) ?? this.#findOrRead(kind, server, name, exchange);
+    return this.findKnown(kind, server, name, exchange) ?? this.#findOrRead(kind, server, name, exchange);
   }
 
-  /** The usual case of each call: the lists are known and have it. */
-  #findKnown(
+  /** The same, only if nothing has to be read. The usual case of each call: the lists are known and have it. */
+  findKnown(
     kind: NamedList,
     server: string,
     name: string,
@@ -97,9 +96,9 @@ export class ListedThings {
   ): readonly AccessTarget[] | undefined {
     const list = this.#options.catalogs.of(server).common.findCurrent(kind);
     const common = list && this.#targetsIn(list, kind, server).get(name);
-    if (!common || this.#isChanging(server)) return undefined;
+    if (!common || (this.#options.pins.concerns(server) && this.#isChanging(server))) return undefined;
     // An API lists the same to all, and these not to every caller.
-    if (isOfSearching(common)) return [common];
+    if (common.isWay === true || common.through !== undefined) return [common];
     if (exchange.endpoint.kind !== "one") {
       const isForAll = Object.keys(exchange.caller.capabilities).length === 0;
       return isForAll && !this.#options.ownList(kind, server, exchange) ? [common] : undefined;

@@ -6,7 +6,7 @@ import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Offer } from "../../server/core/core.ts";
 import type { CompiledSet } from "../sets/compiled-set.ts";
-import type { ServerNature } from "./server-nature.ts";
+import type { ServerNature } from "./list-reader.ts";
 
 const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 /** Extensions that need only methods that the endpoint of all servers routes. */

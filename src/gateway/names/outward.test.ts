@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
-import { outwardItem as outward, outwardResult } from "./outward.ts";
+import { outwardItem as outward, outwardResult } from "./names.ts";
 
 const outwardItem = (server: string, kind: ListKind, item: Params) => outward(kind, item, { server });
 

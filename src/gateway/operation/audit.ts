@@ -79,20 +79,6 @@ export interface AuditTrail {
   readonly ownCalls?: GatewayResources | undefined;
 }
 
-/** Errors by which the gateway itself refuses. */
-const REFUSALS: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode>([
-  "NAME_UNKNOWN",
-  "DENIED",
-  "DEFINITION_CHANGED",
-  "UNTRUSTED",
-  "RATE_LIMITED",
-]);
-
-/** Whether a call counts as refused, by how it ended. */
-export function isRefusal(outcome: Outcome, errorCode: ErrorCode | undefined): boolean {
-  return outcome === "refused" || (outcome === "error" && REFUSALS.has(errorCode));
-}
-
 export function trailOf(audit: Audit | AuditTrail = () => {}): AuditTrail {
   if (typeof audit !== "function") return audit;
   const record: AuditTrail["record"] = (of, content) => {

@@ -2,7 +2,7 @@ import { RecentMap } from "../../async/recent-map.ts";
 import type { Logger } from "../../text/logger.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { renderForPrograms } from "../../errors/render.ts";
-import { newCorrelation } from "../../server/core/correlation.ts";
+import { newCorrelation } from "../../server/core/request-meta.ts";
 import { isHeldBack } from "./caller-error.ts";
 
 /** How long the same failure keeps its id, and is not logged again. */

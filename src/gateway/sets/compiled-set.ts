@@ -1,13 +1,12 @@
 import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { AccessTarget } from "../../host/directory/access-target.ts";
-import { NO_ENTRY_RULES, Policy, type Decision } from "../../host/directory/policy.ts";
+import { type Decision, NO_ENTRY_RULES, Policy } from "../../host/directory/policy.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import { withoutArguments, type WithoutArguments } from "../../schema/without-arguments.ts";
-import type { Own } from "../names/names.ts";
-import type { NamedThing, ThingKind } from "../names/target.ts";
+import type { NamedThing, Own, ThingKind } from "../names/names.ts";
 import { itemKey, type SetDefinition, type SetItem } from "./set-definition.ts";
 
 /** A tool or prompt that a set shows in another way. */

@@ -1,10 +1,10 @@
 import { isServerId } from "../../config/read/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { flag, json, list, map, record, text, type Form, type Given, type Infer } from "../../format/form.ts";
+import { flag, type Form, type Given, type Infer, json, list, map, record, text } from "../../format/form.ts";
 import type { Part } from "../../format/part.ts";
 import { pathText } from "../../format/problem.ts";
 import { readValue, type ValueProblem } from "../../format/read-form.ts";
-import { covers, parsePattern } from "../../host/directory/access-pattern.ts";
+import { covers, parsePattern } from "../../host/directory/policy.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 

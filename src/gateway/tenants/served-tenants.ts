@@ -6,14 +6,17 @@ import type { Principal } from "../../server/core/principal.ts";
 import { busyError } from "../../server/core/busy-error.ts";
 import { visible } from "../../text/visible.ts";
 import { childLogger, type Logger } from "../../text/logger.ts";
-import type { GuardedCoreOptions } from "../edge/guarded-core.ts";
+import { Endpoints, type GuardedCoreOptions } from "../edge/guarded-core.ts";
 import { wordsFor } from "../operation/caller-error.ts";
 import { FailureLog } from "../operation/failure-log.ts";
 import type { Limits } from "../operation/limits.ts";
-import { ServedTenant } from "./served-tenant.ts";
 import type { TenantHost } from "./tenant-host.ts";
 import { TenantLifetime } from "./tenant-lifetime.ts";
 import { TenantViews } from "./tenant-views.ts";
+import type { EdgeTenant } from "../edge/edge-tenant.ts";
+import type { ProcessUsage } from "../../process/process-budget.ts";
+import type { Host } from "../../host/host.ts";
+import { Metrics } from "../operation/metrics.ts";
 
 /** What a tenant's host reports to. */
 export interface TenantReports {
@@ -21,7 +24,7 @@ export interface TenantReports {
   failures: FailureLog;
 }
 
-export interface ServedTenantsOptions extends Pick<GuardedCoreOptions, "gate" | "allowance" | "audit" | "tracing"> {
+interface ServedTenantsOptions extends Pick<GuardedCoreOptions, "gate" | "allowance" | "audit" | "tracing"> {
   /** Of the tenant `default`: it is open from the start until the gateway closes. */
   first: TenantHost;
   firstReports: TenantReports;
@@ -168,3 +171,70 @@ function cannotOpen(failure: NexusError, correlationId: string): NexusError {
   const data = { ...(rpc.data as object), ...(isStoreAway ? { code: failure.code } : {}), correlationId };
   return error.amended({ correlationId, rpc: { ...rpc, data } });
 }
+
+interface ServedTenantOptions extends Omit<GuardedCoreOptions, "metrics"> {
+  name: string;
+  /** Its host, while that is open. */
+  opened: () => TenantHost | undefined;
+  enter: EdgeTenant["enter"];
+}
+
+/** What belongs to one tenant for as long as the gateway lives, whether its host is open or not. */
+export class ServedTenant implements EdgeTenant {
+  readonly name: string;
+  readonly metrics: Metrics;
+  readonly endpoints: Endpoints;
+  readonly enter: EdgeTenant["enter"];
+  readonly #opened: () => TenantHost | undefined;
+
+  constructor({ name, opened, enter, ...options }: ServedTenantOptions) {
+    this.name = name;
+    this.enter = enter;
+    this.metrics = new Metrics(name);
+    this.#opened = opened;
+    this.endpoints = new Endpoints({ ...options, metrics: this.metrics });
+  }
+
+  /** Undefined while it is closed. */
+  get host(): Host | undefined {
+    return this.#opened()?.host;
+  }
+
+  /** Calls that wait for answers of their callers. */
+  get parked(): number {
+    return this.#opened()?.parked ?? 0;
+  }
+
+  /** Calls that are not over at their servers, and whose callers may be away. */
+  get unfinished(): number {
+    return this.#opened()?.unfinished ?? 0;
+  }
+
+  /** Resolves when those that are not over now have ended. */
+  async settled(): Promise<void> {
+    await this.#opened()?.settled();
+  }
+
+  /** Undefined while it is closed, and where processes are not limited. */
+  get processes(): ProcessUsage | undefined {
+    const host = this.#opened()?.host;
+    return host?.processes?.usage(this.enter ? this.name : host.tenant);
+  }
+
+  admitsVia(header: unknown): boolean {
+    return this.#opened()?.host.chain.admit(header) ?? true;
+  }
+
+  /** None while it is closed. */
+  states(): { id: string; state: string; starts: number; restarts: number }[] {
+    const host = this.#opened()?.host;
+    const servers = host?.servers() ?? [];
+    return servers.map(({ id, state }) => ({ id, state: state.kind, ...(host?.startsOf(id) ?? NO_STARTS) }));
+  }
+
+  servers(): string[] {
+    return this.states().flatMap(({ id, state }) => (state === "disabled" ? [] : [id]));
+  }
+}
+
+const NO_STARTS = { starts: 0, restarts: 0 };

@@ -1,5 +1,5 @@
 import type { Host } from "../../host/host.ts";
-import type { Views } from "../names/view.ts";
+import type { Views } from "../requests/views.ts";
 
 /** Opens the host of a tenant. The signal is aborted when the gateway closes. */
 export type OpenTenant = (tenant: string, signal: AbortSignal) => Promise<Host>;

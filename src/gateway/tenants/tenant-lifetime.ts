@@ -5,7 +5,7 @@ import { within } from "../../async/within.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { shuttingDown, busyError } from "../../server/core/busy-error.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { Views } from "../names/view.ts";
+import type { Views } from "../requests/views.ts";
 import type { TenantHost } from "./tenant-host.ts";
 
 export interface LifetimeOptions {

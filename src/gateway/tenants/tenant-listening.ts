@@ -5,7 +5,8 @@ import type { Interests } from "../../protocol/interests.ts";
 import type { Params } from "../../protocol/json-rpc.ts";
 import type { Listening } from "../../server/core/core.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { GatewayListenRequest, Views } from "../names/view.ts";
+import type { GatewayListenRequest } from "../names/view.ts";
+import type { Views } from "../requests/views.ts";
 import type { Suspendable, TenantLifetime } from "./tenant-lifetime.ts";
 
 /**

@@ -3,8 +3,9 @@ import type { Implementation } from "../../protocol/mcp.ts";
 import type { Core, Listening, Offer } from "../../server/core/core.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { GatewayExchange, GatewayListenRequest, View, Views } from "../names/view.ts";
-import type { ThingKind } from "../names/target.ts";
+import type { GatewayListenRequest, View } from "../names/view.ts";
+import type { AskedRequest, EndpointExchange, ResolvedRequest } from "../requests/request.ts";
+import type { Views } from "../requests/views.ts";
 import type { TenantLifetime } from "./tenant-lifetime.ts";
 import { TenantListening } from "./tenant-listening.ts";
 
@@ -27,16 +28,13 @@ export class TenantViews implements Views {
   }
 
   /** False while it is closed. */
-  sees(principal: Principal, server: string, view?: View): boolean {
-    return this.#lifetime.opened?.views.sees(principal, server, view) ?? false;
+  sees(principal: Principal, server: string): boolean {
+    return this.#lifetime.opened?.views.sees(principal, server) ?? false;
   }
 
-  findFullName(view: View, kind: ThingKind, name: string): string | undefined {
-    return this.#lifetime.opened?.views.findFullName(view, kind, name);
-  }
-
-  serverOfPrefix(prefix: string): string | undefined {
-    return this.#lifetime.opened?.views.serverOfPrefix(prefix);
+  /** Undefined while it is closed. */
+  resolve(asked: AskedRequest): ResolvedRequest | undefined {
+    return this.#lifetime.opened?.views.resolve(asked);
   }
 
   listsTool(server: string, tool: string): boolean {
@@ -51,7 +49,7 @@ export class TenantViews implements Views {
     return this.#lifetime.opened?.views.serverInfo(view);
   }
 
-  handle(exchange: GatewayExchange): Promise<Result> {
+  handle(exchange: EndpointExchange): Promise<Result> {
     return this.#lifetime.use((views) => views.handle(exchange), exchange.signal);
   }
 
@@ -59,8 +57,8 @@ export class TenantViews implements Views {
     return TenantListening.open(request, this.#lifetime, this.#logger);
   }
 
-  paramHeaders(view: View, principal: Principal, tool: string): ReturnType<Core["paramHeaders"]> {
-    return this.#lifetime.use((views) => views.paramHeaders(view, principal, tool));
+  paramHeaders(exchange: EndpointExchange): ReturnType<Core["paramHeaders"]> {
+    return this.#lifetime.use(async (views) => views.paramHeaders(exchange));
   }
 
   release(owner: string): void {

@@ -2,7 +2,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import type { Pin } from "../../config/read/server-definition.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { Logger } from "../../text/logger.ts";
-import { matchesName } from "../directory/access-pattern.ts";
+import { matchesName } from "../directory/policy.ts";
 import type { DefinitionChange, DefinitionLedger, NamedDefinition, ReadList, Standing } from "./definition-ledger.ts";
 import { heldDefinition, RETRY_AFTER_MS } from "./held-definition.ts";
 import { listedDefinitions } from "./listed-definitions.ts";

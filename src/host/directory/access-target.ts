@@ -92,6 +92,12 @@ export function calledWith(target: AccessTarget, args: unknown): AccessTarget {
   return { ...target, calls: String(args[callsBy]) };
 }
 
+/** The other tool that decides as well: the one that is called, or the one through which it is called. */
+export function otherTarget(target: AccessTarget): AccessTarget | undefined {
+  if (target.calls !== undefined) return calledTarget(target);
+  return target.through === undefined ? undefined : wayTarget(target);
+}
+
 /** The other tool, decided as if it were called directly. Its effect is not listed: that of the caller counts. */
 export function calledTarget({ kind, server, annotations, set, calls }: AccessTarget): AccessTarget | undefined {
   return calls === undefined ? undefined : { kind, server, name: calls, annotations, set, isCalled: true };
@@ -158,4 +164,26 @@ function referenceTarget(server: string, ref: unknown): AccessTarget {
   return type === "ref/prompt"
     ? { kind: "prompt", server, name: String(name) }
     : { kind: "resource", server, name: String(uri) };
+}
+
+/** Not part of any configured id, so it belongs to no other server. */
+const SEPARATOR = "@v";
+
+/** The id of the server for one major version of a published server. */
+export function majorServer(server: string, major: number | string): string {
+  return `${server}${SEPARATOR}${major}`;
+}
+
+/** The server whose rules count: for one major version, the server itself. */
+export function ruledServer(id: string): string {
+  const at = id.indexOf(SEPARATOR);
+  return at === -1 ? id : id.slice(0, at);
+}
+
+/** What to say about a major version that is not published, to those who may use its server; undefined for other ids. */
+export function unpublishedMajor(id: string): string | undefined {
+  const server = ruledServer(id);
+  if (server === id) return undefined;
+  const major = id.slice(server.length + SEPARATOR.length);
+  return `Version ${major} of server "${server}" is not published: it was retired, or never published. Use /servers/${server}/mcp, and read its list of tools again`;
 }

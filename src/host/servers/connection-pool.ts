@@ -3,11 +3,11 @@ import type { Client } from "../../client/client.ts";
 import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { ProcessRequest, ProcessSlot } from "../../process/process-slot.ts";
+import type { ProcessRequest, ProcessSlot } from "../../process/process-budget.ts";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Backoff } from "../../async/backoff.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import { PoolLease, type Lease, type Held } from "./lease.ts";
+import { type Held, type Lease, PoolLease } from "./lease.ts";
 import type { Urgency } from "./start-gate.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 

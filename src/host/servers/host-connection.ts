@@ -1,3 +1,4 @@
+import { unableToRun } from "./unable-to-run.ts";
 import { Backoff, type BackoffSettings } from "../../async/backoff.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
@@ -10,10 +11,9 @@ import { ping } from "./ping.ts";
 import type { ServerLists } from "./server-lists.ts";
 import type { ServerState } from "./server-state.ts";
 import { firstSituation, nextSituation, type ReportedState, type ServerSituation } from "./server-situation.ts";
-import { TRANSITIONS, type SupervisorEffect, type SupervisorEvent } from "./supervisor-machine.ts";
-import { unableToRun } from "./unable-to-run.ts";
+import { type SupervisorEffect, type SupervisorEvent, TRANSITIONS } from "./supervisor-machine.ts";
 
-export interface HostConnectionOptions {
+interface HostConnectionOptions {
   definition: () => ServerDefinition;
   pool: ConnectionPool;
   lists: ServerLists;
@@ -114,11 +114,13 @@ export class HostConnection {
   }
 
   refuseIfUnable(): void {
-    const { id } = this.#options.definition();
+    const definition = this.#options.definition();
+    const { id, problem, trusted } = definition;
     if (this.isOver) {
       throw new NexusError("CLOSED", `The host of "${id}" was closed`, { server: id, mayHaveReached: false });
     }
-    const refusal = unableToRun(this.#options.definition(), this.#enabled);
+    if (this.#enabled && !problem && trusted) return;
+    const refusal = unableToRun(definition, this.#enabled);
     if (refusal) throw refusal;
   }
 

@@ -2,7 +2,7 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { Share } from "../../async/fair-shares.ts";
-import type { ProcessSlot } from "../../process/process-slot.ts";
+import type { ProcessSlot } from "../../process/process-budget.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
 
 /** The use of a connection, to be released when it is no longer needed. */

@@ -1,7 +1,8 @@
 import type { FairShares, Share } from "../../async/fair-shares.ts";
 import { shareAmount, type SharingOptions } from "./caller-shares.ts";
 import type { ServerLimits } from "./limits.ts";
-import { isKeyOf } from "./principal.ts";
+import { isKeyOf, type Principal, principalKey } from "./principal.ts";
+import type { ServerResponse } from "node:http";
 
 export const NO_ROOM = "Too many bytes of request bodies and unread answers. Retry later or raise limits.totalBytes.";
 
@@ -9,7 +10,7 @@ export const NO_ROOM = "Too many bytes of request bodies and unread answers. Ret
 export const SMALL_BYTES = 16 * 1024;
 
 /** How bytes that are held can become fewer. */
-export interface ByteClaimOptions {
+interface ByteClaimOptions {
   /** How many there are now, where that changes by itself. */
   measure?: () => number;
   /** Lets go of them at once for a principal that has fewer, and releases the claim. Absent: they are needed. */
@@ -112,5 +113,48 @@ export class ByteClaim {
     giveUp();
     this.release();
     return true;
+  }
+}
+
+/** What the system takes at once, as a rule; less is not worth counting or watching. */
+export const LITTLE_BYTES = 64 * 1024;
+
+/** Counts what was written for clients that have not read it yet. */
+export class UnreadBytes {
+  readonly #budget: ByteBudget;
+  readonly #claims = new WeakMap<ServerResponse, ByteClaim>();
+  #count = 0;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  /** Whether a text of this length may be written: what its client does not read at once has to be held. */
+  mayWrite(response: ServerResponse, principal: Principal, length: number): boolean {
+    const bytes = response.writableLength + length;
+    if (bytes <= LITTLE_BYTES && this.#count === 0) return true;
+    const known = this.#claims.get(response);
+    if (known) return known.resize(bytes);
+    return bytes <= LITTLE_BYTES || response.destroyed || this.#claimFor(response, principal).resize(bytes);
+  }
+
+  /** For what will be written when it is complete. */
+  hold(principal: Principal): ByteClaim {
+    return this.#budget.claim(principalKey(principal));
+  }
+
+  /** It is disconnected where another principal needs the room: it does not read. */
+  #claimFor(response: ServerResponse, principal: Principal): ByteClaim {
+    const claim = this.#budget.claim(principalKey(principal), {
+      measure: () => response.writableLength,
+      giveUp: () => response.destroy(),
+    });
+    this.#claims.set(response, claim);
+    this.#count++;
+    response.once("close", () => {
+      this.#count--;
+      claim.release();
+    });
+    return claim;
   }
 }

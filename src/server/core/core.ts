@@ -5,7 +5,14 @@ import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Params, Request, Result } from "../../protocol/json-rpc.ts";
 import type { ClientCapabilities, Implementation, LogLevel, ProgressToken, Question } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
-import type { Era, Revision } from "../../protocol/revisions.ts";
+import {
+  type Era,
+  LEGACY_REVISIONS,
+  type LegacyRevision,
+  MODERN_REVISIONS,
+  type ModernRevision,
+  type Revision,
+} from "../../protocol/revisions.ts";
 import type { Principal } from "./principal.ts";
 import type { Receipt } from "./receipt.ts";
 
@@ -13,7 +20,7 @@ import type { Receipt } from "./receipt.ts";
  * One request of a client, in the form of the newest specification whatever the client speaks: edges translate, nothing
  * behind them asks which era it is, except where somebody has to be asked.
  */
-export interface Exchange<Endpoint = unknown> {
+export interface Exchange<Endpoint = unknown, State = unknown> {
   /** Of the core that is asked. */
   endpoint: Endpoint;
   principal: Principal;
@@ -36,6 +43,8 @@ export interface Exchange<Endpoint = unknown> {
   failure?: unknown;
   /** The tool that is called, where another one was asked to call it; the core notes it. */
   called?: CalledTool | undefined;
+  /** What the core has found out about the request, so that it does so once. The edge leaves it as it is. */
+  state?: State | undefined;
   /** For the record of the request. Without it, the size of the answer is not recorded. */
   receipt?: Receipt | undefined;
   /** Fires when the caller no longer wants the answer. */
@@ -164,7 +173,7 @@ export interface Admission {
 }
 
 /** What stands behind an endpoint, whatever edge its clients come through. */
-export interface Core<Endpoint = unknown> {
+export interface Core<Endpoint = unknown, State = unknown> {
   /** Goes with every exchange: what stands behind several endpoints knows by it which one was asked. */
   readonly endpoint: Endpoint;
   /** Names the endpoint among those of this process: a session of one is unknown at another. */
@@ -189,10 +198,14 @@ export interface Core<Endpoint = unknown> {
    * Answers a request with a result in the form of the newest specification (`resultType`, `ttlMs` and `cacheScope`
    * where they belong). Throws a NexusError, which `rpcErrorOf` turns into what the caller is told.
    */
-  handle(exchange: Exchange<Endpoint>): Promise<Result>;
+  handle(exchange: Exchange<Endpoint, State>): Promise<Result>;
   listen(request: ListenRequest): Promise<Listening>;
-  /** Which arguments of a tool a modern HTTP client repeats in headers; the edge checks them. */
-  paramHeaders(principal: Principal, tool: string): Promise<readonly ParamHeader[]>;
+  /** Which arguments of a tool a modern HTTP client repeats in headers; the edge checks them before it hands the exchange over. */
+  paramHeaders(
+    principal: Principal,
+    tool: string,
+    exchange: Exchange<Endpoint, State>,
+  ): readonly ParamHeader[] | Promise<readonly ParamHeader[]>;
   /** A legacy session is over: what was kept for it alone ends. */
   release(owner: string): void;
 }
@@ -200,4 +213,28 @@ export interface Core<Endpoint = unknown> {
 /** Something that can be served: it has a core. */
 export interface Servable {
   readonly core: Core;
+}
+
+/** The revisions that a core serves, by era, the newest first. */
+export interface ServedRevisions {
+  modern: readonly ModernRevision[];
+  legacy: readonly LegacyRevision[];
+}
+
+const ALL: ServedRevisions = { modern: MODERN_REVISIONS, legacy: LEGACY_REVISIONS };
+const known = new WeakMap<readonly Revision[], ServedRevisions>();
+
+/** Asked with every message. */
+export function servedRevisions({ revisions }: Core): ServedRevisions {
+  if (!revisions) return ALL;
+  const found = known.get(revisions) ?? byEra(revisions);
+  known.set(revisions, found);
+  return found;
+}
+
+function byEra(revisions: readonly Revision[]): ServedRevisions {
+  return {
+    modern: MODERN_REVISIONS.filter((revision) => revisions.includes(revision)),
+    legacy: LEGACY_REVISIONS.filter((revision) => revisions.includes(revision)),
+  };
 }

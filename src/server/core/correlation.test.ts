@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CORRELATION_META } from "../../protocol/meta.ts";
-import { childTrace, correlationOf } from "./correlation.ts";
+import { childTrace, correlationOf } from "./request-meta.ts";
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
 const TRACEPARENT = `00-${TRACE_ID}-b7ad6b7169203331-01`;

@@ -1,5 +1,4 @@
 import { DEFAULT_SHARE } from "../../async/fair-shares.ts";
-import { exceededLimit } from "../../json/nesting.ts";
 
 /** Limits of the server side. */
 export interface ServerLimits {
@@ -71,35 +70,3 @@ export const SERVER_LIMITS: ServerLimits = {
   keepAliveMs: 20_000,
   streamMs: Infinity,
 };
-
-/**
- * Why a body in JSON is refused before it is parsed; undefined if it is within the limits. `what` is its name in the
- * message.
- */
-export function jsonRefusal(json: string, what: string, limits: JsonBodyLimits): JsonRefusal | undefined {
-  const { jsonDepth, jsonValues, jsonMembers } = limits;
-  const exceeded = exceededLimit(json, { depth: jsonDepth, values: jsonValues, members: jsonMembers });
-  switch (exceeded) {
-    case undefined:
-      return undefined;
-    case "depth":
-      return { message: `${what} is nested deeper than ${jsonDepth} levels` };
-    case "values":
-      return tooMany(`${what} has more than ${jsonValues} values`, "jsonValues", jsonValues);
-    case "members":
-      return tooMany(`${what} has an object with more than ${jsonMembers} members`, "jsonMembers", jsonMembers);
-  }
-}
-
-function tooMany(message: string, name: keyof JsonBodyLimits, max: number): JsonRefusal {
-  return {
-    message: `${message}. Send it in smaller parts, or raise limits.${name} of the server`,
-    data: { code: "MESSAGE_TOO_LARGE", limit: { name, max } },
-  };
-}
-
-export interface JsonRefusal {
-  message: string;
-  /** Of the JSON-RPC error. */
-  data?: { code: "MESSAGE_TOO_LARGE"; limit: { name: string; max: number } };
-}

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ErrorObject, Response } from "../../protocol/json-rpc.ts";
-import { jsonText } from "./json-text.ts";
+import { type ErrorObject, INTERNAL_ERROR, isResponse, type Message, type Response } from "../../protocol/json-rpc.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
 
 /** Writes the record of a request when it is known how its answer leaves. */
@@ -66,3 +65,21 @@ export function recordedAnswer(
 function failed({ id }: Response, error: ErrorObject): Response {
   return { jsonrpc: "2.0", ...(id === undefined ? {} : { id }), error };
 }
+
+/**
+ * A message as JSON; undefined where it cannot be written. A server can send what is nested too deeply, or is too long, to
+ * be written again: that must end its own call and nothing else, so an answer becomes an error.
+ */
+export function jsonText(message: Message): string | undefined {
+  try {
+    const text = JSON.stringify(message);
+    if (text.length <= MAX_LENGTH) return text;
+  } catch {
+    // Told below, as what is too long.
+  }
+  return isResponse(message) ? JSON.stringify({ jsonrpc: "2.0", id: message.id, error: UNWRITABLE }) : undefined;
+}
+
+/** Far below the longest text there can be, so that what is put around it fits. */
+const MAX_LENGTH = 2 ** 27;
+const UNWRITABLE = { code: INTERNAL_ERROR, message: "The answer is nested too deeply or too large to forward" };

@@ -2,11 +2,10 @@ import type { ServerResponse } from "node:http";
 import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
-import { NO_ROOM } from "../core/byte-budget.ts";
-import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
-import { principalKey, type Principal } from "../core/principal.ts";
-import type { UnreadBytes } from "../core/unread-bytes.ts";
-import { KeptEvents, type EventStore } from "./kept-events.ts";
+import { NO_ROOM, type UnreadBytes } from "../core/byte-budget.ts";
+import { type OpenStreams, TOO_MANY_STREAMS } from "../core/open-streams.ts";
+import { type Principal, principalKey } from "../core/principal.ts";
+import { type EventStore, KeptEvents } from "./kept-events.ts";
 
 /** What all event streams of an endpoint share. */
 export interface StreamSurroundings {

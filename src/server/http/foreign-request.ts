@@ -1,5 +1,5 @@
-import { invalidRequest, type HttpRefusal } from "./http-refusal.ts";
-import type { ForeignRequest } from "./origin-guard.ts";
+import { type HttpRefusal, invalidRequest } from "./http-refusal.ts";
+import type { ForeignRequest } from "./http-listener.ts";
 
 /** What the server is called, and how its options are written. */
 export interface HttpWords {

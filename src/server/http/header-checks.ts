@@ -1,10 +1,17 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { decodeHeaderValue } from "../../protocol/header-value.ts";
 import { asText } from "../../text/as-text.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Message, Request } from "../../protocol/json-rpc.ts";
 import { namedMember } from "../../protocol/methods.ts";
+import { decodeHeaderValue } from "../../protocol/header-value.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
+
+/** Whether a client takes such an answer; one that says nothing takes any. */
+export function accepts(accept: string | undefined, type: string): boolean {
+  if (accept === undefined || accept.includes(type) || accept.includes("*/*")) return true;
+  // Types are the same in any case, and nearly always written in lower.
+  return accept.toLowerCase().includes(type);
+}
 
 /** Why the version header and the body do not go together. */
 export function versionMismatch(headers: IncomingHttpHeaders, claimed: unknown): string | undefined {
@@ -66,9 +73,9 @@ function mismatch(
   const given = headers[name.toLowerCase()];
   const isAbsent = value === undefined || value === null;
   if (typeof given !== "string") return isAbsent ? undefined : `The header ${name} is missing`;
-  const decoded = decodeHeaderValue(given);
+  const decoded = given === value ? given : decodeHeaderValue(given);
   if (decoded === undefined) return `The header ${name} is not valid Base64`;
-  return !isAbsent && isSame(decoded, value, type) ? undefined : differs(name, decoded, value);
+  return decoded === value || (!isAbsent && isSame(decoded, value, type)) ? undefined : differs(name, decoded, value);
 }
 
 /** `1` and `1.0` are the same integer. */

@@ -3,13 +3,13 @@ import type { Timed } from "../../async/deadlines.ts";
 import { Roster } from "../../async/roster.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { isRequest, isResponse, type Message, type Response } from "../../protocol/json-rpc.ts";
-import { invalidRequest, overloaded, type HttpRefusal } from "./http-refusal.ts";
+import { type HttpRefusal, invalidRequest, overloaded } from "./http-refusal.ts";
 import { STUCK_BEATS } from "./stuck-readers.ts";
-import { principalKey, type Principal } from "../core/principal.ts";
+import { type Principal, principalKey } from "../core/principal.ts";
 import type { Core } from "../core/core.ts";
 import { BatchAnswers } from "../legacy/batch-answers.ts";
 import { EventStream, OWN_STREAM, sendWholeStream, type StreamSurroundings } from "./event-stream.ts";
-import { jsonText } from "../core/json-text.ts";
+import { jsonText } from "../core/receipt.ts";
 import { LegacySession, type SessionOptions } from "../legacy/legacy-session.ts";
 import { PostAnswer, type PostAnswerOptions } from "./post-answer.ts";
 

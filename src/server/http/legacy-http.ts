@@ -5,26 +5,24 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { FairShares, Share } from "../../async/fair-shares.ts";
 import { isRequest, type Message, type Request, type RequestId } from "../../protocol/json-rpc.ts";
 import { isLegacyRevision } from "../../protocol/revisions.ts";
-import { accepts } from "./accepts.ts";
-import { legacyMismatch } from "./header-checks.ts";
+import { accepts, legacyMismatch } from "./header-checks.ts";
 import {
+  type HttpRefusal,
   invalidRequest,
   overloaded,
   refuse,
   sendJson,
   sendText,
   wrongMethod,
-  type HttpRefusal,
 } from "./http-refusal.ts";
 import type { LegacyEndpoint, PostedBody, Visitor } from "./legacy-endpoint.ts";
 import { sharePlaces } from "../core/caller-shares.ts";
-import { NO_ROOM } from "../core/byte-budget.ts";
+import { NO_ROOM, type UnreadBytes } from "../core/byte-budget.ts";
 import type { ServerLimits } from "../core/limits.ts";
-import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
-import { isKeyOf, principalKey, type Principal } from "../core/principal.ts";
+import { type OpenStreams, TOO_MANY_STREAMS } from "../core/open-streams.ts";
+import { isKeyOf, type Principal, principalKey } from "../core/principal.ts";
 import { receivedBatch } from "../core/received-message.ts";
 import { retryLater, shuttingDown } from "../core/busy-error.ts";
-import type { UnreadBytes } from "../core/unread-bytes.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { NO_BATCHES } from "../legacy/batch-answers.ts";
 import { countCalls } from "../legacy/counted-calls.ts";

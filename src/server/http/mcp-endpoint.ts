@@ -1,28 +1,40 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { accepts } from "./header-checks.ts";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { ServerLimits } from "../core/limits.ts";
-import type { ByteBudget } from "../core/byte-budget.ts";
+import { type ByteBudget, UnreadBytes } from "../core/byte-budget.ts";
 import { OpenStreams } from "../core/open-streams.ts";
-import { principalKey, type Principal } from "../core/principal.ts";
-import { servedRevisions } from "../core/served-revisions.ts";
+import { type Principal, principalKey } from "../core/principal.ts";
+import { servedRevisions, type ServedRevisions } from "../core/core.ts";
 import { shuttingDown } from "../core/busy-error.ts";
-import { UnreadBytes } from "../core/unread-bytes.ts";
 import type { SessionIds } from "../sessions/session-ids.ts";
 import type { Logger } from "../../text/logger.ts";
-import { accepts } from "./accepts.ts";
 import {
   EXPELLED,
+  type HttpRefusal,
   invalidRequest,
   overloaded,
   refuse,
   refuseUnread,
   wrongMethod,
-  type HttpRefusal,
 } from "./http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
 import { LegacyHttp } from "./legacy-http.ts";
 import { ModernHttp } from "./modern-http.ts";
-import { sortPosted } from "./posted-message.ts";
 import { readJson, type ReadJson } from "./read-json.ts";
+import { isRecord } from "../../json/is-record.ts";
+import {
+  INVALID_PARAMS,
+  isRequestId,
+  isResponse,
+  type Notification,
+  type Request,
+  type RequestId,
+} from "../../protocol/json-rpc.ts";
+import { META } from "../../protocol/meta.ts";
+import { isModernRevision } from "../../protocol/revisions.ts";
+import { messageProblem, receivedMessage } from "../core/received-message.ts";
+import { NO_BATCHES } from "../legacy/batch-answers.ts";
+import { eraOf } from "../modern/modern-request.ts";
 
 export interface McpEndpointOptions {
   /** What this server is called where it speaks of itself. */
@@ -34,9 +46,9 @@ export interface McpEndpointOptions {
   unread: UnreadBytes;
   logger: Logger;
   /** Whether a caller may still come in, asked when its request has arrived; default: always. */
-  admits?: ((principal: Principal) => boolean) | undefined;
+  door?: { admits: (principal: Principal) => boolean } | undefined;
   /** Maximum bytes of a request's body for this caller, where that is less than for all. */
-  maxBodyBytes?: ((principal: Principal) => number | undefined) | undefined;
+  allowance?: { maxRequestBytes: (principal: Principal) => number | undefined } | undefined;
 }
 
 /** What an endpoint is made of, with sessions for older clients. */
@@ -61,8 +73,8 @@ export class McpEndpoint {
   readonly #budget: ByteBudget;
   readonly #modern: ModernHttp;
   readonly #self: string | undefined;
-  readonly #admits: McpEndpointOptions["admits"];
-  readonly #maxBodyBytes: McpEndpointOptions["maxBodyBytes"];
+  readonly #door: McpEndpointOptions["door"];
+  readonly #allowance: McpEndpointOptions["allowance"];
   #isDraining = false;
   #isClosed = false;
   /** POSTs that were read and are not answered yet, except subscriptions. */
@@ -70,10 +82,10 @@ export class McpEndpoint {
   #onQuiet: (() => void) | undefined;
 
   constructor(options: McpEndpointOptions) {
-    const { self, legacy, limits, streams, budget, unread, logger, admits } = options;
+    const { self, legacy, limits, streams, budget, unread, logger } = options;
     this.#self = self;
-    this.#admits = admits;
-    this.#maxBodyBytes = options.maxBodyBytes;
+    this.#door = options.door;
+    this.#allowance = options.allowance;
     this.#legacy = legacy;
     this.#limits = limits;
     this.#budget = budget;
@@ -180,10 +192,10 @@ export class McpEndpoint {
   async #body(req: IncomingMessage, res: ServerResponse, { principal }: Visitor): Promise<Body | undefined> {
     const { bodyBytes, jsonDepth, jsonValues, jsonMembers } = this.#limits;
     const claim = (giveUp: () => void) => this.#budget.claim(principalKey(principal), { giveUp });
-    const ofCaller = this.#maxBodyBytes?.(principal);
+    const ofCaller = this.#allowance?.maxRequestBytes(principal);
     const read = await readJson(req, { bodyBytes, jsonDepth, jsonValues, jsonMembers, claim, ofCaller });
     if (read.kind === "read") {
-      const isExpelled = this.#admits?.(principal) === false;
+      const isExpelled = this.#door?.admits(principal) === false;
       if (!this.#isClosed && !isExpelled) return read;
       read.claim?.release();
       refuse(res, isExpelled ? EXPELLED : this.#closing);
@@ -199,4 +211,39 @@ type Body = Extract<ReadJson, { kind: "read" }>;
 function acceptsBoth(accept: string | undefined): boolean {
   if (accept === undefined) return true;
   return accepts(accept, "application/json") && accepts(accept, "text/event-stream");
+}
+
+/** Whom a posted body concerns. */
+type PostedMessage =
+  | { to: "modern"; message: Request | Notification }
+  | { to: "legacy" }
+  | { to: "nobody"; refusal: HttpRefusal; id?: RequestId | undefined };
+
+/** Which era a POST belongs to: what the message says decides, then the header of a session, then the version header. */
+function sortPosted(body: unknown, headers: IncomingHttpHeaders, served: ServedRevisions): PostedMessage {
+  const hasSession = headers["mcp-session-id"] !== undefined;
+  if (Array.isArray(body)) {
+    // Only sessions of 2025-03-26 know batches, and only the session knows whether it is one.
+    return hasSession ? { to: "legacy" } : nobody(invalidRequest(NO_BATCHES));
+  }
+  const message = receivedMessage(body);
+  if (!message || message.jsonrpc !== "2.0") return nobody(invalidRequest(messageProblem(body)), body);
+  if (isResponse(message)) {
+    return hasSession ? { to: "legacy" } : nobody(invalidRequest("A response belongs to a session"));
+  }
+  if (message.params !== undefined && !isRecord(message.params)) {
+    return nobody(invalidRequest(`"params" must be an object`), body);
+  }
+  const era = eraOf(message, served);
+  if (era === "modern") return { to: "modern", message };
+  if (era === "legacy" || hasSession) return { to: "legacy" };
+  if (!isModernRevision(headers["mcp-protocol-version"])) return { to: "legacy" };
+  if (!("id" in message)) return { to: "modern", message };
+  const error = { code: INVALID_PARAMS, message: `"_meta" of the request must have "${META.protocolVersion}"` };
+  return nobody({ status: 400, error }, body);
+}
+
+function nobody(refusal: HttpRefusal, body?: unknown): PostedMessage {
+  const id = isRecord(body) && isRequestId(body["id"]) ? body["id"] : undefined;
+  return { to: "nobody", refusal, id };
 }

@@ -1,33 +1,44 @@
+import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Roster } from "../../async/roster.ts";
 import {
+  type ErrorObject,
   isRequest,
   METHOD_NOT_FOUND,
-  type ErrorObject,
   type Notification,
   type Request,
   type Response,
 } from "../../protocol/json-rpc.ts";
 import { HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/meta.ts";
 import type { Logger } from "../../text/logger.ts";
-import type { Core, RequestOrigin } from "../core/core.ts";
-import { correlationOf } from "../core/correlation.ts";
+import { type Core, type Exchange, type RequestOrigin, servedRevisions } from "../core/core.ts";
+import { correlationOf } from "../core/request-meta.ts";
 import type { ServerLimits } from "../core/limits.ts";
-import { TOO_MANY_STREAMS, type OpenStreams } from "../core/open-streams.ts";
-import { principalKey, type Principal } from "../core/principal.ts";
-import { Receipt, recordedAnswer, type WrittenAnswer } from "../core/receipt.ts";
-import type { UnreadBytes } from "../core/unread-bytes.ts";
+import { type OpenStreams, TOO_MANY_STREAMS } from "../core/open-streams.ts";
+import { type Principal, principalKey } from "../core/principal.ts";
+import { jsonText, Receipt, recordedAnswer, type WrittenAnswer } from "../core/receipt.ts";
+import { NO_ROOM, type UnreadBytes } from "../core/byte-budget.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
-import { servedRevisions } from "../core/served-revisions.ts";
-import { retryLater, shuttingDown, busyError } from "../core/busy-error.ts";
-import { isCounted } from "../core/counted-request.ts";
-import { paramMismatch, targetMismatch, versionMismatch } from "./header-checks.ts";
-import { EXPELLED, refuse } from "./http-refusal.ts";
-import { ModernAnswer } from "./modern-answer.ts";
-import { answerFrom, failed } from "../modern/modern-request.ts";
-import { claimedVersion, readSender, versionProblem, type RequestSender } from "../modern/modern-sender.ts";
+import { busyError, retryLater, shuttingDown } from "../core/busy-error.ts";
+import { isCounted } from "../core/received-message.ts";
+import { EXPELLED, overloaded, refuse, sendText } from "./http-refusal.ts";
+import {
+  answerTo,
+  claimedVersion,
+  exchangeFrom,
+  failed,
+  type ModernRequest,
+  readSender,
+  type RequestSender,
+  versionProblem,
+} from "../modern/modern-request.ts";
+import type { ParamHeader } from "../../protocol/param-headers.ts";
+import { Cancellation } from "../../async/cancellation.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { EVENT_STREAM_HEADERS } from "./event-stream.ts";
+import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
 
-export interface ModernHttpOptions {
+interface ModernHttpOptions {
   self?: string | undefined;
   limits: ServerLimits;
   streams: OpenStreams;
@@ -35,7 +46,7 @@ export interface ModernHttpOptions {
   logger: Logger;
 }
 
-export interface Posted {
+interface Posted {
   core: Core;
   principal: Principal;
   message: Request | Notification;
@@ -74,25 +85,21 @@ export class ModernHttp {
       ? core.admit?.(principal, [message], originOf(read.sender, headers))
       : undefined;
     const refused = admission instanceof Promise ? await admission : admission;
-    const correlation = correlationOf(message.params?.["_meta"], headers);
-    const { mismatched, failure } = refused
-      ? { mismatched: rpcErrorOf(refused.error) }
-      : await this.#targetProblem(req, { core, principal, message });
-    const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
     const receipt = new Receipt(headers);
-    const response = error
-      ? failed(message, error)
-      : await answerFrom(read.sender, {
-          core,
-          principal,
-          request: message,
-          correlation,
-          failure,
-          receipt,
-          signal,
-          send: (notification) => answer.notify(notification),
-          logger: this.#options.logger,
-        });
+    const asked: ModernRequest = {
+      core,
+      principal,
+      request: message,
+      receipt,
+      signal,
+      send: (notification) => answer.notify(notification),
+      logger: this.#options.logger,
+    };
+    const exchange = exchangeFrom(read.sender, asked, correlationOf(message.params?.["_meta"], headers));
+    const checked = refused ? rpcErrorOf(refused.error) : disagreementIn(headers, asked, exchange);
+    const mismatched = checked instanceof Promise ? await checked : checked;
+    const error = mismatched ?? (answer.isSubscription ? this.#countStream(answer, res, principal) : undefined);
+    const response = error ? failed(message, error) : await answerTo(exchange, asked);
     if (answer.isOver) return receipt.leave();
     const recorded = recordedAnswer(response, receipt);
     this.#finish(answer, recorded instanceof Promise ? await recorded : recorded);
@@ -160,39 +167,39 @@ export class ModernHttp {
     return undefined;
   }
 
-  /** Why the headers do not go with what the request is about, or why it cannot be told. */
-  async #targetProblem(req: IncomingMessage, posted: Posted & { message: Request }): Promise<TargetProblem> {
-    const { core, principal, message } = posted;
-    const { method, params } = message;
-    const differs = targetMismatch(req.headers, message);
-    if (differs !== undefined) return { mismatched: mismatch(differs) };
-    const name = params?.["name"];
-    if (method !== "tools/call" || typeof name !== "string") return NO_PROBLEM;
-    try {
-      const wanted = await core.paramHeaders(principal, name);
-      const lacks = wanted.length === 0 ? undefined : paramMismatch(req.headers, wanted, params?.["arguments"]);
-      return lacks === undefined ? NO_PROBLEM : { mismatched: mismatch(lacks) };
-    } catch (failure) {
-      return { failure };
-    }
-  }
-
   #beat(): void {
     for (const answer of this.#open.values()) answer.beat(this.#options.limits.keepAliveMs);
   }
 }
 
-/** Headers that say something else than the body, or why that is not known. */
-interface TargetProblem {
-  mismatched?: ErrorObject;
-  failure?: unknown;
+/** Why the headers do not go with what the request is about. Why that cannot be told is noted in the exchange. */
+function disagreementIn(
+  headers: IncomingHttpHeaders,
+  { core, principal, request }: ModernRequest,
+  exchange: Exchange,
+): ErrorObject | undefined | Promise<ErrorObject | undefined> {
+  const { method, params } = request;
+  const differs = targetMismatch(headers, request);
+  if (differs !== undefined) return mismatch(differs);
+  const name = params?.["name"];
+  if (method !== "tools/call" || typeof name !== "string") return undefined;
+  const failed = (failure: unknown) => void (exchange.failure = failure);
+  const compared = (wanted: readonly ParamHeader[]) => {
+    const lacks = paramMismatch(headers, wanted, params?.["arguments"]);
+    return lacks === undefined ? undefined : mismatch(lacks);
+  };
+  try {
+    const wanted = core.paramHeaders(principal, name, exchange);
+    if (wanted instanceof Promise) return wanted.then(compared).catch(failed);
+    return wanted.length === 0 ? undefined : compared(wanted);
+  } catch (failure) {
+    return failed(failure);
+  }
 }
 
 function originOf({ version, client }: RequestSender, headers: IncomingHttpHeaders): RequestOrigin {
   return { era: "modern", version, client, headers };
 }
-
-const NO_PROBLEM: TargetProblem = {};
 
 function mismatch(message: string): ErrorObject {
   return { code: HEADER_MISMATCH, message };
@@ -210,5 +217,110 @@ function statusOf(response: Response): number {
       return 400;
     default:
       return 200;
+  }
+}
+
+interface ModernAnswerOptions {
+  principal: Principal;
+  isSubscription: boolean;
+  bufferedBytes: number;
+  unread: UnreadBytes;
+  onClose: () => void;
+}
+
+/**
+ * What goes back on one modern POST: one JSON answer, or a stream that ends with the answer as soon as something goes
+ * before it, or the answer is slow. Leaving it cancels the request.
+ */
+class ModernAnswer {
+  readonly isSubscription: boolean;
+  readonly #res: ServerResponse;
+  readonly principal: Principal;
+  readonly #unread: UnreadBytes;
+  readonly #maxBufferedBytes: number;
+  /** Fires when the caller is gone, or when the request is called off here. */
+  readonly signal = new Cancellation();
+  #isStream = false;
+  #isSlow = false;
+
+  constructor(res: ServerResponse, options: ModernAnswerOptions) {
+    this.#res = res;
+    this.isSubscription = options.isSubscription;
+    this.principal = options.principal;
+    this.#unread = options.unread;
+    this.#maxBufferedBytes = options.bufferedBytes;
+    res.once("close", () => {
+      options.onClose();
+      if (!res.writableFinished) this.cancel("The caller closed its connection");
+    });
+  }
+
+  isOf(principal: string): boolean {
+    return principalKey(this.principal) === principal;
+  }
+
+  cancel(why: string): void {
+    if (!this.signal.aborted) this.signal.abort(new NexusError("CANCELLED", why));
+  }
+
+  notify(message: Notification): void {
+    if (this.isOver) return;
+    // Whoever does not read must not fill the memory.
+    if (this.#res.writableLength > this.#maxBufferedBytes) return this.#giveUp();
+    const text = jsonText(message);
+    if (text === undefined) return;
+    if (!this.#mayWrite(text)) return this.#giveUp();
+    this.#stream();
+    this.#res.write(`data: ${text}\n\n`);
+  }
+
+  /** The answer, which is the last. The status is for JSON only: that of a stream went long ago. */
+  finish(
+    { answer, text = jsonText(answer) ?? "" }: WrittenAnswer,
+    status: number,
+    headers?: Record<string, string>,
+  ): void {
+    if (this.isOver) return;
+    if (!this.#mayWrite(text)) return this.#finishWithout(answer);
+    if (this.#isStream) this.#res.end(`data: ${text}\n\n`);
+    else sendText(this.#res, status, text, headers);
+  }
+
+  /** From time to time: shows proxies on the way that something goes on, and gives up on callers that stopped reading. */
+  beat(everyMs: number): void {
+    expectReading(this.#res, everyMs * STUCK_BEATS);
+    if (this.isOver) return;
+    if (this.#isStream || this.#isSlow) {
+      this.#stream();
+      this.#res.write(": \n\n");
+    }
+    this.#isSlow = true;
+  }
+
+  #mayWrite(text: string): boolean {
+    return this.#unread.mayWrite(this.#res, this.principal, text.length);
+  }
+
+  /** There is no room for the answer: that is told in its place. */
+  #finishWithout({ id }: Response): void {
+    const { status, error, headers } = overloaded(NO_ROOM);
+    const text = JSON.stringify({ jsonrpc: "2.0", id, error });
+    if (this.#isStream) this.#res.end(`data: ${text}\n\n`);
+    else sendText(this.#res, status, text, headers);
+  }
+
+  /** Whether nothing more can be written. */
+  get isOver(): boolean {
+    return this.#res.destroyed || this.#res.writableEnded;
+  }
+
+  #stream(): void {
+    if (this.#isStream) return;
+    this.#isStream = true;
+    this.#res.writeHead(200, EVENT_STREAM_HEADERS);
+  }
+
+  #giveUp(): void {
+    this.#res.destroy();
   }
 }

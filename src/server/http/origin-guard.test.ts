@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, test } from "vitest";
 import { isLoopback } from "../../text/loopback.ts";
-import { OriginGuard } from "./origin-guard.ts";
+import { OriginGuard } from "./http-listener.ts";
 
 const guard = new OriginGuard({
   address: "127.0.0.1",

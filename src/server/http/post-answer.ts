@@ -2,15 +2,14 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import type { Deadlines, Timed } from "../../async/deadlines.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { ErrorObject, Message, Response } from "../../protocol/json-rpc.ts";
-import { accepts } from "./accepts.ts";
-import { NO_ROOM } from "../core/byte-budget.ts";
-import { LITTLE_BYTES } from "../core/unread-bytes.ts";
+import { accepts } from "./header-checks.ts";
+import { LITTLE_BYTES, NO_ROOM } from "../core/byte-budget.ts";
 import { retryLater } from "../core/busy-error.ts";
 import { overloaded, refuse, sendText } from "./http-refusal.ts";
 import { expectReading } from "./stuck-readers.ts";
 import type { BatchAnswers } from "../legacy/batch-answers.ts";
 import type { EventStream } from "./event-stream.ts";
-import { jsonText } from "../core/json-text.ts";
+import { jsonText } from "../core/receipt.ts";
 import type { RequestChannel } from "../legacy/request-channel.ts";
 
 export interface PostAnswerOptions {

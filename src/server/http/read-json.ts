@@ -2,7 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Turns } from "../../async/turns.ts";
 import { NO_ROOM, SMALL_BYTES, type ByteClaim } from "../core/byte-budget.ts";
-import { jsonRefusal, type JsonBodyLimits, type ServerLimits } from "../core/limits.ts";
+import type { JsonBodyLimits, ServerLimits } from "../core/limits.ts";
+import { jsonRefusal } from "../core/received-message.ts";
 import { invalidRequest, overloaded, unreadable, type HttpRefusal } from "./http-refusal.ts";
 
 export type ReadJson =

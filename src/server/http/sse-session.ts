@@ -11,9 +11,9 @@ import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
 import { BatchAnswers } from "../legacy/batch-answers.ts";
 import { EVENT_STREAM_HEADERS, type StreamSurroundings } from "./event-stream.ts";
 import type { ReceivedMessages } from "./http-session.ts";
-import { jsonText } from "../core/json-text.ts";
+import { jsonText } from "../core/receipt.ts";
 import { LegacySession, type SessionOptions } from "../legacy/legacy-session.ts";
-import { SharedChannel, type RequestChannel } from "../legacy/request-channel.ts";
+import { type RequestChannel, SharedChannel } from "../legacy/request-channel.ts";
 
 export interface SseSessionOptions extends Omit<SessionOptions, "outside" | "hearsChanges"> {
   streams: StreamSurroundings;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { LITTLE_BYTES } from "../core/unread-bytes.ts";
+import { LITTLE_BYTES } from "../core/byte-budget.ts";
 
 /** How many keep-alive comments a client may leave unread, together with what was written before them. */
 export const STUCK_BEATS = 2;

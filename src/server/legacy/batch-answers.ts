@@ -1,6 +1,6 @@
 import { INTERNAL_ERROR, type Response } from "../../protocol/json-rpc.ts";
-import { NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
-import { jsonText } from "../core/json-text.ts";
+import { type ByteClaim, NO_ROOM } from "../core/byte-budget.ts";
+import { jsonText } from "../core/receipt.ts";
 
 export const NO_BATCHES = "Batches are supported only in sessions of 2025-03-26";
 

@@ -15,9 +15,8 @@ import {
 } from "../../protocol/json-rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { Receipt, recordedAnswer } from "../core/receipt.ts";
-import { servedRevisions } from "../core/served-revisions.ts";
-import { answerModern } from "../modern/modern-request.ts";
-import { eraOf } from "../modern/modern-sender.ts";
+import { servedRevisions } from "../core/core.ts";
+import { answerModern, eraOf } from "../modern/modern-request.ts";
 import { LegacySession, type SessionOptions } from "./legacy-session.ts";
 import type { RequestChannel } from "./request-channel.ts";
 

@@ -4,13 +4,12 @@ import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { isRequestId, type Notification, type Params, type Request } from "../../protocol/json-rpc.ts";
-import { isLoudEnough, type ClientCapabilities, type LogLevel, type Question } from "../../protocol/mcp.ts";
+import { type ClientCapabilities, isLoudEnough, type LogLevel, type Question } from "../../protocol/mcp.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import type { Caller, ClientName, Core, Exchange } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
 import { Receipt } from "../core/receipt.ts";
-import { correlationOf, type Correlation } from "../core/correlation.ts";
-import { behalfIn, withoutReservedMeta } from "../core/reserved-meta.ts";
+import { behalfIn, type Correlation, correlationOf, withoutReservedMeta } from "../core/request-meta.ts";
 import { withoutQuestions } from "./legacy-capabilities.ts";
 import { legacyQuestion } from "./legacy-question.ts";
 import type { OpenQuestions } from "./open-questions.ts";
@@ -61,6 +60,9 @@ export class LegacyCall {
       correlationId: correlation.correlationId,
       traceId: correlation.traceId,
       receipt: this.receipt,
+      failure: undefined,
+      called: undefined,
+      state: undefined,
       span: undefined,
       outgoing: undefined,
       upstreamMs: undefined,

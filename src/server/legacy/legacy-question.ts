@@ -6,7 +6,7 @@ import { META } from "../../protocol/meta.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import { olderForm } from "./legacy-form.ts";
-import { withoutReservedMeta } from "../core/reserved-meta.ts";
+import { withoutReservedMeta } from "../core/request-meta.ts";
 
 /** Who is asked. */
 export interface AskedClient {

@@ -5,7 +5,7 @@ import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { META } from "../../protocol/meta.ts";
 import type { LegacyRevision } from "../../protocol/revisions.ts";
 import { legacyBlock, legacyBlocks } from "./legacy-content.ts";
-import { withoutReservedMeta } from "../core/reserved-meta.ts";
+import { withoutReservedMeta } from "../core/request-meta.ts";
 import type { ToolOutputs } from "./tool-outputs.ts";
 
 /** What a request was, as far as its result depends on it. */

@@ -17,15 +17,13 @@ import {
 import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
 import { CORRELATION_META } from "../../protocol/meta.ts";
 import { isAdded, targetKind } from "../../protocol/methods.ts";
-import { newestCommon, type LegacyRevision } from "../../protocol/revisions.ts";
+import { type LegacyRevision, newestCommon } from "../../protocol/revisions.ts";
 import { declaredText } from "../core/declared-text.ts";
-import type { Core, Exchange, Offer } from "../core/core.ts";
+import { type Core, type Exchange, type Offer, servedRevisions } from "../core/core.ts";
 import { ownerKey, type Principal } from "../core/principal.ts";
-import { isCorrelated } from "../core/correlation.ts";
-import { clientNameIn } from "../core/reserved-meta.ts";
+import { clientNameIn, isCorrelated } from "../core/request-meta.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import { recordedAnswer } from "../core/receipt.ts";
-import { servedRevisions } from "../core/served-revisions.ts";
 import type { Agreed } from "../sessions/session-ids.ts";
 import {
   changingLists,
@@ -35,7 +33,7 @@ import {
   legacyOffer,
   usableCapabilities,
 } from "./legacy-capabilities.ts";
-import { LegacyCall, type CallSurroundings } from "./legacy-call.ts";
+import { type CallSurroundings, LegacyCall } from "./legacy-call.ts";
 import { legacyFailure } from "./legacy-failure.ts";
 import { legacyResult } from "./legacy-result.ts";
 import { OpenQuestions } from "./open-questions.ts";

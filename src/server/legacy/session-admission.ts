@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { LegacySession } from "./legacy-session.ts";
 import type { ErrorObject, Message, Response } from "../../protocol/json-rpc.ts";
 import type { Admission, Core } from "../core/core.ts";
-import { isCounted } from "../core/counted-request.ts";
+import { isCounted } from "../core/received-message.ts";
 import { retryLater } from "../core/busy-error.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
 import type { Principal } from "../core/principal.ts";

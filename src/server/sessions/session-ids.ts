@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { loadStateKey } from "../../files/state-key.ts";
-import { SILENT, type Logger } from "../../text/logger.ts";
+import { type Logger, SILENT } from "../../text/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../text/digest.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -9,8 +9,8 @@ import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { isLegacyRevision, type LegacyRevision } from "../../protocol/revisions.ts";
 import { Seal } from "../core/seal.ts";
 import type { ClientName, Core } from "../core/core.ts";
-import { clientNameIn } from "../core/reserved-meta.ts";
-import { principalKey, type Principal } from "../core/principal.ts";
+import { clientNameIn } from "../core/request-meta.ts";
+import { type Principal, principalKey } from "../core/principal.ts";
 import { EndedSessions } from "./ended-sessions.ts";
 
 /** What `initialize` settled, and what a session can be opened with again. */

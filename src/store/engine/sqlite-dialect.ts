@@ -120,12 +120,12 @@ class SqliteFileConnection implements DatabaseConnection {
   }
 
   async begin(sql: string): Promise<void> {
-    await this.#guarded(() => untilFree(() => this.#handle.exec(sql)));
+    await this.#patiently(() => this.#handle.exec(sql));
     this.#isInTransaction = true;
   }
 
   async commit(): Promise<void> {
-    await this.#guarded(() => untilFree(() => this.#handle.exec("commit")));
+    await this.#patiently(() => this.#handle.exec("commit"));
     this.#isInTransaction = false;
   }
 
@@ -146,11 +146,13 @@ class SqliteFileConnection implements DatabaseConnection {
       returnsRows
         ? { rows: this.#handle.all(sql, parameters) as R[] }
         : { rows: [], numAffectedRows: BigInt(this.#handle.run(sql, parameters)) };
-    return this.#guarded(async () => {
-      // A transaction that only reads has no lock before its first read.
-      if (isRead) return untilFree(run);
-      return this.#isInTransaction ? run() : this.#inTransaction(run);
-    });
+    // A transaction that only reads has no lock before its first read.
+    if (isRead) return this.#patiently(run);
+    try {
+      return this.#isInTransaction ? run() : await this.#inTransaction(run);
+    } catch (error) {
+      throw sqliteFailure(this.#shown, error);
+    }
   }
 
   /** Not used: no query is streamed. */
@@ -182,9 +184,9 @@ class SqliteFileConnection implements DatabaseConnection {
     }
   }
 
-  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+  async #patiently<T>(work: () => T): Promise<T> {
     try {
-      return await work();
+      return await untilFree(work);
     } catch (error) {
       throw sqliteFailure(this.#shown, error);
     }

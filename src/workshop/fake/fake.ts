@@ -2,9 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { isLoopback } from "../../text/loopback.ts";
-import { asHost } from "../../text/loopback.ts";
-import { OriginGuard } from "../../server/http/origin-guard.ts";
+import { asHost, isLoopback } from "../../text/loopback.ts";
+import { OriginGuard } from "../../server/http/http-listener.ts";
 import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
 import { CONTROL, controlled } from "./control.ts";
 import { placeholderSecrets } from "./credentials.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ForeignRequest } from "../../server/http/origin-guard.ts";
+import type { ForeignRequest } from "../../server/http/http-listener.ts";
 
 /** The answer to a request. */
 export interface FakeReply {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { LegacyTask } from "../../../src/gateway/tasks/task-legacy.ts";
+import { LegacyTask } from "../../../src/gateway/calls/tasks-of-callers.ts";
 import type { Params, Result } from "../../../src/protocol/json-rpc.ts";
 import { failure } from "../../fixtures/failure.ts";
 import {
+  type CallerOptions,
   CallsWorld,
   EVERYTHING,
   keysOf,
   retryOf,
   TASKS,
   textOf,
-  type CallerOptions,
   upstreams,
 } from "./calls-world.ts";
 

@@ -1,9 +1,9 @@
-import { correlationOf } from "../../../src/server/core/correlation.ts";
+import { correlationOf } from "../../../src/server/core/request-meta.ts";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { Calls, type CallLimits } from "../../../src/gateway/calls/calls.ts";
+import { type CallLimits, Calls } from "../../../src/gateway/calls/calls.ts";
 import { Seal } from "../../../src/server/core/seal.ts";
 import type { Caller } from "../../../src/server/core/core.ts";
 import type { GatewayExchange } from "../../../src/gateway/names/view.ts";

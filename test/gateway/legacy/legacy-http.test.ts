@@ -1,10 +1,9 @@
-import { ByteBudget } from "../../../src/server/core/byte-budget.ts";
-import { UnreadBytes } from "../../../src/server/core/unread-bytes.ts";
+import { ByteBudget, UnreadBytes } from "../../../src/server/core/byte-budget.ts";
 import { expect, test } from "vitest";
 import { isFull } from "../../fixtures/depth.ts";
 import type { WireMessage } from "../../fixtures/json-line-peer.ts";
 import { StandInCore } from "./legacy-stand-in.ts";
-import { eventsOf, send, serveLegacy, type LegacyWire } from "./legacy-wire.ts";
+import { eventsOf, type LegacyWire, send, serveLegacy } from "./legacy-wire.ts";
 
 const ABANDONED = isFull ? 1_000 : 200;
 

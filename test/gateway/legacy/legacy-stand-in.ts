@@ -1,5 +1,6 @@
 import { abortSignalOf } from "../../../src/async/cancellation.ts";
-import type { GatewayExchange, GatewayListenRequest, Views } from "../../../src/gateway/names/view.ts";
+import type { GatewayExchange, GatewayListenRequest } from "../../../src/gateway/names/view.ts";
+import type { Views } from "../../../src/gateway/requests/views.ts";
 import type { Listening, Offer } from "../../../src/server/core/core.ts";
 import { NexusError } from "../../../src/errors/nexus-error.ts";
 import { isRecord } from "../../../src/json/is-record.ts";
@@ -24,15 +25,11 @@ export class StandInCore implements Views {
   };
   readonly results: Record<string, Result> = {};
 
-  serverOfPrefix(prefix: string): string {
-    return prefix;
-  }
-
   reaches(): boolean {
     return true;
   }
 
-  findFullName(): undefined {}
+  resolve(): undefined {}
 
   sees(): boolean {
     return true;

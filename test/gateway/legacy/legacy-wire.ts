@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { json } from "node:stream/consumers";
-import type { View, Views } from "../../../src/gateway/names/view.ts";
+import type { View } from "../../../src/gateway/names/view.ts";
+import type { Views } from "../../../src/gateway/requests/views.ts";
 import { LegacyHttp, type LegacyHttpOptions } from "../../../src/server/http/legacy-http.ts";
 import { SERVER_LIMITS, type ServerLimits } from "../../../src/server/core/limits.ts";
-import { ByteBudget } from "../../../src/server/core/byte-budget.ts";
-import { UnreadBytes } from "../../../src/server/core/unread-bytes.ts";
+import { ByteBudget, UnreadBytes } from "../../../src/server/core/byte-budget.ts";
 import { SessionIds } from "../../../src/server/sessions/session-ids.ts";
 import { SILENT } from "../../../src/text/logger.ts";
 import { OpenStreams } from "../../../src/server/core/open-streams.ts";

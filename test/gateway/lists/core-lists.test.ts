@@ -224,10 +224,10 @@ describe("all servers together", () => {
     ] as const) {
       const listed = await bare.core.handle(exchangeOf(view, "tools/list"));
       expect(names(listed["tools"])).toEqual([`${prefix}good`]);
-      expect(await bare.core.paramHeaders(view, ANYBODY, `${prefix}good`)).toEqual([
+      expect(await bare.core.paramHeaders(exchangeOf(view, "tools/call", { name: `${prefix}good` }))).toEqual([
         { header: "Mcp-Param-A", path: ["a"], type: "string" },
       ]);
-      expect(await bare.core.paramHeaders(view, ANYBODY, `${prefix}broken`)).toEqual([]);
+      expect(await bare.core.paramHeaders(exchangeOf(view, "tools/call", { name: `${prefix}broken` }))).toEqual([]);
     }
     expect(callerErrorOf(await failure(bare.core.handle(exchangeOf(one("bare"), "prompts/list"))))).toMatchObject({
       code: -32601,
@@ -366,25 +366,27 @@ describe("names", () => {
   });
 
   test("arguments that travel as headers are known before the first call", async () => {
-    const headers = await shared.core.paramHeaders(ALL, ANYBODY, "web__test_param_headers");
+    const headers = await shared.core.paramHeaders(exchangeOf(ALL, "tools/call", { name: "web__test_param_headers" }));
     expect(headers.map(({ header }) => header)).toContain("Mcp-Param-Region");
-    expect(await shared.core.paramHeaders(one("modern"), ANYBODY, "test_param_headers")).toEqual(headers);
-    expect(await shared.core.paramHeaders(ALL, ANYBODY, "web__echo")).toEqual([]);
-    expect(await shared.core.paramHeaders(ALL, ANYBODY, "nobody__echo")).toEqual([]);
+    expect(
+      await shared.core.paramHeaders(exchangeOf(one("modern"), "tools/call", { name: "test_param_headers" })),
+    ).toEqual(headers);
+    expect(await shared.core.paramHeaders(exchangeOf(ALL, "tools/call", { name: "web__echo" }))).toEqual([]);
+    expect(await shared.core.paramHeaders(exchangeOf(ALL, "tools/call", { name: "nobody__echo" }))).toEqual([]);
   });
 });
 
 describe("arguments that travel as headers", () => {
   test("are refused to be guessed: where the tools cannot be read, it is told why", async () => {
     await using it = await world({ gone: { command: "nexus-no-such-command" } });
-    const asked = async () => it.core.paramHeaders(one("gone"), ANYBODY, "search");
+    const asked = async () => it.core.paramHeaders(exchangeOf(one("gone"), "tools/call", { name: "search" }));
     expect(await failure(asked())).toMatchObject({ code: "COMMAND_NOT_FOUND" });
   });
 
   test("stay known while the server is away", async () => {
     await using it = await world({ kit: stdioFixture(MODERN) }, {}, { backoff: SLOW });
     await it.host.ready();
-    const asked = async () => it.core.paramHeaders(ALL, ANYBODY, "kit__test_param_headers");
+    const asked = async () => it.core.paramHeaders(exchangeOf(ALL, "tools/call", { name: "kit__test_param_headers" }));
     const before = await asked();
     expect(before.length).toBeGreaterThan(0);
     await endProcess(it.host, "kit");
@@ -438,7 +440,7 @@ describe("what is offered", () => {
       await perCall.core.offer(one("kit"), ANYBODY);
       await perCall.core.offer(ALL, ANYBODY);
       await perCall.core.handle(exchangeOf(ALL, "tools/list"));
-      await perCall.core.paramHeaders(ALL, ANYBODY, "kit__echo");
+      await perCall.core.paramHeaders(exchangeOf(ALL, "tools/call", { name: "kit__echo" }));
     }
     expect(await starts()).toBe(before);
   });

@@ -1,9 +1,10 @@
-import { correlationOf } from "../../../src/server/core/correlation.ts";
+import { correlationOf } from "../../../src/server/core/request-meta.ts";
 import { Calls } from "../../../src/gateway/calls/calls.ts";
 import { GatewayCore, type GatewayCoreOptions } from "../../../src/gateway/gateway-core.ts";
 import { Seal } from "../../../src/server/core/seal.ts";
 import type { Caller } from "../../../src/server/core/core.ts";
-import type { GatewayExchange, View } from "../../../src/gateway/names/view.ts";
+import type { View } from "../../../src/gateway/names/view.ts";
+import type { EndpointExchange } from "../../../src/gateway/requests/request.ts";
 import { ANYBODY } from "../../../src/server/core/principal.ts";
 import { Host, type HostOptions } from "../../../src/index.ts";
 import type { Params } from "../../../src/protocol/json-rpc.ts";
@@ -45,7 +46,7 @@ export function exchangeOf(
   method: string,
   params: Params = {},
   caller: Partial<Caller> = {},
-): GatewayExchange {
+): EndpointExchange {
   return {
     endpoint: view,
     principal: ANYBODY,
