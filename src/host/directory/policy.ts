@@ -86,11 +86,6 @@ export class Policy {
     return this.#agents.size === 0 && !this.#entries.hasAgents;
   }
 
-  /** Whether no server is hidden from any agent. */
-  get showsAllServers(): boolean {
-    return this.isSameForAll && !this.#allow && this.#deny.length === 0;
-  }
-
   /** Whether nothing of this kind needs an individual decision. Called for every call; allocates nothing. */
   isOpen(kind: AccessTarget["kind"], server: string): boolean {
     if (this.#allow || this.#agents.has(server) || this.#entries.agentsOf(server)) return false;
