@@ -35,7 +35,7 @@ beforeAll(async () => {
   gateway = await NexusGateway.start(nexus, ["--log", "json"]);
   here = new Recorder(nexus);
   there = new Recorder(nexus, { env: { NEXUS_KEY: admin.key }, always: ["--gateway", new URL(gateway.url).origin] });
-  for (const each of [here, there]) each.name(admin.id, "<root>");
+  for (const each of [here, there]) each.name(admin.id, "<admin>");
 });
 
 afterAll(async () => {
