@@ -20,6 +20,8 @@ interface Waiting {
   entry: AuditEntry;
   resolve?: (() => void) | undefined;
   reject?: ((error: unknown) => void) | undefined;
+  /** Says how many records were dropped. */
+  isAboutDropped?: boolean | undefined;
 }
 
 const MAX_WAITING = 20_000;
@@ -51,6 +53,7 @@ export class AuditQueue {
   #uncertain = 0;
   #idle: (() => void)[] = [];
   #isClosing = false;
+  #isOver = false;
 
   constructor(options: AuditQueueOptions) {
     this.#options = options;
@@ -102,6 +105,8 @@ export class AuditQueue {
     this.#timer = undefined;
     void this.#write();
     await Promise.race([written, enough]);
+    // A write that is under way is not followed by others, which would keep the process from ending.
+    this.#isOver = true;
     clearTimeout(timer);
     clearTimeout(this.#timer);
     const lost = this.#waiting.length;
@@ -134,7 +139,11 @@ export class AuditQueue {
     if (this.#timer && (ms > 0 || this.#isSoon)) return;
     clearTimeout(this.#timer);
     this.#isSoon = ms === 0;
-    this.#timer = setTimeout(() => void this.#write(), ms);
+    this.#writeLater(ms);
+  }
+
+  #writeLater(ms: number): void {
+    if (!this.#isOver) this.#timer = setTimeout(() => void this.#write(), ms);
   }
 
   async #write(): Promise<void> {
@@ -152,7 +161,7 @@ export class AuditQueue {
       this.#isWriting = false;
     }
     if (this.#failure !== undefined) {
-      this.#timer = setTimeout(() => void this.#write(), this.#retryMs);
+      this.#writeLater(this.#retryMs);
       this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS.most);
     } else if (this.#waiting.length > 0) this.#writeSoon(this.#options.collectMs ?? COLLECT_MS);
     if (this.#waiting.length === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -160,7 +169,7 @@ export class AuditQueue {
 
   /** Whether what waits is written at once: there is a whole batch, or somebody waits for it. */
   get #isUrgent(): boolean {
-    if (this.#failure !== undefined) return false;
+    if (this.#isOver || this.#failure !== undefined) return false;
     if (this.#alone > 0) return true;
     const { length } = this.#waiting;
     if (this.#dropped.size > 0 && length < BATCH) return true;
@@ -174,6 +183,9 @@ export class AuditQueue {
     if (batch.length > 1) {
       this.#alone = batch.length;
       this.#waiting = [...batch, ...this.#waiting];
+    } else if (first?.isAboutDropped) {
+      // There is nothing in it that a database would refuse: it refuses everything, and is tried again after a while.
+      this.#fail(batch, error);
     } else if (first) {
       this.#options.logger.error(`a record of the audit cannot be written: ${messageOf(error)}`);
       this.#characters -= first.entry.text.length;
@@ -231,13 +243,13 @@ export class AuditQueue {
     this.#uncertain = batch.length;
     const kept = [...batch, ...this.#waiting];
     for (const { reject } of kept) reject?.(unrecorded(error));
-    this.#waiting = kept.map(({ tenant, entry }) => ({ tenant, entry }));
+    this.#waiting = kept.map(({ tenant, entry, isAboutDropped }) => ({ tenant, entry, isAboutDropped }));
   }
 
   #recordDropped(): void {
     for (const [tenant, { count, since }] of this.#dropped) {
       const incident = { tenant, keyId: null, at: since, method: "nexus/audit", outcome: "dropped", errorCode: null };
-      this.#push({ tenant, entry: incidentEntry({ ...incident, count }) });
+      this.#push({ tenant, entry: incidentEntry({ ...incident, count }), isAboutDropped: true });
     }
     this.#dropped.clear();
   }

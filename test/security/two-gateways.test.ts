@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { isFull } from "../fixtures/depth.ts";
 import type { OpenStream } from "../fixtures/gateway/wire.ts";
@@ -174,6 +176,26 @@ describe.skipIf(!hasShared)(`two gateways on one PostgreSQL${hasShared ? "" : " 
     await until(() => listening.ended);
     await run("tenants", "create", "shop");
     expect([await one.statusFor(key), await other.statusFor(key)]).toEqual([401, 401]);
+  });
+
+  test.concurrent("a gateway whose database refuses audit records says so, does not try without pause, and ends", async () => {
+    const address = await stores.newAddressText();
+    await using own = await NexusGateway.start(nexus, ["--database", address]);
+    const client = new pg.Client(address);
+    await client.connect();
+    await client.query("alter table nexus_audit rename to elsewhere");
+    const add = { name: "kit__add_numbers", arguments: { a: 1, b: 1 } };
+    expect((await own.post(undefined, "tools/call", add)).status).toBe(200);
+    await until(() => own.output.stderr.includes("the audit cannot be recorded"));
+    await client.query("alter table elsewhere rename to nexus_audit");
+    await until(() => own.output.stderr.includes("the audit is recorded again"));
+    const { rows } = await client.query<{ count: string }>("select count(*) from nexus_audit");
+    expect(Number(rows[0]?.count)).toBeGreaterThan(0);
+    await client.end();
+    expect(own.output.stderr.split("\n").length).toBeLessThan(50);
+    const ended = once(own.child, "close");
+    own.child.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
   });
 
   test("a tenant with U+0000 in its name is answered like every name that no tenant has", async () => {
