@@ -1,4 +1,4 @@
-import { sha256 } from "../../text/digest.ts";
+import { sha256 } from "./digest.ts";
 
 const ID = /^[a-z][a-z0-9-]{0,31}$/;
 const HASH_LENGTH = 6;
