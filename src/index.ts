@@ -43,7 +43,7 @@ export type * from "./protocol/json-rpc.ts";
 export type * from "./protocol/mcp.ts";
 export type { Era, LegacyRevision, ModernRevision, Revision } from "./protocol/revisions.ts";
 export { MemoryTransport, type MemoryPeer } from "./transport/memory.ts";
-export type { EntryIdentityProvider, OAuthGrant } from "./transport/entry-form.ts";
+export type { EntryIdentityProvider, HostSettings, OAuthGrant, OAuthMembers } from "./transport/entry-form.ts";
 export type { EntryOAuth, ServerEntry, WrittenOAuth } from "./transport/server-entry.ts";
 export type { AuthorizedRequest, CredentialHeaders, CredentialSource, Refusal } from "./transport/credential-source.ts";
 export type { DeviceCode, LoginHandler, LoginRedirect, RedirectSettings } from "./auth/oauth/login-handler.ts";

@@ -20,7 +20,7 @@ import type { ConfigWarning, Fault } from "./read/problem.ts";
 import type { FoundServer, Section } from "./read/find-servers.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
 import { serverId } from "../text/server-id.ts";
-import { readSettings } from "./server-settings.ts";
+import { readServerSettings } from "./server-settings.ts";
 import { findMember, plainValue, type Member, type Place, type SourceNode } from "../source/source-node.ts";
 import { VariableFiller, type VariableSources } from "./read/variables.ts";
 
@@ -67,7 +67,7 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   const forbidden = context.isRemote ? localSetting(understood.node) : undefined;
   const node = trusted && !forbidden ? await filler.fill(understood.node) : understood.node;
 
-  const { settings, fault: wrongSetting } = readSettings(node, found.section);
+  const { settings, fault: wrongSetting } = readServerSettings(node, found.section);
   const server: ServerDefinition = {
     id,
     ...settings,

@@ -321,7 +321,7 @@ test("G: a prefix has the form of an id, and leads to one server", async () => {
     ["a", "gh", undefined],
     ["b", undefined, `Server "b": "prefix" is a prefix of server "a"`],
     ["c", undefined, `Server "c": "prefix" is the id of server "a"`],
-    ["d", undefined, `Server "d": "prefix" cannot be used in names`],
+    ["d", undefined, `Server "d": prefix: "GH_1" cannot be used in names`],
     ["e", undefined, `Server "e": "prefix" must be text, not a number`],
     ["f", "f", undefined],
   ]);

@@ -8,7 +8,7 @@ import type { Fault } from "./read/problem.ts";
 import type { ServerDefinition, ServerSettings } from "./read/server-definition.ts";
 
 /** The settings of a server that do not concern how it is reached, and the first mistake: its setting has the default. */
-export function readSettings(
+export function readServerSettings(
   node: SourceNode,
   section: Section,
 ): { settings: ServerSettings; fault: Fault | undefined } {

@@ -75,7 +75,7 @@ export function time({ least = 0, most = Infinity, ...words }: TimeOptions = {})
     not,
     hint,
     schema: [
-      { type: "string", pattern: String.raw`^\d+(\.\d+)?\s*(ms|s|m|h|d)?$` },
+      { type: "string", pattern: String.raw`^\d+(\.\d+)?\s*(ms|s|m|h|d)?$|\$\{` },
       { type: "number", minimum: 0 },
     ],
   });
@@ -89,11 +89,11 @@ export function milliseconds(options: TimeOptions = {}): Form<number> {
 /** A number of bytes from 1 as it is written: "512MB" or a number. Units are powers of 1000. */
 export function size(hint = `Use "512MB", "2GB" or a number of bytes.`): Form<string | number> {
   return written({
-    fits: (value) => (parseByteSize(value) ?? 0) >= 1,
+    fits: (value) => (typeof value === "string" || Number.isInteger(value)) && (parseByteSize(value) ?? 0) >= 1,
     not: "is not a size",
     hint,
     schema: [
-      { type: "string", pattern: String.raw`^\d+(\.\d+)?\s*([kKmMgGtT]?[bB])?$` },
+      { type: "string", pattern: String.raw`^\d+(\.\d+)?\s*([kKmMgGtT]?[bB])?$|\$\{` },
       { type: "integer", minimum: 1 },
     ],
   });

@@ -6,8 +6,7 @@ import type { TrustStore } from "../config/trust/trust-store.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { PublicOnly } from "../net/public-only.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
-import type { Given, Infer } from "../format/form.ts";
-import type { HOST_SETTINGS } from "../transport/entry-form.ts";
+import type { HostSettings } from "../transport/entry-form.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { OpenApi } from "./servers/server-connector.ts";
@@ -96,4 +95,4 @@ export interface HostOptions {
 export type HostServers = Readonly<Record<string, HostEntry | Transport>>;
 
 /** An entry with the settings that only a host uses. */
-export type HostEntry = ServerEntry & Given<Infer<typeof HOST_SETTINGS>>;
+export type HostEntry = ServerEntry & HostSettings;

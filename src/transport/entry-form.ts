@@ -16,7 +16,7 @@ import { size, time } from "../format/quantities.ts";
 import { isRecord } from "../json/is-record.ts";
 import type { Root } from "../protocol/mcp.ts";
 import { maskWords } from "../text/mask-secrets.ts";
-import { isServerId } from "../text/server-id.ts";
+import { SERVER_ID } from "../text/server-id.ts";
 import { splitCommandLine } from "../text/shell-words.ts";
 
 const QUOTES = "Put it in quotes.";
@@ -87,7 +87,7 @@ const GRANT = custom<OAuthGrant>({
 });
 
 /** How to obtain a token. */
-export const OAUTH = record(
+const OAUTH = record(
   {
     enabled: boolean().advice(NO_QUOTES).says("False: no authorization.").optional(),
     grant: GRANT.alias("grant_type", "grantType")
@@ -120,7 +120,7 @@ export const OAUTH = record(
     ignored: OAUTH_WITHOUT_EFFECT,
     needs: [notBoth("privateKey", "privateKeyFile"), notBoth("assertion", "assertionFile")],
   },
-).named("EntryOAuth");
+).named("OAuthMembers");
 
 const TYPES = ["stdio", "http", "sse"] as const;
 const TYPE = choice(TYPES);
@@ -226,7 +226,10 @@ const REACH = {
     .local()
     .says("Variables of the user that the program gets as well.")
     .optional(),
-  url: text({ empty: true }).advice(QUOTES).says("The address of a server on the network.").optional(),
+  url: text({ empty: true })
+    .advice(QUOTES)
+    .says("The address of a server on the network; a program may also give a `URL`.")
+    .optional(),
   headers: texts(`"headers": { "X-Api-Version": "2" }`, SECRET_TEXT)
     .says("With `url`: headers of every request.")
     .optional(),
@@ -326,19 +329,19 @@ const SHARING = {
     .own()
     .says("Who shares a connection to it. Default: owner.")
     .optional(),
-  prefix: text({ empty: true })
+  prefix: text({
+    pattern: SERVER_ID,
+    not: "cannot be used in names",
+    hint: `Use 1 to 32 lower-case letters, digits and dashes, starting with a letter: "prefix": "gh".`,
+  })
     .own()
-    .advice(`Use 1 to 32 lower-case letters, digits and dashes, starting with a letter: "prefix": "gh".`)
-    .check((prefix, part) => {
-      if (!isServerId(prefix)) part.error("cannot be used in names");
-    })
     .says("Prefix of its tool and prompt names, instead of the server's id.")
     .optional(),
 };
 
 /** How a server is written: the same object in a configuration file, the library and the gateway. */
 export const SERVER_ENTRY = record(REACH, { open: true }).named("ServerEntry");
-export const HOST_SETTINGS = record({ name: REACH.name, ...RUNNING, ...SHARING }, { open: true });
+export const HOST_SETTINGS = record({ name: REACH.name, ...RUNNING, ...SHARING }, { open: true }).named("HostSettings");
 /** All that a configuration file may say about a server. */
 export const HOST_ENTRY = record(
   {
@@ -348,10 +351,12 @@ export const HOST_ENTRY = record(
     ...SHARING,
   },
   { open: true },
-).named("HostEntry");
+).named("Server");
 
 /** The members of `oauth` as they are written. */
 export type OAuthMembers = Infer<typeof OAUTH>;
+/** The settings of a server that only a host uses. */
+export type HostSettings = Given<Infer<typeof HOST_SETTINGS>>;
 export type EntryIdentityProvider = Given<Infer<typeof IDENTITY_PROVIDER>>;
 
 /** A rule about internal addresses: true, false, or exceptions. */
@@ -374,7 +379,7 @@ function notBoth(one: string, other: string): Need {
 type Trait = "local" | "secret" | "own";
 
 /** The names of the members of a record in all spellings; with a trait, of those that have it. */
-export function memberNames({ spec }: Declared, trait?: Trait): string[] {
+export function memberKeys({ spec }: Declared, trait?: Trait): string[] {
   if (spec.kind !== "record") return [];
   return Object.entries(spec.members).flatMap(([name, { traits }]) =>
     trait === undefined || traits[trait] ? [name, ...(traits.aliases ?? [])] : [],
@@ -387,7 +392,7 @@ export function allNames(form: Declared): string[] {
   if (spec.kind === "kinds") return Object.values(spec.kinds).flatMap(allNames);
   if (spec.kind !== "record") return [];
   const inner = Object.values(spec.members).flatMap(allNames);
-  return [...new Set([...memberNames(form), ...inner, ...(spec.options.ignored ?? [])])];
+  return [...new Set([...memberKeys(form), ...inner, ...(spec.options.ignored ?? [])])];
 }
 
 /** Whether these keys, in any spelling, lead to a member with the trait, or inside of one. */
@@ -404,19 +409,12 @@ export function isSigningKey(key: string): boolean {
 }
 
 function memberForm({ spec }: Declared, key: string): Declared | undefined {
-  switch (spec.kind) {
-    case "record":
-      return Object.entries(spec.members).find(
-        ([name, { traits }]) => name === key || traits.aliases?.includes(key),
-      )?.[1];
-    case "map":
-    case "list":
-      return spec.of;
-    case "kinds":
-      return Object.values(spec.kinds)
-        .map((each) => memberForm(each, key))
-        .find((found) => found !== undefined);
-    default:
-      return undefined;
+  if (spec.kind === "map" || spec.kind === "list") return spec.of;
+  if (spec.kind === "kinds") {
+    const found = Object.values(spec.kinds).map((each) => memberForm(each, key));
+    return found.find((each) => each !== undefined);
   }
+  if (spec.kind !== "record") return undefined;
+  const isMember = ([name, { traits }]: [string, Declared]) => name === key || traits.aliases?.includes(key);
+  return Object.entries(spec.members).find(isMember)?.[1];
 }

@@ -1,6 +1,6 @@
 import { asText } from "../../text/as-text.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { HOST_ENTRY, memberNames } from "../../transport/entry-form.ts";
+import { HOST_ENTRY, memberKeys } from "../../transport/entry-form.ts";
 import { readOAuth, type ServerEntry } from "../../transport/server-entry.ts";
 import { CLIENTS, type ClientFacts, type ClientId, type EntryShape } from "./clients.ts";
 import { ClientVariables, obstacle } from "./client-variables.ts";
@@ -13,7 +13,7 @@ export interface ClientEntry {
 }
 
 /** Keys that only Nexus uses. */
-const SETTINGS = memberNames(HOST_ENTRY, "own");
+const SETTINGS = memberKeys(HOST_ENTRY, "own");
 
 /** Writes an entry for another program; throws if that program would run a different server. */
 export function entryForClient(client: ClientId, entry: ServerEntry): ClientEntry {

@@ -1,8 +1,8 @@
 import type { KnownWords } from "../../source/masked-line.ts";
-import { allNames, HOST_ENTRY, memberNames } from "../../transport/entry-form.ts";
+import { allNames, HOST_ENTRY, memberKeys } from "../../transport/entry-form.ts";
 
 /** Keys of an entry that Nexus uses, in all spellings. */
-export const OWN_KEYS = memberNames(HOST_ENTRY);
+export const OWN_KEYS = memberKeys(HOST_ENTRY);
 
 const SECTIONS = ["mcpServers", "servers", "mcp_servers", "mcp", "inputs"];
 const NAMES = new Set([...allNames(HOST_ENTRY), ...SECTIONS, "true", "false", "null"]);
