@@ -41,11 +41,13 @@ export function typeText({ spec, traits }) {
 
 function membersText(members, indent = "") {
   const lines = Object.entries(members).flatMap(([name, member]) => {
-    const { says, optional, filled } = member.traits;
+    const { says, optional, filled, aliases = [] } = member.traits;
+    const also = aliases.length === 0 ? [] : [`Also ${aliases.map((alias) => `\`${alias}\``).join(", ")}.`];
+    const comment = [...(says === undefined ? [] : [says]), ...also].join(" ");
     const isOptional = optional || filled;
     const type = `${typeOf(member, `${indent}  `)}${isOptional ? " | undefined" : ""}`;
     return [
-      ...(says === undefined ? [] : [`${indent}  /** ${says} */`]),
+      ...(comment === "" ? [] : [`${indent}  /** ${comment} */`]),
       `${indent}  readonly ${name}${isOptional ? "?" : ""}: ${type};`,
     ];
   });
@@ -80,6 +82,10 @@ function typeOfSpec(spec, indent) {
         .join(" | ");
     case "lazy":
       return typeOf(spec.get(), indent);
+    case "changed":
+      return typeOf(spec.of, indent);
+    case "custom":
+      return spec.type ?? "unknown";
     default:
       return "unknown";
   }

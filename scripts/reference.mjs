@@ -61,7 +61,7 @@ const GROUPS = [
 ];
 
 /** Types that are derived from a form, which has the name of the type: the members are shown. */
-const forms = await loadForms(["src/gateway/sets/set-definition.ts"]);
+const forms = await loadForms(["src/gateway/sets/set-definition.ts", "src/transport/entry-form.ts"]);
 
 const text = render();
 if (!process.argv.includes("--check")) {
@@ -137,7 +137,7 @@ function* declarations(node, { source, comments, file }) {
   const names = declaration.declarations?.map(({ id }) => id.name) ?? [declaration.id.name];
   const kind = kindOf(declaration);
   const derived =
-    kind === "type" && source.slice(node.start, node.end).includes("Infer<") ? forms.get(names[0]) : undefined;
+    kind === "type" && /Infer<|Omit<Written/.test(source.slice(node.start, node.end)) ? forms.get(names[0]) : undefined;
   const code = derived ? typeText(derived) : publicPart(node, { source, comments });
   for (const name of names)
     yield [

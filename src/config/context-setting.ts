@@ -1,7 +1,16 @@
-import { plainValue } from "../source/source-node.ts";
-import { parseByteSize } from "../text/byte-size.ts";
+import { choice, constant, kinds, number, record } from "../format/form.ts";
+import { byteCount } from "../format/quantities.ts";
 import { loadSection } from "./load-section.ts";
 import type { ConfigContext } from "./read/places.ts";
+
+/** What the configuration may say about the context of agents. */
+export const CONTEXT = record({
+  resources: kinds({ text: choice(["auto", "none"]), boolean: constant(false, `is not "auto" or "none"`) })
+    .says("`auto`: resources with a high priority are given to the model; `none`: no resources.")
+    .optional(),
+  minPriority: number({ least: 0, most: 1 }).says("The smallest `annotations.priority`; default: 0.8.").optional(),
+  budget: byteCount(`Use "16kB".`).says("The size of all resources together; default: 16kB.").optional(),
+});
 
 /** Which resources an agent gets as context. */
 export interface ContextSetting {
@@ -11,28 +20,15 @@ export interface ContextSetting {
   minPriority: number;
 }
 
-const DEFAULTS: ContextSetting = { budget: 16_000, minPriority: 0.8 };
-
 /** `"context": { "resources": "auto", "minPriority": 0.8, "budget": "16kB" }`; undefined if no resources are loaded. */
 export async function findContextSetting(
   context: ConfigContext,
   explicit: string | undefined,
 ): Promise<ContextSetting | undefined> {
   const section = await loadSection("context", context, explicit);
-  section.checkKeys(["resources", "minPriority", "budget"]);
-  const resources = section.find("resources");
-  const mode = resources && plainValue(resources.node);
-  if (resources && mode !== "auto" && mode !== "none" && mode !== false) {
-    throw section.invalid(resources, `is not "auto" or "none"`);
-  }
-  const priority = section.find("minPriority");
-  const minPriority = priority ? plainValue(priority.node) : DEFAULTS.minPriority;
-  if (priority && !(typeof minPriority === "number" && minPriority >= 0 && minPriority <= 1)) {
-    throw section.invalid(priority, "is not a number from 0 to 1");
-  }
-  const size = section.find("budget");
-  const budget = size ? parseByteSize(plainValue(size.node)) : DEFAULTS.budget;
-  if (size && budget === undefined) throw section.invalid(size, "is not a size", `Use "16kB".`);
-  if (mode !== "auto" || budget === undefined) return undefined;
-  return { budget, minPriority: Number(minPriority) };
+  section.checkKeys(CONTEXT);
+  const mode = section.read(CONTEXT, "resources")?.value;
+  const minPriority = section.read(CONTEXT, "minPriority")?.value ?? 0.8;
+  const budget = section.read(CONTEXT, "budget")?.value ?? 16_000;
+  return mode === "auto" ? { budget, minPriority } : undefined;
 }

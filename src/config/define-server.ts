@@ -10,17 +10,17 @@ import { writeForFile } from "../text/entry-notation.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
-import { isOAuthKey, OAUTH_FILES, OAUTH_WITHOUT_EFFECT } from "../transport/entry-oauth.ts";
-import { findWrongLists, resolveEntry, WAYS } from "../transport/server-entry.ts";
-import { LOCAL_KEYS, OWN_KEYS } from "./read/entry-keys.ts";
+import { hasTrait, HOST_ENTRY, isSigningKey, OAUTH_WITHOUT_EFFECT } from "../transport/entry-form.ts";
+import { findWrongMembers, resolveEntry, WAYS } from "../transport/server-entry.ts";
+import { OWN_KEYS } from "./read/entry-keys.ts";
 import { understand, type Understood } from "./read/dialect.ts";
 import { loadEnvFile } from "./read/env-file.ts";
 import { formatOf } from "./read/read-source.ts";
 import type { ConfigWarning, Fault } from "./read/problem.ts";
 import type { FoundServer, Section } from "./read/find-servers.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
-import { serverId } from "./read/server-id.ts";
-import { SettingsReader } from "./server-settings.ts";
+import { serverId } from "../text/server-id.ts";
+import { readServerSettings } from "./server-settings.ts";
 import { findMember, plainValue, type Member, type Place, type SourceNode } from "../source/source-node.ts";
 import { VariableFiller, type VariableSources } from "./read/variables.ts";
 
@@ -67,10 +67,10 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   const forbidden = context.isRemote ? localSetting(understood.node) : undefined;
   const node = trusted && !forbidden ? await filler.fill(understood.node) : understood.node;
 
-  const settings = new SettingsReader(node, found.section);
+  const { settings, fault: wrongSetting } = readServerSettings(node, found.section);
   const server: ServerDefinition = {
     id,
-    ...settings.read(),
+    ...settings,
     origin: file === undefined ? undefined : { file, ...found.place, layer },
     hides: [],
     trusted,
@@ -91,7 +91,7 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
     misspelling(understood) ??
     together(filler.unresolved) ??
     variables.fault ??
-    settings.fault;
+    wrongSetting;
   if (fault) server.problem = problemOf(fault, report);
   else {
     resolveInto(server, node, { report, place: found.place, below: variables.env });
@@ -133,7 +133,8 @@ interface Report {
 
 function problemOf({ what, hint, place, code }: Fault, report: Report): NexusError {
   const message = `Server "${report.id}": ${what}`;
-  const details = { hint: writeForFile(hint, report.context.file), phase: "config" as const };
+  const written = hint === undefined ? undefined : writeForFile(hint, report.context.file);
+  const details = { hint: written, phase: "config" as const };
   return new NexusError(code ?? "CONFIG_INVALID", message, { ...details, ...detailsAt(place, report) });
 }
 
@@ -170,19 +171,19 @@ function faultOf({ name, node, place, section }: FoundServer): Fault | undefined
 
 /** Programs, files and variables of this machine are only for those who have an account on it. */
 function localSetting(node: SourceNode): Fault | undefined {
-  const member =
-    LOCAL_KEYS.map((key) => findMember(node, key)).find((found) => found !== undefined) ??
-    findOAuthFile(findMember(node, "oauth")?.node);
+  const member = findLocal(node);
   if (!member) return undefined;
   const what = `"${member.key}" is not allowed in an entry that comes over the network`;
   return { place: member.place, what, hint: "Add the server on the machine itself: nexus mcp add", code: "DENIED" };
 }
 
-/** A member of `oauth`, at any depth, that names a file. */
-function findOAuthFile(node: SourceNode | undefined): Member | undefined {
-  if (node?.kind !== "object") return undefined;
-  const found = node.members.find(({ key }) => OAUTH_FILES.has(key));
-  return found ?? node.members.map((member) => findOAuthFile(member.node)).find((inner) => inner !== undefined);
+/** The first member, at any depth, that is only for this machine. */
+function findLocal(node: SourceNode, path: readonly string[] = []): Member | undefined {
+  if (node.kind !== "object") return undefined;
+  const found = node.members.find(({ key }) => hasTrait(HOST_ENTRY, [...path, key], "local"));
+  return (
+    found ?? node.members.map(({ key, node }) => findLocal(node, [...path, key])).find((inner) => inner !== undefined)
+  );
 }
 
 /** Two spellings of one key are an error: which one counts must not depend on their order. */
@@ -247,7 +248,7 @@ function limitSecrets(
   server.authorizationSecrets = new AuthorizationSecrets(
     uses
       .filter(({ path }) => path[0] !== "headers")
-      .map(({ name, value, path }) => ({ name, value, isKey: isOAuthKey(path.at(-1) ?? "") })),
+      .map(({ name, value, path }) => ({ name, value, isKey: isSigningKey(path.at(-1) ?? "") })),
   );
   const names = [...new Set(uses.filter((use) => !isOfOAuth(use)).map(({ name }) => name))];
   const refused = names.filter((name) => stored.get(name)?.origins?.includes(origin) === false);
@@ -265,13 +266,10 @@ function isOfOAuth({ path }: VariableFiller["uses"][number]): boolean {
   return path[0] === "oauth";
 }
 
-const TYPES: ReadonlySet<unknown> = new Set(["stdio", "http", "sse"]);
-
 /** Restores wrong values as written: an error message would show them, and a resolved value may be secret. */
 function withWrittenMistakes(value: Record<string, unknown>, { written }: Report): Record<string, unknown> {
   const shown = { ...value };
-  const types = ["type", "transport"].filter((key) => !TYPES.has(value[key]));
-  for (const key of [...types, ...findWrongLists(value)]) {
+  for (const key of findWrongMembers(value)) {
     const given = findMember(written, key);
     if (given) shown[key] = plainValue(given.node);
   }
@@ -305,10 +303,15 @@ function withPaths(value: Record<string, unknown>, context: FileContext): Record
 }
 
 /** The `oauth` key with absolute paths, at any depth. */
-function withFiles(value: Record<string, unknown>, bases: { home: string; base: string }): Record<string, unknown> {
+function withFiles(
+  value: Record<string, unknown>,
+  bases: { home: string; base: string },
+  path: readonly string[] = ["oauth"],
+): Record<string, unknown> {
   const members = Object.entries(value).map(([key, member]) => {
-    if (OAUTH_FILES.has(key)) return [key, absolute(member, bases)];
-    return [key, isRecord(member) ? withFiles(member, bases) : member];
+    const at = [...path, key];
+    if (hasTrait(HOST_ENTRY, at, "local")) return [key, absolute(member, bases)];
+    return [key, isRecord(member) ? withFiles(member, bases, at) : member];
   });
   return Object.fromEntries(members) as Record<string, unknown>;
 }
@@ -364,7 +367,7 @@ function oauthWarnings(node: SourceNode): { message: string; place: Place }[] {
   const own = headers?.kind === "object" && headers.members.find(({ key }) => key.toLowerCase() === "authorization");
   if (own) return [{ message: `"oauth" has no effect, because "headers" has "${own.key}"`, place: oauth.place }];
   if (!findMember(node, "url")) return [{ message: `"oauth" has no effect without "url"`, place: oauth.place }];
-  const foreign = oauth.node.members.filter(({ key }) => OAUTH_WITHOUT_EFFECT.has(key));
+  const foreign = oauth.node.members.filter(({ key }) => (OAUTH_WITHOUT_EFFECT as readonly string[]).includes(key));
   return foreign.map(({ key, place }) => {
     return { message: `"oauth.${key}" has no effect; Nexus reads it from the server's metadata`, place };
   });

@@ -122,21 +122,21 @@ Write { "command": "node", "args": ["server.js"] } or { "url": "https://example.
   ],
   [
     `{ "command": "node", "enabled": "yes" }`,
-    `Server "a": "enabled" is not true or false
+    `Server "a": "enabled" must be true or false, not text
 a.json:3:27 (explicit)
 node
 Write "enabled": true, without quotes around true.`,
   ],
   [
     `{ "command": "node", "disabled": "no" }`,
-    `Server "a": "disabled" is not true or false
+    `Server "a": "disabled" must be true or false, not text
 a.json:3:27 (explicit)
 node
 Write "disabled": false, without quotes around false.`,
   ],
   [
     `{ "command": "node", "env": { "PORT": 80 } }`,
-    `Server "a": "env.PORT" is a number, not text
+    `Server "a": "env.PORT" must be text, not a number
 a.json:3:36 (explicit)
 node
 Put its value in quotes.`,
@@ -150,17 +150,16 @@ Use "30s", "2m" or a number of milliseconds.`,
   ],
   [
     `{ "command": "node", "tools": { "allow": "search" } }`,
-    `Server "a": "tools" has a "allow" that is not a list of names
+    `Server "a": "tools.allow" must be a list, not text
 a.json:3:38 (explicit)
 node
 Write "allow": ["search"].`,
   ],
   [
     `{ "command": "node", "isolation": "none" }`,
-    `Server "a": "isolation" is not a known value
+    `Server "a": "isolation" must be owner, call or shared, not "none"
 a.json:3:27 (explicit)
-node
-Use "owner", "call" or "shared".`,
+node`,
   ],
 ] as const)("P0, P1.9: a bad entry says what to write, and costs nobody else: %s", async ([entry, told]) => {
   await using world = await ConfigWorld.open();
@@ -241,11 +240,11 @@ test.for([
 });
 
 test.for([
-  [`"args": 8080`, `"args" is a number, not a list`],
+  [`"args": 8080`, `"args" must be a list, not a number`],
   [`"timeout": "soon"`, `"timeout" is not a duration`],
   [`"type": "http"`, `the entry has a "command" and the type "http"`],
-  [`"env": {\n"PORT": 80 }`, `"env.PORT" is a number, not text`, 4],
-  [`"enabled": "yes"`, `"enabled" is not true or false`],
+  [`"env": {\n"PORT": 80 }`, `"env.PORT" must be text, not a number`, 4],
+  [`"enabled": "yes"`, `"enabled" must be true or false, not text`],
 ] as const)("P0, P1.9: %s: the problem is at the line of the key", async ([key, what, line = 3]) => {
   await using world = await ConfigWorld.open();
   const { servers } = await world.loadText("a.json", `{"mcpServers":{"a":{\n"command":"x",\n${key}}}}`);
@@ -322,8 +321,8 @@ test("G: a prefix has the form of an id, and leads to one server", async () => {
     ["a", "gh", undefined],
     ["b", undefined, `Server "b": "prefix" is a prefix of server "a"`],
     ["c", undefined, `Server "c": "prefix" is the id of server "a"`],
-    ["d", undefined, `Server "d": "prefix" cannot be used in names`],
-    ["e", undefined, `Server "e": "prefix" cannot be used in names`],
+    ["d", undefined, `Server "d": prefix: "GH_1" cannot be used in names`],
+    ["e", undefined, `Server "e": "prefix" must be text, not a number`],
     ["f", "f", undefined],
   ]);
   expect(servers[4]?.problem?.details.source?.line).toBe(2);
@@ -426,7 +425,7 @@ test("P1.9: the excerpt of a file in one long line shows the part near the mista
 });
 
 test.for([
-  [{ command: "x", type: "${S}" }, 'the entry has a "command" and the type "${S}"'],
+  [{ command: "x", type: "${S}" }, '"type" must be stdio, http or sse, not "${S}"'],
   [{ command: "x", envFile: "/nope/${S}" }, 'the "envFile" /nope/${S} does not exist'],
 ] as const)("P1.9: of %j what is wrong is told as it was written", async ([entry, told]) => {
   await using world = await ConfigWorld.open();

@@ -1,11 +1,23 @@
 import { dirname } from "node:path";
 import { NexusError, asNexusError } from "../errors/nexus-error.ts";
 import { toAbsolutePath } from "../files/paths.ts";
+import { kinds, list, record, text } from "../format/form.ts";
 import { strictest } from "../net/public-only.ts";
-import { plainValue } from "../source/source-node.ts";
-import { isPublicOnly, type NetworkRules } from "../transport/server-entry.ts";
+import { publicOnly as publicOnlyForm } from "../transport/entry-form.ts";
+import type { NetworkRules } from "../transport/server-entry.ts";
 import type { ServerDefinition } from "./read/server-definition.ts";
 import type { SettingsSection } from "./settings-section.ts";
+
+/** What the configuration may say about the network. */
+export const NETWORK = record({
+  ca: kinds({ list: list(text()), text: text() })
+    .advice(`Write "ca": ["company-root.pem"].`)
+    .says("PEM files of additional trusted certificate authorities.")
+    .optional(),
+  publicOnly: publicOnlyForm("publicOnly")
+    .says("Refuses internal addresses: loopback, private networks, cloud metadata; `allow` lists exceptions.")
+    .optional(),
+});
 
 /**
  * Adds what "network" says to every server on the network. Where that is not valid, none of them is reached: the user wanted
@@ -24,18 +36,12 @@ export function applyNetwork(servers: readonly ServerDefinition[], network: Sett
 
 /** What "network" says; undefined where it says nothing. Throws where it is not valid. */
 export function networkRules(network: SettingsSection, home: string): NetworkRules | undefined {
-  const [ca, publicOnly] = [network.find("ca"), network.find("publicOnly")];
+  const [ca, publicOnly] = [network.read(NETWORK, "ca"), network.read(NETWORK, "publicOnly")];
   if (!ca && !publicOnly) return undefined;
-  const files: unknown[] = ca ? [plainValue(ca.node)].flat() : [];
-  if (ca && !files.every((file) => typeof file === "string" && file !== ""))
-    throw network.invalid(ca, "is not a list of PEM files", `Write "ca": ["company-root.pem"].`);
-  const rule = publicOnly && plainValue(publicOnly.node);
-  if (publicOnly && !isPublicOnly(rule))
-    throw network.invalid(publicOnly, 'is not true, false or an object with "allow"', `Write "publicOnly": true.`);
   const bases = { home, base: ca ? dirname(ca.file) : home };
   return {
-    caFiles: files.filter((file) => typeof file === "string").map((file) => toAbsolutePath(file, bases)),
-    publicOnly: isPublicOnly(rule) ? rule : undefined,
+    caFiles: [ca?.value ?? []].flat().map((file) => toAbsolutePath(file, bases)),
+    publicOnly: publicOnly?.value,
   };
 }
 

@@ -1,6 +1,9 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { nearestName } from "../text/nearest-name.ts";
-import { findMember, type Member, type SourceNode } from "../source/source-node.ts";
+import type { Infer, MemberForms, RecordForm } from "../format/form.ts";
+import { problemSentence } from "../format/problem.ts";
+import { readTree } from "../format/read-form.ts";
+import { findMember, type Member, type Place, type SourceNode } from "../source/source-node.ts";
 
 /** A setting beside the servers, and the file that it is written in. */
 export interface FileSetting extends Member {
@@ -41,41 +44,51 @@ export class SettingsSection {
     return found && !isNothing(found.node) ? found : undefined;
   }
 
-  /** Throws where the section has a setting with another name. */
-  checkKeys(known: readonly string[]): void {
+  /** One setting, as the form of the section declares it. Throws where it, or the section itself, is not valid. */
+  read<M extends MemberForms, K extends keyof M & string>(
+    form: RecordForm<M>,
+    key: K,
+  ): { value: NonNullable<Infer<M[K]>>; file: string; place: Place; node: SourceNode } | undefined {
+    const setting = this.find(key);
+    const member = form.spec.members[key];
+    if (!setting || !member) return undefined;
+    const { value, problems } = readTree(member, setting.node, { nullIsAbsent: true, isJson: true });
+    const [wrong] = problems;
+    // The reader makes values of the type of the form.
+    if (!wrong) return { ...setting, value: value as NonNullable<Infer<M[K]>> };
+    const inner = wrong.path === "" || wrong.path.startsWith("[") ? wrong.path : `.${wrong.path}`;
+    const { line, column } = wrong;
+    throw this.invalid({ ...setting, key: `${key}${inner}`, place: { line, column } }, wrong.message, wrong.hint);
+  }
+
+  /** Throws where the section has a setting that is not declared: a limit that is misspelt would limit nothing. */
+  checkKeys(form: RecordForm<MemberForms>): void {
     if (this.#problem) throw this.#problem;
+    const known = Object.keys(form.spec.members);
     for (const setting of this.#settings.values()) {
-      if (!known.includes(setting.key)) throw this.invalid(setting, "is unknown", meantKey(setting.key, known));
+      if (known.includes(setting.key)) continue;
+      const meant = nearestName(setting.key, known);
+      throw this.invalid(
+        setting,
+        "is unknown",
+        meant === undefined ? `Known: ${known.join(", ")}.` : `Did you mean "${meant}"?`,
+      );
     }
   }
 
-  /** The members of a setting that is an object. Unknown ones are refused: a limit that is misspelt would limit nothing. */
-  membersOf(key: string, known: readonly string[]): FileSetting[] {
-    const setting = this.find(key);
-    if (!setting) return [];
-    const { node, file } = setting;
-    if (node.kind !== "object") throw this.invalid(setting, "is not an object");
-    const members = node.members.map((member) => ({ ...member, key: `${key}.${member.key}`, file }));
-    const unknown = members.find((member) => !known.includes(member.key.slice(key.length + 1)));
-    if (!unknown) return members.filter((member) => !isNothing(member.node));
-    throw this.invalid(unknown, "is unknown", meantKey(unknown.key.slice(key.length + 1), known));
-  }
-
-  invalid({ key, place, file }: FileSetting, problem: string, hint?: string): NexusError {
+  invalid(
+    { key, place, file }: Pick<FileSetting, "key" | "place" | "file">,
+    problem: string,
+    hint?: string,
+  ): NexusError {
     const name = key === this.name ? key : `${this.name}.${key}`;
-    return new NexusError("CONFIG_INVALID", `"${name}" ${problem}`, {
+    return new NexusError("CONFIG_INVALID", problemSentence(name, problem), {
       phase: "config",
       source: { file, ...place },
       hint,
       mayHaveReached: false,
     });
   }
-}
-
-/** What to do about an unknown key. */
-export function meantKey(given: string, known: readonly string[]): string {
-  const meant = nearestName(given, known);
-  return meant === undefined ? `Known: ${known.join(", ")}.` : `Did you mean "${meant}"?`;
 }
 
 function isNothing(node: SourceNode): boolean {

@@ -195,7 +195,7 @@ test("the settings of a login are read as other programs write them, with variab
     wrong: "invalid",
   });
   expect(servers.find(({ id }) => id === "wrong")?.problem).toMatchObject({
-    message: `Server "wrong": "oauth.clientSecret" is not text`,
+    message: `Server "wrong": "oauth.clientSecret" must be text, not a number`,
     details: { source: { file: expect.stringMatching(/mcp\.json$/) as string, line: expect.any(Number) as number } },
   });
   expect(warnings).toEqual([]);

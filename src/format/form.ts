@@ -59,6 +59,11 @@ export class Form<T, O extends boolean = false> {
     return this.#with({ says: text });
   }
 
+  /** What to write instead of a value of a wrong kind; the default names the value. */
+  advice(advice: Advice): Form<T, O> {
+    return this.#with({ advice });
+  }
+
   /** Written values that show how it is used. */
   example(...examples: readonly unknown[]): Form<T, O> {
     return this.#with({ examples });
@@ -72,6 +77,11 @@ export class Form<T, O extends boolean = false> {
   /** It is never shown. */
   secret(): Form<T, O> {
     return this.#with({ secret: true });
+  }
+
+  /** It means something to this program alone: files for other programs do not have it. */
+  own(): Form<T, O> {
+    return this.#with({ own: true });
   }
 
   /** `${NAME}` in it is replaced. */
@@ -119,6 +129,9 @@ export type Declared = Pick<AnyForm, "spec" | "traits">;
 export type SchemaKeywords = Readonly<Record<string, unknown>>;
 type Rule = (value: unknown, part: Part) => void;
 
+/** What to write instead of this value. */
+export type Advice = string | ((value: unknown) => string);
+
 /** What is said about a form beside how it is read. */
 export interface Traits {
   readonly optional?: true;
@@ -127,9 +140,11 @@ export interface Traits {
   readonly omitted?: unknown;
   readonly nullable?: true;
   readonly says?: string;
+  readonly advice?: Advice;
   readonly examples?: readonly unknown[];
   readonly local?: true;
   readonly secret?: true;
+  readonly own?: true;
   readonly variable?: true;
   readonly aliases?: readonly string[];
   readonly name?: string;
@@ -180,6 +195,8 @@ export interface RecordOptions {
   readonly needs?: readonly Need[];
   /** MemberForms that are not declared are ignored. */
   readonly open?: true;
+  /** Members that other programs write, and that have no effect. */
+  readonly ignored?: readonly string[];
 }
 
 /** At least one, exactly one or at most one of the members is there. */
@@ -209,6 +226,8 @@ export interface CustomForm<T> {
   /** Stands for what could not be read. */
   readonly fallback: T;
   readonly write?: (value: T) => unknown;
+  /** The TypeScript of what is written, for reference pages. */
+  readonly type?: string;
   readonly schema: SchemaKeywords;
 }
 
@@ -298,9 +317,15 @@ export function map<T>(of: Form<T, boolean>, options: MapOptions = {}): Form<Rec
 }
 
 /** MemberForms with names of their own, in the order in which they are written. */
-export function record<const M extends MemberForms>(members: M, options: RecordOptions = {}): Form<MembersOf<M>> {
-  return new Form({ kind: "record", members, options });
+export function record<const M extends MemberForms>(members: M, options: RecordOptions = {}): RecordForm<M> {
+  // The members in its specification are those that were given.
+  return new Form({ kind: "record", members, options }) as unknown as RecordForm<M>;
 }
+
+/** A record whose members can be looked at. */
+export type RecordForm<M extends MemberForms> = Form<MembersOf<M>> & {
+  readonly spec: { readonly kind: "record"; readonly members: M; readonly options: RecordOptions };
+};
 
 /** Another form for each kind of value: a text that is a short way to write a map, for example. */
 export function kinds<const K extends Kinds>(of: K): Form<Infer<Extract<K[keyof K], AnyForm>>> {

@@ -1,5 +1,6 @@
 import { memberAt, plainValue, type SourceNode } from "../source/source-node.ts";
 import { nearestName } from "../text/nearest-name.ts";
+import type { Advice } from "./form.ts";
 import type { Path, Problems } from "./problem.ts";
 
 /** How a value is read, apart from its form. */
@@ -10,6 +11,8 @@ export interface ReadingOptions {
   readonly isJson?: true;
   /** Numbers, true and false are written as text, as in the query of an address. */
   readonly asText?: true;
+  /** A member that is null counts as absent, as some programs write "nothing". */
+  readonly nullIsAbsent?: true;
   /** What forms of this file need to know, such as the names that it defines. */
   readonly context?: unknown;
 }
@@ -20,6 +23,8 @@ export class Part {
   readonly node: SourceNode | undefined;
   readonly problems: Problems;
   readonly reading: ReadingOptions;
+  /** What to write instead of a wrong value. */
+  advice: Advice | undefined;
 
   constructor(node: SourceNode | undefined, path: Path, problems: Problems, reading: ReadingOptions = {}) {
     // Programs write members that are undefined.
@@ -54,7 +59,7 @@ export class Part {
     return this.part(key).isThere;
   }
 
-  error(message: string, hint?: string): void {
+  error(message: string, hint = this.advised): void {
     this.problems.error(this.path, message, hint);
   }
 
@@ -86,10 +91,16 @@ export class Part {
     return true;
   }
 
+  /** Which of these members are written, in the order of the file. */
+  writtenAmong(names: readonly string[]): string[] {
+    const members = this.node?.kind === "object" ? this.node.members : [];
+    return members.map(({ key }) => key).filter((key) => names.includes(key));
+  }
+
   entries(): [string, Part][] {
     if (!this.isThere) return [];
     if (this.node?.kind !== "object") {
-      this.#wrongKind(this.reading.isJson ? "an object" : "a map of names and values");
+      this.wrongKind(this.reading.isJson ? "an object" : "a map of names and values");
       return [];
     }
     // Not by `part`, which searches: a file may have thousands of types.
@@ -102,7 +113,7 @@ export class Part {
   items(): Part[] {
     if (!this.isThere) return [];
     if (this.node?.kind === "list") return this.node.items.map((_, index) => this.part(index));
-    this.#wrongKind("a list");
+    this.wrongKind("a list");
     return [];
   }
 
@@ -164,7 +175,7 @@ export class Part {
     const value = this.#inType(wanted);
     const type = { text: "string", "a number": "number", "true or false": "boolean" }[wanted];
     if (typeof value === type && (typeof value !== "number" || Number.isFinite(value))) return value;
-    this.#wrongKind(wanted);
+    this.wrongKind(wanted);
     return undefined;
   }
 
@@ -176,14 +187,20 @@ export class Part {
     return value.trim() === "" || Number.isNaN(Number(value)) ? value : Number(value);
   }
 
-  #wrongKind(wanted: string): void {
+  /** Reports that the value is of another kind. */
+  wrongKind(wanted: string): void {
     const found = kindOf(this.node);
     const source = this.source() ?? "";
     const quoted = wanted === "text" && this.node?.kind === "scalar" && this.node.value !== null;
     this.error(
       `must be ${wanted}, not ${this.reading.isJson ? (IN_JSON[found] ?? found) : found}`,
-      quoted ? `Write it in quotes: "${source}"` : undefined,
+      this.advised ?? (quoted ? `Write it in quotes: "${source}"` : undefined),
     );
+  }
+
+  /** What to write instead of this value. */
+  get advised(): string | undefined {
+    return typeof this.advice === "function" ? this.advice(this.value()) : this.advice;
   }
 }
 
@@ -198,6 +215,7 @@ function kindOf(node: SourceNode | undefined): string {
   if (node?.kind === "object") return "a map";
   if (node?.kind === "list") return "a list";
   if (node?.value === null || node === undefined) return "nothing";
+  if (typeof node.value === "object") return "an instance of a class";
   if (typeof node.value === "string") return "text";
   return typeof node.value === "number" ? "a number" : writtenAs(node);
 }

@@ -114,6 +114,12 @@ export class Problems {
   }
 }
 
+/** A problem as a sentence. Messages that say what a value must be, is or has do not name it. */
+export function problemSentence(path: string, message: string): string {
+  if (path === "") return message;
+  return /^(must|is|has|and|cannot) /.test(message) ? `"${path}" ${message}` : `${path}: ${message}`;
+}
+
 /** `types.Room.rules[0].that` */
 export function pathText(path: Path): string {
   return path

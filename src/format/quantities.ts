@@ -1,5 +1,6 @@
+import { parseByteSize } from "../text/byte-size.ts";
 import { parseDuration } from "../text/duration.ts";
-import { custom, type Form } from "./form.ts";
+import { custom, type Form, type SchemaKeywords } from "./form.ts";
 import type { Part } from "./part.ts";
 
 const UNITS = [
@@ -52,5 +53,74 @@ export function bytes({ least, most }: { least: number; most: number }): Form<nu
         { type: "integer", minimum: least, maximum: most },
       ],
     },
+  });
+}
+
+interface TimeOptions {
+  /** Milliseconds. */
+  least?: number;
+  most?: number;
+  not?: string;
+  hint?: string;
+}
+
+/** A time as it is written: "30s" or a number of milliseconds. */
+export function time({ least = 0, most = Infinity, ...words }: TimeOptions = {}): Form<string | number> {
+  const { not = "is not a duration", hint = `Use "30s", "2m" or a number of milliseconds.` } = words;
+  return written({
+    fits: (value) => {
+      const ms = parseDuration(value);
+      return ms !== undefined && ms >= least && ms <= most;
+    },
+    not,
+    hint,
+    schema: [
+      { type: "string", pattern: String.raw`^\d+(\.\d+)?\s*(ms|s|m|h|d)?$|\$\{` },
+      { type: "number", minimum: 0 },
+    ],
+  });
+}
+
+/** The same, read as milliseconds. */
+export function milliseconds(options: TimeOptions = {}): Form<number> {
+  return time(options).to({ read: parseDuration, write: (ms) => ms, fallback: options.least ?? 0 });
+}
+
+/** A number of bytes from 1 as it is written: "512MB" or a number. Units are powers of 1000. */
+export function size(hint = `Use "512MB", "2GB" or a number of bytes.`): Form<string | number> {
+  return written({
+    fits: (value) => (typeof value === "string" || Number.isInteger(value)) && (parseByteSize(value) ?? 0) >= 1,
+    not: "is not a size",
+    hint,
+    schema: [
+      { type: "string", pattern: String.raw`^\d+(\.\d+)?\s*([kKmMgGtT]?[bB])?$|\$\{` },
+      { type: "integer", minimum: 1 },
+    ],
+  });
+}
+
+/** The same, read as a number. */
+export function byteCount(hint?: string): Form<number> {
+  return size(hint).to({ read: parseByteSize, write: (bytes) => bytes, fallback: 1 });
+}
+
+interface Written {
+  fits: (value: unknown) => boolean;
+  not: string;
+  hint: string;
+  schema: readonly SchemaKeywords[];
+}
+
+function written({ fits, not, hint, schema }: Written): Form<string | number> {
+  return custom<string | number>({
+    read(part) {
+      const value = part.value();
+      if ((typeof value === "string" || typeof value === "number") && fits(value)) return value;
+      part.error(not, hint);
+      return undefined;
+    },
+    fallback: 0,
+    type: "string | number",
+    schema: { anyOf: schema },
   });
 }

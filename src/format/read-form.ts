@@ -1,6 +1,6 @@
 import { nodeOf, type SourceNode } from "../source/source-node.ts";
-import type { AnyForm, Form, MapOptions, MemberForms, Need, RecordOptions, Spec, TextOptions } from "./form.ts";
-import { Part, type ReadingOptions } from "./part.ts";
+import type { AnyForm, Form, Kinds, MapOptions, MemberForms, Need, RecordOptions, Spec, TextOptions } from "./form.ts";
+import { oneOf, Part, type ReadingOptions } from "./part.ts";
 import { Problems, TooManyErrors, type Path, type Problem } from "./problem.ts";
 
 /** A problem of a value without lines: a body, or what a program gives. */
@@ -14,7 +14,7 @@ export interface ValueProblem {
 
 /** Reads a file whose text was parsed. The value is complete if there is no error; otherwise it is what could be read. */
 export function readTree<T>(
-  form: Form<T>,
+  form: Form<T, boolean>,
   tree: SourceNode,
   reading?: ReadingOptions,
 ): { value: T; problems: Problem[] } {
@@ -39,7 +39,7 @@ function pointerText(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-function attempt<T>(form: Form<T>, part: Part): T {
+function attempt<T>(form: Form<T, boolean>, part: Part): T {
   try {
     return readPart(form, part);
   } catch (error) {
@@ -50,7 +50,7 @@ function attempt<T>(form: Form<T>, part: Part): T {
 }
 
 /** Reads a part of a value. What cannot be read is reported, and something empty stands for it. */
-function readPart<T>(form: Form<T>, part: Part): T {
+function readPart<T>(form: Form<T, boolean>, part: Part): T {
   const value = readOptional(form, part);
   return value === undefined ? (fallback(form) as T) : value;
 }
@@ -63,6 +63,7 @@ function readOptional<T>(form: Form<T, boolean>, part: Part): T | undefined {
 
 function readAny(form: AnyForm, part: Part): unknown {
   const { spec, traits } = form;
+  if (traits.advice !== undefined) part.advice = traits.advice;
   if (!part.isThere) return absent(form);
   if (traits.nullable && part.isNull) return null;
   const value = readSpec(spec, part);
@@ -108,7 +109,7 @@ function readSpec(spec: Spec, part: Part): unknown {
     case "record":
       return readRecord(spec.members, spec.options, part);
     case "kinds":
-      return readAny(spec.kinds[kindOf(part)] ?? firstOf(spec.kinds), part);
+      return readKinds(spec.kinds, part);
     case "lazy":
       return readAny(spec.get(), part);
     case "changed": {
@@ -119,6 +120,22 @@ function readSpec(spec: Spec, part: Part): unknown {
       return spec.read(part);
   }
 }
+
+function readKinds(kinds: Kinds, part: Part): unknown {
+  const form = kinds[kindOf(part)];
+  if (form) return readAny(form, part);
+  part.wrongKind(oneOf(Object.keys(kinds).flatMap((kind) => KIND_WORDS[kind as keyof Kinds])));
+  return undefined;
+}
+
+const KIND_WORDS: Readonly<Record<keyof Kinds, string | string[]>> = {
+  text: "text",
+  number: "a number",
+  boolean: ["true", "false"],
+  list: "a list",
+  map: "an object",
+  null: "nothing",
+};
 
 function readText(options: TextOptions, part: Part): string | undefined {
   const text = part.text({ empty: options.empty ?? options.pattern !== undefined });
@@ -152,6 +169,7 @@ function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part):
     return [];
   }
   return items.flatMap((item) => {
+    item.advice = part.advised;
     const value = readAny(of, item);
     return value === undefined ? [] : [value];
   });
@@ -182,17 +200,20 @@ function checkName({ names }: MapOptions, name: string, part: Part): void {
 
 function readRecord(members: MemberForms, options: RecordOptions, part: Part): Record<string, unknown> | undefined {
   const entries = Object.entries(members);
-  const known = new Set(entries.flatMap(([name, { traits }]) => [name, ...(traits.aliases ?? [])]));
-  if (!part.isMap || !options.open) part.members([...known], [], options.foreign);
+  const known = entries.flatMap(([name, { traits }]) => [name, ...(traits.aliases ?? [])]);
+  if (!part.isMap || !options.open) part.members([...known, ...(options.ignored ?? [])], [], options.foreign);
   if (!part.isMap) return undefined;
   const read = entries.map(([name, form]) => [name, readMember(name, form, part)] as const);
-  for (const need of options.needs ?? []) checkNeed(need, part);
+  for (const need of options.needs ?? []) checkNeed(need, members, part);
   return Object.fromEntries(read.filter(([, value]) => value !== undefined));
 }
 
 function readMember(name: string, form: AnyForm, part: Part): unknown {
   const { optional, filled, local, aliases = [] } = form.traits;
-  const member = part.part([name, ...aliases].find((each) => part.has(each)) ?? name);
+  const [written = name, another] = aliases.length === 0 ? [name] : part.writtenAmong([name, ...aliases]);
+  const member = nothingIn(part.part(written));
+  // Which one counts must not depend on their order.
+  if (another !== undefined) part.part(another).keyError(`and "${written}" are synonyms`, "Delete one of them.");
   const isOptional = optional === true || filled === true;
   if (!member.isThere && !isOptional) part.error(`${name} is missing`);
   const { network } = part.reading;
@@ -205,8 +226,14 @@ function readMember(name: string, form: AnyForm, part: Part): unknown {
   return value === undefined && !isOptional ? fallback(form) : value;
 }
 
-function checkNeed({ count, of, message, hint }: Need, part: Part): void {
-  const there = of.filter((name) => part.has(name)).length;
+function nothingIn(member: Part): Part {
+  const isNothing = member.isNull && member.reading.nullIsAbsent;
+  return isNothing ? new Part(undefined, member.path, member.problems, member.reading) : member;
+}
+
+function checkNeed({ count, of, message, hint }: Need, members: MemberForms, part: Part): void {
+  const isThere = (name: string) => [name, ...(members[name]?.traits.aliases ?? [])].some((each) => part.has(each));
+  const there = of.filter(isThere).length;
   if (count === "some" ? there === 0 : count === "one" ? there !== 1 : there > 1) part.error(message, hint);
 }
 

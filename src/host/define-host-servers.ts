@@ -1,6 +1,6 @@
 import { defineServers, type LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
-import { serverId } from "../config/read/server-id.ts";
+import { serverId } from "../text/server-id.ts";
 import { requireUniquePrefixes } from "../config/unique-prefixes.ts";
 import { isTransport, type Transport } from "../transport/transport.ts";
 import type { HostServers } from "./host-options.ts";

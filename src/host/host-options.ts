@@ -6,6 +6,7 @@ import type { TrustStore } from "../config/trust/trust-store.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { PublicOnly } from "../net/public-only.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
+import type { HostSettings } from "../transport/entry-form.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { OpenApi } from "./servers/server-connector.ts";
@@ -94,21 +95,4 @@ export interface HostOptions {
 export type HostServers = Readonly<Record<string, HostEntry | Transport>>;
 
 /** An entry with the settings that only a host uses. */
-export interface HostEntry extends ServerEntry {
-  enabled?: boolean | undefined;
-  disabled?: boolean | undefined;
-  auto_start?: boolean | undefined;
-  fail_if_no_tools?: boolean | undefined;
-  tools?: { allow?: readonly string[]; deny?: readonly string[] } | undefined;
-  /** Share it only with the agents of these names; default: with all. */
-  agents?: readonly string[] | undefined;
-  /** Use everything of the server, or tools with these names, only as it was accepted. */
-  pin?: boolean | readonly string[] | undefined;
-  isolation?: "owner" | "call" | "shared" | undefined;
-  /** Prefix of its tool and prompt names, instead of the server's id. */
-  prefix?: string | undefined;
-  /** Maximum number of its processes. */
-  max_processes?: number | undefined;
-  /** Maximum memory of its processes together: "512MB" or a number of bytes. */
-  max_memory?: string | number | undefined;
-}
+export type HostEntry = ServerEntry & HostSettings;

@@ -6,7 +6,7 @@ import type { ConnectOptions } from "../client/connect/connect-entry.ts";
 import { type Logger, safeLogger, SILENT } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
-import { serverId } from "../config/read/server-id.ts";
+import { serverId } from "../text/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type {
   CallToolResult,

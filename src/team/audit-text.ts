@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { AuditDetail, AuditSettings } from "../config/audit-setting.ts";
+import type { AuditDetail, AuditSettings } from "../config/gateway-settings.ts";
 import type { AuditContent, AuditRecord } from "../gateway/operation/audit.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { isRecord } from "../json/is-record.ts";

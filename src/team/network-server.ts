@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import { defineServers } from "../config/load.ts";
-import { serverId } from "../config/read/server-id.ts";
+import { serverId } from "../text/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { AddressGuard } from "../net/address-guard.ts";
 import { requireShort, type TenantServer } from "../store/keep/tenant-servers.ts";

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { DEFAULT_AUDIT } from "../config/audit-setting.ts";
+import { DEFAULT_AUDIT } from "../config/gateway-settings.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { AuditRecord } from "../gateway/operation/audit.ts";
 import { ANYBODY, type Principal } from "../server/core/principal.ts";

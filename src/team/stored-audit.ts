@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { AuditSettings } from "../config/audit-setting.ts";
+import type { AuditSettings } from "../config/gateway-settings.ts";
 import { messageOf } from "../errors/nexus-error.ts";
 import type { AuditBacklog, AuditContent, AuditRecord, AuditTrail } from "../gateway/operation/audit.ts";
 import type { AuditEntry } from "../store/audit/audit-chain.ts";

@@ -1,54 +1,25 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { NexusError, type ErrorSource } from "../errors/nexus-error.ts";
+import type { Given, Infer } from "../format/form.ts";
+import { pathText, problemSentence } from "../format/problem.ts";
+import { readValue } from "../format/read-form.ts";
 import { isRecord } from "../json/is-record.ts";
 import type { PublicOnly } from "../net/public-only.ts";
 import type { Root } from "../protocol/mcp.ts";
 import { parseDuration } from "../text/duration.ts";
-import { maskWords } from "../text/mask-secrets.ts";
-import { splitCommandLine } from "../text/shell-words.ts";
-import { readOAuth, type EntryOAuth, type WrittenOAuth } from "./entry-oauth.ts";
+import { SERVER_ENTRY, type OAuthMembers } from "./entry-form.ts";
+
+type Written = Given<Infer<typeof SERVER_ENTRY>>;
 
 /** One server as users write it: the same object in a configuration file, the library and the gateway. */
-export interface ServerEntry {
-  id?: string | undefined;
-  name?: string | undefined;
-  command?: string | readonly string[] | undefined;
-  args?: readonly string[] | undefined;
-  cwd?: string | undefined;
-  workdir?: string | undefined;
-  env?: Readonly<Record<string, string>> | undefined;
-  env_passthrough?: readonly string[] | undefined;
-  url?: string | URL | undefined;
-  headers?: Readonly<Record<string, string>> | undefined;
-  /** With `url`: how to obtain a token; false: never. Default: as the server asks for it. */
-  oauth?: WrittenOAuth | undefined;
-  /** A tool file; the server runs in this process. */
-  api?: string | undefined;
-  /**
-   * With `api`: an address on this machine instead of the real service; "fake" starts a fake that is generated from
-   * the file.
-   */
-  upstream?: string | undefined;
-  /** With `api`: values of the settings that its tool file declares. */
-  settings?: Readonly<Record<string, string>> | undefined;
-  /** Normally inferred; "sse" is the HTTP transport of 2024-11-05, to which "http" falls back automatically. */
-  type?: "stdio" | "http" | "sse" | undefined;
-  transport?: "stdio" | "http" | "sse" | undefined;
-  /** Timeout of a call: "30s" or milliseconds. */
-  timeout?: string | number | undefined;
-  connection_timeout?: string | number | undefined;
-  /** With `url`: repetitions of a request that failed and may be repeated; default: 2. */
-  http_max_retries?: number | undefined;
-  /** With `url`: the pause before the first repetition, "250ms" or milliseconds; it doubles each time. Default: 250 ms. */
-  http_retry_backoff?: string | number | undefined;
-  /** Roots of the server: paths or `file:` URIs. */
-  roots?: readonly (string | Root)[] | undefined;
-  /** With `url` or `api`: PEM files of additional trusted certificate authorities. */
-  ca?: string | readonly string[] | undefined;
-  /** With `url` or `api`: refuses internal addresses: loopback, private networks, cloud metadata; `allow` lists exceptions. */
-  public_only?: PublicOnly | undefined;
-}
+export type ServerEntry = Omit<Written, "url"> & {
+  readonly url?: string | URL | undefined;
+  /** The same as `cwd`. */
+  readonly workdir?: string | undefined;
+  /** The same as `type`. */
+  readonly transport?: Written["type"];
+};
 
 /** A checked entry with unified spellings. */
 export interface ResolvedEntry {
@@ -76,6 +47,15 @@ export interface StdioReach {
   cwd: string | undefined;
   env: Record<string, string>;
   passthrough: readonly string[];
+}
+
+/** The `oauth` key as users write it, in the library. */
+export type WrittenOAuth = NonNullable<Written["oauth"]>;
+
+/** The `oauth` key of an entry, checked and with unified spellings. Files are not read yet. */
+export interface EntryOAuth extends Omit<OAuthMembers, "enabled" | "scopes" | "callbackPort"> {
+  scopes?: readonly string[];
+  callbackPort?: number;
 }
 
 export interface HttpReach {
@@ -109,7 +89,28 @@ export type Locate = (path: readonly string[]) => ErrorSource | undefined;
 
 /** Checks an entry and unifies its spellings; for an invalid one, throws the problem, its place and how to fix it. */
 export function resolveEntry(entry: ServerEntry, locate?: Locate): ResolvedEntry {
-  return new EntryReader(entry, locate).resolve();
+  const given = asObject(entry);
+  const { value, problems } = readValue(SERVER_ENTRY, given, { nullIsAbsent: true });
+  const id = idOf(given);
+  const refuse: Refuse = (problem, hint, path) => entryError(id, { problem, hint, source: path && locate?.(path) });
+  const [wrong] = problems;
+  if (wrong) throw refuse(problemSentence(pathText(wrong.path), wrong.message), wrong.hint, wrong.path.map(String));
+  return {
+    id,
+    reach: reachOf(value, given, refuse),
+    timeoutMs: parseDuration(value.timeout),
+    connectTimeoutMs: parseDuration(value.connection_timeout),
+    maxRetries: value.http_max_retries,
+    retryBackoffMs: parseDuration(value.http_retry_backoff),
+    roots: value.roots?.map(toRoot),
+    ...networkOf(value),
+  };
+}
+
+/** The keys of an entry whose value cannot be read. */
+export function findWrongMembers(entry: Readonly<Record<string, unknown>>): string[] {
+  const { problems } = readValue(SERVER_ENTRY, entry, { nullIsAbsent: true });
+  return problems.flatMap(({ path: [key] }) => (key === undefined ? [] : [String(key)]));
 }
 
 const ONE_OF_BOTH = `Use one of: { "command": "node", "args": ["server.js"] } or { "url": "https://example.com/mcp" } or { "api": "shop.nexus.yaml" }.`;
@@ -118,233 +119,92 @@ const ONE_OF_BOTH = `Use one of: { "command": "node", "args": ["server.js"] } or
 const TYPES = { command: ["stdio"], url: ["http", "sse"], api: [] } as const;
 export const WAYS = ["command", "url", "api"] as const;
 
-/** The keys whose value is a list of texts, with a valid value. */
-const EXAMPLES = {
-  command: ["node", "server.js"],
-  args: ["--port", "8080"],
-  env_passthrough: ["HTTPS_PROXY"],
-  ca: ["company-root.pem"],
-} as const;
+type Value = Infer<typeof SERVER_ENTRY>;
+type Refuse = (problem: string, hint?: string, path?: readonly string[]) => NexusError;
 
-/** Of these, the keys whose value may also be one text. */
-const ALSO_TEXT = new Set(["command", "ca"]);
+/** Entries come from files and from JavaScript, so they may be anything. */
+function asObject(entry: unknown): Readonly<Record<string, unknown>> {
+  if (!isRecord(entry)) throw entryError("server", { problem: "is not an object", hint: ONE_OF_BOTH });
+  return entry["url"] instanceof URL ? { ...entry, url: entry["url"].href } : entry;
+}
 
-/** The keys whose value is an object of texts, with a valid value. The values of these are often secrets, so they are not repeated. */
-const EXAMPLE_RECORDS = {
-  env: `"env": { "LOG_LEVEL": "debug" }`,
-  headers: `"headers": { "X-Api-Version": "2" }`,
-  settings: `"settings": { "version": "2" }`,
-} as const;
+function idOf({ id, name }: Readonly<Record<string, unknown>>): string {
+  const named = [id, name].find((each) => typeof each === "string");
+  return typeof named === "string" ? named : "server";
+}
 
-/** The keys of an entry whose value should be a list of texts and is something else. */
-export function findWrongLists(entry: Readonly<Record<string, unknown>>): string[] {
-  return Object.keys(EXAMPLES).filter((key) => {
-    const value = entry[key] ?? [];
-    return !isTextList(value) && !(typeof value === "string" && ALSO_TEXT.has(key));
+function reachOf(value: Value, given: Readonly<Record<string, unknown>>, refuse: Refuse): ResolvedEntry["reach"] {
+  const ways = WAYS.filter((way) => value[way] !== undefined);
+  const [way] = ways;
+  if (way === undefined) throw refuse(`has neither "command" nor "url"`, ONE_OF_BOTH);
+  if (ways.length > 1) throw refuse(`has both "${ways[0]}" and "${ways[1]}"`, ONE_OF_BOTH);
+  const { type } = value;
+  if (type !== undefined && !(TYPES[way] as readonly string[]).includes(type)) {
+    const key = given["type"] === undefined ? "transport" : "type";
+    const hint = `Remove "type": Nexus infers it from "${way}".`;
+    throw refuse(`has a "${way}" and the type ${JSON.stringify(type)}`, hint, [key]);
+  }
+  if (way === "api") {
+    const { api = "", upstream, settings } = value;
+    return { kind: "api", file: api, upstream, ...(settings && { settings }) };
+  }
+  return way === "command" ? stdioOf(value, refuse) : httpOf(value, type === "sse" ? "sse" : "http");
+}
+
+function stdioOf({ command: written, args = [], ...value }: Value, refuse: Refuse): StdioReach {
+  const [command, ...more] = [written ?? []].flat();
+  if (command === undefined || command.trim() === "") throw refuse(`has an empty "command"`, undefined, ["command"]);
+  const { cwd, env = {}, env_passthrough: passthrough = [] } = value;
+  return { kind: "stdio", command, args: [...more, ...args], cwd, env, passthrough };
+}
+
+function httpOf({ url = "", headers = {}, oauth: written }: Value, kind: "http" | "sse"): HttpReach {
+  const oauth = toOAuth(written);
+  return { kind, url, headers, ...(oauth !== undefined && { oauth }) };
+}
+
+/** Reads the `oauth` key alone. False: no authorization. Undefined: nothing is written. */
+export function readOAuth(oauth: unknown, refuse: (problem: string) => NexusError): EntryOAuth | false | undefined {
+  const { value, problems } = readValue(SERVER_ENTRY, { oauth }, { nullIsAbsent: true });
+  const [wrong] = problems;
+  if (wrong) throw refuse(problemSentence(pathText(wrong.path), wrong.message));
+  return toOAuth(value.oauth);
+}
+
+function toOAuth(written: boolean | OAuthMembers | undefined): EntryOAuth | false | undefined {
+  if (written === undefined || typeof written === "boolean") return written === true ? {} : written;
+  const { enabled, scopes, callbackPort, ...rest } = written;
+  if (enabled === false) return false;
+  return {
+    ...rest,
+    ...(scopes !== undefined && { scopes: [scopes].flat().flatMap((scope) => scope.split(/\s+/).filter(Boolean)) }),
+    ...(callbackPort !== undefined && { callbackPort: Number(callbackPort) }),
+  };
+}
+
+/** Absent where the entry has no rules of its own. */
+function networkOf({ ca = [], public_only: publicOnly }: Value): Pick<ResolvedEntry, "network"> {
+  const caFiles = [ca].flat();
+  if (caFiles.length === 0 && publicOnly === undefined) return {};
+  return { network: { ...(caFiles.length > 0 && { caFiles }), ...(publicOnly !== undefined && { publicOnly }) } };
+}
+
+function toRoot(root: string | Root): Root {
+  if (typeof root !== "string") return root;
+  return { uri: root.startsWith("file:") ? root : pathToFileURL(resolve(root)).href };
+}
+
+/** Without a source, the whole entry is invalid. */
+function entryError(
+  id: string,
+  { problem, hint, source }: { problem: string; hint: string | undefined; source?: ErrorSource | undefined },
+): NexusError {
+  const message = `Server "${id}": ${/^(is|has) /.test(problem) ? `the entry ${problem}` : problem}`;
+  return new NexusError("CONFIG_INVALID", message, {
+    phase: "config",
+    server: id,
+    source,
+    hint,
+    mayHaveReached: false,
   });
-}
-
-/** Entries come from files and from JavaScript, so everything is checked. */
-class EntryReader {
-  readonly #entry: Record<string, unknown>;
-  readonly #id: string;
-  readonly #locate: Locate | undefined;
-
-  constructor(entry: unknown, locate: Locate | undefined) {
-    this.#id = "server";
-    this.#locate = locate;
-    if (!isRecord(entry)) throw this.#invalid("is not an object", ONE_OF_BOTH);
-    // Null, which some files use for "nothing", counts as absent.
-    this.#entry = Object.fromEntries(
-      Object.entries(entry).filter(([, value]) => value !== null && value !== undefined),
-    );
-    this.#id = this.#text("id") ?? this.#text("name") ?? "server";
-  }
-
-  resolve(): ResolvedEntry {
-    const retries = this.#entry["http_max_retries"];
-    if (retries !== undefined && !(Number.isInteger(retries) && Number(retries) >= 0)) {
-      const isQuoted = typeof retries === "string" && /^\d+$/.test(retries);
-      const hint = isQuoted
-        ? `Write it without quotes: "http_max_retries": ${retries}.`
-        : `Write "http_max_retries": 2, or 0 for no retries.`;
-      throw this.#invalid(`"http_max_retries" is not a whole number`, hint, ["http_max_retries"]);
-    }
-    return {
-      id: this.#id,
-      reach: this.#reach(),
-      timeoutMs: this.#duration("timeout"),
-      connectTimeoutMs: this.#duration("connection_timeout"),
-      maxRetries: retries as number | undefined,
-      retryBackoffMs: this.#duration("http_retry_backoff"),
-      roots: this.#roots(),
-      ...this.#network(),
-    };
-  }
-
-  #reach(): StdioReach | HttpReach | ApiReach {
-    const ways = WAYS.filter((way) => this.#entry[way] !== undefined);
-    const [way] = ways;
-    if (way === undefined) throw this.#invalid(`has neither "command" nor "url"`, ONE_OF_BOTH);
-    if (ways.length > 1) throw this.#invalid(`has both "${ways[0]}" and "${ways[1]}"`, ONE_OF_BOTH);
-    const type = this.#entry["type"] ?? this.#entry["transport"];
-    if (type !== undefined && !(TYPES[way] as readonly unknown[]).includes(type)) {
-      throw this.#invalid(
-        `has a "${way}" and the type ${JSON.stringify(type)}`,
-        `Remove "type": Nexus infers it from "${way}".`,
-        [this.#entry["type"] === undefined ? "transport" : "type"],
-      );
-    }
-    if (way === "api") {
-      const settings = this.#entry["settings"] === undefined ? {} : { settings: this.#textRecord("settings") };
-      return { kind: "api", file: this.#text("api") ?? "", upstream: this.#text("upstream"), ...settings };
-    }
-    return way === "command" ? this.#stdio() : this.#http(type === "sse" ? "sse" : "http");
-  }
-
-  #stdio(): StdioReach {
-    const words = this.#commandWords();
-    const [command, ...args] = [...words, ...this.#texts("args")];
-    if (command === undefined || command.trim() === "")
-      throw this.#invalid(`has an empty "command"`, undefined, ["command"]);
-    const cwd = this.#text("cwd") ?? this.#text("workdir");
-    return {
-      kind: "stdio",
-      command,
-      args,
-      cwd,
-      env: this.#textRecord("env"),
-      passthrough: this.#texts("env_passthrough"),
-    };
-  }
-
-  #commandWords(): readonly string[] {
-    const { command } = this.#entry;
-    if (typeof command === "string") return [command];
-    if (Array.isArray(command)) return this.#texts("command");
-    const problem = `"command" is ${kindOf(command)}, not the name of a program`;
-    throw this.#invalid(problem, `Write the program in quotes: "command": "node".`, ["command"]);
-  }
-
-  #http(kind: "http" | "sse"): HttpReach {
-    const { url } = this.#entry;
-    const text = url instanceof URL ? url.href : this.#text("url");
-    const oauth = readOAuth(this.#entry["oauth"], (problem, hint, path) => {
-      return this.#invalid(problem, hint, ["oauth", ...path]);
-    });
-    return { kind, url: text ?? "", headers: this.#textRecord("headers"), ...(oauth !== undefined && { oauth }) };
-  }
-
-  /** Absent where the entry has no rules of its own. */
-  #network(): Pick<ResolvedEntry, "network"> {
-    const caFiles = typeof this.#entry["ca"] === "string" ? [this.#entry["ca"]] : this.#texts("ca");
-    const publicOnly = this.#publicOnly();
-    if (caFiles.length === 0 && publicOnly === undefined) return {};
-    return { network: { ...(caFiles.length > 0 && { caFiles }), ...(publicOnly !== undefined && { publicOnly }) } };
-  }
-
-  #publicOnly(): PublicOnly | undefined {
-    const value = this.#entry["public_only"];
-    if (value === undefined || isPublicOnly(value)) return value;
-    const hint = `Write "public_only": true, or { "allow": ["10.0.0.5"] }.`;
-    throw this.#invalid(`"public_only" is not true, false or an object with "allow"`, hint, ["public_only"]);
-  }
-
-  #text(key: string): string | undefined {
-    const value = this.#entry[key];
-    if (value === undefined || typeof value === "string") return value;
-    const hint = typeof value === "object" ? "Write one text in quotes, without brackets." : "Put it in quotes.";
-    throw this.#invalid(`"${key}" is ${kindOf(value)}, not text`, hint, [key]);
-  }
-
-  #texts(key: keyof typeof EXAMPLES): readonly string[] {
-    const value = this.#entry[key] ?? [];
-    if (isTextList(value)) return value;
-    const list = `"${key}": ${JSON.stringify(maskWords(asTextList(value) ?? EXAMPLES[key]))}`.replaceAll('","', '", "');
-    if (Array.isArray(value)) {
-      throw this.#invalid(`"${key}" has an item that is not text`, `Put every item in quotes: ${list}.`, [key]);
-    }
-    throw this.#invalid(`"${key}" is ${kindOf(value)}, not a list`, `Write it as a list: ${list}.`, [key]);
-  }
-
-  #textRecord(key: keyof typeof EXAMPLE_RECORDS): Record<string, string> {
-    const value = this.#entry[key] ?? {};
-    // Headers and Map are objects without members; naming Headers would load all of fetch.
-    if (!isRecord(value) || Symbol.iterator in value) {
-      throw this.#invalid(`"${key}" is not a plain object`, `Write it as an object: ${EXAMPLE_RECORDS[key]}.`, [key]);
-    }
-    for (const [name, text] of Object.entries(value)) {
-      if (typeof text === "string") continue;
-      const hint =
-        typeof text === "object" ? `Write a text in quotes, or remove "${name}".` : "Put its value in quotes.";
-      throw this.#invalid(`"${key}.${name}" is ${kindOf(text)}, not text`, hint, [key, name]);
-    }
-    return value as Record<string, string>;
-  }
-
-  #duration(key: string): number | undefined {
-    const value = this.#entry[key];
-    if (value === undefined) return undefined;
-    const duration = parseDuration(value);
-    if (duration !== undefined) return duration;
-    throw this.#invalid(`"${key}" is not a duration`, `Use "30s", "2m" or a number of milliseconds.`, [key]);
-  }
-
-  #roots(): Root[] | undefined {
-    const value = this.#entry["roots"];
-    if (value === undefined) return undefined;
-    if (!Array.isArray(value))
-      throw this.#invalid(`"roots" is ${kindOf(value)}, not a list`, `Write it as a list: ${rootsText(value)}.`, [
-        "roots",
-      ]);
-    return value.map((root: unknown) => {
-      if (typeof root === "string") return { uri: root.startsWith("file:") ? root : pathToFileURL(resolve(root)).href };
-      if (isRecord(root) && typeof root["uri"] === "string") return root as Root;
-      throw this.#invalid(
-        `"roots" has an item that is neither a path nor an object with a "uri"`,
-        `Write paths: ${rootsText()}.`,
-        ["roots"],
-      );
-    });
-  }
-
-  /** `path` leads to the invalid part; without it, the whole entry is invalid. */
-  #invalid(problem: string, hint?: string, path?: readonly string[]): NexusError {
-    const message = `Server "${this.#id}": ${problem.startsWith('"') ? problem : `the entry ${problem}`}`;
-    return new NexusError("CONFIG_INVALID", message, {
-      phase: "config",
-      server: this.#id,
-      source: path && this.#locate?.(path),
-      hint,
-      mayHaveReached: false,
-    });
-  }
-}
-
-/** Whether it is a rule about internal addresses. */
-export function isPublicOnly(value: unknown): value is PublicOnly {
-  if (typeof value === "boolean") return true;
-  const allow = isRecord(value) ? value["allow"] : undefined;
-  return Array.isArray(allow) && allow.every((host) => typeof host === "string");
-}
-
-function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
-}
-
-/** The list that a wrong value was probably meant to be: of a command line, its words. */
-function asTextList(value: unknown): string[] | undefined {
-  if (typeof value === "string") return splitCommandLine(value);
-  const items: unknown[] = Array.isArray(value) ? value : [value];
-  return items.every((item) => typeof item !== "object") ? items.map(String) : undefined;
-}
-
-function rootsText(root?: unknown): string {
-  return `"roots": [${JSON.stringify(typeof root === "string" ? root : ".")}]`;
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { Agent } from "../../src/agent/loop/agent.ts";
 import type { TurnEvent } from "../../src/agent/loop/turn-event.ts";
-import { PROVIDER_TYPES, type ProviderType } from "../../src/agent/model/provider-endpoint.ts";
+import { PROVIDER_TYPES, type ProviderType } from "../../src/config/models-setting.ts";
 import type { ToolConsent } from "../../src/agent/consent/tool-consent.ts";
 import { ScriptedServer } from "../../src/testing/index.ts";
 import { openWorld, type AgentWorld } from "../fixtures/agent/agent-world.ts";

@@ -131,8 +131,8 @@ describe("nexus audit", () => {
   });
 
   test.each([
-    [{ onFailure: "shut" }, '"gateway.audit.onFailure" is not one of open, closed'],
-    [{ arguments: "some" }, '"gateway.audit.arguments" is not one of none, hashed, redacted, full'],
+    [{ onFailure: "shut" }, '"gateway.audit.onFailure" must be open or closed, not "shut"'],
+    [{ arguments: "some" }, '"gateway.audit.arguments" must be none, hashed, redacted or full, not "some"'],
     [{ retention: "long" }, '"gateway.audit.retention" is not a duration'],
     [{ onfailure: "open" }, 'Did you mean "onFailure"?'],
   ])("serve refuses the audit settings %j with exit code 3", async (audit, message) => {

@@ -380,7 +380,7 @@ describe("servers and explain", () => {
     await other.configure({ own: { command: process.execPath, args: [script], agents: ["chat"] } });
     expect(await other.run(["mcp", "tools", "own"])).toMatchObject({ code: 0, stdout: expect.stringContaining("a") });
     await other.configure({ own: { command: process.execPath, agents: "chat" } });
-    expect((await other.run(["mcp", "tools", "own"])).stderr).toContain(`"agents" is not a list of names`);
+    expect((await other.run(["mcp", "tools", "own"])).stderr).toContain(`"agents" must be a list, not text`);
   });
 });
 

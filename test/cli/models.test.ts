@@ -183,11 +183,11 @@ describe("nexus models", () => {
     for (const [content, said] of [
       [{ models: { defualt: "a:b" } }, `Did you mean "default"?`],
       [local({ baseURL: "http://127.0.0.1:1" }), `Did you mean "baseUrl"?`],
-      [local({ type: "ollama" }), `"openai-compatible"`],
+      [local({ type: "ollama" }), "openai-compatible"],
       [local({ baseUrl: "127.0.0.1:11434" }), "is not an http or https address"],
-      [local({ headers: { a: 1 } }), "is not an object of texts"],
+      [local({ headers: { a: 1 } }), "must be text, not a number"],
       [local({ prices: { x: { input: "1", output: 2 } } }), "US dollars"],
-      [local({ models: "x" }), "is not a list of names"],
+      [local({ models: "x" }), "must be a list, not text"],
       [local({}, { default: "fake-large" }), "provider:model"],
       [{ models: { providers: { local: { type: "openai-compatible" } }, default: "local:x" } }, `no "baseUrl"`],
       [

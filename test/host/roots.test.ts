@@ -116,6 +116,6 @@ describe("R8: a server that is shared with some agents", () => {
     await host.ready();
     expect(host.find("own")?.definition).toMatchObject({ agents: [] });
     expect(host.find("own")?.state).toMatchObject({ kind: "failed" });
-    expect(host.find("own")?.definition.problem?.message).toContain(`"agents" is not a list of names`);
+    expect(host.find("own")?.definition.problem?.message).toContain(`"agents" must be a list, not text`);
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULT_TENANT } from "../../src/auth/server-instance.ts";
-import { DEFAULT_AUDIT } from "../../src/config/audit-setting.ts";
+import { DEFAULT_AUDIT } from "../../src/config/gateway-settings.ts";
 import { Gateway } from "../../src/gateway/index.ts";
 import { Host } from "../../src/index.ts";
 import { Operations } from "../../src/rest/operations.ts";

@@ -7,7 +7,8 @@ import { VariableFiller } from "../../config/read/variables.ts";
 import { NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
-import { normalBaseUrl, PROVIDER_TYPES, type ProviderEndpoint, type ProviderType } from "./provider-endpoint.ts";
+import { normalBaseUrl, type ProviderEndpoint } from "./provider-endpoint.ts";
+import { PROVIDER_TYPES, type ProviderType } from "../../config/models-setting.ts";
 
 /** A provider that can be used, and where it comes from. */
 export interface KnownProvider {

@@ -1,7 +1,8 @@
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { ProviderFetch } from "./provider-fetch.ts";
-import type { ProviderEndpoint, ProviderType } from "./provider-endpoint.ts";
+import type { ProviderEndpoint } from "./provider-endpoint.ts";
+import type { ProviderType } from "../../config/models-setting.ts";
 
 /** The package that speaks each protocol. They are optional: only programs that use models need them. */
 const PACKAGES: Readonly<Record<ProviderType, string>> = {

@@ -1,6 +1,6 @@
 import { sizeText } from "../../text/byte-size.ts";
 import type { MediaPart, TextPart } from "./model-message.ts";
-import type { ProviderType } from "./provider-endpoint.ts";
+import type { ProviderType } from "../../config/models-setting.ts";
 
 /** Images that all providers take. */
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);

@@ -19,7 +19,7 @@ import {
 } from "./configured-provider.ts";
 import { listProviderModels } from "./list-models.ts";
 import type { ModelProvider } from "./model-provider.ts";
-import { PROVIDER_TYPES, type ProviderType } from "./provider-endpoint.ts";
+import { PROVIDER_TYPES, type ProviderType } from "../../config/models-setting.ts";
 import { SdkModel } from "./sdk-model.ts";
 
 export interface ModelCatalogOptions {
@@ -50,7 +50,7 @@ export class ModelCatalog implements AsyncDisposable {
   #network: Promise<Network> | undefined;
 
   static async load(options: ModelCatalogOptions): Promise<ModelCatalog> {
-    return new ModelCatalog(options, await loadModelsSetting(contextOf(options), options.config, PROVIDER_TYPES));
+    return new ModelCatalog(options, await loadModelsSetting(contextOf(options), options.config));
   }
 
   private constructor(options: ModelCatalogOptions, setting: ModelsSetting) {

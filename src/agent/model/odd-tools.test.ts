@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openFakeModel } from "../../../test/fixtures/providers/fake-model.ts";
 import type { FakeAnswer, ProviderRequestBody } from "../../../test/fixtures/providers/provider-fake.ts";
 import type { ModelEvent, ModelProvider, ModelTool } from "./model-provider.ts";
-import { PROVIDER_TYPES, type ProviderType } from "./provider-endpoint.ts";
+import { PROVIDER_TYPES, type ProviderType } from "../../config/models-setting.ts";
 
 const HELLO = [{ role: "user" as const, content: [{ type: "text" as const, text: "Hello" }] }];
 

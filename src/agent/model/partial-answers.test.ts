@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { all, failureOf, HELLO, openFakeModel } from "../../../test/fixtures/providers/fake-model.ts";
-import { PROVIDER_TYPES } from "./provider-endpoint.ts";
+import { PROVIDER_TYPES } from "../../config/models-setting.ts";
 
 describe.each(PROVIDER_TYPES)("%s: answers that are not complete", (type) => {
   test(`${type}: arguments that are not JSON stay a string, unless the answer was cut off in them`, async () => {

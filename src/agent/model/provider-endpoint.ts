@@ -1,10 +1,7 @@
+import type { ProviderType } from "../../config/models-setting.ts";
 import { HiddenValues } from "../../errors/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { maskUrl } from "../../text/mask-secrets.ts";
-
-/** The protocols that are spoken. */
-export const PROVIDER_TYPES = ["anthropic", "openai", "openai-compatible"] as const;
-export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
 /** Where the models of a provider are reached. */
 export interface ProviderEndpoint {

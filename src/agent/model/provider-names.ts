@@ -1,6 +1,6 @@
 import { isRecord } from "../../json/is-record.ts";
 import { shortName } from "../../text/digest.ts";
-import type { ProviderType } from "./provider-endpoint.ts";
+import type { ProviderType } from "../../config/models-setting.ts";
 
 const TOOL = /^[A-Za-z0-9_-]{1,64}$/;
 const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;

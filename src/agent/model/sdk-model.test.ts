@@ -3,7 +3,7 @@ import { ANTHROPIC_FAILURES } from "../../../test/fixtures/providers/anthropic-f
 import { OPENAI_FAILURES } from "../../../test/fixtures/providers/openai-fake.ts";
 import { all, failureOf, HELLO, openFakeModel } from "../../../test/fixtures/providers/fake-model.ts";
 import type { ModelRequest } from "./model-provider.ts";
-import type { ProviderType } from "./provider-endpoint.ts";
+import type { ProviderType } from "../../config/models-setting.ts";
 
 const TYPES: ProviderType[] = ["anthropic", "openai", "openai-compatible"];
 

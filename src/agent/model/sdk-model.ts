@@ -14,7 +14,8 @@ import type {
   ModelRequest,
   ModelTool,
 } from "./model-provider.ts";
-import { hiddenValuesOf, type ProviderEndpoint, type ProviderType } from "./provider-endpoint.ts";
+import { hiddenValuesOf, type ProviderEndpoint } from "./provider-endpoint.ts";
+import type { ProviderType } from "../../config/models-setting.ts";
 import { brokenStream, pauseAfter, providerFailure } from "./provider-failure.ts";
 import { providerFetch } from "./provider-fetch.ts";
 import { providerCall } from "./provider-prompt.ts";

@@ -1,7 +1,7 @@
 import { Turns } from "../../async/turns.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { InputContext } from "../../client/conversation/input.ts";
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { CreateMessageRequest, CreateMessageResult } from "../../protocol/mcp.ts";

@@ -7,7 +7,7 @@ import {
 } from "oauth4webapi";
 import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { needsPerson, type OAuthGrant } from "../../transport/entry-oauth.ts";
+import { needsPerson, type OAuthGrant } from "../../transport/entry-form.ts";
 import { authorizationCode } from "../grants/authorization-code.ts";
 import { clientAuthentication, oauthClient } from "../grants/client-authentication.ts";
 import { clientCredentials } from "../grants/client-credentials.ts";

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
-import type { EntryIdentityProvider, EntryOAuth } from "../../transport/entry-oauth.ts";
+import type { EntryIdentityProvider } from "../../transport/entry-form.ts";
+import type { EntryOAuth } from "../../transport/server-entry.ts";
 import type { IdentityProvider, OAuthSettings } from "./oauth-settings.ts";
 
 /** The settings of an entry's `oauth` key. Tokens in files are read at each use, because they are replaced from outside. */

@@ -1,4 +1,4 @@
-import type { OAuthGrant } from "../../transport/entry-oauth.ts";
+import type { OAuthGrant } from "../../transport/entry-form.ts";
 
 /** What is configured about the authorization to a server: the entry's `oauth` key, or options of a program. */
 export interface OAuthSettings {

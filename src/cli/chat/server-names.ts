@@ -1,4 +1,4 @@
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";

@@ -25,7 +25,9 @@ export function tellImport(
       out.note(`${id}: Nexus asks for \${input:…} at every start; use \${secret:…} to store a value`);
     }
     for (const { what, hint } of misplacedIn(nodeOf(entry), [], { inputs })) {
-      out.note(`${out.onStderr("yellow", "warning:")} ${id} cannot start yet: ${visible(what)}. ${visible(hint)}`);
+      out.note(
+        `${out.onStderr("yellow", "warning:")} ${id} cannot start yet: ${visible(what)}.${hint === undefined ? "" : ` ${visible(hint)}`}`,
+      );
     }
   }
   for (const { server, reason } of skip) out.note(`Skipped ${server.id} from ${server.client}: ${visible(reason)}`);

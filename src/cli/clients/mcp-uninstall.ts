@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { clientFiles, findClientEntry, withClientEntries, type PresentEntry } from "../../config/import/client-file.ts";
 import { CLIENTS, INSTALL_CLIENTS, type ClientId } from "../../config/import/clients.ts";
 import { isNexusEntry, NEXUS } from "../../config/nexus-entry.ts";
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import { isRecord } from "../../json/is-record.ts";

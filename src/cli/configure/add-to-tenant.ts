@@ -1,4 +1,4 @@
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { visible } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { CommandContext } from "../command/command.ts";

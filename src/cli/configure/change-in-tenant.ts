@@ -1,4 +1,4 @@
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { TenantServers } from "../../store/keep/tenant-servers.ts";

@@ -1,6 +1,6 @@
 import type { Candidate } from "../../config/read/places.ts";
 import { looksRelative } from "../../config/import/relative-words.ts";
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { visible } from "../../text/visible.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { defineCommand, SERVED, type CommandContext } from "../command/command.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathInside } from "../../files/paths.ts";
 import { looksRelative } from "../../config/import/relative-words.ts";
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import type { Candidate } from "../../config/read/places.ts";
 import { misplacedIn } from "../../config/read/variables.ts";
 import { NexusError } from "../../errors/nexus-error.ts";

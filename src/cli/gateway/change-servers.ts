@@ -1,4 +1,4 @@
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
 import type { ServerView } from "../../team/operate/server-view.ts";
 import { visible } from "../../text/visible.ts";

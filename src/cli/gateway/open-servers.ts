@@ -1,4 +1,4 @@
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
 import { RemoteServers } from "../../rest/remote/remote-servers.ts";
 import type { ServerView } from "../../team/operate/server-view.ts";

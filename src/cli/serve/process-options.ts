@@ -1,4 +1,4 @@
-import { gatewayLimits, readBytes, readCount } from "../../config/gateway-limits.ts";
+import { gatewayLimits, readBytes, readCount } from "../../config/gateway-settings.ts";
 import { DEFAULT_LIMITS } from "../../gateway/index.ts";
 import type { HostOptions } from "../../host/host-options.ts";
 import { ProcessBudget, type ProcessBudgetOptions } from "../../process/process-budget.ts";

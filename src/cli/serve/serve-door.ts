@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_AUDIT, loadAuditSettings, type AuditSettings } from "../../config/audit-setting.ts";
+import { DEFAULT_AUDIT, loadAuditSettings, type AuditSettings } from "../../config/gateway-settings.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { MasterKeyPlace } from "../../store/master-key.ts";
 import { sqliteAddress } from "../../store/engine/database-address.ts";

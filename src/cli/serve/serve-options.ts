@@ -1,5 +1,5 @@
-import { readWait } from "../../config/gateway-limits.ts";
-import { serverId } from "../../config/read/server-id.ts";
+import { readWait } from "../../config/gateway-settings.ts";
+import { serverId } from "../../text/server-id.ts";
 import { DEFAULT_PORT } from "../../gateway/index.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 import { parseDuration } from "../../text/duration.ts";

@@ -6,7 +6,7 @@ import type { SecretStore } from "../../auth/secrets.ts";
 import { removeTenantFolder } from "../../auth/tenant-folder.ts";
 import { loadWorkshop, openApi } from "../../compose/open-api.ts";
 import { openPublished, storedState } from "../../compose/stored-state.ts";
-import { gatewayLimits } from "../../config/gateway-limits.ts";
+import { gatewayLimits } from "../../config/gateway-settings.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { serve as serveHttp, serveStdio } from "../../gateway/index.ts";
 import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";

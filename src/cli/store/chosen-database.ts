@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { findDatabaseSetting } from "../../config/database-setting.ts";
+import { findDatabaseSetting } from "../../config/gateway-settings.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { MasterKeyPlace } from "../../store/master-key.ts";
 import {

@@ -190,7 +190,7 @@ export class TenantState implements ServerSource {
 
   async #load(load: Parameters<NonNullable<ServerSource["load"]>>[0]): ReturnType<NonNullable<ServerSource["load"]>> {
     const { defineTenantServers } = await import("../../team/tenant-definitions.ts");
-    const { serverId } = await import("../../config/read/server-id.ts");
+    const { serverId } = await import("../../text/server-id.ts");
     const kept = await (await this.getStore()).servers(this.tenant).list();
     const { home, platform, variables, askInput, explicit: config } = load;
     const own = { secrets: this.secrets, secretOptions: this.optionsAgain };

@@ -7,7 +7,7 @@ import { besideKnownInputs } from "./edit-inputs.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "../read/find-servers.ts";
 import { inOpencodeWords } from "./edit-opencode.ts";
 import type { Format } from "../read/read-source.ts";
-import { serverId } from "../read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { findMember, type Place, type SourceNode } from "../../source/source-node.ts";
 
 /** A change to a server of a file. */

@@ -1,7 +1,7 @@
 import { asText } from "../../text/as-text.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { readOAuth } from "../../transport/entry-oauth.ts";
-import type { ServerEntry } from "../../transport/server-entry.ts";
+import { HOST_ENTRY, memberKeys } from "../../transport/entry-form.ts";
+import { readOAuth, type ServerEntry } from "../../transport/server-entry.ts";
 import { CLIENTS, type ClientFacts, type ClientId, type EntryShape } from "./clients.ts";
 import { ClientVariables, obstacle } from "./client-variables.ts";
 
@@ -12,19 +12,8 @@ export interface ClientEntry {
   leftOut: readonly string[];
 }
 
-/** Keys that only Nexus uses, or that only set timeouts. */
-const SETTINGS = [
-  "timeout",
-  "connection_timeout",
-  "http_max_retries",
-  "http_retry_backoff",
-  "roots",
-  "agents",
-  "isolation",
-  "prefix",
-  "auto_start",
-  "fail_if_no_tools",
-];
+/** Keys that only Nexus uses. */
+const SETTINGS = memberKeys(HOST_ENTRY, "own");
 
 /** Writes an entry for another program; throws if that program would run a different server. */
 export function entryForClient(client: ClientId, entry: ServerEntry): ClientEntry {

@@ -6,7 +6,7 @@ import type { Origin } from "./server-definition.ts";
 export interface Fault {
   place: Place;
   what: string;
-  hint: string;
+  hint: string | undefined;
   /** Default: CONFIG_INVALID. */
   code?: ErrorCode | undefined;
 }

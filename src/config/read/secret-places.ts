@@ -1,4 +1,4 @@
-import { isOAuthCredential } from "../../transport/entry-oauth.ts";
+import { hasTrait, HOST_ENTRY } from "../../transport/entry-form.ts";
 
 /**
  * Says by the keys that lead to a text whether it may have a secret. `after-host`: in an address, in its path and its
@@ -10,10 +10,9 @@ export type SecretPlaces = (path: readonly string[]) => "anywhere" | "after-host
  * The texts of an entry in which `${secret:…}` is filled: those that are sent as they are and shown to nobody. A name is
  * shown to everybody, arguments to all users of the machine, and a host to name servers and proxies.
  */
-export const inEntry: SecretPlaces = ([key = "", ...inner]) => {
-  if (key === "env" || key === "headers") return inner.length === 1 ? "anywhere" : "nowhere";
-  if (key === "url") return "after-host";
-  return key === "oauth" && isOAuthCredential(inner) ? "anywhere" : "nowhere";
+export const inEntry: SecretPlaces = (path) => {
+  if (path[0] === "url") return "after-host";
+  return hasTrait(HOST_ENTRY, path, "secret") ? "anywhere" : "nowhere";
 };
 
 /**

@@ -1,6 +1,8 @@
 import type { AuthorizationSecrets } from "../../auth/secret-guard.ts";
 import type { HiddenValues } from "../../errors/hidden-values.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
+import type { Infer } from "../../format/form.ts";
+import type { HOST_SETTINGS } from "../../transport/entry-form.ts";
 import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { Transport } from "../../transport/transport.ts";
 
@@ -18,8 +20,30 @@ export interface Origin {
 /** What of a server is used only as it was accepted: everything, or tools with these names. */
 export type Pin = true | readonly string[];
 
+type Written = Infer<typeof HOST_SETTINGS>;
+
+/** The settings of a server that do not concern how it is reached, with their defaults. */
+export interface ServerSettings {
+  /** A title for people. */
+  name?: Written["name"] | undefined;
+  /** Prefix of its tool and prompt names, instead of the id. */
+  prefix?: Written["prefix"] | undefined;
+  /** The agents that it is shared with; undefined: all of the same user. */
+  agents?: readonly string[] | undefined;
+  enabled: boolean;
+  /** Connect when the host opens, not on first use. */
+  autoStart: boolean;
+  failIfNoTools: boolean;
+  tools: { allow?: readonly string[]; deny?: readonly string[] };
+  /** Undefined: nothing is pinned. */
+  pin?: Pin | undefined;
+  isolation: NonNullable<Written["isolation"]>;
+  /** Limits of its processes, instead of those of every server. */
+  limits?: { processes?: number; memoryBytes?: number } | undefined;
+}
+
 /** A server as the host runs it: its validated entry with resolved variables. */
-export interface ServerDefinition {
+export interface ServerDefinition extends ServerSettings {
   /** 1-32 of `[a-z0-9-]`, starting with a letter. */
   id: string;
   /**
@@ -27,10 +51,6 @@ export interface ServerDefinition {
    * shown nowhere: it has an address of its own.
    */
   versionOf?: string | undefined;
-  /** Prefix of its tool and prompt names, instead of the id. */
-  prefix?: string | undefined;
-  /** A title for people. */
-  name?: string | undefined;
   /**
    * Undefined if the entry is too invalid to be resolved; then there is a problem. Without trust, its variables are not
    * resolved, and it is also undefined if it cannot be read without them.
@@ -38,18 +58,6 @@ export interface ServerDefinition {
   entry?: ResolvedEntry | undefined;
   /** A transport from the program instead of an entry: a server in the same process. */
   transport?: Transport | undefined;
-  enabled: boolean;
-  /** Connect when the host opens, not on first use. */
-  autoStart: boolean;
-  failIfNoTools: boolean;
-  tools: { allow?: readonly string[]; deny?: readonly string[] };
-  /** The agents that it is shared with; undefined: all of the same user. */
-  agents?: readonly string[] | undefined;
-  /** Undefined: nothing is pinned. */
-  pin?: Pin | undefined;
-  isolation: "owner" | "call" | "shared";
-  /** Limits of its processes, instead of those of every server. */
-  limits?: { processes?: number; memoryBytes?: number } | undefined;
   /** Undefined for servers that a program passes in. */
   origin?: Origin | undefined;
   /** Files with a server of the same id, which this one hides. */

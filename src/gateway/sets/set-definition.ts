@@ -1,4 +1,4 @@
-import { isServerId } from "../../config/read/server-id.ts";
+import { isServerId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { flag, type Form, type Given, type Infer, json, list, map, record, text } from "../../format/form.ts";
 import type { Part } from "../../format/part.ts";

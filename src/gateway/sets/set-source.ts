@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
-import { isServerId } from "../../config/read/server-id.ts";
+import { isServerId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { parseSetDefinition, type SetDefinition } from "./set-definition.ts";
 

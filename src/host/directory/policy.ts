@@ -1,5 +1,5 @@
 import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
 import { type AccessTarget, otherTarget, decidedAs, type RequestTarget, wayTarget } from "./access-target.ts";

@@ -1,5 +1,5 @@
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { serverId, withServerId } from "../../config/read/server-id.ts";
+import { serverId, withServerId } from "../../text/server-id.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
 import { serverTarget, type AccessTarget } from "./access-target.ts";

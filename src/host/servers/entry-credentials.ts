@@ -9,7 +9,7 @@ import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { CredentialSource } from "../../transport/credential-source.ts";
-import { needsPerson } from "../../transport/entry-oauth.ts";
+import { needsPerson } from "../../transport/entry-form.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as z from "zod";
 import { tenantFolder } from "../../auth/tenant-folder.ts";
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
 import { unknownNameWithAdvice } from "../../host/directory/unknown-name.ts";

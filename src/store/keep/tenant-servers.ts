@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { Seal } from "../../server/core/seal.ts";
 import { sha256 } from "../../text/digest.ts";

@@ -1,4 +1,4 @@
-import { isServerId } from "../../config/read/server-id.ts";
+import { isServerId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
 import { isLoopback } from "../../text/loopback.ts";

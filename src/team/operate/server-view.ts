@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
-import { serverId } from "../../config/read/server-id.ts";
+import { serverId } from "../../text/server-id.ts";
 import type { Host, ServerStatus } from "../../host/host.ts";
 import type { ServerState } from "../../host/servers/server-state.ts";
 import type { TenantServer } from "../../store/keep/tenant-servers.ts";

@@ -50,11 +50,11 @@ test("options of nexus serve count before the configuration", async () => {
 });
 
 test.each([
-  [{ limits: { processes: 0 } }, `"gateway.limits.processes" is not a number of processes`],
+  [{ limits: { processes: 0 } }, `"gateway.limits.processes" must be a whole number, 1 or more`],
   [{ limits: { memory: "lots" } }, `"gateway.limits.memory" is not a size`],
-  [{ limits: { process: 2 } }, `"gateway.limits.process" is unknown`],
+  [{ limits: { process: 2 } }, `gateway.limits.process: "process" is not known here`],
   [{ limits: { processWait: "soon" } }, `"gateway.limits.processWait" is not a duration`],
-  [{ limits: [] }, `"gateway.limits" is not an object`],
+  [{ limits: [] }, `"gateway.limits" must be an object, not a list`],
   ["big", `"gateway" is not an object`],
 ])("nexus serve refuses the settings %j with their place", async (gateway, message) => {
   const file = await world.write("bad.json", { servers: {}, gateway });

@@ -1,4 +1,4 @@
-import { DEFAULT_AUDIT, type AuditSettings } from "../../../src/config/audit-setting.ts";
+import { DEFAULT_AUDIT, type AuditSettings } from "../../../src/config/gateway-settings.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { KeyDoor } from "../../../src/team/key-door.ts";
 import { StoredAudit, type StoredAuditOptions } from "../../../src/team/stored-audit.ts";

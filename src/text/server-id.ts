@@ -1,16 +1,17 @@
-import { sha256 } from "../../text/digest.ts";
+import { sha256 } from "./digest.ts";
 
-const ID = /^[a-z][a-z0-9-]{0,31}$/;
+/** The form of an id. */
+export const SERVER_ID = /^[a-z][a-z0-9-]{0,31}$/;
 const HASH_LENGTH = 6;
 
 /** Whether a text is a valid id. */
 export function isServerId(text: string): boolean {
-  return ID.test(text);
+  return SERVER_ID.test(text);
 }
 
 /** The id of a server named `name`: the name itself if it is valid, otherwise one derived from it. */
 export function serverId(name: string): string {
-  if (ID.test(name)) return name;
+  if (SERVER_ID.test(name)) return name;
   const words = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
@@ -18,7 +19,7 @@ export function serverId(name: string): string {
   if (words === "") return `server-${hash(name)}`;
   const id = /^[a-z]/.test(words) ? words : `s-${words}`;
   // Cutting the end could make different names the same, so a hash is added.
-  return ID.test(id) ? id : `${id.slice(0, 31 - HASH_LENGTH).replace(/-+$/, "")}-${hash(name)}`;
+  return SERVER_ID.test(id) ? id : `${id.slice(0, 31 - HASH_LENGTH).replace(/-+$/, "")}-${hash(name)}`;
 }
 
 /**
