@@ -1,4 +1,5 @@
-import type { CallToolResult, Content, ResourceContents } from "../protocol/mcp.ts";
+import { isRecord } from "../json/is-record.ts";
+import type { CallToolResult } from "../protocol/mcp.ts";
 import { repeatsStructure } from "../protocol/repeated-structure.ts";
 
 /** A piece of a result that a model can read. */
@@ -6,7 +7,7 @@ export type ResultPart = { type: "text"; text: string } | { type: "media"; data:
 
 /** A tool's result for a model: texts, media, links, and structured data that the texts do not repeat. */
 export function resultParts({ content, structuredContent }: CallToolResult): ResultPart[] {
-  const blocks = Array.isArray(content) ? content : [];
+  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
   const parts = blocks.map(contentPart);
   if (structuredContent !== undefined && !blocks.some((block) => repeatsStructure(block, structuredContent))) {
     parts.push({ type: "text", text: JSON.stringify(structuredContent) });
@@ -14,22 +15,25 @@ export function resultParts({ content, structuredContent }: CallToolResult): Res
   return parts;
 }
 
-/** One block of a result or of a prompt's message. */
-function contentPart(block: Content): ResultPart {
-  const { type, text, data, mimeType, resource, uri, name } = block;
+const UNKNOWN = "application/octet-stream";
+
+/** One block of a result or of a prompt's message, which may be anything: what is not known is shown as JSON. */
+function contentPart(block: unknown): ResultPart {
+  const { type, text, data, mimeType, resource, uri, name } = isRecord(block) ? block : {};
   if (type === "text" && typeof text === "string") return { type: "text", text };
   if ((type === "image" || type === "audio") && typeof data === "string") {
-    return { type: "media", data, mediaType: mimeType ?? "application/octet-stream" };
+    return { type: "media", data, mediaType: typeof mimeType === "string" ? mimeType : UNKNOWN };
   }
-  if (type === "resource" && resource) return resourcePart(resource);
-  if (type === "resource_link")
-    return { type: "text", text: `${typeof name === "string" ? `${name}: ` : ""}${uri ?? ""}` };
+  if (type === "resource" && isRecord(resource)) return resourcePart(resource);
+  if (type === "resource_link" && typeof uri === "string")
+    return { type: "text", text: `${typeof name === "string" ? `${name}: ` : ""}${uri}` };
   return { type: "text", text: JSON.stringify(block) };
 }
 
 /** The contents of a resource. */
-function resourcePart({ uri, text, blob, mimeType }: ResourceContents): ResultPart {
-  if (text !== undefined) return { type: "text", text: `${uri}\n${text}` };
-  if (blob === undefined) return { type: "text", text: uri };
-  return { type: "media", data: blob, mediaType: mimeType ?? "application/octet-stream" };
+function resourcePart({ uri, text, blob, mimeType }: Record<string, unknown>): ResultPart {
+  const address = typeof uri === "string" ? uri : "";
+  if (typeof text === "string") return { type: "text", text: `${address}\n${text}` };
+  if (typeof blob !== "string") return { type: "text", text: address };
+  return { type: "media", data: blob, mediaType: typeof mimeType === "string" ? mimeType : UNKNOWN };
 }

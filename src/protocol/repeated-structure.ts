@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Content } from "./mcp.ts";
+import { isRecord } from "../json/is-record.ts";
 
 /**
  * Whether a content block repeats the structured content as text, as tools with an output schema do for older clients.
  */
-export function repeatsStructure({ type, text }: Content, structured: unknown): boolean {
-  if (type !== "text" || typeof text !== "string") return false;
+export function repeatsStructure(block: unknown, structured: unknown): boolean {
+  if (!isRecord(block) || block["type"] !== "text" || typeof block["text"] !== "string") return false;
   try {
-    return isDeepStrictEqual(JSON.parse(text), structured);
+    return isDeepStrictEqual(JSON.parse(block["text"]), structured);
   } catch {
     return false;
   }

@@ -61,7 +61,7 @@ export class ContentPrinter {
     const data = Buffer.from(base64, "base64");
     if (!isBase64(base64))
       this.#out.note(`warning: the data of ${visible(what)} is not valid base64; the readable part was saved`);
-    const path = await this.#files.save(data, mimeType);
+    const path = await this.#files.save(data, typeof mimeType === "string" ? mimeType : undefined);
     this.#out.line(`${this.#label(what, [mimeType, sizeText(data.length)])} saved as ${path}`);
   }
 

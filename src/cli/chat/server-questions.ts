@@ -9,6 +9,7 @@ import type {
 } from "../../agent/questions/elicitation-handler.ts";
 import { SamplingDesk } from "../../agent/questions/sampling-desk.ts";
 import type { Turns } from "../../async/turns.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
 import type { CommandContext } from "../command/command.ts";
 import { TerminalElicitation } from "../input/terminal-elicitation.ts";
 import type { ChatValues } from "./chat-options.ts";
@@ -45,22 +46,51 @@ export function serverQuestions(
     ? new TerminalElicitation(out, (run, signal) => input.aside(() => screen.aside(() => input.lend(run)), signal))
     : new NobodyToAsk(screen);
   const elicitation = new ElicitationDesk(forms, turns);
+  const refused = new Refused(screen);
+  const ask = person && input?.asked(person.sampling);
   const sampling = new SamplingDesk({
     models: () => [model(), ...others().filter(({ name }) => name !== model().name)],
     findModel: find,
-    ask: person && input?.asked(person.sampling),
+    ask:
+      ask &&
+      ((question, signal) => {
+        refused.forget();
+        return ask(question, signal);
+      }),
     review: person && input?.asked(person.review),
     reviewed: "requested",
     allow,
     turns,
     onUsage: (used) => onUsage(used.usage, used.model),
-    onRefused: (server, { message, hint }) => {
-      const next = hint === undefined ? "" : `. ${hint}`;
-      const label = message.includes(`"${server}"`) ? "warning:" : `${server}:`;
-      screen.labelled("yellow", label, `${message}${next}`);
-    },
+    onRefused: (server, error) => refused.tell(server, error),
   });
   return new AgentInput({ sampling, elicitation });
+}
+
+const MOST_TOLD = 3;
+
+/** Says why requests of servers were refused. A server that asks thousands of times does not fill the screen. */
+class Refused {
+  readonly #screen: ChatScreen;
+  readonly #told = new Map<string, number>();
+
+  constructor(screen: ChatScreen) {
+    this.#screen = screen;
+  }
+
+  tell(server: string, { message, hint }: NexusError): void {
+    const told = (this.#told.get(server) ?? 0) + 1;
+    this.#told.set(server, told);
+    if (told > MOST_TOLD) return;
+    const label = message.includes(`"${server}"`) ? "warning:" : `${server}:`;
+    this.#screen.labelled("yellow", label, hint === undefined ? message : `${message}. ${hint}`);
+    if (told === MOST_TOLD) this.#screen.labelled("yellow", `${server}:`, "further refusals are not shown");
+  }
+
+  /** The person is asked, so what follows is told again. */
+  forget(): void {
+    this.#told.clear();
+  }
 }
 
 /** Declines forms and pages, and says once for each server how they can be answered. */

@@ -1,5 +1,6 @@
 import { isRecord } from "../../json/is-record.ts";
 import { parseBoundedYaml } from "../../source/bounded-yaml.ts";
+import { changed } from "../../source/source-change.ts";
 import { editToolFile, type ToolFileChange } from "../file/edit-tool-file.ts";
 import type { FieldSpec, Shape, ToolFile, TypeSpec } from "../file/model/tool-file.ts";
 import { memberPath } from "../file/model/member-names.ts";
@@ -15,36 +16,70 @@ export interface LearnedChange {
   /** What is proposed, for people. */
   words: string;
   /** Undefined if a person has to decide. */
-  edit: ToolFileChange | undefined;
+  edit: Edit | undefined;
 }
+
+type Edit = Extract<ToolFileChange, { value: unknown }>;
 
 /** What can be learned from the answers that were seen. `text`: of the tool file. */
 export function learnedChanges(text: string, file: ToolFile, all: readonly SeenDeviation[]): LearnedChange[] {
   const written: unknown = parseBoundedYaml(text).toJS({ maxAliasCount: 100 });
-  return all.map((seen) => {
+  const learned = all.map((seen): LearnedChange => {
     const place = placeOf(file, seen);
     const proposal = place && proposalFor(seen, place);
     const decide = { seen, about: place?.path.join("."), words: "look at the answers of this tool", edit: undefined };
     if (!place || !proposal) return decide;
     const edit = { path: place.path, value: withMembers(written, place.path, proposal.members) };
-    const isSound = readToolFile(editToolFile(text, [edit]), "the file").problems.every(isHarmless);
-    return { ...decide, words: proposal.words, edit: isSound ? edit : undefined };
+    return { ...decide, words: proposal.words, edit };
   });
+  const sound = new Set(rounds(learned).flatMap((round) => soundEdits(written, round)));
+  return learned.map((each) => (each.edit && !sound.has(each.edit) ? { ...each, edit: undefined } : each));
 }
 
 /** The text with the proposed changes. Several of one field are put together one after the other. */
 export function withLearned(text: string, learned: readonly LearnedChange[]): string {
-  const found = readToolFile(text, "the file").file;
-  if (!found) return text;
-  let edited = text;
-  for (const { seen, edit } of learned) {
+  const { file } = readToolFile(text, "the file");
+  const [first = [], ...more] = rounds(learned);
+  if (!file || first.length === 0) return text;
+  const edited = withEdits(text, first);
+  // The values of the others were made of the text as it was.
+  const later = new Set(more.flat());
+  const others = learned.filter(({ edit }) => edit && later.has(edit)).map(({ seen }) => seen);
+  if (others.length === 0) return edited;
+  return withLearned(edited, learnedChanges(edited, readToolFile(edited, "the file").file ?? file, others));
+}
+
+/** The changes in as many lists as one field has changes, so that each list has a field only once. */
+function rounds(learned: readonly LearnedChange[]): Edit[][] {
+  const found: Edit[][] = [];
+  const used = new Map<string, number>();
+  for (const { edit } of learned) {
     if (!edit) continue;
-    // The value was made of the text as it was.
-    const { file = found } = readToolFile(edited, "the file");
-    const [again] = learnedChanges(edited, file, [seen]);
-    if (again?.edit) edited = editToolFile(edited, [again.edit]);
+    const key = JSON.stringify(edit.path);
+    const round = used.get(key) ?? 0;
+    used.set(key, round + 1);
+    (found[round] ??= []).push(edit);
   }
-  return edited;
+  return found;
+}
+
+/** The changes with which a file is still valid. A large file takes long to read, so they are tried together first. */
+function soundEdits(written: unknown, edits: readonly Edit[]): Edit[] {
+  const tried = JSON.stringify(edits.reduce((value: unknown, edit) => changed(value, edit), written));
+  if (readToolFile(tried, "the file").problems.every(isHarmless)) return [...edits];
+  return edits.length < 2 ? [] : halves(edits).flatMap((half) => soundEdits(written, half));
+}
+
+/** The text with all changes, or with those that it can have together. */
+function withEdits(text: string, edits: readonly Edit[]): string {
+  const edited = editToolFile(text, edits);
+  if (readToolFile(edited, "the file").problems.every(isHarmless)) return edited;
+  return edits.length < 2 ? text : halves(edits).reduce(withEdits, text);
+}
+
+function halves<T>(all: readonly T[]): [T[], T[]] {
+  const middle = Math.ceil(all.length / 2);
+  return [all.slice(0, middle), all.slice(middle)];
 }
 
 function isHarmless({ severity }: { severity: string }): boolean {
@@ -66,7 +101,7 @@ function placeOf(file: ToolFile, { tool, path, problem }: SeenDeviation): Place 
   const isJson = response?.as === "json" || response?.as === "auto";
   const isUnknown = /^unknown (?:member|element|attribute)/.test(problem);
   const at = path.indexOf("/");
-  const [record, wire] = isUnknown ? (at === -1 ? ["", path] : [path.slice(0, at), path.slice(at + 1)]) : [path, ""];
+  const [record, wire] = isUnknown ? (at < 1 ? ["", path] : [path.slice(0, at), path.slice(at + 1)]) : [path, ""];
   const steps = record.split(".").filter((step) => step !== "");
   let name = root;
   for (const [index, step] of steps.entries()) {

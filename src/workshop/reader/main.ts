@@ -1,6 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { ReadingProblem, type ReaderAnswer, type ReaderTask } from "../documents/apart/read-apart.ts";
+import { sendable } from "../documents/apart/sendable.ts";
+import type { ManualBlocks } from "../documents/manual/blocks/read-blocks.ts";
 
 // The program of the thread that reads documents and tool files for people. It reads one and ends.
 parentPort?.postMessage(await answerTo(workerData as ReaderTask), []);
@@ -24,6 +26,10 @@ async function resultOf(task: ReaderTask): Promise<unknown> {
       return (await import("../documents/pdf/pdf-text.ts")).pdfText(task.bytes);
     case "blocks":
       return (await import("../documents/manual/blocks/read-blocks.ts")).blocksOf(task.text, task.format);
+    case "manual": {
+      const { factsOf } = await import("../documents/manual/read-manual.ts");
+      return sendable(factsOf(task.document, task.blocks as ManualBlocks));
+    }
     case "tool-file":
       return (await import("../load-api.ts")).loadApi(task.path);
     case "publication":

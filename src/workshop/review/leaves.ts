@@ -23,7 +23,9 @@ export function differingLeaves(before: unknown, after: unknown, path: PathStep[
 
 function inMembers(before: Record<string, unknown>, after: Record<string, unknown>, path: PathStep[]): Leaf[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.flatMap((name) => differingLeaves(before[name], after[name], [...path, name]));
+  // A field may be called "constructor" or "toString".
+  const own = (tree: Record<string, unknown>, name: string) => (Object.hasOwn(tree, name) ? tree[name] : undefined);
+  return names.flatMap((name) => differingLeaves(own(before, name), own(after, name), [...path, name]));
 }
 
 /** Distinguishes unchanged entries from changed ones, even if they moved. */

@@ -60,9 +60,9 @@ class SchemaComparison {
   #properties(before: JsonSchema, after: JsonSchema, path: string): void {
     const [old, now] = [propertiesOf(before), propertiesOf(after)];
     const [wasRequired, isRequired] = [namesOf(before["required"]), namesOf(after["required"])];
-    for (const [name, schema] of Object.entries(old)) {
+    for (const [name, schema] of old) {
       const place = `${path}.${name}`;
-      const next = now[name];
+      const next = now.get(name);
       if (!next) {
         this.#say("field removed", place, "is gone");
         continue;
@@ -72,8 +72,8 @@ class SchemaComparison {
       const becomes = isRequired.has(name) ? "is required now" : "may be left out now";
       this.#say(this.#kind(isRequired.has(name)), place, becomes, [!wasRequired.has(name), !isRequired.has(name)]);
     }
-    for (const name of Object.keys(now)) {
-      if (old[name]) continue;
+    for (const name of now.keys()) {
+      if (old.has(name)) continue;
       const narrows = this.#side === "input" && isRequired.has(name);
       this.#say(
         narrows ? "input narrowed" : "field added",
@@ -136,8 +136,8 @@ class SchemaComparison {
   }
 }
 
-function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
-  return isRecord(schema["properties"]) ? (schema["properties"] as Record<string, JsonSchema>) : {};
+function propertiesOf({ properties }: JsonSchema): Map<string, JsonSchema> {
+  return new Map(isRecord(properties) ? Object.entries(properties as Record<string, JsonSchema>) : []);
 }
 
 function variantsOf(schema: JsonSchema): Map<string, JsonSchema> {

@@ -20,8 +20,9 @@ export function seenAlone(file: ToolFile): (leaf: Leaf) => boolean {
     return JSON.stringify([fullInputSchema(alone, user), fullOutputSchema(alone, user)]);
   };
   return ({ path: [section, name, ...rest], after }) => {
-    const type = section === "types" && typeof name === "string" ? file.types[name] : undefined;
-    if (!type || typeof name !== "string") return false;
+    if (section !== "types" || typeof name !== "string" || !Object.hasOwn(file.types, name)) return false;
+    const type = file.types[name];
+    if (!type) return false;
     try {
       const before = texts.get(name) ?? textOf(name, type);
       texts.set(name, before);

@@ -34,6 +34,29 @@ describe.runIf(HAS_TERMINAL)("R8: at a terminal", () => {
     expect(await talk.ended()).toBe(0);
   });
 
+  test("a server that asks hundreds of times at once does not fill the screen with refusals", async () => {
+    const messages = [{ role: "user", content: { type: "text", text: "Say yes." } }];
+    const question = { method: "sampling/createMessage", params: { messages, maxTokens: 5 } };
+    const evil = askingServer({
+      tools: [{ name: "flood", annotations: READ_ONLY }],
+      atOnce: { flood: Array.from({ length: 300 }, () => question) },
+    });
+    await using world = await ChatWorld.open({ servers: { evil } });
+    world.provider.script({ calls: [call("mcp__evil__flood")] });
+    const talk = world.talk();
+    await talk.say("go");
+    await talk.shows("further refusals are not shown");
+    await talk.shows("[n]o: ");
+    talk.type("s", KEYS.enter);
+    await talk.shows("evil.flood: ok");
+    await talk.say("again");
+    await talk.shows("Done.");
+    expect(world.provider.asked).toHaveLength(23);
+    expect(talk.screen.match(/limit of 20 requests/g)?.length).toBe(3);
+    talk.type(KEYS.ctrlD);
+    expect(await talk.ended()).toBe(0);
+  });
+
   test("a call that ends while a question is open is shown above it", async () => {
     const evil = askingServer({ tools: [{ name: "write" }] });
     await using world = await ChatWorld.open({ servers: { everything, evil } });

@@ -29,6 +29,10 @@ const twice = (child: number) =>
 /** Names with their documents, made when they are used. */
 const BOMBS: Record<string, () => string | Uint8Array> = {
   "blanks behind a status.md": () => `# Errors\n\n- 404${" ".repeat(100_000)}x\n\nGET /pets\n`,
+  "digits.txt": () => `The manual of an API.\n\nGET https://pets.test/v1/pets\n\n${"0".repeat(300_000)}\n`,
+  "questions.md": () => `# API\n\nGET https://pets.test/v1/pets\n\n${`${"a?".repeat(2_500)}\n\n`.repeat(60)}`,
+  "slashes.txt": () => `The manual of an API.\n\nGET https://pets.test/v1/pets\n\n${"https://".repeat(40_000)}\n`,
+  "open brackets.txt": () => `The manual of an API.\n\nGET https://pets.test/v1/pets\n\n${"/(".repeat(150_000)}\n`,
   "a word in what is not YAML": () => `a: ]\n${"w".repeat(300_000)}\n`,
   "inflates.pdf": () => page(compressed(inflated())),
   "glyphs.pdf": () => page(compressed(deflateSync(`BT /F1 10 Tf 10 10 Td ${"(abc) Tj 5 0 Td ".repeat(1_000_000)}ET`))),

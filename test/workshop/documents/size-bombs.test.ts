@@ -84,6 +84,23 @@ const BOUNDED: Record<string, () => string> = {
         })),
       },
     }),
+  "all of each other.json": () => {
+    const ref = (at: number) => ({ $ref: `#/components/schemas/S${at % 60}` });
+    const member = (i: number) => ({ type: "object", properties: { [`p${i}`]: { type: "string" } } });
+    const schemas = list(
+      60,
+      (i) => [`S${i}`, { allOf: [...list(30, (each) => ref(i + each + 1)), member(i)] }] as const,
+    );
+    const content = { "application/json": { schema: ref(0) } };
+    const post = { requestBody: { content }, responses: { 200: { description: "x", content } } };
+    return JSON.stringify({
+      openapi: "3.1.0",
+      info: { title: "all of each other", version: "1" },
+      servers: [{ url: "https://pets.test/v1" }],
+      paths: Object.fromEntries(list(50, (i) => [`/p${i}`, { post }])),
+      components: { schemas: Object.fromEntries(schemas) },
+    });
+  },
   "names.har": () =>
     JSON.stringify({
       log: {

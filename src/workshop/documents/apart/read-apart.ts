@@ -7,10 +7,21 @@ import { NexusError, type ErrorCode, type ErrorDetails } from "../../../errors/n
 export type ReaderTask =
   | { kind: "pdf"; bytes: Uint8Array }
   | { kind: "blocks"; text: string; format: "markdown" | "html" | "text" | "pdf" }
+  /** What a manual says, of which `blocks` were read. */
+  | { kind: "manual"; document: ManualText; blocks: unknown }
   /** A tool file on the disk, with its documents and its lock. */
   | { kind: "tool-file"; path: string }
   /** A tool file that came from elsewhere; `hash`: what it has to compile to. */
   | { kind: "publication"; text: string; documents: Readonly<Record<string, string>>; hash: string };
+
+/** A text for people about an API; `source`: its file or address. */
+export interface ManualText {
+  name: string;
+  text: string;
+  format: "markdown" | "html" | "text" | "pdf";
+  source?: string;
+  remarks: string[];
+}
 
 /** What the thread answers. A problem is one of the document; its text goes on after the document's name. */
 export type ReaderAnswer =
@@ -43,6 +54,12 @@ const DOCUMENT: ReadingLimits = {
   waitMs: 30_000,
   heapMb: 96,
   alone: { cpuMs: 3_300, growth: 95 * 1024 * 1024 },
+};
+/** Rules look at every word of a manual several times, and large manuals have a million. */
+export const MANUAL_LIMITS: ReadingLimits = {
+  waitMs: 60_000,
+  heapMb: 400,
+  alone: { cpuMs: 10_000, growth: 512 * 1024 * 1024 },
 };
 /** With what the thread has beside its heap it stays below 512 MB. */
 export const TOOL_FILE_LIMITS = {

@@ -3,14 +3,17 @@ import {
   type ApiFacts,
   type ErrorFacts,
   type Evidence,
+  type ManualFormat,
   type OperationFacts,
   type Remark,
   type SecuritySchemeFacts,
   type ServerFacts,
 } from "../api-facts.ts";
+import { MANUAL_LIMITS, readApart, type ManualText } from "../apart/read-apart.ts";
+import { received, sendable } from "../apart/sendable.ts";
 import { unreadable, type LoadedDocument } from "../parse-document.ts";
 import { descriptionsIn } from "./blocks/linked-descriptions.ts";
-import { readBlocks } from "./blocks/read-blocks.ts";
+import { evidenceIn, readBlocks, withinLimits, type ManualBlocks } from "./blocks/read-blocks.ts";
 import { markBodyCredentials } from "./describe/body-credentials.ts";
 import { parameterCredentials, statedCredentials } from "./describe/credentials.ts";
 import { effectOf, effectsIn } from "./describe/effects.ts";
@@ -40,17 +43,32 @@ const MOST_LIMITS = 500;
 const MOST_NOTED = 5_000;
 
 /** What a manual for people says about an API, found by general rules: no model is asked. */
-export async function readManual(document: LoadedDocument): Promise<ApiFacts> {
-  const manual = await readBlocks(document);
+export async function readManual({ name, text, format, source, remarks }: LoadedDocument): Promise<ApiFacts> {
+  const own = source === undefined ? {} : { source };
+  const document: ManualText = { name, text, format: isManual(format) ? format : "text", remarks, ...own };
+  const blocks = await readBlocks(document);
+  const here = async () => sendable(factsOf(document, blocks));
+  const facts = readApart({ kind: "manual", document, blocks }, here, { limits: MANUAL_LIMITS });
+  // What is received is what was sent.
+  return received(await withinLimits(name, facts)) as ApiFacts;
+}
+
+/** The same of blocks that were read, in this thread. */
+export function factsOf(document: ManualText, blocks: ManualBlocks): ApiFacts {
+  const manual = { ...blocks, evidence: evidenceIn(document) };
   return new ManualReader(outlineOf(manual), document).facts();
+}
+
+function isManual(format: LoadedDocument["format"]): format is ManualFormat {
+  return ["markdown", "html", "text", "pdf"].includes(format);
 }
 
 class ManualReader {
   readonly #outline: Outline;
-  readonly #document: LoadedDocument;
+  readonly #document: ManualText;
   readonly #evidence: (line: number) => Evidence;
 
-  constructor(outline: Outline, document: LoadedDocument) {
+  constructor(outline: Outline, document: ManualText) {
     this.#outline = outline;
     this.#document = document;
     this.#evidence = (line) => outline.manual.evidence({ from: line, to: line });
@@ -395,7 +413,7 @@ function isNote(title = ""): boolean {
   return /\bnotes?\b|pitfall|limit|restriction|constraint|hinweis|einschr[äa]nkung/i.test(title);
 }
 
-function noEndpoint({ source, name, format, text }: LoadedDocument): Error {
+function noEndpoint({ source, name, format, text }: ManualText): Error {
   const isPage = format === "html";
   const shown = visible(source ?? name);
   return unreadable(

@@ -18,9 +18,16 @@ const MAX_DEPTH = 24;
 /** Parts that name each other twice would otherwise double at each level. */
 const MAX_PARTS = 1_000;
 
+/** A schema is looked at wherever something refers to it, and merging costs as much as its parts. */
+const FLAT = new WeakMap<SchemaFacts, FlatSchema>();
+
 /** Merges `allOf`, and takes the only alternative of a union for the schema itself. */
 export function flattenSchema(schema: SchemaFacts): FlatSchema {
-  return flatten(schema, [], { parts: MAX_PARTS });
+  const known = FLAT.get(schema);
+  if (known) return known;
+  const flat = flatten(schema, [], { parts: MAX_PARTS });
+  FLAT.set(schema, flat);
+  return flat;
 }
 
 function flatten(schema: SchemaFacts, open: readonly string[], left: { parts: number }): FlatSchema {

@@ -1,30 +1,39 @@
 import type { ManualFormat } from "../../api-facts.ts";
 import { readApart, ReadingProblem } from "../../apart/read-apart.ts";
-import { unreadable, type LoadedDocument } from "../../parse-document.ts";
+import type { ManualText } from "../../apart/read-apart.ts";
+import { unreadable } from "../../parse-document.ts";
 import type { Manual, LineRange } from "./manual.ts";
 
 /** The longest manuals of APIs have two million. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 
+/** A manual as it comes from the thread that reads it. */
+export type ManualBlocks = Omit<Manual, "evidence">;
+
 /** Reads a manual as blocks. */
-export async function readBlocks({ name, text, format }: LoadedDocument): Promise<Manual> {
-  const manual = isManual(format) ? format : "text";
+export async function readBlocks({ name, text, format }: ManualText): Promise<ManualBlocks> {
   if (text.length > MAX_LENGTH) throw tooLarge(name, `has more than ${MAX_LENGTH} characters`);
-  const read = await readApart({ kind: "blocks", text, format: manual }, () => blocksOf(text, manual)).catch(
-    (error: unknown) => {
-      const isLimit = error instanceof ReadingProblem || error instanceof RangeError;
-      throw isLimit ? tooLarge(name, error.message, error) : error;
-    },
+  return withinLimits(
+    name,
+    readApart({ kind: "blocks", text, format }, () => blocksOf(text, format)),
   );
-  return { ...read, evidence: format === "pdf" ? pageEvidence(name, text) : (place) => lineEvidence(name, place) };
 }
 
-function isManual(format: LoadedDocument["format"]): format is ManualFormat {
-  return ["markdown", "html", "text", "pdf"].includes(format);
+/** Refuses a manual that is too large to be read. */
+export async function withinLimits<T>(name: string, reading: Promise<T>): Promise<T> {
+  return reading.catch((error: unknown) => {
+    const isLimit = error instanceof ReadingProblem || error instanceof RangeError;
+    throw isLimit ? tooLarge(name, error.message, error) : error;
+  });
+}
+
+/** How places of a manual are cited. */
+export function evidenceIn({ name, text, format }: ManualText): Manual["evidence"] {
+  return format === "pdf" ? pageEvidence(name, text) : (place) => lineEvidence(name, place);
 }
 
 /** The blocks of a text, read in this thread. A text beyond the limits throws RangeError. */
-export async function blocksOf(text: string, format: ManualFormat): Promise<Omit<Manual, "evidence">> {
+export async function blocksOf(text: string, format: ManualFormat): Promise<ManualBlocks> {
   if (format === "markdown") return (await import("./read-markdown.ts")).readMarkdown(text);
   if (format === "html") return (await import("./read-html.ts")).readHtml(text);
   return (await import("./read-text.ts")).readText(text);

@@ -85,7 +85,8 @@ function inBlock({ block, index }: PlacedBlock): ActionUse[] {
 
 type UsePlace = Pick<ActionUse, "index" | "place" | "kind" | "isSubject">;
 
-const ADDRESS = /[^\s`"'<>()|]*\?[^\s`"'<>()|]+=[^\s`"'<>()|]*/g;
+// Only from the first sign of an address to its first "?", so that the time stays proportional to the text.
+const ADDRESS = /(?<![^\s`"'<>()|])[^\s`"'<>()|?]*\?[^\s`"'<>()|][^\s`"'<>()|=]*=[^\s`"'<>()|]*/g;
 const LABELLED = /^\W*(\w+)\s*[:=]\s*["'`]*([\w.:/-]+)["'`]*\W*$/;
 
 /** `…?action=createOrder`, or the whole text is `Action: createOrder`. */

@@ -35,7 +35,11 @@ const REQUEST = new RegExp(
   String.raw`\b(${METHODS})\b[\x60"*:\s]{1,4}(?:request\s+(?:to|on)\s+|to\s+)?[\x60"]?${ADDRESS}`,
   "g",
 );
-const REVERSED = new RegExp(String.raw`${ADDRESS}[\x60"]?\s*[([–—-]+\s*(?:HTTP[- ])?(${METHODS})\b`, "g");
+/** Only the first slash of a word can begin its address: from the others there is nothing else to find. */
+const REVERSED = new RegExp(
+  String.raw`(?<!/[^\s\x60"'<>|\\^/]*)${ADDRESS}[\x60"]?\s*[([–—-]{1,9}\s*(?:HTTP[- ])?(${METHODS})\b`,
+  "g",
+);
 const LABELLED = new RegExp(
   String.raw`(?:^|[\n.;]\s*|\b)(?:(?:request |service |resource |api |full )?(?:endpoint|url|uri|address|resource|route|path|adresse|aufruf|ressource))\s*[:=]\s*[\x60"]?(?:(${METHODS})\s+)?${ADDRESS}`,
   "gi",

@@ -26,8 +26,9 @@ export interface SaidLimit {
   of2?: "letters" | "digits";
 }
 
-const NUMBER = String.raw`(-?\d{1,3}(?:[,']\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)`;
-const UNIT = String.raw`(?:\s*|-)(?:\w+\s+)?(characters?|chars?|letters?|digits?|bytes?|zeichen|buchstaben|stellen|ziffern|signs|symbols|items?|entries|elements?|records?|rows|values|recipients?|eintr[äa]gen?|elemente|st[üu]ck)?\b`;
+// Everything is bounded and begins at one place only, so that the time stays proportional to the text.
+const NUMBER = String.raw`((?<!\d)-?\d{1,3}(?:[,']\d{3}){1,5}(?:\.\d{1,15})?|(?<!\d)-?\d{1,20}(?:\.\d{1,15})?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)`;
+const UNIT = String.raw`(?:\s{0,9}|-)(?:\w{1,40}\s{1,9})?(characters?|chars?|letters?|digits?|bytes?|zeichen|buchstaben|stellen|ziffern|signs|symbols|items?|entries|elements?|records?|rows|values|recipients?|eintr[äa]gen?|elemente|st[üu]ck)?\b`;
 
 const RANGES = [
   new RegExp(String.raw`(?:between|from|zwischen|von)\s+${NUMBER}\s+(?:and|to|und|bis)\s+${NUMBER}${UNIT}`, "gi"),
@@ -55,7 +56,7 @@ const NOT_NEGATIVE = /\bnot (?:be )?negative\b|\bnon-?negative\b|\bnicht negativ
 const ABOVE = new RegExp(String.raw`(?:greater than|more than|larger than|above|over|>)\s*${NUMBER}`, "gi");
 const BELOW = new RegExp(String.raw`(?:less than|smaller than|below|<)\s*${NUMBER}`, "gi");
 const EXACT = new RegExp(
-  String.raw`(?:(?:exactly|always|fixed|must be|length(?: of)?|genau)\s*:?\s*)?${NUMBER}(?:\s*|-)(?:(?:capital|upper-?case|lower-?case|latin|alphanumeric|decimal|numeric|hex\w*)\s+)?(characters?|chars?|letters?|digits?|bytes?|zeichen|buchstaben|stellen|ziffern|stellig\w*)\b`,
+  String.raw`(?:(?:exactly|always|fixed|must be|length(?: of)?|genau)\s*:?\s*)?${NUMBER}(?:\s{0,9}|-)(?:(?:capital|upper-?case|lower-?case|latin|alphanumeric|decimal|numeric|hex\w*)\s+)?(characters?|chars?|letters?|digits?|bytes?|zeichen|buchstaben|stellen|ziffern|stellig\w*)\b`,
   "gi",
 );
 
