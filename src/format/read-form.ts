@@ -127,6 +127,9 @@ function readText(options: TextOptions, part: Part): string | undefined {
   return text;
 }
 
+/** Characters of a text that a message repeats. */
+const MOST_QUOTED = 100;
+
 function misfit(
   { pattern, not, least = 0, most, mostOverNetwork }: TextOptions,
   text: string,
@@ -136,7 +139,7 @@ function misfit(
   if (text.length < least) return `must have at least ${least} characters`;
   if (limit !== undefined && text.length > limit) return `must have at most ${limit} characters`;
   if (pattern === undefined || pattern.test(text)) return undefined;
-  return text === "" ? "is empty" : `"${text}" ${not ?? `must match ${pattern.source}`}`;
+  return text === "" ? "is empty" : `"${text.slice(0, MOST_QUOTED)}" ${not ?? `must match ${pattern.source}`}`;
 }
 
 function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part): unknown[] | undefined {

@@ -4,7 +4,7 @@ import { definitionName, nounOf } from "../../host/definitions/held-definition.t
 import { unknownName } from "../../host/directory/unknown-name.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import type { PendingDefinition } from "../../store/keep/definitions.ts";
-import type { OperatedDefinitions } from "../../team/operate/definition-operations.ts";
+import type { OperatedDefinitions } from "../../operations/definition-operations.ts";
 import { sha256 } from "../../text/digest.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
@@ -12,7 +12,7 @@ import { isElsewhere } from "../command/command-line.ts";
 import type { CommandContext, Options } from "../command/command.ts";
 import { configAgain } from "../command/in-place.ts";
 import { openKnownStore } from "../store/open-store.ts";
-import { gatewayAgain, gatewayOptions, OPERATED_OPTIONS } from "../store/operated-store.ts";
+import { gatewayAgain, gatewayOptions, OPERATED_OPTIONS } from "../store/open-operations.ts";
 import { tenantAgain } from "../store/tenant-state.ts";
 
 export const CHANGES_OPTIONS = {
@@ -52,7 +52,7 @@ async function openStored(context: ChangesContext): Promise<AskedDefinitions> {
   const store = await openKnownStore(context);
   try {
     if (!(await store.tenants.find(tenant))) throw unknownTenant(tenant, again());
-    const { DefinitionOperations } = await import("../../team/operate/definition-operations.ts");
+    const { DefinitionOperations } = await import("../../operations/definition-operations.ts");
     return {
       definitions: new DefinitionOperations(store.definitions(tenant)),
       again: again(tenant),

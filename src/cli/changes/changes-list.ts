@@ -3,7 +3,7 @@ import { agoText } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
-import { changeView } from "../../team/operate/change-view.ts";
+import { changeView } from "../../operations/changes.ts";
 import { CHANGES_OPTIONS, oncePerName, openDefinitions } from "./changed-names.ts";
 
 const STYLES = { changed: "yellow", added: "green", removed: "red" } as const;

@@ -6,7 +6,7 @@ import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
 import { CHANGES_OPTIONS, findNamed, openDefinitions, pendingHash } from "./changed-names.ts";
-import { changeDetails, differencesOf } from "../../team/operate/change-view.ts";
+import { changeDetails, differencesOf } from "../../operations/changes.ts";
 import { differenceLines } from "./difference-lines.ts";
 
 /** nexus mcp changes show github.search */

@@ -1,6 +1,6 @@
 import { serverId } from "../../config/read/server-id.ts";
 import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
-import type { ServerView } from "../../team/operate/server-view.ts";
+import type { ServerView } from "../../operations/servers.ts";
 import { visible } from "../../text/visible.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { wrongUsage } from "../command/command-line.ts";

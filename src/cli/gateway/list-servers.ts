@@ -1,4 +1,4 @@
-import type { ServerView } from "../../team/operate/server-view.ts";
+import type { ServerView } from "../../operations/servers.ts";
 import { visible } from "../../text/visible.ts";
 import { pluralize } from "../output/amounts.ts";
 import { tableLines, type Cell } from "../output/table.ts";

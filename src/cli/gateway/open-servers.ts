@@ -1,10 +1,10 @@
 import { serverId } from "../../config/read/server-id.ts";
 import { NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
 import { RemoteServers } from "../../rest/remote/remote-servers.ts";
-import type { ServerView } from "../../team/operate/server-view.ts";
+import type { ServerView } from "../../operations/servers.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { CommandContext } from "../command/command.ts";
-import { gatewayAgain, gatewayOptions } from "../store/operated-store.ts";
+import { gatewayAgain, gatewayOptions } from "../store/open-operations.ts";
 
 /** A context of a command about servers of a gateway elsewhere. */
 export type ElsewhereContext = CommandContext<{

@@ -1,7 +1,7 @@
 import type { SecretStore } from "../../auth/secrets.ts";
 import { isElsewhere } from "../command/command-line.ts";
 import type { CommandContext } from "../command/command.ts";
-import { gatewayAgain, gatewayOptions } from "../store/operated-store.ts";
+import { gatewayAgain, gatewayOptions } from "../store/open-operations.ts";
 import { TenantState } from "../store/tenant-state.ts";
 
 /** The secrets that a command line is about. */

@@ -1,22 +1,16 @@
-import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { SetDefinition, SetItem } from "../../gateway/sets/set-definition.ts";
-import type { Options } from "../command/command.ts";
-import { OPERATED_OPTIONS } from "../store/operated-store.ts";
 
-export const SET_OPTIONS = {
-  tenant: { type: "string", value: "NAME", help: `the tenant of the set; default: ${DEFAULT_TENANT}` },
-  ...OPERATED_OPTIONS,
-} as const satisfies Options;
+type Contents = Omit<SetDefinition, "description">;
 
 /** The servers that a definition names, each once; not those that a pattern with * stands for. */
-export function namedServers({ allow, deny = [], tools = {}, prompts = {} }: SetDefinition): string[] {
+export function namedServers({ allow, deny = [], tools = {}, prompts = {} }: Contents): string[] {
   const named = [...allow, ...deny, ...Object.keys(tools), ...Object.keys(prompts)];
   const servers = named.map((text) => text.split(/[./]/, 1)[0] ?? "");
   return [...new Set(servers)].filter((server) => !server.includes("*"));
 }
 
 /** The patterns and flags in one line. */
-export function contentText({ allow, deny = [], readOnly, pin }: SetDefinition): string {
+export function contentText({ allow, deny = [], readOnly, pin }: Contents): string {
   const flags = [...(readOnly ? ["read-only"] : []), ...(pin ? ["pinned"] : [])];
   return [...allow, ...deny.map((pattern) => `not ${pattern}`), ...flags].join(", ");
 }

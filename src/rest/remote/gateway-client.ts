@@ -3,7 +3,7 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { parseJson } from "../../json/parse-json.ts";
 
-export interface GatewayClientOptions {
+export interface RemoteOptions {
   /** Any address of the gateway: `https://gateway.example`. */
   url: string;
   key: string;
@@ -14,10 +14,10 @@ export interface GatewayClientOptions {
 export const MAX_PAGE = 500;
 
 /** Requests to the REST API of a gateway. */
-export class GatewayClient {
-  readonly #options: GatewayClientOptions;
+export class RemoteClient {
+  readonly #options: RemoteOptions;
 
-  constructor(options: GatewayClientOptions) {
+  constructor(options: RemoteOptions) {
     this.#options = options;
   }
 

@@ -1,21 +1,21 @@
-import type { OperatedApis, PublishRequest } from "../../team/operate/api-operations.ts";
-import type { InstanceChange } from "../../team/operate/api-instance.ts";
-import type { ApiSummary, InstanceView, PublishedView, VersionView } from "../../team/operate/api-view.ts";
+import type { OperatedApis, PublishRequest } from "../../operations/apis/api-operations.ts";
+import type { InstanceChange } from "../../operations/apis/api-instance.ts";
+import type { ApiSummary, InstanceView, PublishedView, VersionView } from "../../operations/apis/api-view.ts";
 import type { VersionState } from "../../workshop/publish/published.ts";
-import { GatewayClient, type GatewayClientOptions } from "./gateway-client.ts";
+import { RemoteClient, type RemoteOptions } from "./gateway-client.ts";
 
 /** The published APIs of a gateway elsewhere, through its REST API. */
 export class RemoteApis implements OperatedApis {
-  readonly #client: GatewayClient;
+  readonly #client: RemoteClient;
   readonly #path: string;
 
   /** Without a tenant: that of the key. */
-  static async open(options: GatewayClientOptions, tenant: string | undefined): Promise<RemoteApis> {
-    const client = new GatewayClient(options);
+  static async open(options: RemoteOptions, tenant: string | undefined): Promise<RemoteApis> {
+    const client = new RemoteClient(options);
     return new RemoteApis(client, tenant ?? (await client.session()).tenant);
   }
 
-  private constructor(client: GatewayClient, tenant: string) {
+  private constructor(client: RemoteClient, tenant: string) {
     this.#client = client;
     this.#path = `/tenants/${encodeURIComponent(tenant)}/apis`;
   }

@@ -1,24 +1,24 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { kindOf } from "../../host/definitions/held-definition.ts";
 import type { PendingDefinition } from "../../store/keep/definitions.ts";
-import type { OperatedDefinitions } from "../../team/operate/definition-operations.ts";
-import { GatewayClient, type GatewayClientOptions } from "./gateway-client.ts";
+import type { OperatedDefinitions } from "../../operations/definition-operations.ts";
+import { RemoteClient, type RemoteOptions } from "./gateway-client.ts";
 
 /** The most that the REST API accepts at once. */
 const AT_ONCE = 1000;
 
 /** The definitions of a gateway elsewhere, through its REST API. */
 export class RemoteDefinitions implements OperatedDefinitions {
-  readonly #client: GatewayClient;
+  readonly #client: RemoteClient;
   readonly #path: string;
 
   /** Without a tenant: that of the key. */
-  static async open(options: GatewayClientOptions, tenant: string | undefined): Promise<RemoteDefinitions> {
-    const client = new GatewayClient(options);
+  static async open(options: RemoteOptions, tenant: string | undefined): Promise<RemoteDefinitions> {
+    const client = new RemoteClient(options);
     return new RemoteDefinitions(client, tenant ?? (await client.session()).tenant);
   }
 
-  private constructor(client: GatewayClient, tenant: string) {
+  private constructor(client: RemoteClient, tenant: string) {
     this.#client = client;
     this.#path = `/tenants/${encodeURIComponent(tenant)}`;
   }

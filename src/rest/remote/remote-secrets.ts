@@ -1,5 +1,5 @@
 import type { SecretStore, StoredSecret, StoredSecrets } from "../../auth/secrets.ts";
-import { GatewayClient, queryText, MAX_PAGE, type GatewayClientOptions } from "./gateway-client.ts";
+import { RemoteClient, queryText, MAX_PAGE, type RemoteOptions } from "./gateway-client.ts";
 
 interface WrittenSecret {
   name: string;
@@ -14,16 +14,16 @@ interface WrittenSecrets {
 
 /** The secrets of a gateway elsewhere, through its REST API: they go in, and only their names come out. */
 export class RemoteSecrets implements Pick<SecretStore, "list" | "set" | "remove"> {
-  readonly #client: GatewayClient;
+  readonly #client: RemoteClient;
   readonly #path: string;
 
   /** Without a tenant: that of the key. */
-  static async open(options: GatewayClientOptions, tenant: string | undefined): Promise<RemoteSecrets> {
-    const client = new GatewayClient(options);
+  static async open(options: RemoteOptions, tenant: string | undefined): Promise<RemoteSecrets> {
+    const client = new RemoteClient(options);
     return new RemoteSecrets(client, tenant ?? (await client.session()).tenant);
   }
 
-  private constructor(client: GatewayClient, tenant: string) {
+  private constructor(client: RemoteClient, tenant: string) {
     this.#client = client;
     this.#path = `/tenants/${encodeURIComponent(tenant)}/secrets`;
   }

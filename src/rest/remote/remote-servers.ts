@@ -1,5 +1,5 @@
-import type { ServerView } from "../../team/operate/server-view.ts";
-import { GatewayClient, queryText, type GatewayClientOptions } from "./gateway-client.ts";
+import type { ServerView } from "../../operations/servers.ts";
+import { RemoteClient, queryText, type RemoteOptions } from "./gateway-client.ts";
 
 /** What a server printed, the oldest line first. */
 export interface RemoteLog {
@@ -9,16 +9,16 @@ export interface RemoteLog {
 /** The servers of a tenant at a gateway elsewhere, through its REST API. */
 export class RemoteServers {
   readonly tenant: string;
-  readonly #client: GatewayClient;
+  readonly #client: RemoteClient;
   readonly #path: string;
 
   /** Without a tenant: that of the key. */
-  static async open(options: GatewayClientOptions, tenant: string | undefined): Promise<RemoteServers> {
-    const client = new GatewayClient(options);
+  static async open(options: RemoteOptions, tenant: string | undefined): Promise<RemoteServers> {
+    const client = new RemoteClient(options);
     return new RemoteServers(client, tenant ?? (await client.session()).tenant);
   }
 
-  private constructor(client: GatewayClient, tenant: string) {
+  private constructor(client: RemoteClient, tenant: string) {
     this.tenant = tenant;
     this.#client = client;
     this.#path = `/tenants/${encodeURIComponent(tenant)}/servers`;

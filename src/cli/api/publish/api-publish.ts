@@ -1,6 +1,6 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { trustFor } from "../../../host/servers/load-options.ts";
-import type { PublishedView } from "../../../team/operate/api-view.ts";
+import type { PublishedView } from "../../../operations/apis/api-view.ts";
 import { visible } from "../../../text/visible.ts";
 import { neededSecrets } from "../../../workshop/file/model/secret-names.ts";
 import type { Approval } from "../../../workshop/review/lock.ts";

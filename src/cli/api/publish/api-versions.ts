@@ -1,4 +1,4 @@
-import type { VersionView } from "../../../team/operate/api-view.ts";
+import type { VersionView } from "../../../operations/apis/api-view.ts";
 import { visible } from "../../../text/visible.ts";
 import { defineCommand } from "../../command/command.ts";
 import { wrongUsage } from "../../command/command-line.ts";

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { DEFAULT_TENANT } from "../../../auth/server-instance.ts";
-import type { OperatedApis } from "../../../team/operate/api-operations.ts";
+import type { OperatedApis } from "../../../operations/apis/api-operations.ts";
 import { isElsewhere } from "../../command/command-line.ts";
 import { SERVED, type CommandContext, type Options } from "../../command/command.ts";
-import { gatewayAgain, gatewayOptions } from "../../store/operated-store.ts";
+import { gatewayAgain, gatewayOptions } from "../../store/open-operations.ts";
 import { openStore } from "../../store/open-store.ts";
 import { tenantAgain } from "../../store/tenant-state.ts";
 import { accountName } from "../approval-text.ts";
@@ -41,7 +41,7 @@ export async function openApis(context: ApisContext): Promise<OpenedApis> {
     };
   }
   const { tenant = DEFAULT_TENANT, database } = context.options;
-  const { ApiOperations } = await import("../../../team/operate/api-operations.ts");
+  const { ApiOperations } = await import("../../../operations/apis/api-operations.ts");
   const store = await openStore(context);
   return {
     apis: new ApiOperations(store.apis(tenant), { by: accountName() || "local", origin: "local" }),
