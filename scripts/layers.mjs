@@ -131,7 +131,6 @@ export const LAYERS = [
   ["compose"],
   // What is done with published APIs answers in forms of operations.
   ["operations/apis", "operations"],
-  ["rest/remote"],
   ["rest/access"],
   ["rest/events"],
   // An operation that is about HTTP itself stands beside the routes, and answers have their form.

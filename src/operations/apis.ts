@@ -59,6 +59,16 @@ const listApis = defineOperation({
     shown(await (await apisOf(services, actor, tenant)).list(), page, ({ api }) => api),
 });
 
+/** What was published, and where it is served. */
+const NEWLY_PUBLISHED = answer("NewlyPublished", {
+  version: API_VERSION,
+  isNew: boolean().says("False: the version existed, and the instance was set to it."),
+  instance: API_INSTANCE,
+  changes: list(map(json())).says("What it changes, the breaking changes first."),
+});
+
+export type NewlyPublished = Infer<typeof NEWLY_PUBLISHED>;
+
 const publishApi = defineOperation({
   id: "publishApi",
   tag: TAG,
@@ -77,12 +87,7 @@ const publishApi = defineOperation({
     instance: NAME.says("The instance that serves it; default: `live`.").optional(),
     ...INSTANCE_CHANGE,
   }).named("NewApiVersion"),
-  output: answer("NewlyPublished", {
-    version: API_VERSION,
-    isNew: boolean().says("False: the version existed, and the instance was set to it."),
-    instance: API_INSTANCE,
-    changes: list(map(json())).says("What it changes, the breaking changes first."),
-  }),
+  output: NEWLY_PUBLISHED,
   async handle(services, actor, { tenant, ...request }, { signal }) {
     const { changes, ...published } = await (await apisOf(services, actor, tenant)).publish(request, signal);
     return { ...published, changes: changes.map((change) => ({ ...change })) };

@@ -1,10 +1,11 @@
+import { unknownName, unknownServer } from "../host/directory/unknown-name.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { boolean, choice, constant, json, list, map, record, text, type Infer } from "../format/form.ts";
 import { definitionName, nounOf } from "../host/definitions/held-definition.ts";
 import { changedAgain, sortKey, type PendingDefinition } from "../store/keep/definitions.ts";
 import { answer, asItIs, listOf, PAGE, pageOf, TEXT, TEXT_OR_NULL } from "./forms.ts";
 import { defineOperation } from "./operation.ts";
-import { viewOf } from "./servers.ts";
+import { viewOf, viewsOf } from "./servers.ts";
 import type { Services } from "./services.ts";
 import { definitionDifferences, type DefinitionDifference } from "../host/definitions/definition-difference.ts";
 import { isoTime } from "../text/duration.ts";
@@ -43,6 +44,20 @@ const DIFFERENCE = record(
   { place: TEXT, what: WHAT, before: json().optional(), after: json().optional(), pointer: TEXT.says("JSON pointer.") },
   { open: true },
 );
+
+const CHANGE_VIEW = answer("Change", CHANGE);
+
+/** What is told about a definition that is not as it was accepted. */
+export type ChangeView = Infer<typeof CHANGE_VIEW>;
+
+const CHANGE_DETAILS = answer("ChangeDetails", {
+  ...CHANGE,
+  accepted: json().says("The definition as it was accepted; null if it never was."),
+  current: json().says("The definition as the server lists it now; null if it does not."),
+  differences: list(DIFFERENCE),
+});
+
+export type ChangeDetails = Infer<typeof CHANGE_DETAILS>;
 
 const OF_SERVER = record({ server: text({ empty: true, most: 200 }).says("Only this server.").optional(), ...PAGE });
 
@@ -103,7 +118,7 @@ const listChanges = defineOperation({
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/changes", status: 200 },
   input: OF_SERVER,
-  output: listOf("ChangeList", answer("Change", CHANGE)),
+  output: listOf("ChangeList", CHANGE_VIEW),
   handle: async (services, _actor, { tenant, server, ...page }) =>
     pageOf(await pendingOf(services, tenant, server), page, { keyOf: sortKey, show: shortView }),
 });
@@ -114,12 +129,7 @@ const getChange = defineOperation({
   summary: "One change: the definition before and now, and what is different",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/changes/{id}", status: 200 },
-  output: answer("ChangeDetails", {
-    ...CHANGE,
-    accepted: json().says("The definition as it was accepted; null if it never was."),
-    current: json().says("The definition as the server lists it now; null if it does not."),
-    differences: list(DIFFERENCE),
-  }),
+  output: CHANGE_DETAILS,
   async handle(services, _actor, { tenant, id }) {
     const found = (await pendingOf(services, tenant)).find((each) => each.id === id);
     if (found) return { ...shortView(found), ...changeDetails(found) };
@@ -169,8 +179,14 @@ interface NamedState {
 /** Throws NAME_UNKNOWN. Of a server that was removed, definitions are still known. */
 async function requireKnown(services: Services, tenant: string, server: string | undefined): Promise<void> {
   await services.store.tenants.require(tenant);
-  if (server === undefined || (await services.store.definitions(tenant).servers()).includes(server)) return;
-  await viewOf(services, { tenant, id: server });
+  if (server === undefined) return;
+  const known = await services.store.definitions(tenant).servers();
+  if (known.includes(server)) return;
+  const ids = (await viewsOf(services, tenant)).map(({ id }) => id);
+  if (ids.includes(server)) return;
+  const none = "No definitions are known yet: a gateway keeps them while it runs.";
+  const all = [...new Set([...known, ...ids])];
+  throw all.length === 0 ? unknownName("server", server, { server, hint: none }) : unknownServer(server, all);
 }
 
 async function pendingOf(services: Services, tenant: string, server?: string): Promise<PendingDefinition[]> {
@@ -193,18 +209,18 @@ function shortView(pending: PendingDefinition) {
 }
 
 /** What programs are told about a changed definition. */
-export function changeView({ server, kind, name, what, since }: PendingDefinition) {
+function changeView({ server, kind, name, what, since }: PendingDefinition) {
   return { server, kind: nounOf(kind), name, what, since: isoTime(since) };
 }
 
 /** The same with both definitions and what is different between them. */
-export function changeDetails(pending: PendingDefinition) {
+function changeDetails(pending: PendingDefinition) {
   const { accepted = null, current = null } = pending;
   return { ...changeView(pending), accepted, current, differences: differencesOf(pending) };
 }
 
 /** None for what was added or removed as a whole. */
-export function differencesOf({ kind, accepted, current, what }: PendingDefinition): DefinitionDifference[] {
+function differencesOf({ kind, accepted, current, what }: PendingDefinition): DefinitionDifference[] {
   if (what !== "changed") return [];
   return definitionDifferences(kind, accepted, current).map(({ place, what: how, before, after, pointer }) => ({
     place,

@@ -2,6 +2,7 @@ import { checkSecretName } from "../auth/secret-name.ts";
 import type { SecretStore } from "../auth/secrets.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { list, record, text, whole, type Infer } from "../format/form.ts";
+import { nearestName } from "../text/nearest-name.ts";
 import { parseWebOrigin } from "../net/web-origin.ts";
 import { answer, listOf, PAGE_INPUT, pageOf, TEXT } from "./forms.ts";
 import { defineOperation } from "./operation.ts";
@@ -71,13 +72,28 @@ const removeSecret = defineOperation({
   access: "admin",
   http: { method: "DELETE", path: PATH, status: 204 },
   async handle(services, _actor, { tenant, name }) {
-    if (await (await secretsOf(services, tenant)).remove(name)) return;
-    throw new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, { mayHaveReached: false });
+    const secrets = await secretsOf(services, tenant);
+    if (!(await secrets.remove(name))) throw await unknownSecret(name, secrets);
   },
 });
 
 /** All of them, in the order of the reference. */
 export const SECRETS = { listSecrets, setSecret, removeSecret };
+
+async function unknownSecret(name: string, store: Pick<SecretStore, "list">): Promise<NexusError> {
+  // An unreadable secret must not hide that this one does not exist.
+  const { secrets } = await store.list().catch(() => ({ secrets: [] }));
+  const names = secrets.map((secret) => secret.name);
+  const near = nearestName(name, names);
+  const known =
+    names.length === 0
+      ? "No secrets are stored. Store one: nexus secrets set NAME"
+      : `"nexus secrets list" lists all secrets.`;
+  return new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, {
+    hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
+    mayHaveReached: false,
+  });
+}
 
 /** Throws NAME_UNKNOWN. */
 async function secretsOf(services: Services, tenant: string): Promise<SecretStore> {

@@ -6,8 +6,9 @@ import { boolean, json, list, map, record, text, whole, choice, type Infer } fro
 import type { Host, ServerStatus } from "../host/host.ts";
 import { unknownNameWithAdvice } from "../host/directory/unknown-name.ts";
 import { lastLines, timedLine } from "../host/server-log-reader.ts";
-import { addNetworkServer, checkNetworkServer } from "../team/network-server.ts";
+import { addNetworkServer } from "../team/network-server.ts";
 import { answer, asItIs, listOf, PAGE_INPUT, pageOf, TEXT, TEXT_OR_NULL } from "./forms.ts";
+import { originOf, type Actor } from "./actor.ts";
 import { defineOperation } from "./operation.ts";
 import type { Services } from "./services.ts";
 import { DEFAULT_TENANT } from "../auth/server-instance.ts";
@@ -142,10 +143,9 @@ const addServer = defineOperation({
   http: { method: "POST", path: "/tenants/{tenant}/servers", status: 201, fails: [409] },
   input: record({ name: text({ empty: true, least: 1, most: 200 }), entry: ENTRY }).named("NewServer"),
   output: SERVER,
-  async handle({ store }, _actor, { tenant, name, entry }) {
+  async handle({ store }, actor, { tenant, name, entry }) {
     await store.tenants.require(tenant);
-    await addNetworkServer(store, tenant, { name, entry });
-    return closedServerView({ name, entry, origin: "network" }, tenant);
+    return keepServer(store, actor, { tenant, name, entry });
   },
 });
 
@@ -168,12 +168,9 @@ const changeServer = defineOperation({
   http: { method: "PUT", path: PATH, status: 200 },
   input: record({ entry: ENTRY }).named("ServerEntry"),
   output: SERVER,
-  async handle(services, _actor, { entry, ...named }) {
-    const { tenant } = named;
+  async handle(services, actor, { entry, ...named }) {
     const { name } = await keptServer(services, named);
-    await checkNetworkServer({ name, entry });
-    await addNetworkServer(services.store, tenant, { name, entry, replace: true });
-    return closedServerView({ name, entry, origin: "network" }, tenant);
+    return keepServer(services.store, actor, { tenant: named.tenant, name, entry, replace: true });
   },
 });
 
@@ -257,6 +254,25 @@ export const SERVERS = {
   getServerLog,
 };
 
+interface GivenServer {
+  tenant: string;
+  name: string;
+  entry: Record<string, unknown>;
+  replace?: boolean;
+}
+
+/** What is added on the machine itself may start programs and reach private addresses. */
+async function keepServer(
+  store: Services["store"],
+  actor: Actor,
+  { tenant, name, entry, replace }: GivenServer,
+): Promise<ServerView> {
+  const origin = originOf(actor);
+  if (origin === "network") await addNetworkServer(store, tenant, { name, entry, replace });
+  else await store.servers(tenant).put({ name, entry, origin }, { replace });
+  return closedServerView({ name, entry, origin }, tenant);
+}
+
 const KNOWN_MS = 3_000;
 
 interface NamedServer {
@@ -265,7 +281,7 @@ interface NamedServer {
 }
 
 /** All servers of a tenant. Nothing is started for it. */
-async function viewsOf(services: Services, tenant: string): Promise<ServerView[]> {
+export async function viewsOf(services: Services, tenant: string): Promise<ServerView[]> {
   await services.store.tenants.require(tenant);
   const host = services.gateway.findHost(tenant);
   const kept = isConfigured(tenant) ? [] : (await services.store.servers(tenant).list()).servers;

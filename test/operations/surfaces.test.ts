@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ApiOperations } from "../../src/operations/apis/api-operations.ts";
 import { isRecorded } from "../../src/operations/operation.ts";
 import { OPERATIONS } from "../../src/operations/operations.ts";
 import { NexusWorld } from "../fixtures/nexus.ts";
+import { approvedFile, listOfTools } from "../rest/contract-examples.ts";
 import { RestWorld } from "../rest/rest-world.ts";
 
 type Json = Record<string, unknown>;
@@ -23,7 +25,10 @@ interface Row {
   command: string;
   /** The part of what the command prints that the operation answers. */
   part?: (printed: Json) => unknown;
+  /** The part of the answer over HTTP that the command prints. */
+  answer?: (body: Json) => unknown;
   prepare?: (place: Place) => Promise<void>;
+  stdin?: string;
   /** The code of the failure; for HTTP it may be another one. */
   fails?: string | { rest: string; commands: string };
 }
@@ -48,6 +53,24 @@ const IN_TENANT = "--tenant {tenant}";
 
 const makeSet = async ({ tenant }: Place) => {
   await world.store.sets.put({ tenant, name: "desk", definition: JSON.stringify({ allow: ["everything"] }) });
+};
+const makeSecret = async ({ tenant }: Place) => {
+  await world.store.secrets(tenant).set("kept", "a long value of the test", ["https://api.example"]);
+};
+const makeServer = async ({ tenant }: Place) => {
+  const entry = { url: "https://mcp.example/mcp", auto_start: false };
+  await world.store.servers(tenant).put({ name: "docs", entry, origin: "network" });
+};
+const makeChange = async ({ tenant }: Place) => {
+  const definitions = world.store.definitions(tenant);
+  await definitions.record(listOfTools("kit", { search: "before" }));
+  await definitions.record(listOfTools("kit", { search: "after" }));
+};
+const makeApi = async ({ tenant }: Place) => {
+  const apis = new ApiOperations(world.store.apis(tenant), { by: "Grace", origin: "network" });
+  const file = approvedFile("orders");
+  await apis.publish(file);
+  await apis.publish(approvedFile("orders", file.text.replace("maxItems: 3", "maxItems: 4")));
 };
 const makeRecord = async ({ tenant }: Place) => {
   const record = { keyId: "k", server: "s", method: "tools/call", target: "t", outcome: "ok", durationMs: 1 };
@@ -288,6 +311,151 @@ const ROWS: readonly Row[] = [
     prepare: makeRecord,
     fails: "ARGUMENTS_INVALID",
   },
+  {
+    operation: "listSecrets",
+    what: "lists names",
+    input: {},
+    command: `secrets list ${IN_TENANT}`,
+    part: ({ items: shown }) => shown,
+    answer: ({ items: shown }) => (shown as Json[]).map(({ name, origins }) => ({ name, origins })),
+    prepare: makeSecret,
+  },
+  {
+    operation: "setSecret",
+    what: "stores one",
+    input: { name: "docs", value: "a long value of the test" },
+    command: `secrets set docs ${IN_TENANT}`,
+    stdin: "a long value of the test\n",
+    answer: ({ name, origins }) => ({ name, origins }),
+  },
+  {
+    operation: "removeSecret",
+    what: "removes one",
+    input: { name: "kept" },
+    command: `secrets remove kept ${IN_TENANT}`,
+    prepare: makeSecret,
+    part: () => ({}),
+  },
+  {
+    operation: "removeSecret",
+    what: "does not know another one",
+    input: { name: "other" },
+    command: `secrets remove other ${IN_TENANT}`,
+    fails: "NAME_UNKNOWN",
+  },
+  {
+    operation: "addServer",
+    what: "adds one at a public address",
+    input: { name: "docs", entry: { url: "https://mcp.example/mcp", auto_start: false } },
+    command: `mcp add docs --url https://mcp.example/mcp --no-check ${IN_TENANT}`,
+    part: ({ server, tenant, enabled }) => ({ server, tenant, enabled }),
+    answer: ({ id, tenant, enabled }) => ({ server: id, tenant, enabled }),
+  },
+  {
+    operation: "switchServer",
+    what: "disables one",
+    input: { id: "docs", enabled: false },
+    command: `mcp disable docs ${IN_TENANT}`,
+    prepare: makeServer,
+    part: ({ server, tenant, enabled }) => ({ server, tenant, enabled }),
+    answer: ({ id, tenant, enabled }) => ({ server: id, tenant, enabled }),
+  },
+  {
+    operation: "removeServer",
+    what: "removes one",
+    input: { id: "docs" },
+    command: `mcp remove docs ${IN_TENANT}`,
+    prepare: makeServer,
+    part: () => ({}),
+  },
+  {
+    operation: "listChanges",
+    what: "lists what is different",
+    input: {},
+    command: `mcp changes list ${IN_TENANT}`,
+    prepare: makeChange,
+    part: ({ items: shown }) => shown,
+    answer: ({ items: shown }) =>
+      (shown as Json[]).map(({ server, kind, name, what, since }) => ({ server, kind, name, what, since })),
+  },
+  {
+    operation: "listChanges",
+    what: "does not know another server",
+    input: { server: "nobody" },
+    command: `mcp changes list --server nobody ${IN_TENANT}`,
+    prepare: makeChange,
+    fails: "NAME_UNKNOWN",
+  },
+  {
+    operation: "acceptChanges",
+    what: "accepts everything of a server",
+    input: { server: "kit" },
+    command: `mcp changes accept --server kit ${IN_TENANT}`,
+    prepare: makeChange,
+    part: ({ accepted }) => (accepted as unknown[]).length,
+    answer: ({ accepted }) => (accepted as unknown[]).length,
+  },
+  {
+    operation: "listApis",
+    what: "lists what is published",
+    input: {},
+    command: `api versions ${IN_TENANT}`,
+    prepare: makeApi,
+    part: items,
+  },
+  {
+    operation: "listApiVersions",
+    what: "lists versions",
+    input: { id: "orders" },
+    command: `api versions orders ${IN_TENANT}`,
+    prepare: makeApi,
+    part: items,
+  },
+  {
+    operation: "listApiVersions",
+    what: "does not know another API",
+    input: { id: "nothing" },
+    command: `api versions nothing ${IN_TENANT}`,
+    prepare: makeApi,
+    fails: "NAME_UNKNOWN",
+  },
+  {
+    operation: "changeApiVersion",
+    what: "retires one that is not served",
+    input: { id: "orders", version: "1.0.0", state: "retired" },
+    command: `api versions orders --retire 1.0.0 ${IN_TENANT}`,
+    prepare: makeApi,
+  },
+  {
+    operation: "listApiInstances",
+    what: "lists servers",
+    input: { id: "orders" },
+    command: `api instances orders ${IN_TENANT}`,
+    prepare: makeApi,
+    part: items,
+  },
+  {
+    operation: "changeApiInstance",
+    what: "adds one",
+    input: { id: "orders", name: "test", upstream: "fake" },
+    command: `api instances orders add test --upstream fake ${IN_TENANT}`,
+    prepare: makeApi,
+  },
+  {
+    operation: "removeApiInstance",
+    what: "removes one",
+    input: { id: "orders", name: "live" },
+    command: `api instances orders remove live ${IN_TENANT}`,
+    prepare: makeApi,
+    part: () => ({}),
+  },
+  {
+    operation: "rollBackApi",
+    what: "serves the version before",
+    input: { id: "orders", name: "live" },
+    command: `api rollback orders ${IN_TENANT}`,
+    prepare: makeApi,
+  },
 ];
 
 const SURFACES = ["rest", "here", "gateway"] as const;
@@ -298,8 +466,21 @@ interface Outcome {
   code?: string;
 }
 
-/** What differs each time, whatever asks for it. */
-const VOLATILE = new Set(["id", "key", "created", "changed", "revoked", "lastUsed", "until", "at", "hash", "since"]);
+/** What differs each time, whatever asks for it, and whether it came over the network. */
+const VOLATILE = new Set([
+  "id",
+  "key",
+  "created",
+  "changed",
+  "revoked",
+  "lastUsed",
+  "until",
+  "at",
+  "hash",
+  "since",
+  "publishedAt",
+  "origin",
+]);
 
 function comparable(value: unknown, { tenant }: Place): unknown {
   const text = JSON.stringify(value, (name, each: unknown) => (VOLATILE.has(name) && each !== null ? "…" : each));
@@ -310,7 +491,7 @@ function filled<T>(value: T, { tenant, id }: Place): T {
   return JSON.parse(JSON.stringify(value).replaceAll("{tenant}", tenant).replaceAll("{id}", id)) as T;
 }
 
-async function overHttp({ operation: name, input }: Row, place: Place): Promise<Outcome> {
+async function overHttp({ operation: name, input, answer = (body) => body }: Row, place: Place): Promise<Outcome> {
   const operation = OPERATIONS.find(({ id }) => id === name);
   if (!operation) throw new Error(`there is no operation ${name}`);
   const { method, path } = operation.http;
@@ -327,16 +508,19 @@ async function overHttp({ operation: name, input }: Row, place: Place): Promise<
     key: admin,
     ...sent,
   });
-  return status < 400 ? { value: body } : { code: String(body["code"]) };
+  return status < 400 ? { value: answer(body) } : { code: String(body["code"]) };
 }
 
 async function byCommand(
-  { command, part = (printed) => printed }: Row,
+  { command, stdin = "", part = (printed) => printed }: Row,
   place: Place,
   where: string[],
 ): Promise<Outcome> {
   const words = [...filled(command, place).replace("Not_valid", "Not valid").split(" ").reduce(joined, []), ...where];
-  const { code, stdout, stderr } = await person.run([...words, "--json"], { env: { ...variables, NEXUS_KEY: admin } });
+  const { code, stdout, stderr } = await person.run([...words, "--json"], {
+    env: { ...variables, NEXUS_KEY: admin },
+    stdin,
+  });
   if (stdout.startsWith("{")) return { value: part(JSON.parse(stdout) as Json) };
   const { error } = JSON.parse(stderr) as { error: { code: string } };
   expect(code).not.toBe(0);
@@ -374,6 +558,18 @@ async function recorded(): Promise<Json[]> {
   }
   return found;
 }
+
+/** Those that only read what another one tells as well, or need the servers of a running gateway. */
+const WITHOUT_ROW = new Set(
+  "getSession listTenants getGrants getLimits listServers getServer changeServer retryServer getServerLog listTools listDefinitions getChange listToolFiles getToolFile publishApi exportAudit getMetrics".split(
+    " ",
+  ),
+);
+
+test("each operation has a row, or a reason why not", () => {
+  const rows = new Set(ROWS.map(({ operation }) => operation));
+  expect(OPERATIONS.map(({ id }) => id).filter((id) => !rows.has(id))).toEqual([...WITHOUT_ROW]);
+});
 
 describe("every operation is the same over HTTP, by its command, and by its command through a gateway", () => {
   test.each(ROWS)("$operation $what", async (row) => {

@@ -84,7 +84,7 @@ interface GivenGateway {
 }
 
 /** How the gateway of a command line is reached. */
-export async function gatewayOptions(
+async function gatewayOptions(
   { surroundings, signal }: Pick<CommandContext, "surroundings" | "signal">,
   { gateway, key, database }: GivenGateway,
 ): Promise<GatewayClientOptions> {

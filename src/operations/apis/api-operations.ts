@@ -40,26 +40,6 @@ export interface PublishRequest extends Publication, InstanceChange {
   instance?: string | undefined;
 }
 
-/** What commands do with published APIs: in a store, or through a gateway. */
-export interface OperatedApis {
-  list(): Promise<ApiSummary[]>;
-  /** Throws NAME_UNKNOWN for an API without versions, as all that follow do. */
-  versions(api: string): Promise<VersionView[]>;
-  instances(api: string): Promise<InstanceView[]>;
-  /** The signal ends the compilation; nothing is published then. */
-  publish(request: PublishRequest, signal?: AbortSignal): Promise<PublishedView>;
-  /** Without a version: the one that was served before. */
-  rollback(api: string, of: { instance?: string | undefined; to?: string | undefined }): Promise<InstanceView>;
-  setState(api: string, version: string, state: VersionState): Promise<VersionView>;
-  /** Adds or changes an instance. `version`: the one that it serves; default for a new one: the highest. */
-  putInstance(
-    api: string,
-    name: string,
-    change: InstanceChange & { version?: string | undefined },
-  ): Promise<InstanceView>;
-  removeInstance(api: string, name: string): Promise<void>;
-}
-
 interface ApiOperationsOptions {
   /** Who publishes, for the record. */
   by: string;
@@ -70,7 +50,7 @@ interface ApiOperationsOptions {
 }
 
 /** The published APIs of a tenant as operators manage them. */
-export class ApiOperations implements OperatedApis {
+export class ApiOperations {
   readonly #apis: PublishedApis;
   readonly #options: ApiOperationsOptions;
 
