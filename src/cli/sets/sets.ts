@@ -1,13 +1,176 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import type { SetDefinition, SetItem } from "../../gateway/sets/set-definition.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { parseJson } from "../../json/parse-json.ts";
 import { requireValid } from "../../operations/client.ts";
 import { SETS, setPath, type SetView } from "../../operations/sets.ts";
 import { visible } from "../../text/visible.ts";
-import { defineCommand, type CommandContext } from "../command/command.ts";
+import { requireExactNumbers } from "../arguments/exact-number.ts";
+import { jsonGiven } from "../arguments/json-given.ts";
+import { keyValue } from "../arguments/key-value.ts";
+import { wrongUsage } from "../command/command-line.ts";
+import { defineCommand, type CommandContext, type Options } from "../command/command.ts";
+import { inputOf, optionsOf } from "../command/operation-options.ts";
 import { tableLines, type Cell } from "../output/table.ts";
-import { gatewayAgain, openOperations } from "../store/open-operations.ts";
+import { gatewayAgain, openOperations, OPERATED_OPTIONS } from "../store/open-operations.ts";
 import { tenantAgain } from "../store/tenant-state.ts";
-import { changedDefinition, DEFINITION_OPTIONS, definitionIn, SET_OPTIONS } from "./set-options.ts";
-import { contentText, itemText, namedServers } from "./set-words.ts";
+
+const SET_OPTIONS = {
+  tenant: { type: "string", value: "NAME", help: `the tenant of the set; default: ${DEFAULT_TENANT}` },
+  ...OPERATED_OPTIONS,
+} as const satisfies Options;
+
+/** What a set contains and how it shows it. */
+const DEFINITION_OPTIONS = {
+  ...optionsOf(SETS.createSet.input, {
+    allow: ["PATTERN", "what the set contains; repeatable"],
+    deny: ["PATTERN", "what it does not contain; repeatable"],
+    readOnly: [""],
+    description: ["TEXT"],
+    pin: [""],
+  }),
+  rename: {
+    type: "string",
+    multiple: true,
+    value: "server.tool=NAME",
+    help: "the name of a tool in the set; repeatable",
+  },
+  describe: {
+    type: "string",
+    multiple: true,
+    value: "server.tool=TEXT",
+    help: "the description of a tool in the set; repeatable",
+  },
+  fix: {
+    type: "string",
+    multiple: true,
+    value: "server.tool.argument=VALUE",
+    help: "an argument that is the same in every call, as JSON or text; repeatable",
+  },
+  file: { type: "string", value: "FILE", help: "the definition as JSON; - for stdin" },
+} as const satisfies Options;
+
+interface DefinitionValues {
+  readonly allow?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
+  readonly rename?: readonly string[] | undefined;
+  readonly describe?: readonly string[] | undefined;
+  readonly fix?: readonly string[] | undefined;
+  readonly file?: string | undefined;
+}
+
+type Written = Readonly<Record<string, unknown>>;
+
+/** A new definition: that of the file, with what the options add. */
+async function definitionIn(options: DefinitionValues): Promise<Written> {
+  const written = options.file === undefined ? {} : await definitionOfFile(options.file);
+  const { allow = [], deny } = options;
+  return {
+    ...changedMembers(written, options),
+    allow: added(written["allow"] ?? [], allow),
+    ...(written["deny"] === undefined && !deny ? {} : { deny: added(written["deny"] ?? [], deny) }),
+  };
+}
+
+/** The definition of before, with what the options say instead. A file replaces all of it. */
+async function changedDefinition(
+  { name: _name, tenant: _tenant, path: _path, changed: _changed, description, ...before }: SetView,
+  options: DefinitionValues,
+): Promise<Written> {
+  if (options.file !== undefined) return definitionIn(options);
+  return changedMembers({ ...before, ...(description === null ? {} : { description }) }, options);
+}
+
+/** What an option says stands instead of what was written. */
+function changedMembers(written: Written, options: DefinitionValues): Written {
+  const tools = changedTools(written["tools"], options);
+  return { ...written, ...inputOf(SETS.createSet.input, options), ...(tools === undefined ? {} : { tools }) };
+}
+
+async function definitionOfFile(file: string): Promise<Record<string, unknown>> {
+  const value = await jsonGiven(file === "-" ? file : `@${file}`, "--file");
+  if (!isRecord(value))
+    throw wrongUsage(`${file} is not the definition of a set`, `It is an object, such as {"allow": ["github"]}.`);
+  return value;
+}
+
+/** What is wrong with the file's part is found when the whole is checked. */
+function added(written: unknown, more: readonly string[] = []): unknown {
+  return Array.isArray(written) ? [...(written as unknown[]), ...more] : written;
+}
+
+/** The tools of the file with what the options say; undefined if neither says anything. */
+function changedTools(written: unknown, { rename = [], describe = [], fix = [] }: DefinitionValues): unknown {
+  if (rename.length + describe.length + fix.length === 0) return written;
+  if (written !== undefined && !isRecord(written)) return written;
+  const tools: Record<string, unknown> = { ...written };
+  const of = (key: string): Record<string, unknown> => {
+    const before = tools[key];
+    const item = isRecord(before) ? { ...before } : {};
+    tools[key] = item;
+    return item;
+  };
+  for (const text of rename) {
+    const { key, value } = keyValue(text, "--rename");
+    of(key)["name"] = value;
+  }
+  for (const text of describe) {
+    const { key, value } = keyValue(text, "--describe");
+    of(key)["description"] = value;
+  }
+  for (const text of fix) {
+    const { key, value } = keyValue(text, "--fix");
+    const dot = key.lastIndexOf(".");
+    if (dot <= key.indexOf(".")) {
+      throw wrongUsage(`--fix "${text}" names no argument`, "Write --fix server.tool.argument=VALUE.");
+    }
+    const item = of(key.slice(0, dot));
+    const before = isRecord(item["arguments"]) ? item["arguments"] : {};
+    item["arguments"] = { ...before, [key.slice(dot + 1)]: valueOf(value, text) };
+  }
+  return tools;
+}
+
+/** JSON if it is valid, otherwise text. */
+function valueOf(given: string, option: string): unknown {
+  const value = parseJson(given);
+  if (value === undefined) return given;
+  requireExactNumbers(given, `--fix ${option}`);
+  // "1.10" may be a version, which is another one as a number.
+  if (typeof value === "number" && String(value) !== given.trim()) {
+    throw wrongUsage(
+      `--fix ${option} is sent as the number ${value}`,
+      `Write ${value} if a number is meant, or '${JSON.stringify(given)}' for the text.`,
+    );
+  }
+  return value;
+}
+
+type Contents = Omit<SetDefinition, "description">;
+
+/** The servers that a definition names, each once; not those that a pattern with * stands for. */
+function namedServers({ allow, deny = [], tools = {}, prompts = {} }: Contents): string[] {
+  const named = [...allow, ...deny, ...Object.keys(tools), ...Object.keys(prompts)];
+  const servers = named.map((text) => text.split(/[./]/, 1)[0] ?? "");
+  return [...new Set(servers)].filter((server) => !server.includes("*"));
+}
+
+/** The patterns and flags in one line. */
+function contentText({ allow, deny = [], readOnly, pin }: Contents): string {
+  const flags = [...(readOnly ? ["read-only"] : []), ...(pin ? ["pinned"] : [])];
+  return [...allow, ...deny.map((pattern) => `not ${pattern}`), ...flags].join(", ");
+}
+
+/** What the set says about a tool or prompt, in one line. */
+function itemText({ name, description, arguments: fixed = {} }: SetItem): string {
+  const values = Object.entries(fixed).map(([argument, value]) => `${argument}=${JSON.stringify(value)}`);
+  const parts = [
+    ...(name === undefined ? [] : [`is called ${name}`]),
+    ...(values.length === 0 ? [] : [`always with ${values.join(", ")}`]),
+    ...(description === undefined ? [] : [`described as ${JSON.stringify(description)}`]),
+  ];
+  return parts.length === 0 ? "as it is" : parts.join("; ");
+}
 
 const ABOUT_TOOLS = `Tools keep their names of /mcp (github__search), so they stay when servers come and go; --rename gives one another name. A fixed
 argument is sent with every call: callers neither see nor change it. It is stored as it is, so do not use it for secrets. A file
