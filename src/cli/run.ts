@@ -139,7 +139,10 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     return (command.endsOnSignal ? undefined : exitCode) ?? result ?? 0;
   } catch (error) {
     if (exitCode === undefined || command.endsOnSignal) {
-      throw withSizeAdvice(asNexusError(servers?.explained(error) ?? error), command.options);
+      const known = asNexusError(servers?.explained(error) ?? error);
+      if (known.details.invalid === undefined) throw withSizeAdvice(known, command.options);
+      const { inOptionWords } = await import("./command/operation-options.ts");
+      throw inOptionWords(known, command.options);
     }
     // The user who pressed Ctrl-C knows; a program that reads errors may not.
     if (out.json) out.error(interruption);

@@ -100,6 +100,10 @@ export interface ErrorDetails {
   raw?: unknown;
   /** The id of the entry in the gateway's log that has the details. */
   correlationId?: string | undefined;
+  /** For an operation: how HTTP tells it apart from other invalid requests. */
+  refusal?: "CONFLICT" | "PRECONDITION_FAILED" | "IDEMPOTENCY_KEY_REUSED" | undefined;
+  /** For an operation: what is not valid in the request, by places such as `body/allow/0`. */
+  invalid?: readonly { at: string; message: string; hint?: string }[] | undefined;
   /** False: the request was not sent. True: the server may have executed it. */
   mayHaveReached?: boolean | undefined;
 }

@@ -186,6 +186,8 @@ export interface MapOptions {
   readonly names?: Form<string>;
   readonly least?: number;
   readonly most?: number;
+  /** The same over the network, where one tenant must not use up what all share. */
+  readonly mostOverNetwork?: number;
 }
 
 export interface RecordOptions {

@@ -91,11 +91,11 @@ class SchemaWriter {
         return single ? { anyOf: [items, list] } : list;
       }
       case "map": {
-        const { names, least, most } = spec.options;
+        const { names, least, most, mostOverNetwork } = spec.options;
         const { type: _type, description: _description, ...propertyNames } = names ? this.#of(names) : {};
         return {
           type: "object",
-          ...given({ minProperties: least, maxProperties: most }),
+          ...given({ minProperties: least, maxProperties: this.#network ? (mostOverNetwork ?? most) : most }),
           additionalProperties: this.#of(spec.of),
           ...(names ? { propertyNames } : {}),
         };

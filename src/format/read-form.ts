@@ -144,6 +144,9 @@ function readText(options: TextOptions, part: Part): string | undefined {
   return text;
 }
 
+/** Characters of a text that a message repeats. */
+const MOST_QUOTED = 100;
+
 function misfit(
   { pattern, not, least = 0, most, mostOverNetwork }: TextOptions,
   text: string,
@@ -153,7 +156,7 @@ function misfit(
   if (text.length < least) return `must have at least ${least} characters`;
   if (limit !== undefined && text.length > limit) return `must have at most ${limit} characters`;
   if (pattern === undefined || pattern.test(text)) return undefined;
-  return text === "" ? "is empty" : `"${text}" ${not ?? `must match ${pattern.source}`}`;
+  return text === "" ? "is empty" : `"${text.slice(0, MOST_QUOTED)}" ${not ?? `must match ${pattern.source}`}`;
 }
 
 function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part): unknown[] | undefined {
@@ -178,9 +181,13 @@ function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part):
 function readMap({ of, options }: Extract<Spec, { kind: "map" }>, part: Part): Record<string, unknown> | undefined {
   const entries = part.entries();
   if (!part.isMap) return undefined;
-  const { least = 0, most = Infinity } = options;
+  const { least = 0 } = options;
+  const most = (part.reading.network ? options.mostOverNetwork : undefined) ?? options.most ?? Infinity;
   if (entries.length < least) part.error(`must have at least ${least === 1 ? "one member" : `${least} members`}`);
-  if (entries.length > most) part.error(`has ${entries.length} members, ${most} are allowed`);
+  if (entries.length > most) {
+    part.error(`has ${entries.length} members, ${most} are allowed`);
+    return undefined;
+  }
   return Object.fromEntries(
     entries.map(([name, member]) => {
       checkName(options, name, member);

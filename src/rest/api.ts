@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Hono } from "hono";
 import { asNexusError, type NexusError } from "../errors/nexus-error.ts";
-import type { Principal } from "../server/core/principal.ts";
+import type { Allowance } from "../gateway/operation/allowance.ts";
+import { recordChange } from "../operations/run-operation.ts";
+import { OperationRunner } from "../operations/run-operation.ts";
+import type { StoredAudit } from "../team/stored-audit.ts";
 import { entityTag, matchesTag } from "./http/entity-tag.ts";
 import { readBody, writeResponse } from "./http/node-exchange.ts";
-import { OperationRun } from "./http/operation-run.ts";
+import { ServedOperations } from "./http/served-operation.ts";
 import { problemOf, problemResponse } from "./http/problem.ts";
-import type { RecordedChange } from "./http/recorded-change.ts";
 import { RepeatedRequests } from "./http/repeated-requests.ts";
 import { API_PATH, openApiDocument } from "./openapi.ts";
-import type { ApiContext, ApiOperation } from "./resources/api-context.ts";
-import { OPERATIONS } from "./resources/operations.ts";
+import type { RestCall, RestOperation, RestServices } from "./rest-operation.ts";
+import { REST_OPERATIONS } from "./rest-operations.ts";
 
 /** What the router needs beside the request: the exchange of Node itself. */
 interface Exchange {
@@ -20,22 +22,39 @@ interface Exchange {
 
 type Router = Hono<{ Bindings: Exchange }>;
 
+interface RestApiOptions {
+  /** Where changes are recorded; undefined where they are not. */
+  audit: Pick<StoredAudit, "recordIncident" | "requireReady"> | undefined;
+  /** Counts requests against limits; undefined where nothing is limited. */
+  allowance: Pick<Allowance, "take"> | undefined;
+  report: (error: NexusError, operation: string) => NexusError;
+}
+
 /** The REST API: its operations behind a router. */
 export class RestApi {
   readonly #router: Router;
 
-  constructor(api: ApiContext, report: (error: NexusError, operation: string) => NexusError) {
-    const run = new OperationRun<ApiContext>({
-      api,
-      identify: (method, headers) => api.identification.identify(method, headers),
-      admit: api.allowance && ((principal) => admit(api, principal)),
-      repeated: new RepeatedRequests(),
-      readerOf: ({ path }) => OPERATIONS.find((each) => each.method === "GET" && each.path === path),
-      report: (error, { id }) => report(error, id),
-      requireRecordable: () => api.audit?.requireReady(),
-      record: api.audit && ((change) => recordChange(api, change)),
+  constructor(services: RestServices, { audit, allowance, report }: RestApiOptions) {
+    const runner = new OperationRunner<RestServices, RestCall>({
+      services,
+      surface: "rest",
+      async admit(principal) {
+        // In the same windows as requests of MCP.
+        const refused = await allowance?.take(principal, 1);
+        if (refused) throw refused.error;
+      },
+      requireRecordable: () => audit?.requireReady(),
+      record: audit && (async (change) => recordChange(services.store, audit, change)),
     });
-    this.#router = routerOf(run);
+    const operations = new ServedOperations({
+      services,
+      runner,
+      repeated: new RepeatedRequests(),
+      readerOf: ({ http: { path } }) =>
+        REST_OPERATIONS.find((each) => each.http.method === "GET" && each.http.path === path),
+      report: (error, { id }) => report(error, id),
+    });
+    this.#router = routerOf(operations);
   }
 
   async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -62,22 +81,7 @@ export class RestApi {
   }
 }
 
-/** In the same windows as requests of MCP. */
-async function admit({ allowance }: ApiContext, principal: Principal): Promise<void> {
-  const refused = await allowance?.take(principal, 1);
-  if (refused) throw refused.error;
-}
-
-/** In the audit of the tenant that it is about, or of the actor where there is no such tenant, for example any more. */
-async function recordChange({ store, audit }: ApiContext, change: RecordedChange): Promise<void> {
-  const { actor, tenant: named, ...facts } = change;
-  const { tenant: own } = actor.principal;
-  const isOther = named !== undefined && named !== own && (await store.tenants.find(named)) !== undefined;
-  const decision = change.outcome === "refused" ? "denied" : "allowed";
-  await audit?.recordIncident({ ...facts, decision, tenant: isOther ? named : own, keyId: actor.keyId ?? null });
-}
-
-function routerOf(run: OperationRun<ApiContext>): Router {
+function routerOf(operations: ServedOperations): Router {
   const router: Router = new Hono<{ Bindings: Exchange }>().basePath(API_PATH);
   const document = openApiDocument();
   const [text, tag] = [JSON.stringify(document), entityTag(document)];
@@ -86,10 +90,17 @@ function routerOf(run: OperationRun<ApiContext>): Router {
     const isKnown = matchesTag(req.headers["if-none-match"] ?? "", tag);
     return isKnown ? new Response(null, { status: 304, headers }) : new Response(text, { headers });
   });
-  for (const operation of OPERATIONS) {
-    router.on(operation.method, routeOf(operation), ({ env: { req, signal }, req: routed }) => {
-      const body = () => readBody(req, operation.access === "public" ? "stranger" : "known", operation.maxBytes);
-      return run.run(operation, { headers: req.headers, params: routed.param(), query: routed.query(), body, signal });
+  for (const operation of REST_OPERATIONS) {
+    const { access, http } = operation;
+    router.on(http.method, routeOf(operation), ({ env: { req, signal }, req: routed }) => {
+      const body = () => readBody(req, access === "public" ? "stranger" : "known", http.maxBytes);
+      return operations.serve(operation, {
+        headers: req.headers,
+        params: routed.param(),
+        query: routed.query(),
+        body,
+        signal,
+      });
     });
   }
   router.notFound(({ req: { method, path } }) => notFound(method, path));
@@ -98,12 +109,12 @@ function routerOf(run: OperationRun<ApiContext>): Router {
 }
 
 /** `/keys/{id}` as the router writes it. */
-function routeOf({ path }: ApiOperation): string {
+function routeOf({ http: { path } }: RestOperation): string {
   return path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 function notFound(method: string, path: string): Response {
-  const allowed = OPERATIONS.filter((each) => patternOf(each).test(path)).map((each) => each.method);
+  const allowed = REST_OPERATIONS.filter((each) => patternOf(each).test(path)).map(({ http }) => http.method);
   if (allowed.length === 0) {
     const hint = `GET ${API_PATH}/openapi.json describes every operation.`;
     return problemResponse({ status: 404, code: "NAME_UNKNOWN", detail: "There is no such resource", hint });
@@ -113,6 +124,6 @@ function notFound(method: string, path: string): Response {
   return problemResponse({ status: 405, code: "ARGUMENTS_INVALID", detail, headers: { allow } });
 }
 
-function patternOf({ path }: ApiOperation): RegExp {
+function patternOf({ http: { path } }: RestOperation): RegExp {
   return new RegExp(`^${API_PATH}${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
 }

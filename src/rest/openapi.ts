@@ -1,26 +1,34 @@
-import * as z from "zod";
+import { lazy, type AnyForm } from "../format/form.ts";
+import { jsonSchema } from "../format/json-schema.ts";
+import { isRecord } from "../json/is-record.ts";
 import { VERSION } from "../protocol/version.ts";
-import type { ApiOperation } from "./resources/api-context.ts";
-import { OPERATIONS, SCHEMAS } from "./resources/operations.ts";
+import type { RestOperation } from "./rest-operation.ts";
+import { REST_OPERATIONS } from "./rest-operations.ts";
 
 type Json = Record<string, unknown>;
 
 /** The path below which all operations are. */
 export const API_PATH = "/api/v1";
 
-/** The OpenAPI document of the REST API, made of its operations. */
+const COMPONENTS = "#/components/schemas/";
+
+/** The OpenAPI document of the REST API, made of its operations. Objects are in the order of their first use. */
 export function openApiDocument(): Json {
-  const components = componentsOf(SCHEMAS);
-  const names = new Map<z.ZodType, string>(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
+  const definitions = new Map<string, Json>();
+  const schemaOf = (form: AnyForm) => {
+    if (form.traits.name === undefined) throw new TypeError("an operation has a form without a name");
+    return jsonSchema(
+      lazy(() => form),
+      { refs: COMPONENTS, network: true, definitions },
+    );
+  };
   const paths: Record<string, Json> = {};
-  for (const operation of OPERATIONS) {
-    const path = (paths[operation.path] ??= {});
-    path[operation.method.toLowerCase()] = describe(operation, (schema) => {
-      const name = names.get(schema);
-      if (name === undefined) throw new TypeError(`the operation ${operation.id} has a schema without a name`);
-      return { $ref: reference(name) };
-    });
+  for (const operation of REST_OPERATIONS) {
+    const { http } = operation;
+    const path = (paths[http.path] ??= {});
+    path[http.method.toLowerCase()] = describe(operation, schemaOf);
   }
+  const schemas = Object.fromEntries([...definitions].map(([name, schema]) => [name, plain(schema)]));
   return {
     openapi: "3.1.0",
     info: {
@@ -38,55 +46,66 @@ export function openApiDocument(): Json {
         key: { type: "http", scheme: "bearer", bearerFormat: "nxs_…" },
         session: { type: "apiKey", in: "cookie", name: "nexus_session_PORT" },
       },
-      schemas: { ...components, Problem: PROBLEM },
+      schemas: { ...schemas, Problem: PROBLEM },
     },
   };
 }
 
-function reference(name: string): string {
-  return `#/components/schemas/${name}`;
-}
-
-function componentsOf(schemas: Readonly<Record<string, z.ZodType>>): Json {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id });
-  const { schemas: written } = z.toJSONSchema(registry, { uri: reference, io: "input", unrepresentable: "any" });
-  return Object.fromEntries(
-    Object.entries(written).map(([name, schema]) => [name, withoutDefaults(withoutIds(schema))]),
-  );
-}
-
-/** What OpenAPI says elsewhere. */
-function withoutIds({ $schema: _schema, $id: _id, ...schema }: Json): Json {
-  return schema;
-}
-
 /**
- * Generators of clients require members that have a `default`: in an answer they are always there. Here only bodies have
- * such members, which may be missing, so the description has the default.
+ * As generators of clients take it: one type with null where that is all, types beside lists of texts, and defaults in words,
+ * because generators require members that have one.
  */
-function withoutDefaults({ default: value, ...schema }: Json): Json {
-  const { description, properties } = schema;
-  if (value !== undefined) {
-    const text = `Default: \`${JSON.stringify(value)}\`.`;
-    schema["description"] = typeof description === "string" ? `${description} ${text}` : text;
-  }
-  if (properties !== undefined) {
-    const members = Object.entries(properties as Record<string, Json>);
-    schema["properties"] = Object.fromEntries(members.map(([name, member]) => [name, withoutDefaults(member)]));
-  }
-  return schema;
+function plain(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(plain);
+  if (!isRecord(schema)) return schema;
+  const { anyOf, default: usual, ...given } = schema;
+  const rest: Json = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, plain(value)]));
+  const typed = { ...typeOf(rest), ...rest };
+  const alone = Array.isArray(anyOf) && anyOf.length === 2 && isNull(anyOf[1]) ? onlyType(plain(anyOf[0])) : undefined;
+  const whole: Json =
+    alone === undefined
+      ? { ...typed, ...(anyOf === undefined ? {} : { anyOf: plain(anyOf) }) }
+      : { type: [alone, "null"], ...typed };
+  if (usual === undefined) return whole;
+  const text = `Default: \`${JSON.stringify(usual)}\`.`;
+  const { description } = whole;
+  return { ...whole, description: typeof description === "string" ? `${description} ${text}` : text };
 }
 
-type ReferTo = (schema: z.ZodType) => Json;
+/** Of lists of texts, and of constants. */
+function typeOf(schema: Json): Json {
+  if (Array.isArray(schema["enum"])) return { type: "string" };
+  return "const" in schema ? { type: typeof schema["const"] } : {};
+}
 
-function describe(operation: ApiOperation, referTo: ReferTo): Json {
-  const { id, tag, summary, description, access, body, answer, method } = operation;
-  const mediaType = answer.mediaType ?? "application/json";
-  // What has no schema is a stream of text.
-  const schema = answer.schema ? referTo(answer.schema) : { type: "string" };
-  const hasTag = method === "GET" && answer.schema !== undefined;
-  const content = answer.status === 204 ? {} : { content: { [mediaType]: { schema } } };
+function isNull(schema: unknown): boolean {
+  return isRecord(schema) && schema["type"] === "null";
+}
+
+/** The type, where nothing else is said. */
+function onlyType(schema: unknown): string | undefined {
+  if (!isRecord(schema) || Object.keys(schema).length !== 1) return undefined;
+  return typeof schema["type"] === "string" ? schema["type"] : undefined;
+}
+
+type SchemaOf = (form: AnyForm) => Json;
+
+function describe(operation: RestOperation, schemaOf: SchemaOf): Json {
+  const { id, tag, summary, description, access, input, output, http } = operation;
+  const { method, path, status } = http;
+  const mediaType = http.mediaType ?? "application/json";
+  const body = method === "GET" ? undefined : input;
+  // The parameters come first in the order of objects.
+  const parameters = [
+    ...pathParameters(path),
+    ...(method === "GET" ? queryParameters(input) : []),
+    ...headerParameters(operation),
+  ];
+  const requestBody = body && { required: true, content: { "application/json": { schema: schemaOf(body) } } };
+  // What has no form is a stream of text.
+  const schema = output ? schemaOf(output) : { type: "string" };
+  const hasTag = method === "GET" && output !== undefined;
+  const content = status === 204 ? {} : { content: { [mediaType]: { schema } } };
   return {
     operationId: id,
     tags: [tag],
@@ -94,16 +113,12 @@ function describe(operation: ApiOperation, referTo: ReferTo): Json {
     ...(description === undefined ? {} : { description }),
     ...(access === "public" ? { security: [] } : {}),
     "x-nexus-access": access,
-    parameters: [
-      ...pathParameters(operation.path),
-      ...queryParameters(operation.query),
-      ...headerParameters(operation),
-    ],
-    ...(body ? { requestBody: { required: true, content: { "application/json": { schema: referTo(body) } } } } : {}),
+    parameters,
+    ...(requestBody ? { requestBody } : {}),
     responses: {
-      [answer.status]: { description: summary, ...(hasTag ? TAGGED : {}), ...content },
+      [status]: { description: summary, ...(hasTag ? TAGGED : {}), ...content },
       ...(hasTag ? { 304: { description: "Not modified", ...TAGGED } } : {}),
-      ...Object.fromEntries(failuresOf(operation).map((status) => [status, problemResponse(status)])),
+      ...Object.fromEntries(failuresOf(operation).map((each) => [each, problemResponse(each)])),
     },
   };
 }
@@ -117,16 +132,17 @@ function pathParameters(path: string): Json[] {
   }));
 }
 
-function queryParameters(query: z.ZodType | undefined): Json[] {
-  if (!query) return [];
-  const { properties = {}, required = [] } = z.toJSONSchema(query, { io: "input", unrepresentable: "any" });
-  return Object.entries(properties).map(([name, schema]) => {
-    const { description, ...rest } = schema as Json;
-    return { name, in: "query", required: required.includes(name), description, schema: rest };
+function queryParameters(input: AnyForm | undefined): Json[] {
+  if (!input) return [];
+  const { properties, required } = jsonSchema(input, { network: true });
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+  return Object.entries(isRecord(properties) ? properties : {}).map(([name, schema]) => {
+    const { description, ...rest } = isRecord(schema) ? schema : {};
+    return { name, in: "query", required: isRequired(name), description, schema: rest };
   });
 }
 
-function headerParameters({ method, access }: ApiOperation): Json[] {
+function headerParameters({ http: { method }, access }: RestOperation): Json[] {
   const header = (name: string, description: string) => ({
     name,
     in: "header",
@@ -140,12 +156,13 @@ function headerParameters({ method, access }: ApiOperation): Json[] {
   return [header("If-Match", "Fails with 412 if the version is another one.")];
 }
 
-function failuresOf({ access, path, body, query, method, fails = [] }: ApiOperation): number[] {
+function failuresOf({ access, input, http }: RestOperation): number[] {
+  const { path, method, fails = [] } = http;
   // The gateway itself or its database may fail.
   const found = new Set<number>([...fails, 500, 503]);
   if (access !== "public") found.add(401).add(403).add(429);
   if (path.includes("{")) found.add(404);
-  if (body || query || path.includes("{")) found.add(400);
+  if (input || path.includes("{")) found.add(400);
   if (method !== "GET" && method !== "POST") found.add(412);
   return [...found].toSorted((a, b) => a - b);
 }
@@ -157,7 +174,7 @@ function problemResponse(status: number): Json {
   return {
     description: "Problem",
     ...(TEMPORARY.has(status) ? { headers: RETRY_AFTER } : {}),
-    content: { "application/problem+json": { schema: { $ref: reference("Problem") } } },
+    content: { "application/problem+json": { schema: { $ref: `${COMPONENTS}Problem` } } },
   };
 }
 
@@ -187,7 +204,11 @@ const PROBLEM = {
       description: "The members of the request that are not valid.",
       items: {
         type: "object",
-        properties: { at: { type: "string" }, message: { type: "string" } },
+        properties: {
+          at: { type: "string" },
+          message: { type: "string" },
+          hint: { type: "string", description: "What to write instead." },
+        },
         required: ["at", "message"],
       },
     },

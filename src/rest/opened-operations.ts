@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { DEFAULT_TENANT } from "../auth/server-instance.ts";
+import type { NexusError } from "../errors/nexus-error.ts";
 import { FailureLog } from "../gateway/operation/failure-log.ts";
 import { KeyDoor } from "../team/key-door.ts";
-import { KeyOperations } from "../team/operate/key-operations.ts";
-import { TenantOperations } from "../team/operate/tenant-operations.ts";
+import { toolTarget } from "../host/directory/access-target.ts";
+import type { Host } from "../host/host.ts";
+import { LoadedToolFiles } from "../operations/loaded-tool-files.ts";
+import type { ExplainedServers } from "../operations/services.ts";
 import { PublicationCompiler } from "../workshop/publish/publication-compiler.ts";
 import { Identification } from "./access/identification.ts";
 import type { LoginCodes } from "./access/login-codes.ts";
 import { Sessions } from "./access/sessions.ts";
 import { RestApi } from "./api.ts";
 import { Console } from "./console.ts";
-import { LoadedToolFiles } from "./resources/loaded-tool-files.ts";
 import { API_PATH } from "./openapi.ts";
 import type { EventHub } from "./events/event-hub.ts";
 import type { OperatedGateway, OperationsOptions } from "./operations.ts";
@@ -41,12 +43,12 @@ export class OpenedOperations implements Disposable {
     const identification = new Identification(door, sessions);
     const failures = new FailureLog(logger);
     const secretsOf = (tenant: string) => (tenant === DEFAULT_TENANT && ownSecrets) || store.secrets(tenant);
-    const [keys, tenants] = [new KeyOperations(store), new TenantOperations(store)];
+    const useServers = <T>(tenant: string, use: (servers: ExplainedServers) => Promise<T>) =>
+      gateway.useHost(tenant, (host) => use(serversOf(host)));
     const [toolFiles, compiler] = [new LoadedToolFiles(), new PublicationCompiler()];
-    const shared = { store, door, sessions, identification, keys, tenants, gateway, events, audit, allowance };
-    this.#api = new RestApi({ ...shared, toolFiles, compiler, secretsOf, stateFolder, logger }, (error, operation) =>
-      failures.report(error, { method: operation }),
-    );
+    const services = { store, gateway, useServers, secretsOf, toolFiles, compiler, stateFolder, logger };
+    const report = (error: NexusError, method: string) => failures.report(error, { method });
+    this.#api = new RestApi({ ...services, sessions, identification, events }, { audit, allowance, report });
     this.#console = new Console({ codes, sessions, identification });
     this.#stops = [
       door.onExpelled(
@@ -73,4 +75,26 @@ export class OpenedOperations implements Disposable {
   [Symbol.dispose](): void {
     for (const stop of this.#stops) stop();
   }
+}
+
+function serversOf(host: Host): ExplainedServers {
+  return {
+    directory: host.directory,
+    async findTool(server, name) {
+      const isMeant = (tool: { name: string }) => tool.name === name;
+      const { tools, searched } = host.offered(server);
+      const known = [...tools, ...searched].find(isMeant);
+      if (known) return toolTarget(server, known, searched);
+      // Connects a server that was not used yet.
+      const lease = await host.lease(server);
+      try {
+        const listed = await lease.client.listTools();
+        const others = lease.client.searchedIn(listed);
+        const found = [...listed, ...others].find(isMeant);
+        return found && toolTarget(server, found, others);
+      } finally {
+        lease.release();
+      }
+    },
+  };
 }

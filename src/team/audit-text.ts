@@ -187,6 +187,8 @@ export interface Incident {
   correlation?: Pick<Correlation, "correlationId" | "traceId"> | undefined;
   /** How often; undefined where it is about one. */
   count?: number;
+  /** Who ran a command on the machine itself. */
+  account?: string | undefined;
 }
 
 export function incidentEntry(incident: Incident): AuditEntry {
@@ -200,6 +202,7 @@ export function incidentEntry(incident: Incident): AuditEntry {
     durationMs = 0,
     correlation,
     count,
+    account,
   } = incident;
   const target = incident.target === undefined ? null : incident.target.slice(0, MAX_TARGET);
   const at = Math.trunc(incident.at);
@@ -222,6 +225,7 @@ export function incidentEntry(incident: Incident): AuditEntry {
     requestBytes: null,
     responseBytes: null,
     ...(count === undefined ? {} : { count }),
+    ...(account === undefined ? {} : { account }),
   };
   return { at, text: textOf(written) };
 }

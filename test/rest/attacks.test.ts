@@ -80,7 +80,7 @@ test("a body with too many values is refused before it is parsed, and of many mi
   expect((wrong.body as { errors: unknown[] }).errors).toHaveLength(50);
   expect(await post("[".repeat(200) + "]".repeat(200))).toMatchObject({
     status: 400,
-    body: { errors: [{ at: "body", message: "It is nested deeper than 128 levels" }] },
+    body: { errors: [{ at: "body", message: "is nested deeper than 128 levels" }] },
   });
 });
 

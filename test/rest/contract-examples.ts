@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { ApiOperations } from "../../src/team/operate/api-operations.ts";
+import { ApiOperations } from "../../src/operations/apis/api-operations.ts";
 import { compileApi } from "../../src/workshop/compile/compile.ts";
 import { readToolFile } from "../../src/workshop/file/read-tool-file.ts";
 import type { RestWorld } from "./rest-world.ts";

@@ -3,7 +3,7 @@ import { cp, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { request, type ClientRequest, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ApiOperations } from "../../src/team/operate/api-operations.ts";
+import { ApiOperations } from "../../src/operations/apis/api-operations.ts";
 import { approvedFile } from "./contract-examples.ts";
 import { RestWorld, TOOL_FILE } from "./rest-world.ts";
 

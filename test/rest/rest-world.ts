@@ -57,9 +57,10 @@ export class RestWorld implements AsyncDisposable {
   readonly #allowance: RequestAllowance;
   #gateway: Gateway | undefined;
 
-  static async open(): Promise<RestWorld> {
+  /** `variables`: of the environment, which may have the master key. */
+  static async open({ variables = {} }: { variables?: Record<string, string> } = {}): Promise<RestWorld> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "nexus-rest-")));
-    const masterKey = new MasterKeyPlace({ stateFolder: folder, platform: process.platform, variables: {} });
+    const masterKey = new MasterKeyPlace({ stateFolder: folder, platform: process.platform, variables });
     const store = await Store.open({ address: sqliteAddress(join(folder, "nexus.db")), masterKey });
     const door = await KeyDoor.open({ store, needs: "keys", logger: SILENT });
     const limitsOf = (principal: Principal) => door.limitsOf(principal);

@@ -1,6 +1,5 @@
-import { NexusError } from "../../errors/nexus-error.ts";
-import { definitionName, nounOf } from "../../host/definitions/held-definition.ts";
-import type { PendingDefinition } from "../../store/keep/definitions.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { CHANGES, type ChangeView } from "../../operations/changes.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -9,9 +8,11 @@ import type { Output } from "../output/output.ts";
 import {
   CHANGES_OPTIONS,
   findNamed,
+  fullName,
   oncePerName,
   openDefinitions,
   pendingHash,
+  pendingOf,
   type AskedDefinitions,
 } from "./changed-names.ts";
 
@@ -60,7 +61,7 @@ server/prompts/NAME, server/resources/URI, server/templates/URI.`,
     const [first] = chosen;
     if (first && options.hash !== undefined && options.hash !== pendingHash(chosen))
       throw changedAgain(first, asked.again);
-    const ids = new Set(await asked.definitions.accept(chosen));
+    const ids = new Set(await accept(asked, chosen));
     const accepted = chosen.filter(({ id }) => ids.has(id));
     const other = chosen.find(({ id }) => !ids.has(id));
     if (!other || accepted.length > 0) tellAccepted(out, accepted);
@@ -70,14 +71,41 @@ server/prompts/NAME, server/resources/URI, server/templates/URI.`,
   },
 });
 
-function tellAccepted(out: Output, pending: readonly PendingDefinition[]): void {
+/** The most that an operation accepts at once. */
+const AT_ONCE = 1000;
+
+/** Returns the ids of those that were accepted: one that has changed again is not. */
+async function accept(asked: AskedDefinitions, pending: readonly ChangeView[]): Promise<string[]> {
+  const accepted: string[] = [];
+  for (let at = 0; at < pending.length; at += AT_ONCE) {
+    accepted.push(...(await acceptSome(asked, pending.slice(at, at + AT_ONCE))));
+  }
+  return accepted;
+}
+
+/** All or none of them are accepted at once: those that have changed again are left out. */
+async function acceptSome(asked: AskedDefinitions, pending: readonly ChangeView[]): Promise<string[]> {
+  if (pending.length === 0) return [];
+  const { client, tenant } = asked;
+  const changes = pending.map(({ id, hash }) => ({ id, hash }));
+  try {
+    return (await client.call(CHANGES.acceptChanges, { tenant, changes })).accepted;
+  } catch (error) {
+    if (asNexusError(error).code !== "DEFINITION_CHANGED") throw error;
+    const now = new Map((await pendingOf(asked)).map(({ id, hash }) => [id, { hash }]));
+    const same = pending.filter(({ id, hash }) => now.get(id)?.hash === hash);
+    if (same.length === pending.length) throw error;
+    return acceptSome(asked, same);
+  }
+}
+
+function tellAccepted(out: Output, pending: readonly ChangeView[]): void {
   const accepted = oncePerName(pending);
   if (out.json) {
-    const items = accepted.map(({ server, kind, name, what }) => ({ server, kind: nounOf(kind), name, what }));
+    const items = accepted.map(({ server, kind, name, what }) => ({ server, kind, name, what }));
     return out.value({ accepted: items });
   }
-  for (const each of accepted)
-    out.line(`Accepted: ${visible(definitionName(each))} (${nounOf(each.kind)} ${each.what})`);
+  for (const each of accepted) out.line(`Accepted: ${visible(fullName(each))} (${each.kind} ${each.what})`);
 }
 
 /** Throws unless exactly one way to choose is used. */
@@ -94,25 +122,20 @@ async function choose(
   asked: AskedDefinitions,
   names: readonly string[],
   server: string | undefined,
-): Promise<{ chosen: PendingDefinition[]; unchanged: string[] }> {
+): Promise<{ chosen: ChangeView[]; unchanged: string[] }> {
   if (names.length > 0) {
     const named = [];
     for (const name of new Set(names)) named.push(await findNamed(asked, name));
-    const unchanged = named.filter(({ pending }) => pending.length === 0).map((each) => definitionName(each));
+    const unchanged = named.filter(({ pending }) => pending.length === 0).map((each) => fullName(each));
     return { chosen: named.flatMap(({ pending }) => pending), unchanged };
   }
-  if (server !== undefined) await asked.definitions.requireServer(server);
-  return { chosen: await asked.definitions.pending(server), unchanged: [] };
+  return { chosen: await pendingOf(asked, server), unchanged: [] };
 }
 
-function changedAgain(pending: PendingDefinition, again: string): NexusError {
-  return new NexusError(
-    "DEFINITION_CHANGED",
-    `${visible(definitionName(pending))} has changed again, and was not accepted`,
-    {
-      server: pending.server,
-      hint: `See what is different now: nexus mcp changes show ${quoteWord(visible(definitionName(pending)))}${again}`,
-      mayHaveReached: false,
-    },
-  );
+function changedAgain(pending: ChangeView, again: string): NexusError {
+  return new NexusError("DEFINITION_CHANGED", `${visible(fullName(pending))} has changed again, and was not accepted`, {
+    server: pending.server,
+    hint: `See what is different now: nexus mcp changes show ${quoteWord(visible(fullName(pending)))}${again}`,
+    mayHaveReached: false,
+  });
 }

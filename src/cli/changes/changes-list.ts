@@ -1,10 +1,9 @@
-import { definitionName, nounOf } from "../../host/definitions/held-definition.ts";
+import type { ChangeView } from "../../operations/changes.ts";
 import { agoText } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
-import { changeView } from "../../team/operate/change-view.ts";
-import { CHANGES_OPTIONS, oncePerName, openDefinitions } from "./changed-names.ts";
+import { CHANGES_OPTIONS, fullName, oncePerName, openDefinitions, pendingOf } from "./changed-names.ts";
 
 const STYLES = { changed: "yellow", added: "green", removed: "red" } as const;
 
@@ -28,15 +27,14 @@ added things are neither listed nor used until they are accepted.`,
   async run(context) {
     const { out, options } = context;
     await using asked = await openDefinitions(context);
-    const { definitions, again } = asked;
-    if (options.server !== undefined) await definitions.requireServer(options.server);
-    const pending = oncePerName(await definitions.pending(options.server));
-    if (out.json) return out.value({ items: pending.map(changeView) });
+    const { again } = asked;
+    const pending = oncePerName(await pendingOf(asked, options.server));
+    if (out.json) return out.value({ items: pending.map(forPrograms) });
     const rows = pending.map((each) => [
-      { text: visible(definitionName(each)) },
-      { text: nounOf(each.kind) },
+      { text: visible(fullName(each)) },
+      { text: each.kind },
       { text: each.what, style: STYLES[each.what] },
-      { text: agoText(each.since) },
+      { text: agoText(Date.parse(each.since)) },
     ]);
     for (const line of tableLines(out, rows)) out.line(line);
     if (pending.length === 0) out.note("Nothing has changed.");
@@ -46,3 +44,7 @@ added things are neither listed nor used until they are accepted.`,
     }
   },
 });
+
+function forPrograms({ server, kind, name, what, since }: ChangeView): object {
+  return { server, kind, name, what, since };
+}

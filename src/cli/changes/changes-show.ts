@@ -1,12 +1,10 @@
-import { definitionName, nounOf } from "../../host/definitions/held-definition.ts";
-import type { PendingDefinition } from "../../store/keep/definitions.ts";
+import { CHANGES, type ChangeDetails } from "../../operations/changes.ts";
 import { agoText } from "../../text/duration.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
-import { CHANGES_OPTIONS, findNamed, openDefinitions, pendingHash } from "./changed-names.ts";
-import { changeDetails, differencesOf } from "../../team/operate/change-view.ts";
+import { CHANGES_OPTIONS, findNamed, fullName, openDefinitions, pendingHash } from "./changed-names.ts";
 import { differenceLines } from "./difference-lines.ts";
 
 /** nexus mcp changes show github.search */
@@ -27,13 +25,15 @@ Other kinds: server/prompts/NAME, server/resources/URI, server/templates/URI.`,
     await using asked = await openDefinitions(context);
     const named = await findNamed(asked, words[0] ?? "");
     const { server, kind, name } = named;
-    const pending = await asked.definitions.read(named.pending);
+    const { client, tenant } = asked;
+    const pending: ChangeDetails[] = [];
+    for (const { id } of named.pending) pending.push(await client.call(CHANGES.getChange, { tenant, id }));
     if (out.json) {
-      const items = pending.map(changeDetails);
+      const items = pending.map(({ id: _id, forSome: _forSome, hash: _hash, ...shown }) => shown);
       const hash = pending.length === 0 ? null : pendingHash(pending);
-      return out.value({ server, kind: nounOf(kind), name, hash, items });
+      return out.value({ server, kind, name, hash, items });
     }
-    const title = visible(definitionName(named));
+    const title = visible(fullName(named));
     if (pending.length === 0) return out.line(`${title} is as it was accepted.`);
     for (const each of pending) tell(each, title, out);
     const exactly = `--hash ${pendingHash(pending)}`;
@@ -41,11 +41,10 @@ Other kinds: server/prompts/NAME, server/resources/URI, server/templates/URI.`,
   },
 });
 
-function tell(pending: PendingDefinition, title: string, out: Output): void {
-  const { kind, what, since, isForSome, current, accepted } = pending;
-  const who = isForSome ? ", for callers with certain capabilities" : "";
-  out.line(`${out.style("bold", title)}: ${nounOf(kind)} ${what} ${agoText(since)}${who}`);
-  const differences = differencesOf(pending);
+function tell(pending: ChangeDetails, title: string, out: Output): void {
+  const { kind, what, since, forSome, current, accepted, differences } = pending;
+  const who = forSome ? ", for callers with certain capabilities" : "";
+  out.line(`${out.style("bold", title)}: ${kind} ${what} ${agoText(Date.parse(since))}${who}`);
   for (const difference of differences) for (const line of differenceLines(difference, out)) out.line(line);
   if (what === "changed") return;
   const text = JSON.stringify(what === "added" ? current : accepted, undefined, 2);

@@ -82,10 +82,13 @@ async function showRemote(context: RemoteContext, count: number): Promise<void> 
   if (count < 1 || count > MAX_REMOTE) {
     throw wrongUsage(`--lines "${count}" is not possible with --gateway`, `Use 1 to ${MAX_REMOTE} lines.`);
   }
-  const { idIn, openRemoteServers } = await import("../gateway/open-servers.ts");
-  const { servers } = await openRemoteServers(context);
+  const [{ idIn, openServersElsewhere }, { SERVERS }] = await Promise.all([
+    import("../gateway/open-servers.ts"),
+    import("../../operations/servers.ts"),
+  ]);
+  const { client, tenant } = await openServersElsewhere(context);
   const server = idIn(context);
-  const { lines } = await servers.log(server, count);
+  const { lines } = await client.call(SERVERS.getServerLog, { tenant, id: server, lines: count });
   if (out.json) {
     return out.value({ server, lines: lines.map(({ line }) => line), times: lines.map(({ time }) => time) });
   }

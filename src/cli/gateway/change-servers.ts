@@ -1,10 +1,10 @@
 import { serverId } from "../../text/server-id.ts";
 import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
-import type { ServerView } from "../../team/operate/server-view.ts";
+import { SERVERS, type ServerView } from "../../operations/servers.ts";
 import { visible } from "../../text/visible.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { failureOf, idIn, openRemoteServers, type ElsewhereContext } from "./open-servers.ts";
+import { failureOf, idIn, openServersElsewhere, type ElsewhereContext } from "./open-servers.ts";
 
 interface RemoteAddition {
   name: string;
@@ -25,23 +25,24 @@ export async function addRemoteServer(context: ElsewhereContext, addition: Remot
       "Use --url URL, or add the server on the machine of the gateway.",
     );
   }
-  const { servers, again } = await openRemoteServers(context);
+  const { client, tenant, again } = await openServersElsewhere(context);
   const id = serverId(name);
-  const isReplaced = replace && (await servers.list()).some((view) => view.id === id);
-  const added = isReplaced ? await servers.replace(id, { ...entry }) : await servers.add(name, { ...entry });
+  const written = { ...entry };
+  const isReplaced = replace && (await client.list(SERVERS.listServers, { tenant })).some((view) => view.id === id);
+  const added = isReplaced
+    ? await client.call(SERVERS.changeServer, { tenant, id, entry: written })
+    : await client.call(SERVERS.addServer, { tenant, name, entry: written });
   if (!out.json) {
     const called = id === name ? "" : `; its name in commands is ${id}`;
     const done = isReplaced ? "Replaced" : "Added";
-    out.line(
-      `${done} ${out.style("bold", visible(name))} ${isReplaced ? "in" : "to"} the tenant "${servers.tenant}"${called}`,
-    );
+    out.line(`${done} ${out.style("bold", visible(name))} ${isReplaced ? "in" : "to"} the tenant "${tenant}"${called}`);
     out.line(out.style("dim", `  ${visible(added.url ?? "")}`));
   }
   // The gateway would try the entry that was there before.
   const isTried = check && added.enabled && !isReplaced;
-  const tried = isTried ? await servers.retry(id) : undefined;
+  const tried = isTried ? await client.call(SERVERS.retryServer, { tenant, id }) : undefined;
   if (out.json) {
-    return out.value({ server: id, tenant: servers.tenant, enabled: added.enabled, check: tried && outcomeOf(tried) });
+    return out.value({ server: id, tenant, enabled: added.enabled, check: tried && outcomeOf(tried) });
   }
   if (!added.enabled) return out.advice(`It is disabled. To enable it: nexus mcp enable ${id}${again}`);
   const failure = tried && failureOf(tried);
@@ -55,24 +56,24 @@ export async function addRemoteServer(context: ElsewhereContext, addition: Remot
 /** nexus mcp remove docs --gateway URL */
 export async function removeRemoteServer(context: ElsewhereContext): Promise<void> {
   const { out } = context;
-  const { servers } = await openRemoteServers(context);
+  const { client, tenant } = await openServersElsewhere(context);
   const server = idIn(context);
-  await servers.remove(server);
-  if (out.json) return out.value({ server, tenant: servers.tenant });
-  out.line(`Removed ${out.style("bold", server)} from the tenant "${servers.tenant}"`);
+  await client.call(SERVERS.removeServer, { tenant, id: server });
+  if (out.json) return out.value({ server, tenant });
+  out.line(`Removed ${out.style("bold", server)} from the tenant "${tenant}"`);
 }
 
 /** nexus mcp disable docs --gateway URL */
 export async function switchRemoteServer(context: ElsewhereContext, enabled: boolean): Promise<void> {
   const { out } = context;
-  const { servers } = await openRemoteServers(context);
+  const { client, tenant } = await openServersElsewhere(context);
   const server = idIn(context);
-  const before = await servers.get(server);
+  const before = await client.call(SERVERS.getServer, { tenant, id: server });
   const changed = before.enabled !== enabled;
-  if (changed) await servers.toggle(server, enabled);
-  if (out.json) return out.value({ server, tenant: servers.tenant, enabled, changed });
+  if (changed) await client.call(SERVERS.switchServer, { tenant, id: server, enabled });
+  if (out.json) return out.value({ server, tenant, enabled, changed });
   const is = `${changed ? "" : "already "}${enabled ? "enabled" : "disabled"}`;
-  out.line(`${out.style("bold", server)} is ${is} (tenant "${servers.tenant}")`);
+  out.line(`${out.style("bold", server)} is ${is} (tenant "${tenant}")`);
   if (changed && before.source === "configuration") {
     out.note(
       "It is in a configuration file of the gateway: this lasts until the gateway restarts or the file changes.",

@@ -1,8 +1,8 @@
-import type { ServerView } from "../../team/operate/server-view.ts";
+import { SERVERS, type ServerView } from "../../operations/servers.ts";
 import { visible } from "../../text/visible.ts";
 import { pluralize } from "../output/amounts.ts";
 import { tableLines, type Cell } from "../output/table.ts";
-import { openRemoteServers, type ElsewhereContext } from "./open-servers.ts";
+import { openServersElsewhere, type ElsewhereContext } from "./open-servers.ts";
 
 const HEADINGS: Cell[] = ["server", "state", "tools", "URL or kind", "added"].map((text) => ({ text, style: "dim" }));
 const ADDED = {
@@ -22,15 +22,15 @@ const STYLES: Partial<Record<ServerView["state"]["kind"], Cell["style"]>> = {
 /** nexus mcp servers --gateway URL */
 export async function listRemoteServers(context: ElsewhereContext): Promise<void> {
   const { out } = context;
-  const { servers, again } = await openRemoteServers(context);
-  const views = await servers.list();
+  const { client, tenant, again } = await openServersElsewhere(context);
+  const views = await client.list(SERVERS.listServers, { tenant });
   if (out.json) return out.value({ servers: views, errors: [] });
   if (views.length > 0) for (const line of tableLines(out, [HEADINGS, ...views.map(rowOf)])) out.line(line);
   for (const { id, state } of views) if (state.error) out.note(visible(`${id}: ${state.error.message}`));
   const off = views.filter(({ enabled }) => !enabled).length;
-  const count = `${pluralize(views.length, "server")} of the tenant "${servers.tenant}"`;
+  const count = `${pluralize(views.length, "server")} of the tenant "${tenant}"`;
   if (views.length > 0) out.note(`${count}${off > 0 ? `, ${off} disabled` : ""}`);
-  else out.note(`The tenant "${servers.tenant}" has no servers. Add one: nexus mcp add NAME --url URL${again}`);
+  else out.note(`The tenant "${tenant}" has no servers. Add one: nexus mcp add NAME --url URL${again}`);
 }
 
 function rowOf({ id, name, enabled, state, tools, url, transport, source }: ServerView): Cell[] {

@@ -1,10 +1,10 @@
 import { serverId } from "../../text/server-id.ts";
 import { NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
-import { RemoteServers } from "../../rest/remote/remote-servers.ts";
-import type { ServerView } from "../../team/operate/server-view.ts";
+import type { OperationClient } from "../../operations/client.ts";
+import type { ServerView } from "../../operations/servers.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { CommandContext } from "../command/command.ts";
-import { gatewayAgain, gatewayOptions } from "../store/operated-store.ts";
+import { gatewayAgain, openOperations } from "../store/open-operations.ts";
 
 /** A context of a command about servers of a gateway elsewhere. */
 export type ElsewhereContext = CommandContext<{
@@ -14,14 +14,20 @@ export type ElsewhereContext = CommandContext<{
   readonly database?: string | undefined;
 }>;
 
-/** The servers of the gateway, and the options that select the same ones. */
-export async function openRemoteServers(context: ElsewhereContext): Promise<{ servers: RemoteServers; again: string }> {
-  const { gateway, key, tenant, database } = context.options;
+/** The gateway, the tenant that is meant, and the options that select the same servers. */
+interface ServersElsewhere {
+  client: OperationClient;
+  tenant: string;
+  again: string;
+}
+
+export async function openServersElsewhere(context: ElsewhereContext): Promise<ServersElsewhere> {
+  const { gateway, tenant } = context.options;
   if (context.flags.config !== undefined) {
     throw wrongUsage("--gateway and --config exclude each other", "A gateway has its own configuration.");
   }
-  const options = await gatewayOptions(context, { gateway, key, database });
-  return { servers: await RemoteServers.open(options, tenant), again: gatewayAgain({ gateway, tenant }) };
+  const { client } = await openOperations(context);
+  return { client, tenant: tenant ?? (await client.ownTenant()), again: gatewayAgain({ gateway, tenant }) };
 }
 
 /** The id of the server that the first word names. */

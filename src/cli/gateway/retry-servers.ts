@@ -1,17 +1,22 @@
+import { SERVERS } from "../../operations/servers.ts";
 import { mapConcurrently } from "../../async/map-concurrently.ts";
 import { exitCodeFor, failuresForPrograms, reportFailures, SERVERS_AT_ONCE } from "../command/ask-servers.ts";
 import { workingText } from "./change-servers.ts";
-import { failureOf, idIn, openRemoteServers, type ElsewhereContext } from "./open-servers.ts";
+import { failureOf, idIn, openServersElsewhere, type ElsewhereContext } from "./open-servers.ts";
 
 /** nexus mcp retry docs --gateway URL */
 export async function retryRemoteServers(context: ElsewhereContext): Promise<number> {
   const { out, words } = context;
-  const { servers } = await openRemoteServers(context);
+  const { client, tenant } = await openServersElsewhere(context);
   const isOne = words.length > 0;
   const chosen = isOne
     ? [idIn(context)]
-    : (await servers.list()).filter(({ state }) => state.kind === "failed").map(({ id }) => id);
-  const tried = await mapConcurrently(chosen, (id) => servers.retry(id), { limit: SERVERS_AT_ONCE });
+    : (await client.list(SERVERS.listServers, { tenant }))
+        .filter(({ state }) => state.kind === "failed")
+        .map(({ id }) => id);
+  const tried = await mapConcurrently(chosen, (id) => client.call(SERVERS.retryServer, { tenant, id }), {
+    limit: SERVERS_AT_ONCE,
+  });
   const failures = tried.flatMap((view) => failureOf(view) ?? []);
   const answers = tried.filter((view) => !failureOf(view));
   const [only] = failures;

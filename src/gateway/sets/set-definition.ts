@@ -34,7 +34,7 @@ const PROMPT = record({
 });
 
 /** The members of the definition of a set. */
-const SET_MEMBERS = {
+export const SET_MEMBERS = {
   description: text({ empty: true, mostOverNetwork: 10_000 })
     .says("What it is for: clients get it as instructions.")
     .optional(),
@@ -49,13 +49,7 @@ const SET_MEMBERS = {
 };
 
 /** How the definition of a set is written. */
-export const SET = record(SET_MEMBERS)
-  .named("SetDefinition")
-  .check((set, part) => {
-    if (part.problems.hasErrors) return;
-    requireContained("tool", set, part.part("tools"));
-    requireContained("prompt", set, part.part("prompts"));
-  });
+export const SET = record(SET_MEMBERS).named("SetDefinition").check(requireConsistent);
 
 /** Tools, resources and prompts of several servers, chosen for a purpose, with an address of their own. */
 export type SetDefinition = Given<Infer<typeof SET>>;
@@ -147,7 +141,8 @@ function shown<T extends { name?: string }>(kind: ItemKind, item: Form<T>): Form
       part.keyError(`"${key}" is not the name of a ${kind}`, `Use server.${kind}, for example github.search.`);
     }
   });
-  return map(item, { names }).check((items, part) => {
+  // Each is compared with the patterns of the set, in a process that tenants share.
+  return map(item, { names, mostOverNetwork: 1_000 }).check((items, part) => {
     const taken = new Map<string, string>();
     for (const [key, { name }] of Object.entries(items)) {
       const other = name === undefined ? undefined : taken.get(name);
@@ -158,6 +153,13 @@ function shown<T extends { name?: string }>(kind: ItemKind, item: Form<T>): Form
       if (name !== undefined) taken.set(name, key);
     }
   });
+}
+
+/** What is said about tools and prompts is about those that the set contains. */
+export function requireConsistent(set: Pick<SetDefinition, "allow" | "deny">, part: Part): void {
+  if (part.problems.hasErrors) return;
+  requireContained("tool", set, part.part("tools"));
+  requireContained("prompt", set, part.part("prompts"));
 }
 
 /** A name or fixed argument for something that the set does not contain is a mistake. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { ANYBODY, type Principal } from "../../server/core/principal.ts";
 import type { KeyDoor } from "../../team/key-door.ts";
-import { actorOf, MACHINE_OWNER, type Actor } from "./actor.ts";
+import { actorOf, MACHINE_OWNER, type Actor } from "../../operations/actor.ts";
 import { isFromOwnPage, isSafe } from "./own-origin.ts";
 import { sessionIdIn } from "./session-cookie.ts";
 import { isCsrfTokenOf, type Session, type Sessions } from "./sessions.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { StoreWorld } from "../../../test/fixtures/store-world.ts";
 import { storeUnavailable } from "../../store/engine/store-failure.ts";
 import { SILENT } from "../../text/logger.ts";
-import { MACHINE_OWNER } from "../access/actor.ts";
+import { MACHINE_OWNER } from "../../operations/actor.ts";
 import { EventHub } from "./event-hub.ts";
 
 test("a stream that the database refused does not keep later ones from hearing of changes", async () => {

@@ -7,7 +7,7 @@ import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { ChangeTopic } from "../../store/keep/generations.ts";
 import type { Store } from "../../store/store.ts";
 import type { Logger } from "../../text/logger.ts";
-import { mayEnter, mayUse, type Actor } from "../access/actor.ts";
+import { mayEnter, mayUse, type Actor } from "../../operations/actor.ts";
 import type { Session } from "../access/sessions.ts";
 import { fingerprintOf, type WatchedTopic } from "./fingerprint.ts";
 

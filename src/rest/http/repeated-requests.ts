@@ -1,8 +1,9 @@
+import { NexusError } from "../../errors/nexus-error.ts";
+import { refusal } from "../../operations/failure.ts";
 import { sha256 } from "../../text/digest.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import { shareKept } from "../../server/core/caller-shares.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
-import type { HttpProblem } from "./problem.ts";
 
 /** An answer that can be given again. */
 export interface KeptAnswer {
@@ -40,24 +41,23 @@ export class RepeatedRequests {
   readonly #kept = new ExpiringMap<Kept>(DAY_MS, (kept) => this.#gone(kept));
   readonly #shares = shareKept(MAX_ALL, { areTenantsSeparate: true });
 
-  /** Runs the request, or gives the answer of an earlier one. Answers of failures of the gateway itself are not kept. */
-  async run(request: RepeatableRequest, handle: () => Promise<KeptAnswer>): Promise<KeptAnswer | HttpProblem> {
+  /** Runs the request, or gives the answer of an earlier one. Failures are not kept. */
+  async run(request: RepeatableRequest, handle: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
     const { principal, key, content } = request;
-    if (key.length > MAX_KEY) return tooLong();
+    if (key.length > MAX_KEY) throw tooLong();
     const owner = principalKey(principal);
     const id = sha256(JSON.stringify([owner, key]));
     const fingerprint = sha256(JSON.stringify(content));
     const before = this.#kept.get(id);
-    if (before) return before.fingerprint === fingerprint ? before.answer : reused();
+    if (before && before.fingerprint !== fingerprint) throw reused();
+    if (before) return before.answer;
     const answer = handle();
     this.#makeRoom(owner);
     this.#shares.take(this.#shares.of(owner));
     const kept = { owner, fingerprint, answer };
     this.#kept.set(id, kept);
     try {
-      const given = await answer;
-      if (given.status >= 500) this.#drop(id, kept);
-      return given;
+      return await answer;
     } catch (error) {
       this.#drop(id, kept);
       throw error;
@@ -88,15 +88,13 @@ export class RepeatedRequests {
   }
 }
 
-function reused(): HttpProblem {
-  return {
-    status: 422,
-    code: "IDEMPOTENCY_KEY_REUSED",
-    detail: "The Idempotency-Key was used for another request",
-    hint: "Use a new key for each request that is not a repetition.",
-  };
+function reused(): NexusError {
+  const hint = "Use a new key for each request that is not a repetition.";
+  return refusal("IDEMPOTENCY_KEY_REUSED", "The Idempotency-Key was used for another request", hint);
 }
 
-function tooLong(): HttpProblem {
-  return { status: 400, code: "ARGUMENTS_INVALID", detail: `The Idempotency-Key has more than ${MAX_KEY} characters` };
+function tooLong(): NexusError {
+  return new NexusError("ARGUMENTS_INVALID", `The Idempotency-Key has more than ${MAX_KEY} characters`, {
+    mayHaveReached: false,
+  });
 }

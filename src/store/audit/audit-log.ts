@@ -88,6 +88,18 @@ export class AuditLog {
     return last;
   }
 
+  /** Throws where nothing could be appended now. Nothing is written. */
+  async requireAppendable(tenant: string): Promise<void> {
+    const undone = new Error("undone");
+    const trying = this.#db.transaction().execute(async (transaction) => {
+      await this.marks.lock(transaction, tenant, this.#now());
+      throw undone;
+    });
+    await trying.catch((error: unknown) => {
+      if (error !== undone) throw error;
+    });
+  }
+
   /** What has to be in the audit, because this machine saw it. To be asked before the chain is read. */
   async expectations(): Promise<Expectations | undefined> {
     return this.#seen?.expectations(this);

@@ -121,7 +121,8 @@ function invalidName(name: string): NexusError {
 
 function takenName(name: string, tenant: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", `The tenant "${tenant}" already has a set "${name}"`, {
-    hint: "Replace it with --replace, or choose another name.",
+    refusal: "CONFLICT",
+    hint: "Choose another name, or replace it: --replace, or PUT in the REST API.",
     mayHaveReached: false,
   });
 }

@@ -154,7 +154,8 @@ function takenName(id: string, tenant: string): NexusError {
   return new NexusError("CONFIG_INVALID", `The tenant "${tenant}" already has a server "${id}"`, {
     phase: "config",
     server: id,
-    hint: `Remove it first (nexus mcp remove ${id} --tenant ${tenant}), replace it with --force, or choose another name.`,
+    refusal: "CONFLICT",
+    hint: `Remove it first (nexus mcp remove ${id} --tenant ${tenant}), choose another name, or replace it: --force, or PUT in the REST API.`,
     mayHaveReached: false,
   });
 }

@@ -151,6 +151,7 @@ function invalidName(name: string): NexusError {
 
 function takenName(name: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", `There is already a tenant "${name}"`, {
+    refusal: "CONFLICT",
     hint: "Choose another name.",
     mayHaveReached: false,
   });

@@ -7,7 +7,7 @@ import { serve } from "../../../src/gateway/index.ts";
 import { Host } from "../../../src/host/host.ts";
 import { connect } from "../../../src/index.ts";
 import type { CallToolResult } from "../../../src/protocol/mcp.ts";
-import { ApiOperations } from "../../../src/team/operate/api-operations.ts";
+import { ApiOperations } from "../../../src/operations/apis/api-operations.ts";
 import { definePublished, PublishedServers } from "../../../src/team/published-servers.ts";
 import { SILENT } from "../../../src/text/logger.ts";
 import { compileApi } from "../../../src/workshop/compile/compile.ts";

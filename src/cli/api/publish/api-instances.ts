@@ -1,4 +1,5 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
+import { APIS } from "../../../operations/apis.ts";
 import { defineCommand } from "../../command/command.ts";
 import { wrongUsage } from "../../command/command-line.ts";
 import { tableLines } from "../../output/table.ts";
@@ -40,7 +41,8 @@ settings and limits; its secrets are <server>.<name>. Removing an instance ends 
     if (action !== undefined && name === undefined) throw wrongUsage("No instance is named", `Write ${action} NAME.`);
     await using opened = await openApis(context);
     const api = apiIdIn(word);
-    const all = await opened.apis.instances(api);
+    const { client, tenant } = opened;
+    const all = await client.list(APIS.listApiInstances, { tenant, id: api });
     if (action === undefined || name === undefined) {
       if (out.json) return out.value({ items: all });
       const rows = all.map((each) => [
@@ -54,7 +56,7 @@ settings and limits; its secrets are <server>.<name>. Removing an instance ends 
       return;
     }
     if (action === "remove") {
-      await opened.apis.removeInstance(api, name);
+      await client.call(APIS.removeApiInstance, { tenant, id: api, name });
       return out.json ? out.value({ removed: name }) : out.line(`Removed the instance ${name} of ${api}.`);
     }
     const isKnown = all.some((each) => each.name === name);
@@ -68,7 +70,7 @@ settings and limits; its secrets are <server>.<name>. Removing an instance ends 
       });
     }
     const { version } = options;
-    const now = await opened.apis.putInstance(api, name, { ...change, ...(version === undefined ? {} : { version }) });
+    const now = await client.call(APIS.changeApiInstance, { ...change, tenant, id: api, name, version });
     if (out.json) return out.value(now);
     const more = instanceText(now);
     out.line(`${now.server} serves version ${now.version} of ${api}${more === "" ? "" : `: ${more}`}.`);

@@ -1,6 +1,6 @@
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { trustFor } from "../../../host/servers/load-options.ts";
-import type { PublishedView } from "../../../team/operate/api-view.ts";
+import { APIS, type NewlyPublished } from "../../../operations/apis.ts";
 import { visible } from "../../../text/visible.ts";
 import { neededSecrets } from "../../../workshop/file/model/secret-names.ts";
 import type { Approval } from "../../../workshop/review/lock.ts";
@@ -48,13 +48,16 @@ address while it is published.`,
     await using opened = await openApis(context);
     const { text, documents, api } = loaded;
     const { as, instance } = options;
-    const published = await opened.apis.publish({
+    const { client, tenant } = opened;
+    const { hash, by, at, version } = approval;
+    const published: NewlyPublished = await client.call(APIS.publishApi, {
+      ...instanceChange(options),
+      tenant,
       text,
       documents,
-      approval,
-      ...(as === undefined ? {} : { as }),
-      ...(instance === undefined ? {} : { instance }),
-      ...instanceChange(options),
+      approval: { hash, by, at, version },
+      as,
+      instance,
     });
     if (out.json) return out.value(published);
     const { server, upstream } = published.instance;
@@ -88,7 +91,7 @@ async function approvalOf(loaded: NamedApi, trust: Parameters<typeof ownLock>[1]
   });
 }
 
-function showPublished(out: Output, { version, isNew, instance, changes }: PublishedView, upstream: string): void {
+function showPublished(out: Output, { version, isNew, instance, changes }: NewlyPublished, upstream: string): void {
   const { approval, change } = version;
   const title = isNew
     ? `Published ${version.api} ${version.version}`

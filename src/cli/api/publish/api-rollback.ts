@@ -1,3 +1,5 @@
+import { LIVE } from "../../../operations/apis/api-instance.ts";
+import { APIS } from "../../../operations/apis.ts";
 import { defineCommand } from "../../command/command.ts";
 import { apiIdIn, APIS_OPTIONS, openApis } from "./open-apis.ts";
 
@@ -21,8 +23,9 @@ one step further back. --to serves another version that is published, older or n
   async run(context) {
     const { out, words, options } = context;
     await using opened = await openApis(context);
-    const { to, instance } = options;
-    const now = await opened.apis.rollback(apiIdIn(words[0] ?? ""), { instance, to });
+    const { client, tenant } = opened;
+    const { to, instance: name = LIVE } = options;
+    const now = await client.call(APIS.rollBackApi, { tenant, id: apiIdIn(words[0] ?? ""), name, to });
     if (out.json) return out.value(now);
     out.line(`${now.server} serves version ${now.version} of ${now.api} again.`);
   },

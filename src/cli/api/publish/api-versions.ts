@@ -1,4 +1,5 @@
-import type { VersionView } from "../../../team/operate/api-view.ts";
+import type { ApiSummary, VersionView } from "../../../operations/apis/api-view.ts";
+import { APIS } from "../../../operations/apis.ts";
 import { visible } from "../../../text/visible.ts";
 import { defineCommand } from "../../command/command.ts";
 import { wrongUsage } from "../../command/command-line.ts";
@@ -38,20 +39,22 @@ instance serves: its address answers no more calls, but its number stays taken. 
     const changed = retire ?? restore;
     if (word === undefined && changed !== undefined) throw wrongUsage("No API is named", "Add its name: capcorn.");
     await using opened = await openApis(context);
-    if (word === undefined) return showApis(out, await opened.apis.list());
+    const { client, tenant } = opened;
+    if (word === undefined) return showApis(out, await client.list(APIS.listApis, { tenant }));
     const api = apiIdIn(word);
     if (changed !== undefined) {
-      const now = await opened.apis.setState(api, changed, retire === undefined ? "published" : "retired");
+      const state = retire === undefined ? "published" : "retired";
+      const now = await client.call(APIS.changeApiVersion, { tenant, id: api, version: changed, state });
       if (out.json) return out.value(now);
       return out.line(`Version ${now.version} of ${api} is ${now.state}.`);
     }
-    const versions = await opened.apis.versions(api);
+    const versions = await client.list(APIS.listApiVersions, { tenant, id: api });
     if (out.json) return out.value({ items: versions });
     for (const version of versions) for (const line of linesOf(out, version)) out.line(line);
   },
 });
 
-function showApis(out: Output, apis: Awaited<ReturnType<Awaited<ReturnType<typeof openApis>>["apis"]["list"]>>): void {
+function showApis(out: Output, apis: readonly ApiSummary[]): void {
   if (out.json) return out.value({ items: apis });
   const rows = apis.map(({ api, newest, versions, instances }) => [
     { text: api },

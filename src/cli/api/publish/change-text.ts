@@ -1,4 +1,3 @@
-import type { VersionedChange } from "../../../workshop/publish/version-change.ts";
 import type { VersionChangeKind } from "../../../workshop/publish/version-number.ts";
 import { pluralize } from "../../output/amounts.ts";
 
@@ -10,7 +9,11 @@ const MEANINGS: Readonly<Record<VersionChangeKind, string>> = {
 };
 
 /** The kind of a change in words, and how many there are. */
-export function changeText(kind: VersionChangeKind, since: string, changes: readonly VersionedChange[]): string {
+export function changeText(
+  kind: VersionChangeKind,
+  since: string,
+  changes: readonly { readonly means?: unknown }[],
+): string {
   const count = changes.filter(({ means }) => means === kind).length;
   const amount = count === 0 ? "" : ` (${pluralize(count, "change")})`;
   return `${MEANINGS[kind].replace("%s", since)}${amount}`;

@@ -1,5 +1,5 @@
-import type { InstanceChange } from "../../../team/operate/api-instance.ts";
-import type { InstanceView } from "../../../team/operate/api-view.ts";
+import type { InstanceChange } from "../../../operations/apis/api-instance.ts";
+import type { InstanceView } from "../../../operations/apis/api-view.ts";
 import { durationText, parseDuration } from "../../../text/duration.ts";
 import { keyValue } from "../../arguments/key-value.ts";
 import { wrongUsage } from "../../command/command-line.ts";

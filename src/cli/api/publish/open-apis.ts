@@ -1,12 +1,9 @@
 import { basename } from "node:path";
 import { DEFAULT_TENANT } from "../../../auth/server-instance.ts";
-import type { OperatedApis } from "../../../team/operate/api-operations.ts";
-import { isElsewhere } from "../../command/command-line.ts";
+import type { OperationClient } from "../../../operations/client.ts";
 import { SERVED, type CommandContext, type Options } from "../../command/command.ts";
-import { gatewayAgain, gatewayOptions } from "../../store/operated-store.ts";
-import { openStore } from "../../store/open-store.ts";
+import { gatewayAgain, openOperations } from "../../store/open-operations.ts";
 import { tenantAgain } from "../../store/tenant-state.ts";
-import { accountName } from "../approval-text.ts";
 
 /** The options of commands about published APIs. */
 export const APIS_OPTIONS = {
@@ -21,32 +18,24 @@ type ApisContext = CommandContext<{
   readonly database?: string | undefined;
 }>;
 
-/** The published APIs that a command line is about. */
-export interface OpenedApis extends AsyncDisposable {
-  apis: OperatedApis;
+/** Operations on the published APIs that a command line is about. */
+interface OpenedApis extends AsyncDisposable {
+  client: OperationClient;
+  tenant: string;
   /** The options that select the same APIs, for commands to copy. */
   again: string;
 }
 
 /** Opens the published APIs of a tenant, here or behind a gateway. */
 export async function openApis(context: ApisContext): Promise<OpenedApis> {
-  if (isElsewhere(context)) {
-    const { tenant, gateway, key, database } = context.options;
-    const { RemoteApis } = await import("../../../rest/remote/remote-apis.ts");
-    const options = await gatewayOptions(context, { gateway, key, database });
-    return {
-      apis: await RemoteApis.open(options, tenant),
-      again: gatewayAgain({ gateway, tenant }),
-      async [Symbol.asyncDispose]() {},
-    };
-  }
-  const { tenant = DEFAULT_TENANT, database } = context.options;
-  const { ApiOperations } = await import("../../../team/operate/api-operations.ts");
-  const store = await openStore(context);
+  const { tenant, gateway, database } = context.options;
+  const opened = await openOperations(context, { creates: true });
+  const { client } = opened;
   return {
-    apis: new ApiOperations(store.apis(tenant), { by: accountName() || "local", origin: "local" }),
-    again: tenantAgain(tenant, database),
-    [Symbol.asyncDispose]: () => store.close(),
+    client,
+    tenant: tenant ?? (await client.ownTenant()),
+    again: gateway === undefined ? tenantAgain(tenant, database) : gatewayAgain({ gateway, tenant }),
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };
 }
 

@@ -1,0 +1,95 @@
+import type { AnyForm, Declared, Form } from "../../format/form.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Option, Options } from "./command.ts";
+
+/** `perDay` → `per-day`. */
+type Kebab<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `-${Lowercase<First>}`}${Kebab<Rest>}`
+  : "";
+
+type OptionFor<T> = [NonNullable<T>] extends [boolean]
+  ? { type: "boolean"; help: string }
+  : NonNullable<T> extends readonly unknown[]
+    ? { type: "string"; multiple: true; value: string; help: string }
+    : { type: "string"; value: string; help: string };
+
+type OptionsFor<T, Names extends keyof T> = { [K in Names & string as Kebab<K>]: OptionFor<T[K]> };
+
+/** How a member is written on a command line: its placeholder, and its help where that of the form is about bodies. */
+type OptionText = readonly [value: string, help?: string];
+
+/** The options of a command for members of the input of an operation. */
+export function optionsOf<T extends object, Name extends string & keyof T>(
+  form: Form<T> | undefined,
+  texts: Readonly<Record<Name, OptionText>>,
+): OptionsFor<T, Name> {
+  const members = membersOf(form);
+  const options = Object.entries<OptionText>(texts).map(([name, [value, help]]) => {
+    const { spec, traits } = resolved(members[name]);
+    const shown = help ?? helpOf(traits.says ?? name);
+    const option: Option =
+      spec.kind === "boolean"
+        ? { type: "boolean", help: shown }
+        : { type: "string", ...(spec.kind === "list" ? { multiple: true } : {}), value, help: shown };
+    return [kebab(name), option] as const;
+  });
+  // Each option is made of the member with its name.
+  return Object.fromEntries(options) as unknown as OptionsFor<T, Name>;
+}
+
+/** The members of the input that the options of a command line give. `none` removes what may be null. */
+export function inputOf<T extends object>(form: Form<T> | undefined, values: object): Partial<T> {
+  const given: Readonly<Record<string, unknown>> = { ...values };
+  const members = Object.entries(membersOf(form)).flatMap(([name, member]) => {
+    const value = given[kebab(name)];
+    return value === undefined ? [] : [[name, valueFor(resolved(member), value)] as const];
+  });
+  // What is not of the form is found where the operation reads it.
+  return Object.fromEntries(members) as Partial<T>;
+}
+
+/** What is not valid in a request, as a person wrote it: with the names of options instead of members. */
+export function inOptionWords(error: NexusError, options: Options): NexusError {
+  const [first] = error.details.invalid ?? [];
+  if (!first) return error;
+  const [, ...path] = first.at.split("/");
+  const names = path.map(kebab);
+  const option = names.findLast((name) => Object.hasOwn(options, name));
+  const label = option === undefined ? `<${path.join("/")}>` : `--${option}`;
+  const [, what = first.message, advice] = /^(.*?)\. (Use .*)$/.exec(first.message) ?? [];
+  const isPredicate = /^(must|is|has|may|contains) /.test(what);
+  return new NexusError(error.code, `${label}${isPredicate ? " " : ": "}${what}`, {
+    ...error.details,
+    invalid: undefined,
+    hint: first.hint ?? advice,
+  });
+}
+
+function membersOf(form: Declared | undefined): Readonly<Record<string, AnyForm>> {
+  const spec = form?.spec;
+  if (spec?.kind === "changed") return membersOf(spec.of);
+  return spec?.kind === "record" ? spec.members : {};
+}
+
+/** What is inside of forms that only change a value. */
+function resolved(form: AnyForm | undefined): Declared {
+  if (!form) throw new TypeError("the input has no such member");
+  const { spec, traits } = form;
+  return spec.kind === "changed" ? { spec: resolved(spec.of).spec, traits } : { spec, traits };
+}
+
+function valueFor({ spec, traits }: Declared, value: unknown): unknown {
+  if (traits.nullable && value === "none") return null;
+  const isNumber = spec.kind === "number" && typeof value === "string" && value.trim() !== "";
+  return isNumber && !Number.isNaN(Number(value)) ? Number(value) : value;
+}
+
+/** What the form says, in the style of help: no sentence, and no marks of Markdown. */
+function helpOf(says: string): string {
+  const text = says.replaceAll("`", "").replace(/\.$/, "");
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+function kebab(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,187 @@
+import { userInfo } from "node:os";
+import { text } from "node:stream/consumers";
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import { DEFAULT_AUDIT, loadAuditSettings, type AuditSettings } from "../../config/gateway-settings.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { toolTarget } from "../../host/directory/access-target.ts";
+import { secretStore } from "../../host/servers/load-options.ts";
+import { parseWebOrigin } from "../../net/web-origin.ts";
+import type { GatewayClientOptions, OperationClient } from "../../operations/client.ts";
+import type { ExplainedServers, Services } from "../../operations/services.ts";
+import type { Store } from "../../store/store.ts";
+import { maskUrl } from "../../text/mask-secrets.ts";
+import { quoteWord } from "../../text/shell-words.ts";
+import { isElsewhere, wrongUsage } from "../command/command-line.ts";
+import { asksAnyone, DATABASE_OPTION, GATEWAY_OPTIONS, type CommandContext, type Options } from "../command/command.ts";
+import { verboseLogger } from "../output/verbose-logger.ts";
+import { chosenStore, type ChosenStore } from "./chosen-database.ts";
+
+/** The options of commands that work on a database or through a gateway. */
+export const OPERATED_OPTIONS = { ...GATEWAY_OPTIONS, ...DATABASE_OPTION } as const satisfies Options;
+
+/** In commands about the audit, --key selects records. */
+export const AUDITED_OPTIONS = {
+  gateway: {
+    type: "string",
+    value: "URL",
+    help: "use that of this gateway, through its REST API and with the key in NEXUS_KEY, instead of a database",
+  },
+  ...DATABASE_OPTION,
+} as const satisfies Options;
+
+export type OperatedContext = CommandContext<{
+  readonly gateway?: string | undefined;
+  readonly key?: string | undefined;
+  readonly database?: string | undefined;
+}>;
+
+/** Operations for one command. */
+export interface CommandOperations extends AsyncDisposable {
+  client: OperationClient;
+  /** Undefined where a gateway elsewhere does the work. */
+  store: Store | undefined;
+}
+
+/** Opens what a command line is about, here or behind a gateway. `creates`: a store that is missing here is created. */
+export async function openOperations(context: OperatedContext, { creates = false } = {}): Promise<CommandOperations> {
+  if (isElsewhere(context)) {
+    const { gateway, key, database } = context.options;
+    return openGateway(context, { gateway, key, database });
+  }
+  const [chosen, { Store: Opened }] = await Promise.all([chosenStore(context), import("../../store/store.ts")]);
+  // A chosen database without a store is most likely a mistyped address.
+  const store = await Opened.open({ ...chosen, create: creates || chosen.isDefault });
+  try {
+    const client = await localClient(store, chosen, context);
+    return { client, store, [Symbol.asyncDispose]: () => store.close() };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Does operations at the gateway of a command line. */
+async function openGateway(
+  context: Pick<CommandContext, "surroundings" | "signal">,
+  given: GivenGateway,
+): Promise<CommandOperations> {
+  const { GatewayClient } = await import("../../operations/client.ts");
+  const client = new GatewayClient(await gatewayOptions(context, given));
+  return { client, store: undefined, async [Symbol.asyncDispose]() {} };
+}
+
+/** The options that select the same tenant at a gateway, for commands to copy. */
+export function gatewayAgain({ gateway, tenant }: { gateway: string; tenant?: string | undefined }): string {
+  const ofTenant = tenant === undefined ? "" : ` --tenant ${quoteWord(tenant)}`;
+  return `${ofTenant} --gateway ${quoteWord(maskUrl(gateway))}`;
+}
+
+interface GivenGateway {
+  gateway: string;
+  /** `-`: the key is read from stdin. Undefined: it is in NEXUS_KEY. */
+  key?: string | undefined;
+  database?: string | undefined;
+}
+
+/** How the gateway of a command line is reached. */
+async function gatewayOptions(
+  { surroundings, signal }: Pick<CommandContext, "surroundings" | "signal">,
+  { gateway, key, database }: GivenGateway,
+): Promise<GatewayClientOptions> {
+  if (database !== undefined) {
+    throw wrongUsage("--gateway and --database exclude each other", "A gateway uses its own database.");
+  }
+  const url = parseWebOrigin(gateway);
+  if (url === undefined) {
+    throw wrongUsage(`--gateway "${gateway}" is not the address of a gateway`, "Use http://127.0.0.1:3210.");
+  }
+  return { url, key: await keyOf(key, surroundings.variables), signal };
+}
+
+async function keyOf(
+  option: string | undefined,
+  variables: CommandContext["surroundings"]["variables"],
+): Promise<string> {
+  const given = option === "-" ? await text(process.stdin) : (option ?? variables["NEXUS_KEY"]);
+  if (given !== undefined && given.trim() !== "") return given.trim();
+  throw new NexusError("AUTH_REQUIRED", "The gateway needs an API key", {
+    hint: "Put it into the variable NEXUS_KEY. Where --key is not a filter, --key - reads it from stdin.",
+    mayHaveReached: false,
+  });
+}
+
+/** Whoever can open the store does what an admin of all tenants may, and it is recorded with the name of the account. */
+async function localClient(
+  store: Store,
+  { isDefault }: Pick<ChosenStore, "isDefault">,
+  context: OperatedContext,
+): Promise<OperationClient> {
+  const [{ LocalClient }, { OperationRunner, recordChange }, { LocalAudit }, { accountActor }] = await Promise.all([
+    import("../../operations/client.ts"),
+    import("../../operations/run-operation.ts"),
+    import("../../operations/local-audit.ts"),
+    import("../../operations/actor.ts"),
+  ]);
+  const logger = verboseLogger(context.out);
+  const audit = new LocalAudit({ store, loadSettings: () => auditSettings(context), logger });
+  const runner = new OperationRunner<Services>({
+    services: await localServices(store, { isDefault }, context),
+    surface: "cli",
+    requireRecordable: (tenant) => audit.requireReady(tenant),
+    record: (change) => recordChange(store, audit, change),
+  });
+  return new LocalClient(runner, { actor: accountActor(accountName()), signal: context.signal });
+}
+
+async function localServices(
+  store: Store,
+  { isDefault }: Pick<ChosenStore, "isDefault">,
+  context: OperatedContext,
+): Promise<Services> {
+  const { LoadedToolFiles } = await import("../../operations/loaded-tool-files.ts");
+  const { surroundings, stateFolder, out, openServers, signal } = context;
+  return {
+    store,
+    // The hosts of a gateway are in its own process.
+    gateway: { findHost: () => undefined, useHost: async () => undefined, activityOf: () => undefined },
+    async useServers<T>(tenant: string, use: (servers: ExplainedServers) => Promise<T>) {
+      await using servers = await openServers({ ...asksAnyone, tenant });
+      const { directory } = servers;
+      return await use({
+        directory,
+        async findTool(server, name) {
+          const client = await servers.connect(directory.get(server), { signal });
+          const tools = await client.listTools({ signal });
+          const searched = client.searchedIn(tools);
+          const found = [...tools, ...searched].find((tool) => tool.name === name);
+          return found && toolTarget(server, found, searched);
+        },
+      });
+    },
+    secretsOf: (tenant) =>
+      tenant === DEFAULT_TENANT && isDefault ? secretStore(surroundings, stateFolder) : store.secrets(tenant),
+    toolFiles: new LoadedToolFiles(),
+    stateFolder,
+    logger: verboseLogger(out),
+  };
+}
+
+/** Those of a gateway on this store. One whose configuration cannot be read has an audit as well. */
+async function auditSettings({ surroundings, flags }: OperatedContext): Promise<AuditSettings> {
+  const { home, platform, variables } = surroundings;
+  try {
+    return await loadAuditSettings({ cwd: process.cwd(), home, platform, variables }, flags.config);
+  } catch (error) {
+    if (error instanceof NexusError && error.details.source !== undefined) return DEFAULT_AUDIT;
+    throw error;
+  }
+}
+
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // The account has no entry, as in some containers.
+    return "unknown";
+  }
+}
