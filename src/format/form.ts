@@ -49,6 +49,16 @@ export class Form<T, O extends boolean = false> {
     return this.#with({ optional: true, omitted: value });
   }
 
+  /** An empty list or map means the same as an absent member. */
+  unlessEmpty(): Form<T, true> {
+    return this.#with({ optional: true, unlessEmpty: true });
+  }
+
+  /** Stands for what could not be read, so that the rest can be checked. */
+  otherwise(value: T): Form<T, O> {
+    return this.#with({ fallback: value });
+  }
+
   /** JSON null stands for itself. */
   nullable(): Form<T | null, O> {
     return this.#with({ nullable: true });
@@ -84,9 +94,12 @@ export class Form<T, O extends boolean = false> {
     return this.#with({ aliases: names });
   }
 
-  /** The name of its definition in a JSON Schema, and of its section in a reference. */
+  /**
+   * The name of its definition in a JSON Schema, and of its section in a reference. What is said before is about the
+   * definition, and what is said after it about this use of it.
+   */
   named(name: string): Form<T, O> {
-    return this.#with({ name });
+    return this.#with({ name, definition: { spec: this.spec, traits: this.traits } });
   }
 
   /** What no other declaration can say: reports problems at the part. It also runs on values that were read in part. */
@@ -102,7 +115,7 @@ export class Form<T, O extends boolean = false> {
 
   /** Another value is made of the read one, and the written one of that. */
   to<U>(change: ChangedForm<T, U>): Form<U, O> {
-    const { name: _name, rules: _rules, ...traits } = this.traits;
+    const { name: _name, definition: _definition, rules: _rules, schema: _schema, ...traits } = this.traits;
     // Each is only called with what this form or the other one has made.
     return new Form({ kind: "changed", of: this, ...(change as ChangedForm<unknown, unknown>) }, traits);
   }
@@ -117,6 +130,8 @@ export type AnyForm = Form<unknown, boolean>;
 /** What writers and JSON Schemas are made of. */
 export type Declared = Pick<AnyForm, "spec" | "traits">;
 export type SchemaKeywords = Readonly<Record<string, unknown>>;
+/** Whether a record has a member. */
+type Has = (name: string) => boolean;
 type Rule = (value: unknown, part: Part) => void;
 
 /** What is said about a form beside how it is read. */
@@ -125,6 +140,8 @@ export interface Traits {
   readonly default?: unknown;
   readonly filled?: true;
   readonly omitted?: unknown;
+  readonly unlessEmpty?: true;
+  readonly fallback?: unknown;
   readonly nullable?: true;
   readonly says?: string;
   readonly examples?: readonly unknown[];
@@ -133,6 +150,7 @@ export interface Traits {
   readonly variable?: true;
   readonly aliases?: readonly string[];
   readonly name?: string;
+  readonly definition?: Declared;
   readonly rules?: readonly Rule[];
   readonly schema?: SchemaKeywords;
 }
@@ -162,6 +180,8 @@ export interface NumberOptions {
 export interface ListOptions {
   /** A single item may be written without the list. */
   readonly single?: true;
+  /** Something empty stands for an item that cannot be read, so that the others keep their places. */
+  readonly keepsPlaces?: true;
   readonly least?: number;
   readonly mostOverNetwork?: number;
 }
@@ -201,6 +221,8 @@ export interface ChangedForm<T, U> {
   readonly write: (value: U) => unknown;
   /** Stands for what could not be read. */
   readonly fallback: U;
+  /** The name of its type, for the reference. */
+  readonly typeName?: string;
 }
 
 export interface CustomForm<T> {
@@ -224,8 +246,24 @@ export type Spec =
   | { readonly kind: "record"; readonly members: MemberForms; readonly options: RecordOptions }
   | { readonly kind: "kinds"; readonly kinds: Kinds }
   | { readonly kind: "lazy"; readonly get: () => AnyForm }
+  | { readonly kind: "varying"; readonly among: readonly AnyForm[]; readonly pick: (has: Has) => AnyForm }
   | ({ readonly kind: "changed"; readonly of: AnyForm } & ChangedForm<unknown, unknown>)
   | ({ readonly kind: "custom" } & CustomForm<unknown>);
+
+/** Keywords of JSON Schema that hold where others do. */
+export function schemaWhen(holds: SchemaKeywords, met: SchemaKeywords, unmet?: SchemaKeywords): SchemaKeywords {
+  const keywords = [
+    ["if", holds],
+    ["then", met],
+    ["else", unmet],
+  ] as const;
+  return Object.fromEntries(keywords.filter(([, keyword]) => keyword !== undefined));
+}
+
+/** Whether it is a list or map without content. */
+export function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
 
 /** What reading gives. */
 export type Infer<F extends AnyForm> = F["type"];
@@ -310,6 +348,21 @@ export function kinds<const K extends Kinds>(of: K): Form<Infer<Extract<K[keyof 
 /** A form that contains itself; it needs a name for JSON Schema. */
 export function lazy<T>(get: () => Form<T, boolean>): Form<T> {
   return new Form({ kind: "lazy", get });
+}
+
+/** A member of a record that has one of several forms; the other members that are there say which. */
+export function varying<const F extends readonly AnyForm[]>(
+  among: F,
+  pick: (has: Has) => F[number],
+): Form<Infer<F[number]>> {
+  return new Form({ kind: "varying", among, pick });
+}
+
+/** The form of a member, which may depend on the other members that are there. */
+export function chosen(member: Declared, has: Has): Declared {
+  if (member.spec.kind !== "varying") return member;
+  const { spec, traits } = member.spec.pick(has);
+  return { spec, traits: { ...traits, ...member.traits } };
 }
 
 /** What none of the others can read. */

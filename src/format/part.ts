@@ -50,6 +50,11 @@ export class Part {
     return new Part(found?.node, [...this.path, key], this.problems, this.reading);
   }
 
+  /** The same for a member of a map whose values were collected by their names. */
+  inner(key: string, values: ReadonlyMap<string, SourceNode>): Part {
+    return new Part(values.get(key), [...this.path, key], this.problems, this.reading);
+  }
+
   has(key: string): boolean {
     return this.part(key).isThere;
   }
@@ -68,18 +73,19 @@ export class Part {
 
   /** A map with only these members; false if it is none. `foreign`: what to write for keywords of other formats. */
   members(
-    known: readonly string[],
+    known: Iterable<string>,
     required: readonly string[] = [],
     foreign: Readonly<Record<string, string>> = {},
   ): boolean {
     if (!this.isThere) return false;
-    for (const [key, part] of this.entries()) {
-      if (known.includes(key)) continue;
-      const meant = nearestName(key, known);
+    if (this.node?.kind !== "object") return this.entries().length > 0;
+    const names = known instanceof Set ? (known as ReadonlySet<string>) : new Set(known);
+    for (const { key } of this.node.members) {
+      if (names.has(key)) continue;
+      const meant = nearestName(key, [...names]);
       const advice = Object.hasOwn(foreign, key) ? foreign[key] : meant && `Did you mean "${meant}"?`;
-      part.keyError(`"${key}" is not known here`, advice ?? `Known are ${known.join(", ")}.`);
+      this.part(key).keyError(`"${key}" is not known here`, advice ?? `Known are ${[...names].join(", ")}.`);
     }
-    if (!this.isMap) return false;
     for (const key of required) {
       if (!this.has(key)) this.error(`${key} is missing`);
     }

@@ -1,5 +1,16 @@
 import { nodeOf, type SourceNode } from "../source/source-node.ts";
-import type { AnyForm, Form, MapOptions, MemberForms, Need, RecordOptions, Spec, TextOptions } from "./form.ts";
+import {
+  chosen,
+  isEmpty,
+  type Declared,
+  type Form,
+  type MapOptions,
+  type MemberForms,
+  type Need,
+  type RecordOptions,
+  type Spec,
+  type TextOptions,
+} from "./form.ts";
 import { Part, type ReadingOptions } from "./part.ts";
 import { Problems, TooManyErrors, type Path, type Problem } from "./problem.ts";
 
@@ -44,15 +55,14 @@ function attempt<T>(form: Form<T>, part: Part): T {
     return readPart(form, part);
   } catch (error) {
     if (!(error instanceof TooManyErrors)) throw error;
-    // Its type is that of the form that it stands for.
-    return fallback(form) as T;
+    return standIn(form);
   }
 }
 
 /** Reads a part of a value. What cannot be read is reported, and something empty stands for it. */
-function readPart<T>(form: Form<T>, part: Part): T {
+export function readPart<T>(form: Form<T>, part: Part): T {
   const value = readOptional(form, part);
-  return value === undefined ? (fallback(form) as T) : value;
+  return value === undefined ? standIn(form) : value;
 }
 
 /** Undefined if it is absent or cannot be read. */
@@ -61,18 +71,18 @@ function readOptional<T>(form: Form<T, boolean>, part: Part): T | undefined {
   return readAny(form, part) as T | undefined;
 }
 
-function readAny(form: AnyForm, part: Part): unknown {
+function readAny(form: Declared, part: Part): unknown {
   const { spec, traits } = form;
   if (!part.isThere) return absent(form);
   if (traits.nullable && part.isNull) return null;
   const value = readSpec(spec, part);
   if (value === undefined) return absent(form);
   for (const rule of traits.rules ?? []) rule(value, part);
-  return value === traits.omitted ? undefined : value;
+  return value === traits.omitted || (traits.unlessEmpty && isEmpty(value)) ? undefined : value;
 }
 
 /** What an absent member means. */
-function absent({ spec, traits }: AnyForm): unknown {
+function absent({ spec, traits }: Declared): unknown {
   if (traits.default !== undefined) return traits.default;
   if (traits.filled) return emptyOf(spec);
   return undefined;
@@ -108,7 +118,9 @@ function readSpec(spec: Spec, part: Part): unknown {
     case "record":
       return readRecord(spec.members, spec.options, part);
     case "kinds":
-      return readAny(spec.kinds[kindOf(part)] ?? firstOf(spec.kinds), part);
+      return readAny(spec.kinds[kindOf(part)] ?? firstOf(Object.values(spec.kinds)), part);
+    case "varying":
+      return undefined;
     case "lazy":
       return readAny(spec.get(), part);
     case "changed": {
@@ -140,7 +152,7 @@ function misfit(
 }
 
 function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part): unknown[] | undefined {
-  const { single, least = 0, mostOverNetwork = Infinity } = options;
+  const { single, keepsPlaces, least = 0, mostOverNetwork = Infinity } = options;
   if (part.node?.kind !== "list" && !(single && part.node?.kind === "scalar")) {
     part.items();
     return undefined;
@@ -153,7 +165,7 @@ function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part):
   }
   return items.flatMap((item) => {
     const value = readAny(of, item);
-    return value === undefined ? [] : [value];
+    return value === undefined && !keepsPlaces ? [] : [value ?? fallback(of)];
   });
 }
 
@@ -181,18 +193,54 @@ function checkName({ names }: MapOptions, name: string, part: Part): void {
 }
 
 function readRecord(members: MemberForms, options: RecordOptions, part: Part): Record<string, unknown> | undefined {
-  const entries = Object.entries(members);
-  const known = new Set(entries.flatMap(([name, { traits }]) => [name, ...(traits.aliases ?? [])]));
-  if (!part.isMap || !options.open) part.members([...known], [], options.foreign);
-  if (!part.isMap) return undefined;
-  const read = entries.map(([name, form]) => [name, readMember(name, form, part)] as const);
+  const plan = planOf(members);
+  if (!part.isMap || !options.open) part.members(plan.known, [], options.foreign);
+  if (part.node?.kind !== "object") return undefined;
+  const written = new Map<string, SourceNode>();
+  for (const { key, node } of part.node.members) if (!written.has(key)) written.set(key, node);
+  const has = (name: string) => written.has(name);
+  const value: [string, unknown][] = [];
+  for (const { name, names, form, isAlways } of plan.members) {
+    const found = names.find(has);
+    if (found === undefined && !isAlways) continue;
+    const member = readMember(chosen(form, has), { name, member: part.inner(found ?? name, written), part });
+    if (member !== undefined) value.push([name, member]);
+  }
   for (const need of options.needs ?? []) checkNeed(need, part);
-  return Object.fromEntries(read.filter(([, value]) => value !== undefined));
+  return Object.fromEntries(value);
 }
 
-function readMember(name: string, form: AnyForm, part: Part): unknown {
-  const { optional, filled, local, aliases = [] } = form.traits;
-  const member = part.part([name, ...aliases].find((each) => part.has(each)) ?? name);
+interface PlannedMember {
+  name: string;
+  /** With its aliases. */
+  names: readonly string[];
+  form: Declared;
+  /** Absent, it is a problem or has a value. */
+  isAlways: boolean;
+}
+
+/** What is the same each time a record is read: a file has thousands of them. */
+const PLANS = new WeakMap<MemberForms, { known: ReadonlySet<string>; members: readonly PlannedMember[] }>();
+
+function planOf(members: MemberForms): { known: ReadonlySet<string>; members: readonly PlannedMember[] } {
+  const planned = PLANS.get(members);
+  if (planned) return planned;
+  const all = Object.entries(members).map(([name, form]): PlannedMember => {
+    const { optional, filled, default: usual, aliases = [] } = form.traits;
+    return {
+      name,
+      names: [name, ...aliases],
+      form,
+      isAlways: optional !== true || filled === true || usual !== undefined,
+    };
+  });
+  const plan = { known: new Set(all.flatMap(({ names }) => names)), members: all };
+  PLANS.set(members, plan);
+  return plan;
+}
+
+function readMember(form: Declared, { name, member, part }: { name: string; member: Part; part: Part }): unknown {
+  const { optional, filled, local } = form.traits;
   const isOptional = optional === true || filled === true;
   if (!member.isThere && !isOptional) part.error(`${name} is missing`);
   const { network } = part.reading;
@@ -217,15 +265,20 @@ function kindOf(part: Part): "text" | "number" | "boolean" | "list" | "map" | "n
   return typeof node.value === "number" ? "number" : typeof node.value === "boolean" ? "boolean" : "text";
 }
 
-function firstOf(kinds: Extract<Spec, { kind: "kinds" }>["kinds"]): AnyForm {
-  const [first] = Object.values(kinds);
-  if (!first) throw new TypeError("a form of kinds has none");
+function firstOf(forms: readonly (Declared | undefined)[]): Declared {
+  const [first] = forms;
+  if (!first) throw new TypeError("a form of several has none");
   return first;
 }
 
-/** Stands for what could not be read, so that the rest can be checked. */
-function fallback(form: AnyForm): unknown {
-  return absent(form) ?? (form.traits.optional ? undefined : emptyOf(form.spec));
+/** What stands for a value that could not be read, so that the rest can be checked. */
+export function standIn<T>(form: Form<T, boolean>): T {
+  // Its type is that of the form that it stands for.
+  return fallback(form) as T;
+}
+
+function fallback(form: Declared): unknown {
+  return absent(form) ?? (form.traits.optional ? undefined : (form.traits.fallback ?? emptyOf(form.spec)));
 }
 
 function emptyOf(spec: Spec): unknown {
@@ -251,7 +304,9 @@ function emptyOf(spec: Spec): unknown {
       return Object.fromEntries(members.filter(([, value]) => value !== undefined));
     }
     case "kinds":
-      return fallback(firstOf(spec.kinds));
+      return fallback(firstOf(Object.values(spec.kinds)));
+    case "varying":
+      return fallback(firstOf(spec.among));
     case "lazy":
       return fallback(spec.get());
     case "changed":
