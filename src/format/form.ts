@@ -89,6 +89,11 @@ export class Form<T, O extends boolean = false> {
     return this.#with({ variable: true });
   }
 
+  /** Only people read it: no call depends on it. */
+  forPeople(): Form<T, O> {
+    return this.#with({ forPeople: true });
+  }
+
   /** Other names of the member that mean the same. */
   alias(...names: readonly string[]): Form<T, O> {
     return this.#with({ aliases: names });
@@ -148,6 +153,7 @@ export interface Traits {
   readonly local?: true;
   readonly secret?: true;
   readonly variable?: true;
+  readonly forPeople?: true;
   readonly aliases?: readonly string[];
   readonly name?: string;
   readonly definition?: Declared;
@@ -178,8 +184,8 @@ export interface NumberOptions {
 }
 
 export interface ListOptions {
-  /** A single item may be written without the list. */
-  readonly single?: true;
+  /** A single item may be written without the list. `read`: it is read, but never written like that. */
+  readonly single?: true | "read";
   /** Something empty stands for an item that cannot be read, so that the others keep their places. */
   readonly keepsPlaces?: true;
   readonly least?: number;
@@ -363,6 +369,12 @@ export function chosen(member: Declared, has: Has): Declared {
   if (member.spec.kind !== "varying") return member;
   const { spec, traits } = member.spec.pick(has);
   return { spec, traits: { ...traits, ...member.traits } };
+}
+
+/** What is said about a member of a record. */
+export function findTraits({ spec }: Declared, member: string): Traits {
+  if (spec.kind === "changed") return findTraits(spec.of, member);
+  return (spec.kind === "record" && Object.hasOwn(spec.members, member) && spec.members[member]?.traits) || {};
 }
 
 /** What none of the others can read. */

@@ -71,25 +71,14 @@ export class Part {
     this.problems.keyError(this.path, message, hint);
   }
 
-  /** A map with only these members; false if it is none. `foreign`: what to write for keywords of other formats. */
-  members(
-    known: Iterable<string>,
-    required: readonly string[] = [],
-    foreign: Readonly<Record<string, string>> = {},
-  ): boolean {
-    if (!this.isThere) return false;
-    if (this.node?.kind !== "object") return this.entries().length > 0;
-    const names = known instanceof Set ? (known as ReadonlySet<string>) : new Set(known);
-    for (const { key } of this.node.members) {
-      if (names.has(key)) continue;
-      const meant = nearestName(key, [...names]);
+  /** Reports members that are not known. `foreign`: what to write for keywords of other formats. */
+  refuseOthers(known: ReadonlySet<string>, foreign: Readonly<Record<string, string>> = {}): void {
+    for (const [key, part] of this.entries()) {
+      if (known.has(key)) continue;
+      const meant = nearestName(key, [...known]);
       const advice = Object.hasOwn(foreign, key) ? foreign[key] : meant && `Did you mean "${meant}"?`;
-      this.part(key).keyError(`"${key}" is not known here`, advice ?? `Known are ${[...names].join(", ")}.`);
+      part.keyError(`"${key}" is not known here`, advice ?? `Known are ${[...known].join(", ")}.`);
     }
-    for (const key of required) {
-      if (!this.has(key)) this.error(`${key} is missing`);
-    }
-    return true;
   }
 
   entries(): [string, Part][] {
@@ -206,15 +195,6 @@ function kindOf(node: SourceNode | undefined): string {
   if (node?.value === null || node === undefined) return "nothing";
   if (typeof node.value === "string") return "text";
   return typeof node.value === "number" ? "a number" : writtenAs(node);
-}
-
-/** An HTTP status; empty if it is invalid. */
-export function readStatus(part: Part): number[] {
-  const status = part.number();
-  if (status !== undefined && !(Number.isInteger(status) && status >= 100 && status <= 599)) {
-    part.error(`${status} is not an HTTP status`);
-  }
-  return status === undefined ? [] : [status];
 }
 
 type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {

@@ -194,7 +194,7 @@ function checkName({ names }: MapOptions, name: string, part: Part): void {
 
 function readRecord(members: MemberForms, options: RecordOptions, part: Part): Record<string, unknown> | undefined {
   const plan = planOf(members);
-  if (!part.isMap || !options.open) part.members(plan.known, [], options.foreign);
+  if (!part.isMap || !options.open) part.refuseOthers(plan.known, options.foreign);
   if (part.node?.kind !== "object") return undefined;
   const written = new Map<string, SourceNode>();
   for (const { key, node } of part.node.members) if (!written.has(key)) written.set(key, node);

@@ -9,7 +9,7 @@ export function writeForm({ spec, traits }: Declared, value: unknown): unknown {
   switch (spec.kind) {
     case "list": {
       const items = Array.isArray(value) ? value.map((item) => writeForm(spec.of, item)) : [];
-      return spec.options.single && items.length === 1 ? items[0] : items;
+      return spec.options.single === true && items.length === 1 ? items[0] : items;
     }
     case "map":
       return Object.fromEntries(entriesOf(value).map(([name, item]) => [name, writeForm(spec.of, item)]));

@@ -190,9 +190,9 @@ export const TOOL_FILE = record({
       "The id of the API and of the server that it becomes: at most 32 small letters, digits and `-`, beginning with a letter.",
     )
     .example("capcorn"),
-  title: text().says("Its name for people."),
-  description: text().says("What it is for.").optional(),
-  version: text().says("The version of this file, in quotes: it is text.").example("1.0.0"),
+  title: text().says("Its name for people.").forPeople(),
+  description: text().says("What it is for.").forPeople().optional(),
+  version: text().says("The version of this file, in quotes: it is text.").example("1.0.0").forPeople(),
   documents: map(DOCUMENT, {
     names: text({
       pattern: /^[A-Za-z][\w-]*$/,
@@ -201,6 +201,7 @@ export const TOOL_FILE = record({
     }),
   })
     .says("Documents that the file was written from, by the name that evidence uses.")
+    .forPeople()
     .filled(),
   upstream: UPSTREAM,
   namespaces: map(TEXT_OR_EMPTY, { names: PREFIX })
@@ -221,6 +222,6 @@ export const TOOL_FILE = record({
   tools: map(TOOL, { names: TOOL_NAME }).says(
     "Tools, by name: at most 64 small letters, digits and `_`, beginning with a letter.",
   ),
-  fake: FAKE.filled(),
+  fake: FAKE.forPeople().filled(),
   questions: list(QUESTION).says("What a person has to decide or check.").unlessEmpty(),
 }).says("The tools of one API: what they take, what is sent, what is answered, and where the documentation says so.");

@@ -235,8 +235,10 @@ const OF_REQUESTS = ["paging", "errors", "outcomeUnknown", "confirm"];
 
 /** A tool as it is written: it sends a request, or calls other tools in steps. */
 export const WRITTEN_TOOL = record({
-  title: text().says("Its name for people."),
-  description: text().says("For models: what it does, what has to be done before, its limits, what to do next."),
+  title: text().says("Its name for people.").forPeople(),
+  description: text()
+    .says("For models: what it does, what has to be done before, its limits, what to do next.")
+    .forPeople(),
   effect: choice(["read", "write", "destructive"]).says(
     "What a call does to the world. `read` may be repeated; `write` and `destructive` are never repeated blindly, and clients ask before.",
   ),
@@ -246,6 +248,7 @@ export const WRITTEN_TOOL = record({
     safety: text().says("What to be careful about.").optional(),
   })
     .says("For catalogues and reviewers; it is told to clients.")
+    .forPeople()
     .filled(),
   input: text().says("The name of the type that callers give."),
   unknown: choice(["reject", "drop"]).says("What happens to arguments that the input does not know.").default("reject"),
@@ -264,6 +267,7 @@ export const WRITTEN_TOOL = record({
     .filled(),
   outcomeUnknown: text()
     .says("Of writes: how to find out what became of a call that got no answer. A template.")
+    .forPeople()
     .optional(),
   limits: LIMITS.filled(),
   confirm: CONFIRM.optional(),
@@ -271,12 +275,13 @@ export const WRITTEN_TOOL = record({
     .says(
       "Calls that work, for people and models: they are offered as examples of the tool's input. One that the tool refuses is not. Without any, a call is made up.",
     )
+    .forPeople()
     .filled(),
   checks: list(CHECK, { keepsPlaces: true })
     .check(checkNames)
     .says("Calls that must work against the fake: `nexus api test` runs them.")
     .filled(),
-  evidence: EVIDENCE.filled(),
+  evidence: EVIDENCE.forPeople().filled(),
   offer: choice(["listed", "search", "none"])
     .says(
       "`listed`: in the list of tools. `search`: found with the search tools instead. `none`: only for steps of other tools.",

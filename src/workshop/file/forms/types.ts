@@ -244,7 +244,7 @@ export const TYPE = record(
     })
       .says("The element that it is, where it is a whole document.")
       .filled(),
-    include: list(text(), { single: true })
+    include: list(text(), { single: "read" })
       .says("Types whose fields and rules come first. A field of the same name here replaces theirs.")
       .example(["Animal"])
       .unlessEmpty(),
