@@ -161,7 +161,7 @@ export const REQUEST = record({
     record({
       style: styles(STYLES.query).optional(),
       contentType: mediaType("image/png").says("Of multipart: the content type of the part.").optional(),
-      fileName: text({ pattern: /^[^/\\\p{Cc}]{1,200}$/u, not: "is not a file name without folders" })
+      fileName: text({ pattern: /^(?=.*\S)[^/\\\p{Cc}]{1,200}$/u, not: "is not a file name without folders" })
         .says("Of multipart: the file name of the part.")
         .optional(),
     }),
@@ -171,7 +171,7 @@ export const REQUEST = record({
     )
     .example({ file: { contentType: "image/png", fileName: "photo.png" } })
     .optional(),
-  accept: text({ pattern: /^[\x20-\x7e]+$/, not: "is not a list of media types" })
+  accept: text({ pattern: /^(?=.*\S)[\x20-\x7e]+$/, not: "is not a list of media types" })
     .says("The Accept header, if it is not the usual one of the answer.")
     .example("application/vnd.api+json")
     .optional(),
