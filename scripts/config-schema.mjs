@@ -1,13 +1,10 @@
 // schemas/config.schema.json from the form of configuration files. --check: compares only.
 import { readFileSync, writeFileSync } from "node:fs";
-import { loadSource } from "./forms.mjs";
+import { loadSources } from "./forms.mjs";
 
 const FILE = "schemas/config.schema.json";
 
-const [{ CONFIG }, { jsonSchema }] = await Promise.all([
-  loadSource("src/config/config-form.ts"),
-  loadSource("src/format/json-schema.ts"),
-]);
+const { CONFIG, jsonSchema } = await loadSources(["src/config/config-form.ts", "src/format/json-schema.ts"]);
 const schema = {
   $comment: "Generated from src/config/config-form.ts by npm run reference.",
   $schema: "https://json-schema.org/draft/2020-12/schema",

@@ -1,8 +1,8 @@
 // Writes docs/reference/library.md from the emitted declarations; `--check` fails where the file is not what it would write.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
-import { loadForms, typeText } from "./forms.mjs";
+import { loadExportedForms, loadForms, membersText, typeText } from "./forms.mjs";
 
 const REFERENCE = "docs/reference/library.md";
 
@@ -61,7 +61,16 @@ const GROUPS = [
 ];
 
 /** Types that are derived from a form, which has the name of the type: the members are shown. */
-const forms = await loadForms(["src/gateway/sets/set-definition.ts", "src/transport/entry-form.ts"]);
+const forms = new Map([
+  ...(await loadForms("src/gateway/sets/set-definition.ts")),
+  ...(await loadForms("src/transport/entry-form.ts")),
+]);
+
+/** The forms of the tool file: types say which one they are derived from. */
+const FORMS = "workshop/file/forms";
+const formFiles = readdirSync(`src/${FORMS}`).filter((file) => !file.endsWith(".test.ts"));
+const toolForms = await loadExportedForms(formFiles.map((file) => `src/${FORMS}/${file}`));
+const names = typeNames();
 
 const text = render();
 if (!process.argv.includes("--check")) {
@@ -134,16 +143,40 @@ function lookUp(file, name) {
 
 function* declarations(node, { source, comments, file }) {
   const { declaration } = node;
-  const names = declaration.declarations?.map(({ id }) => id.name) ?? [declaration.id.name];
+  const ids = declaration.declarations?.map(({ id }) => id.name) ?? [declaration.id.name];
   const kind = kindOf(declaration);
-  const derived =
-    kind === "type" && /Infer<|Omit<Written/.test(source.slice(node.start, node.end)) ? forms.get(names[0]) : undefined;
-  const code = derived ? typeText(derived) : publicPart(node, { source, comments });
-  for (const name of names)
+  const derived = kind === "type" ? derivedCode(ids[0], source.slice(node.start, node.end)) : undefined;
+  const code = derived ?? publicPart(node, { source, comments });
+  for (const name of ids)
     yield [
       name,
-      { from: file, kind: derived ? "interface" : kind, code, doc: docBefore(node.start, source, comments) },
+      {
+        from: file,
+        kind: derived?.startsWith("interface") ? "interface" : kind,
+        code,
+        doc: docBefore(node.start, source, comments),
+      },
     ];
+}
+
+/** The declaration of a type that is derived from forms; undefined if it is none. */
+function derivedCode(name, code) {
+  if (!/Infer<|Omit<Written/.test(code)) return undefined;
+  const form = toolForms[/= Infer<typeof (\w+)>;?$/.exec(code)?.[1]];
+  if (form) return typeText(name, form, { names });
+  if (forms.has(name)) return typeText(name, forms.get(name), { isGiven: true });
+  return code
+    .replace(/^export (declare )?/, "")
+    .replaceAll(/Infer<typeof (\w+)>/g, (inferred, id) =>
+      toolForms[id] ? membersText(toolForms[id], { names }) : inferred,
+    );
+}
+
+/** The names of types by the forms that they are derived from. */
+function typeNames() {
+  const model = readFileSync("dist/workshop/file/model/tool-file.d.ts", "utf8");
+  const derived = model.matchAll(/export type (\w+) = Infer<typeof (\w+)>;/g);
+  return new Map([...derived].map(([, type, id]) => [toolForms[id]?.spec, type]));
 }
 
 function kindOf({ type, kind }) {

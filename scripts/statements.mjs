@@ -10,6 +10,9 @@ import { Visitor } from "oxc-parser";
  * `read_only` are one name. Destructuring is not a statement: it follows a declaration, and does not compile without it.
  * `least` is high enough that what has only some of the members is not counted, such as one value that a command writes.
  */
+/** What approvals cover is a format of its own: it stays as it is when the form of the tool file changes. */
+const APPROVED_FORM = /^src\/workshop\/compile\/approved-form\.ts$/;
+
 const FORMS = {
   setStatements: { least: 5, members: "description allow deny readOnly pin tools prompts" },
   entryStatements: {
@@ -22,11 +25,13 @@ const FORMS = {
     least: 9,
     members: `nexus api title description version documents upstream namespaces secrets settings types tools fake
       questions`,
+    except: APPROVED_FORM,
   },
   toolStatements: {
     least: 8,
     members: `title description effect meta input unknown request paging steps response errors outcomeUnknown limits
       confirm examples checks evidence offer`,
+    except: APPROVED_FORM,
   },
   /** An operation, shown by the operations on keys: what callers give and get. The store keeps rows, which are its own. */
   operationStatements: {

@@ -1,19 +1,40 @@
-// Writes the second half of docs/reference/tool-file.md from schemas/tool-file.schema.json; `--check` fails where it differs.
+// Writes schemas/tool-file.schema.json and the second half of docs/reference/tool-file.md from the forms of the tool file;
+// `--check` fails where one differs.
 import { readFileSync, writeFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import { loadSources } from "./forms.mjs";
 
+const FORMS = "src/workshop/file/forms/tool-file.ts";
 const REFERENCE = "docs/reference/tool-file.md";
 const SCHEMA = "schemas/tool-file.schema.json";
-const MARK = `<!-- From here on generated from ${SCHEMA} by scripts/tool-file-reference.mjs; do not edit. -->`;
+const MARK = `<!-- From here on generated from ${FORMS} by scripts/tool-file-reference.mjs; do not edit. -->`;
 
-const schema = JSON.parse(readFileSync(SCHEMA, "utf8"));
+const { TOOL_FILE, jsonSchema } = await loadSources([FORMS, "src/format/json-schema.ts"]);
+const schema = plain({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  $id: "urn:nexus-mcp:tool-file:1",
+  $comment: `Generated from ${FORMS} by scripts/tool-file-reference.mjs; do not edit.`,
+  title: "Nexus tool file",
+  ...jsonSchema(TOOL_FILE),
+});
 const before = readFileSync(REFERENCE, "utf8");
-const written = before.split(MARK)[0].trimEnd();
+const written = before.split(/<!-- From here on generated/)[0].trimEnd();
 const text = `${[written, MARK, ...sections()].join("\n\n")}\n`;
 if (!process.argv.includes("--check")) {
+  writeFileSync(SCHEMA, `${JSON.stringify(schema, null, 2)}\n`);
   writeFileSync(REFERENCE, text);
-} else if (before !== text) {
-  console.error(`${REFERENCE} is not what the schema says. Run: node scripts/tool-file-reference.mjs`);
-  process.exit(1);
+} else {
+  const differing = [
+    ...(isDeepStrictEqual(JSON.parse(readFileSync(SCHEMA, "utf8")), schema) ? [] : [SCHEMA]),
+    ...(before === text ? [] : [REFERENCE]),
+  ];
+  for (const file of differing) console.error(`${file} is not what the forms say. Run: npm run reference`);
+  if (differing.length > 0) process.exit(1);
+}
+
+/** As it is in a file: members that are undefined are absent. */
+function plain(value) {
+  return JSON.parse(JSON.stringify(value));
 }
 
 /** One for each kind of map; single values are described where they are used. */

@@ -132,7 +132,7 @@ until: b
     "7:8 price: must be more than 0",
     "8:1 tags: must have at least one item",
     `9:11 fields.a b: "a b" is not a name`,
-    "9:22 fields.c: must be text or an object, not a list",
+    "9:22 fields.c: must be text or a map of names and values, not a list",
     "9:29 fields.d: type is missing",
     `9:34 fields.d.typ: "typ" is not known here (Did you mean "type"?)`,
     "10:20 limits.retries: must be a number, not text",

@@ -49,6 +49,16 @@ export class Form<T, O extends boolean = false> {
     return this.#with({ optional: true, omitted: value });
   }
 
+  /** An empty list or map means the same as an absent member. */
+  unlessEmpty(): Form<T, true> {
+    return this.#with({ optional: true, unlessEmpty: true });
+  }
+
+  /** Stands for what could not be read, so that the rest can be checked. */
+  otherwise(value: T): Form<T, O> {
+    return this.#with({ fallback: value });
+  }
+
   /** JSON null stands for itself. */
   nullable(): Form<T | null, O> {
     return this.#with({ nullable: true });
@@ -89,14 +99,22 @@ export class Form<T, O extends boolean = false> {
     return this.#with({ variable: true });
   }
 
+  /** Only people read it: no call depends on it. */
+  forPeople(): Form<T, O> {
+    return this.#with({ forPeople: true });
+  }
+
   /** Other names of the member that mean the same. */
   alias(...names: readonly string[]): Form<T, O> {
     return this.#with({ aliases: names });
   }
 
-  /** The name of its definition in a JSON Schema, and of its section in a reference. */
+  /**
+   * The name of its definition in a JSON Schema, and of its section in a reference. What is said before is about the
+   * definition, and what is said after it about this use of it.
+   */
   named(name: string): Form<T, O> {
-    return this.#with({ name });
+    return this.#with({ name, definition: { spec: this.spec, traits: this.traits } });
   }
 
   /** What no other declaration can say: reports problems at the part. It also runs on values that were read in part. */
@@ -112,7 +130,7 @@ export class Form<T, O extends boolean = false> {
 
   /** Another value is made of the read one, and the written one of that. */
   to<U>(change: ChangedForm<T, U>): Form<U, O> {
-    const { name: _name, rules: _rules, ...traits } = this.traits;
+    const { name: _name, definition: _definition, rules: _rules, schema: _schema, ...traits } = this.traits;
     // Each is only called with what this form or the other one has made.
     return new Form({ kind: "changed", of: this, ...(change as ChangedForm<unknown, unknown>) }, traits);
   }
@@ -127,6 +145,8 @@ export type AnyForm = Form<unknown, boolean>;
 /** What writers and JSON Schemas are made of. */
 export type Declared = Pick<AnyForm, "spec" | "traits">;
 export type SchemaKeywords = Readonly<Record<string, unknown>>;
+/** Whether a record has a member. */
+type Has = (name: string) => boolean;
 type Rule = (value: unknown, part: Part) => void;
 
 /** What to write instead of this value. */
@@ -138,6 +158,8 @@ export interface Traits {
   readonly default?: unknown;
   readonly filled?: true;
   readonly omitted?: unknown;
+  readonly unlessEmpty?: true;
+  readonly fallback?: unknown;
   readonly nullable?: true;
   readonly says?: string;
   readonly advice?: Advice;
@@ -146,8 +168,10 @@ export interface Traits {
   readonly secret?: true;
   readonly own?: true;
   readonly variable?: true;
+  readonly forPeople?: true;
   readonly aliases?: readonly string[];
   readonly name?: string;
+  readonly definition?: Declared;
   readonly rules?: readonly Rule[];
   readonly schema?: SchemaKeywords;
 }
@@ -175,8 +199,10 @@ export interface NumberOptions {
 }
 
 export interface ListOptions {
-  /** A single item may be written without the list. */
-  readonly single?: true;
+  /** A single item may be written without the list. `read`: it is read, but never written like that. */
+  readonly single?: true | "read";
+  /** Something empty stands for an item that cannot be read, so that the others keep their places. */
+  readonly keepsPlaces?: true;
   readonly least?: number;
   readonly mostOverNetwork?: number;
 }
@@ -220,6 +246,8 @@ export interface ChangedForm<T, U> {
   readonly write: (value: U) => unknown;
   /** Stands for what could not be read. */
   readonly fallback: U;
+  /** The name of its type, for the reference. */
+  readonly typeName?: string;
 }
 
 export interface CustomForm<T> {
@@ -228,8 +256,8 @@ export interface CustomForm<T> {
   /** Stands for what could not be read. */
   readonly fallback: T;
   readonly write?: (value: T) => unknown;
-  /** The TypeScript of what is written, for reference pages. */
-  readonly type?: string;
+  /** The name of its type, for the reference. */
+  readonly typeName?: string;
   readonly schema: SchemaKeywords;
 }
 
@@ -245,8 +273,24 @@ export type Spec =
   | { readonly kind: "record"; readonly members: MemberForms; readonly options: RecordOptions }
   | { readonly kind: "kinds"; readonly kinds: Kinds }
   | { readonly kind: "lazy"; readonly get: () => AnyForm }
+  | { readonly kind: "varying"; readonly among: readonly AnyForm[]; readonly pick: (has: Has) => AnyForm }
   | ({ readonly kind: "changed"; readonly of: AnyForm } & ChangedForm<unknown, unknown>)
   | ({ readonly kind: "custom" } & CustomForm<unknown>);
+
+/** Keywords of JSON Schema that hold where others do. */
+export function schemaWhen(holds: SchemaKeywords, met: SchemaKeywords, unmet?: SchemaKeywords): SchemaKeywords {
+  const keywords = [
+    ["if", holds],
+    ["then", met],
+    ["else", unmet],
+  ] as const;
+  return Object.fromEntries(keywords.filter(([, keyword]) => keyword !== undefined));
+}
+
+/** Whether it is a list or map without content. */
+export function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
 
 /** What reading gives. */
 export type Infer<F extends AnyForm> = F["type"];
@@ -337,6 +381,27 @@ export function kinds<const K extends Kinds>(of: K): Form<Infer<Extract<K[keyof 
 /** A form that contains itself; it needs a name for JSON Schema. */
 export function lazy<T>(get: () => Form<T, boolean>): Form<T> {
   return new Form({ kind: "lazy", get });
+}
+
+/** A member of a record that has one of several forms; the other members that are there say which. */
+export function varying<const F extends readonly AnyForm[]>(
+  among: F,
+  pick: (has: Has) => F[number],
+): Form<Infer<F[number]>> {
+  return new Form({ kind: "varying", among, pick });
+}
+
+/** The form of a member, which may depend on the other members that are there. */
+export function chosen(member: Declared, has: Has): Declared {
+  if (member.spec.kind !== "varying") return member;
+  const { spec, traits } = member.spec.pick(has);
+  return { spec, traits: { ...traits, ...member.traits } };
+}
+
+/** What is said about a member of a record. */
+export function findTraits({ spec }: Declared, member: string): Traits {
+  if (spec.kind === "changed") return findTraits(spec.of, member);
+  return (spec.kind === "record" && Object.hasOwn(spec.members, member) && spec.members[member]?.traits) || {};
 }
 
 /** What none of the others can read. */

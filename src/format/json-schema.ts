@@ -34,25 +34,30 @@ class SchemaWriter {
     const { says, examples, nullable } = traits;
     const plain = { ...this.#ofSpec(form.spec), ...traits.schema };
     return {
-      ...(says === undefined ? {} : { description: says }),
+      ...given({ description: says }),
       ...(nullable ? { anyOf: [plain, { type: "null" }] } : plain),
       ...this.#usual(form),
-      ...(examples === undefined ? {} : { examples }),
+      ...given({ examples }),
     };
   }
 
   #of(form: Declared): SchemaKeywords {
     const { spec, traits } = form;
     if (spec.kind === "lazy" && traits.name === undefined) return { ...this.#of(spec.get()), ...described(form) };
-    const { name } = traits;
-    if (name === undefined) return this.whole(form);
+    const { name, definition } = traits;
+    if (name === undefined || !definition) return this.whole(form);
     if (!this.#definitions.has(name)) {
       // Forms may contain themselves.
       this.#definitions.set(name, {});
-      const { default: _default, omitted: _omitted, ...own } = traits;
-      this.#definitions.set(name, this.whole({ spec, traits: own }));
+      this.#definitions.set(name, this.whole(definition));
     }
-    return { $ref: `${this.#refs}${name}`, ...this.#usual(form) };
+    const { says, examples } = definition.traits;
+    return {
+      $ref: `${this.#refs}${name}`,
+      ...given({ description: traits.says === says ? undefined : traits.says }),
+      ...this.#usual(form),
+      ...given({ examples: traits.examples === examples ? undefined : traits.examples }),
+    };
   }
 
   #usual(form: Declared): SchemaKeywords {
@@ -104,6 +109,8 @@ class SchemaWriter {
         return this.#ofRecord(spec.members, spec.options);
       case "kinds":
         return { anyOf: Object.values(spec.kinds).map((each) => this.#of(each)) };
+      case "varying":
+        return { anyOf: spec.among.map((each) => this.#of(each)) };
       case "lazy":
         return this.#of(spec.get());
       case "changed":
@@ -138,8 +145,8 @@ class SchemaWriter {
   }
 }
 
-function described({ traits: { says } }: Declared): SchemaKeywords {
-  return says === undefined ? {} : { description: says };
+function described({ traits: { says, examples } }: Declared): SchemaKeywords {
+  return given({ description: says, examples });
 }
 
 function allOf(parts: readonly SchemaKeywords[]): SchemaKeywords {

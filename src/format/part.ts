@@ -55,8 +55,15 @@ export class Part {
     return new Part(found?.node, [...this.path, key], this.problems, this.reading);
   }
 
+  /** The same for a member of a map whose values were collected by their names. */
+  inner(key: string, values: ReadonlyMap<string, SourceNode>): Part {
+    return new Part(values.get(key), [...this.path, key], this.problems, this.reading);
+  }
+
   has(key: string): boolean {
-    return this.part(key).isThere;
+    // Not by `part`: most questions are about members that are absent.
+    const found = this.node && memberAt(this.node, key)?.node;
+    return found !== undefined && !(found.kind === "scalar" && found.value === undefined);
   }
 
   error(message: string, hint = this.advised): void {
@@ -71,24 +78,14 @@ export class Part {
     this.problems.keyError(this.path, message, hint);
   }
 
-  /** A map with only these members; false if it is none. `foreign`: what to write for keywords of other formats. */
-  members(
-    known: readonly string[],
-    required: readonly string[] = [],
-    foreign: Readonly<Record<string, string>> = {},
-  ): boolean {
-    if (!this.isThere) return false;
+  /** Reports members that are not known. `foreign`: what to write for keywords of other formats. */
+  refuseOthers(known: ReadonlySet<string>, foreign: Readonly<Record<string, string>> = {}): void {
     for (const [key, part] of this.entries()) {
-      if (known.includes(key)) continue;
-      const meant = nearestName(key, known);
+      if (known.has(key)) continue;
+      const meant = nearestName(key, [...known]);
       const advice = Object.hasOwn(foreign, key) ? foreign[key] : meant && `Did you mean "${meant}"?`;
-      part.keyError(`"${key}" is not known here`, advice ?? `Known are ${known.join(", ")}.`);
+      part.keyError(`"${key}" is not known here`, advice ?? `Known are ${[...known].join(", ")}.`);
     }
-    if (!this.isMap) return false;
-    for (const key of required) {
-      if (!this.has(key)) this.error(`${key} is missing`);
-    }
-    return true;
   }
 
   /** Which of these members are written, in the order of the file. */
@@ -191,7 +188,7 @@ export class Part {
   wrongKind(wanted: string): void {
     const found = kindOf(this.node);
     const source = this.source() ?? "";
-    const quoted = wanted === "text" && this.node?.kind === "scalar" && this.node.value !== null;
+    const quoted = /\btext\b/.test(wanted) && this.node?.kind === "scalar" && this.node.value !== null;
     this.error(
       `must be ${wanted}, not ${this.reading.isJson ? (IN_JSON[found] ?? found) : found}`,
       this.advised ?? (quoted ? `Write it in quotes: "${source}"` : undefined),
@@ -218,15 +215,6 @@ function kindOf(node: SourceNode | undefined): string {
   if (typeof node.value === "object") return "an instance of a class";
   if (typeof node.value === "string") return "text";
   return typeof node.value === "number" ? "a number" : writtenAs(node);
-}
-
-/** An HTTP status; empty if it is invalid. */
-export function readStatus(part: Part): number[] {
-  const status = part.number();
-  if (status !== undefined && !(Number.isInteger(status) && status >= 100 && status <= 599)) {
-    part.error(`${status} is not an HTTP status`);
-  }
-  return status === undefined ? [] : [status];
 }
 
 type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {

@@ -120,7 +120,7 @@ function written({ fits, not, hint, schema }: Written): Form<string | number> {
       return undefined;
     },
     fallback: 0,
-    type: "string | number",
+    typeName: "string | number",
     schema: { anyOf: schema },
   });
 }

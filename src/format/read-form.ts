@@ -1,5 +1,17 @@
 import { nodeOf, type SourceNode } from "../source/source-node.ts";
-import type { AnyForm, Form, Kinds, MapOptions, MemberForms, Need, RecordOptions, Spec, TextOptions } from "./form.ts";
+import {
+  chosen,
+  isEmpty,
+  type Declared,
+  type Form,
+  type Kinds,
+  type MapOptions,
+  type MemberForms,
+  type Need,
+  type RecordOptions,
+  type Spec,
+  type TextOptions,
+} from "./form.ts";
 import { oneOf, Part, type ReadingOptions } from "./part.ts";
 import { Problems, TooManyErrors, type Path, type Problem } from "./problem.ts";
 
@@ -44,15 +56,14 @@ function attempt<T>(form: Form<T, boolean>, part: Part): T {
     return readPart(form, part);
   } catch (error) {
     if (!(error instanceof TooManyErrors)) throw error;
-    // Its type is that of the form that it stands for.
-    return fallback(form) as T;
+    return standIn(form);
   }
 }
 
 /** Reads a part of a value. What cannot be read is reported, and something empty stands for it. */
-function readPart<T>(form: Form<T, boolean>, part: Part): T {
+export function readPart<T>(form: Form<T, boolean>, part: Part): T {
   const value = readOptional(form, part);
-  return value === undefined ? (fallback(form) as T) : value;
+  return value === undefined ? standIn(form) : value;
 }
 
 /** Undefined if it is absent or cannot be read. */
@@ -61,7 +72,7 @@ function readOptional<T>(form: Form<T, boolean>, part: Part): T | undefined {
   return readAny(form, part) as T | undefined;
 }
 
-function readAny(form: AnyForm, part: Part): unknown {
+function readAny(form: Declared, part: Part): unknown {
   const { spec, traits } = form;
   if (traits.advice !== undefined) part.advice = traits.advice;
   if (!part.isThere) return absent(form);
@@ -69,11 +80,11 @@ function readAny(form: AnyForm, part: Part): unknown {
   const value = readSpec(spec, part);
   if (value === undefined) return absent(form);
   for (const rule of traits.rules ?? []) rule(value, part);
-  return value === traits.omitted ? undefined : value;
+  return value === traits.omitted || (traits.unlessEmpty && isEmpty(value)) ? undefined : value;
 }
 
 /** What an absent member means. */
-function absent({ spec, traits }: AnyForm): unknown {
+function absent({ spec, traits }: Declared): unknown {
   if (traits.default !== undefined) return traits.default;
   if (traits.filled) return emptyOf(spec);
   return undefined;
@@ -110,6 +121,8 @@ function readSpec(spec: Spec, part: Part): unknown {
       return readRecord(spec.members, spec.options, part);
     case "kinds":
       return readKinds(spec.kinds, part);
+    case "varying":
+      return undefined;
     case "lazy":
       return readAny(spec.get(), part);
     case "changed": {
@@ -124,7 +137,8 @@ function readSpec(spec: Spec, part: Part): unknown {
 function readKinds(kinds: Kinds, part: Part): unknown {
   const form = kinds[kindOf(part)];
   if (form) return readAny(form, part);
-  part.wrongKind(oneOf(Object.keys(kinds).flatMap((kind) => KIND_WORDS[kind as keyof Kinds])));
+  const words = part.reading.isJson ? { ...KIND_WORDS, map: "an object", null: "null" } : KIND_WORDS;
+  part.wrongKind(oneOf(Object.keys(kinds).flatMap((kind) => words[kind as keyof Kinds])));
   return undefined;
 }
 
@@ -133,7 +147,7 @@ const KIND_WORDS: Readonly<Record<keyof Kinds, string | string[]>> = {
   number: "a number",
   boolean: ["true", "false"],
   list: "a list",
-  map: "an object",
+  map: "a map of names and values",
   null: "nothing",
 };
 
@@ -160,7 +174,7 @@ function misfit(
 }
 
 function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part): unknown[] | undefined {
-  const { single, least = 0, mostOverNetwork = Infinity } = options;
+  const { single, keepsPlaces, least = 0, mostOverNetwork = Infinity } = options;
   if (part.node?.kind !== "list" && !(single && part.node?.kind === "scalar")) {
     part.items();
     return undefined;
@@ -174,7 +188,7 @@ function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part):
   return items.flatMap((item) => {
     item.advice = part.advised;
     const value = readAny(of, item);
-    return value === undefined ? [] : [value];
+    return value === undefined && !keepsPlaces ? [] : [value ?? fallback(of)];
   });
 }
 
@@ -206,21 +220,73 @@ function checkName({ names }: MapOptions, name: string, part: Part): void {
 }
 
 function readRecord(members: MemberForms, options: RecordOptions, part: Part): Record<string, unknown> | undefined {
-  const entries = Object.entries(members);
-  const known = entries.flatMap(([name, { traits }]) => [name, ...(traits.aliases ?? [])]);
-  if (!part.isMap || !options.open) part.members([...known, ...(options.ignored ?? [])], [], options.foreign);
-  if (!part.isMap) return undefined;
-  const read = entries.map(([name, form]) => [name, readMember(name, form, part)] as const);
+  const plan = planOf(members, options);
+  if (!part.isMap || !options.open) part.refuseOthers(plan.known, options.foreign);
+  if (part.node?.kind !== "object") return undefined;
+  const written = new Map<string, SourceNode>();
+  for (const { key, node } of part.node.members) {
+    if (!written.has(key) && !isNothing(node, part)) written.set(key, node);
+  }
+  const has = (name: string) => written.has(name);
+  const value: [string, unknown][] = [];
+  for (const { name, names, form, isAlways } of plan.members) {
+    const found = names.length === 1 ? names.find(has) : findSpelling(names, part);
+    if (found === undefined && !isAlways) continue;
+    const member = readMember(chosen(form, has), { name, member: part.inner(found ?? name, written), part });
+    if (member !== undefined) value.push([name, member]);
+  }
   for (const need of options.needs ?? []) checkNeed(need, members, part);
-  return Object.fromEntries(read.filter(([, value]) => value !== undefined));
+  return Object.fromEntries(value);
 }
 
-function readMember(name: string, form: AnyForm, part: Part): unknown {
-  const { optional, filled, local, aliases = [] } = form.traits;
-  const [written = name, another] = aliases.length === 0 ? [name] : part.writtenAmong([name, ...aliases]);
-  const member = nothingIn(part.part(written));
-  // Which one counts must not depend on their order.
-  if (another !== undefined) part.part(another).keyError(`and "${written}" are synonyms`, "Delete one of them.");
+/** Null counts as absent in files of some programs. */
+function isNothing(node: SourceNode, { reading }: Part): boolean {
+  return reading.nullIsAbsent === true && node.kind === "scalar" && node.value === null;
+}
+
+/** The spelling of a member that is written. Two are an error: which one counts must not depend on their order. */
+function findSpelling(names: readonly string[], part: Part): string | undefined {
+  const [found, another] = part
+    .writtenAmong(names)
+    .filter((name) => !part.part(name).isNull || !part.reading.nullIsAbsent);
+  if (another !== undefined) part.part(another).keyError(`and "${found}" are synonyms`, "Delete one of them.");
+  return found;
+}
+
+interface PlannedMember {
+  name: string;
+  /** With its aliases. */
+  names: readonly string[];
+  form: Declared;
+  /** Absent, it is a problem or has a value. */
+  isAlways: boolean;
+}
+
+/** What is the same each time a record is read: a file has thousands of them. */
+const PLANS = new WeakMap<MemberForms, { known: ReadonlySet<string>; members: readonly PlannedMember[] }>();
+
+function planOf(
+  members: MemberForms,
+  { ignored = [] }: RecordOptions,
+): { known: ReadonlySet<string>; members: readonly PlannedMember[] } {
+  const planned = PLANS.get(members);
+  if (planned) return planned;
+  const all = Object.entries(members).map(([name, form]): PlannedMember => {
+    const { optional, filled, default: usual, aliases = [] } = form.traits;
+    return {
+      name,
+      names: [name, ...aliases],
+      form,
+      isAlways: optional !== true || filled === true || usual !== undefined,
+    };
+  });
+  const plan = { known: new Set([...all.flatMap(({ names }) => names), ...ignored]), members: all };
+  PLANS.set(members, plan);
+  return plan;
+}
+
+function readMember(form: Declared, { name, member, part }: { name: string; member: Part; part: Part }): unknown {
+  const { optional, filled, local } = form.traits;
   const isOptional = optional === true || filled === true;
   if (!member.isThere && !isOptional) part.error(`${name} is missing`);
   const { network } = part.reading;
@@ -231,11 +297,6 @@ function readMember(name: string, form: AnyForm, part: Part): unknown {
   }
   const value = readAny(form, member);
   return value === undefined && !isOptional ? fallback(form) : value;
-}
-
-function nothingIn(member: Part): Part {
-  const isNothing = member.isNull && member.reading.nullIsAbsent;
-  return isNothing ? new Part(undefined, member.path, member.problems, member.reading) : member;
 }
 
 function checkNeed({ count, of, message, hint }: Need, members: MemberForms, part: Part): void {
@@ -251,15 +312,20 @@ function kindOf(part: Part): "text" | "number" | "boolean" | "list" | "map" | "n
   return typeof node.value === "number" ? "number" : typeof node.value === "boolean" ? "boolean" : "text";
 }
 
-function firstOf(kinds: Extract<Spec, { kind: "kinds" }>["kinds"]): AnyForm {
-  const [first] = Object.values(kinds);
-  if (!first) throw new TypeError("a form of kinds has none");
+function firstOf(forms: readonly (Declared | undefined)[]): Declared {
+  const [first] = forms;
+  if (!first) throw new TypeError("a form of several has none");
   return first;
 }
 
-/** Stands for what could not be read, so that the rest can be checked. */
-function fallback(form: AnyForm): unknown {
-  return absent(form) ?? (form.traits.optional ? undefined : emptyOf(form.spec));
+/** What stands for a value that could not be read, so that the rest can be checked. */
+export function standIn<T>(form: Form<T, boolean>): T {
+  // Its type is that of the form that it stands for.
+  return fallback(form) as T;
+}
+
+function fallback(form: Declared): unknown {
+  return absent(form) ?? (form.traits.optional ? undefined : (form.traits.fallback ?? emptyOf(form.spec)));
 }
 
 function emptyOf(spec: Spec): unknown {
@@ -285,7 +351,9 @@ function emptyOf(spec: Spec): unknown {
       return Object.fromEntries(members.filter(([, value]) => value !== undefined));
     }
     case "kinds":
-      return fallback(firstOf(spec.kinds));
+      return fallback(firstOf(Object.values(spec.kinds)));
+    case "varying":
+      return fallback(firstOf(spec.among));
     case "lazy":
       return fallback(spec.get());
     case "changed":

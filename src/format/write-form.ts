@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Declared } from "./form.ts";
+import { chosen, isEmpty, type Declared } from "./form.ts";
 
 const ANY: Declared = { spec: { kind: "json" }, traits: {} };
 
@@ -9,20 +9,23 @@ export function writeForm({ spec, traits }: Declared, value: unknown): unknown {
   switch (spec.kind) {
     case "list": {
       const items = Array.isArray(value) ? value.map((item) => writeForm(spec.of, item)) : [];
-      return spec.options.single && items.length === 1 ? items[0] : items;
+      return spec.options.single === true && items.length === 1 ? items[0] : items;
     }
     case "map":
       return Object.fromEntries(entriesOf(value).map(([name, item]) => [name, writeForm(spec.of, item)]));
     case "record": {
       const given = new Map(entriesOf(value));
+      const has = (name: string) => given.get(name) !== undefined;
       const members = Object.entries(spec.members).map(([name, member]) => [
         name,
-        writtenMember(member, given.get(name)),
+        writtenMember(chosen(member, has), given.get(name)),
       ]);
       return Object.fromEntries(members.filter(([, member]) => member !== undefined));
     }
     case "kinds":
       return writeForm(spec.kinds[kindOf(value)] ?? ANY, value);
+    case "varying":
+      return value;
     case "lazy":
       return writeForm(spec.get(), value);
     case "changed":
@@ -40,15 +43,11 @@ export function writeForm({ spec, traits }: Declared, value: unknown): unknown {
 }
 
 function writtenMember(form: Declared, value: unknown): unknown {
-  const { default: usual, filled, omitted } = form.traits;
+  const { default: usual, filled, omitted, unlessEmpty } = form.traits;
   if (value === undefined || value === omitted) return undefined;
   if (usual !== undefined && isDeepStrictEqual(value, usual)) return undefined;
   const member = writeForm(form, value);
-  return filled && isEmpty(member) ? undefined : member;
-}
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return (filled || unlessEmpty) && isEmpty(member) ? undefined : member;
 }
 
 function entriesOf(value: unknown): [string, unknown][] {

@@ -82,7 +82,7 @@ const GRANT = custom<OAuthGrant>({
     return standard || part.choice(GRANTS);
   },
   fallback: "authorization_code",
-  type: "OAuthGrant",
+  typeName: "OAuthGrant",
   schema: { enum: [...GRANTS, ...Object.keys(STANDARD_GRANTS)] },
 });
 
@@ -167,7 +167,7 @@ function port(): Form<number | string> {
       return undefined;
     },
     fallback: 1,
-    type: "number | string",
+    typeName: "number | string",
     schema: { type: "integer", minimum: 1, maximum: 65_535 },
   });
 }
@@ -191,7 +191,7 @@ const ROOT = custom<string | Root>({
     return undefined;
   },
   fallback: ".",
-  type: "string | Root",
+  typeName: "string | Root",
   schema: {
     anyOf: [{ type: "string" }, { type: "object", required: ["uri"], properties: { uri: { type: "string" } } }],
   },

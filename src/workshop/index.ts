@@ -5,7 +5,6 @@ export { startFake, type Fake, type FakeOptions } from "./fake/fake.ts";
 export { editToolFile, type ToolFileChange } from "./file/edit-tool-file.ts";
 export type { Problem } from "../format/problem.ts";
 export { readToolFile } from "./file/read-tool-file.ts";
-export type * from "./file/model/call-spec.ts";
 export type * from "./file/model/tool-file.ts";
 export { loadApi, loadApproved, type ApprovedApi, type LoadedApi } from "./load-api.ts";
 export { openApi } from "./open-api.ts";

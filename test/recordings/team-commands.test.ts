@@ -52,6 +52,8 @@ async function tenants(to: Recorder, tenant: string): Promise<void> {
   await to.run(`tenants limit ${tenant} --rate often`);
   await to.run("tenants limit none --rate 1/s");
   await to.run("tenants list");
+  await to.run(`tenants show ${tenant}`);
+  await to.run("tenants show none");
   await to.run("tenants remove none --yes");
   await to.run(`tenants remove ${tenant}`);
 }
@@ -69,6 +71,11 @@ async function keys(to: Recorder, tenant: string): Promise<void> {
   await to.run(`keys list --tenant ${tenant}`);
   await to.run(`keys limit ${String(id)} --rate none --concurrent 4 --max-request 64kB`);
   await to.run(`keys limit ${String(id)}`);
+  await to.run(`keys grant ${String(id)} --allow demo.add --read-only`);
+  await to.run(`keys grant ${String(id)} --allow 'a b'`);
+  await to.run("keys grant nobody --allow demo");
+  await to.run(`keys show ${String(id)}`);
+  await to.run("keys show nobody");
   await to.run(`keys rotate ${String(id)} --overlap 0s`);
   await to.run("keys rotate nobody");
   await to.run(`keys explain ${String(id)} demo.add --tenant ${tenant}`);
@@ -96,6 +103,8 @@ async function sets(to: Recorder, tenant: string): Promise<void> {
   await to.run(`sets create wrong --tenant ${tenant} --file -`, { stdin: JSON.stringify(wrong) });
   await to.run(`sets list --tenant ${tenant}`);
   await to.run(`sets show desk --tenant ${tenant}`);
+  await to.run(`sets edit desk --tenant ${tenant} --description 'Edited'`);
+  await to.run(`sets edit none --tenant ${tenant} --description 'Edited'`);
   await to.run(`sets show none --tenant ${tenant}`);
   await to.run(`sets remove desk --tenant ${tenant}`);
   await to.run(`sets remove none --tenant ${tenant}`);
@@ -175,6 +184,7 @@ test("nexus audit … --json is as recorded, on a database and through a gateway
     await to.run("audit show 999999");
     await to.run("audit verify");
     await to.run("audit verify --tenant none");
+    await to.run("audit usage --tenant none");
     await to.run(`audit export ${of} --tool demo.add`);
     await to.run("audit prune --before 1d");
     await to.run("audit prune --before 2999-01-01");

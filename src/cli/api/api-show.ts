@@ -4,7 +4,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { servedTool } from "../../workshop/check/served-tool.ts";
-import type { StepSpec } from "../../workshop/file/model/call-spec.ts";
+import type { StepSpec } from "../../workshop/file/model/tool-file.ts";
 import type { RequestSpec, ToolFile, ToolSpec } from "../../workshop/file/model/tool-file.ts";
 import { approvalText } from "./approval-text.ts";
 import { loadSound, ownLock } from "./loaded.ts";

@@ -3,7 +3,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { AddressGuard } from "../../net/address-guard.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
-import { covers } from "../../workshop/file/read/read-upstream.ts";
+import { covers } from "../../workshop/file/forms/parts.ts";
 import {
   addressesOf,
   isElsewhere,

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { sha256 } from "../../text/digest.ts";
-import { hashOf } from "../../workshop/compile/api-hash.ts";
+import { approvedForm, fromApprovedForm } from "../../workshop/compile/approved-form.ts";
 import type { ApiInstance, PublishedVersion, VersionRecord } from "../../workshop/publish/published.ts";
 import type { ApiVersionRow, StoreTables } from "../tables/tables.ts";
 
@@ -28,7 +28,7 @@ export class PublishedRows {
   }
 
   async ofVersion({ compiled, documents, text, ...record }: PublishedVersion): Promise<ApiVersionRow> {
-    const packed = await promisify(gzip)(JSON.stringify({ compiled, documents, text } satisfies Content));
+    const packed = await promisify(gzip)(JSON.stringify({ compiled: approvedForm(compiled), documents, text }));
     const content = packed.toString("base64");
     return this.#signedVersion(record, content, sha256(content));
   }
@@ -62,8 +62,9 @@ export class PublishedRows {
     const content = JSON.parse(unpacked.toString("utf8")) as Content;
     const { hash, approval } = record;
     // The row is as it was written, but an older or defective program may have written it.
-    if (approval.hash !== hash || hashOf(content.compiled) !== hash) throw damagedVersion(row);
-    return { ...record, ...content };
+    const compiled = fromApprovedForm(content.compiled);
+    if (approval.hash !== hash || compiled?.hash !== hash) throw damagedVersion(row);
+    return { ...record, ...content, compiled };
   }
 
   /** Throws if something else than Nexus changed the row. */

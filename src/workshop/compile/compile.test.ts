@@ -2,7 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { MANUAL, smallFile } from "../../../test/fixtures/workshop/small-file.ts";
 import { sha256 } from "../../text/digest.ts";
-import { hashOf } from "./api-hash.ts";
+import { hashOf } from "./approved-form.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 import { compileApi } from "./compile.ts";
 

@@ -1,7 +1,7 @@
 import { sha256 } from "../../text/digest.ts";
 import type { Tool } from "../../protocol/mcp.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
-import { hashOf } from "./api-hash.ts";
+import { hashOf } from "./approved-form.ts";
 import { citationsOf, type Citation, type KnownCitations, type Outside } from "./citations.ts";
 import { bytesOf } from "./json-schema.ts";
 import { type CutParts, DEFINITION_BYTES, fittedDefinition } from "./tool-definition.ts";

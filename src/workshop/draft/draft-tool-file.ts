@@ -26,7 +26,7 @@ import { effectOf, isEffectOpen } from "./tool/effect-of.ts";
 import { makeSound, reachedFrom } from "./types/sound-types.ts";
 import { shareParameters } from "./types/share-parameters.ts";
 import { TypeDrafter } from "./types/type-drafter.ts";
-import { typeYaml } from "./types/type-yaml.ts";
+import { writtenType } from "./types/written-type.ts";
 import { writeYaml, type YamlMap, type YamlSection } from "./yaml/write-yaml.ts";
 import { treeOf } from "./yaml/yaml-tree.ts";
 
@@ -232,6 +232,22 @@ function brokenTools(errors: readonly Problem[], { drafted, types }: FileParts):
   return causes;
 }
 
+type Layout = Omit<YamlSection, "key" | "value">;
+
+/** How the sections that are long are written. */
+const LAYOUTS = {
+  documents: { levels: 1 },
+  upstream: { levels: 1, apart: true },
+  secrets: { levels: 1, apart: true, comment: "Names only: store the values with nexus secrets set." },
+  types: { levels: 3, apart: true },
+  tools: { levels: 2, apart: true },
+  fake: { levels: 2, apart: true, comment: "What the fake answers, from the examples of the document." },
+  questions: {
+    apart: true,
+    comment: "What was decided without the document. Answer them by editing the file, and remove them.",
+  },
+} satisfies Record<string, Layout>;
+
 function fileSections(
   parts: FileParts,
   searchable: ReadonlySet<string>,
@@ -249,62 +265,35 @@ function fileSections(
   const questions = parts.questions.list(exists);
   const description = cleanText(facts.description ?? "", 600);
   const chosen = choiceText(options);
-  const sections: YamlSection[] = [
-    { key: "nexus", value: 1, ...(chosen === undefined ? {} : { comment: chosen }) },
-    { key: "api", value: options.api },
-    { key: "title", value: cleanText(facts.title, 120).replaceAll("\n", " ") || options.api },
-    { key: "description", value: description === "" ? undefined : description },
-    { key: "version", value: cleanText(facts.version, 60).replaceAll("\n", " ") || "1.0.0" },
-    { key: "documents", value: options.documents, levels: 1 },
-    {
-      key: "upstream",
-      value: { base, ...(bases.length === 0 ? {} : { allow: [...new Set([base, ...bases])] }) },
-      levels: 1,
-      apart: true,
-    },
-    { key: "namespaces", value: filled(types.namespaces) },
-    {
-      key: "secrets",
-      value: filled(sets),
-      levels: 1,
-      apart: true,
-      comment: "Names only: store the values with nexus secrets set.",
-    },
-    {
-      key: "types",
-      value: Object.fromEntries([...reached].map(([name, type]) => [name, typeYaml(type)])),
-      levels: 3,
-      apart: true,
-    },
-    {
-      key: "tools",
-      value: Object.fromEntries(drafted.map(({ name, tool }) => [name, searchable.has(name) ? withOffer(tool) : tool])),
-      levels: 2,
-      apart: true,
-    },
-    {
-      key: "fake",
-      value: filled({
-        ...(filled(placeholders) ? { secrets: placeholders } : {}),
-        ...(fakes.length === 0 ? {} : { tools: Object.fromEntries(fakes) }),
-      }),
-      levels: 2,
-      apart: true,
-      comment: "What the fake answers, from the examples of the document.",
-    },
-    {
-      key: "questions",
-      value:
-        questions.length === 0
-          ? undefined
-          : questions.map(({ evidence, ...question }) => ({
-              ...question,
-              ...(evidence.length === 0 ? {} : { evidence }),
-            })),
-      apart: true,
-      comment: "What was decided without the document. Answer them by editing the file, and remove them.",
-    },
-  ];
+  const about = {
+    nexus: 1,
+    api: options.api,
+    title: cleanText(facts.title, 120).replaceAll("\n", " ") || options.api,
+    description: description === "" ? undefined : description,
+    version: cleanText(facts.version, 60).replaceAll("\n", " ") || "1.0.0",
+    documents: options.documents,
+    upstream: { base, ...(bases.length === 0 ? {} : { allow: [...new Set([base, ...bases])] }) },
+  };
+  const content = {
+    namespaces: filled(types.namespaces),
+    secrets: filled(sets),
+    types: Object.fromEntries([...reached].map(([name, type]) => [name, writtenType(type)])),
+    tools: Object.fromEntries(drafted.map(({ name, tool }) => [name, searchable.has(name) ? withOffer(tool) : tool])),
+    fake: filled({
+      ...(filled(placeholders) ? { secrets: placeholders } : {}),
+      ...(fakes.length === 0 ? {} : { tools: Object.fromEntries(fakes) }),
+    }),
+    questions:
+      questions.length === 0
+        ? undefined
+        : questions.map(({ evidence, ...question }) => ({
+            ...question,
+            ...(evidence.length === 0 ? {} : { evidence }),
+          })),
+  };
+  const layouts: Partial<Record<string, Layout>> =
+    chosen === undefined ? LAYOUTS : { ...LAYOUTS, nexus: { comment: chosen } };
+  const sections = Object.entries({ ...about, ...content }).map(([key, value]) => ({ key, value, ...layouts[key] }));
   return { sections, questions };
 }
 

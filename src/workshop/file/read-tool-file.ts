@@ -11,41 +11,19 @@ import { checkUnions } from "./check/check-unions.ts";
 import { checkSteps } from "./check/check-steps.ts";
 import { checkTakenNames } from "./check/check-taken-names.ts";
 import { checkWires } from "./check/check-wires.ts";
-import { Part, present } from "../../format/part.ts";
+import { Part } from "../../format/part.ts";
+import { readPart } from "../../format/read-form.ts";
+import { parseDuration } from "../../text/duration.ts";
 import { Problems, TooManyErrors, type Problem } from "../../format/problem.ts";
-import { readDocuments } from "./read/read-documents.ts";
-import { readFake } from "./read/read-fake.ts";
-import { readSecrets } from "./read/secrets/read-secrets.ts";
-import { readSettings } from "./read/read-settings.ts";
-import { readTools } from "./read/read-tool.ts";
-import { readTypes } from "./read/read-types.ts";
-import { readQuestions } from "./read-questions.ts";
-import { withDiscriminatorFields } from "./read/discriminator-fields.ts";
-import { withIncluded } from "./read/included-types.ts";
-import { readUpstream } from "./read/read-upstream.ts";
-import { writtenOut } from "./read/short-forms.ts";
+import { TOOL_FILE } from "./forms/tool-file.ts";
+import { DEFAULT_TIMEOUT_MS, FileNames, MAX_TIMEOUT_MS } from "./forms/parts.ts";
+import { withDiscriminatorFields } from "./complete/discriminator-fields.ts";
+import { withIncluded } from "./complete/included-types.ts";
+import { writtenOut } from "./complete/short-forms.ts";
 import type { ToolFile } from "./model/tool-file.ts";
-import { withWires } from "./wire-defaults.ts";
+import { withWires } from "./complete/wire-defaults.ts";
 import type { SourceNode } from "../../source/source-node.ts";
 import { readYaml } from "./model/read-yaml.ts";
-
-const KEYS = [
-  "nexus",
-  "api",
-  "title",
-  "description",
-  "version",
-  "documents",
-  "upstream",
-  "namespaces",
-  "secrets",
-  "settings",
-  "types",
-  "tools",
-  "fake",
-  "questions",
-];
-const REQUIRED = ["nexus", "api", "title", "version", "upstream", "types", "tools"];
 
 /** Checks that need the whole file. */
 const CHECKS = [
@@ -109,50 +87,11 @@ function readWhole(tree: SourceNode, problems: Problems, source: string): ToolFi
     part.error(`${source} is an OpenAPI description, not a tool file`, hint);
     return undefined;
   }
-  part.members(KEYS, REQUIRED);
-  if (part.has("nexus") && part.part("nexus").value() !== 1) {
-    part.part("nexus").error("must be 1, the version of this grammar");
-  }
-  const api = part.part("api").text() ?? "";
-  if (part.part("api").isText && !/^[a-z][a-z0-9-]{0,31}$/.test(api)) {
-    part
-      .part("api")
-      .error(`"${api}" cannot be an id`, "At most 32 small letters, digits and -, beginning with a letter.");
-  }
-  const documents = readDocuments(part.part("documents"));
-  const known = {
-    types: new Set(
-      part
-        .part("types")
-        .entries()
-        .map(([name]) => name),
-    ),
-    documents: Object.keys(documents),
-  };
-  const whole = withIncluded(readTypes(part.part("types"), known), part.part("types"));
-  const upstream = readUpstream(part.part("upstream"));
-  const file: ToolFile = present({
-    nexus: 1 as const,
-    api,
-    title: part.part("title").text() ?? "",
-    description: part.part("description").text(),
-    version: part.part("version").text() ?? "",
-    documents,
-    upstream,
-    namespaces: readNamespaces(part.part("namespaces")),
-    secrets: readSecrets(part.part("secrets")),
-    settings: readSettings(part.part("settings"), known.documents),
-    types: withDiscriminatorFields(whole.types),
-    tools: readTools(part.part("tools"), known, upstream.timeoutMs),
-    fake: readFake(part.part("fake")),
-    questions: readQuestions(part.part("questions"), known.documents),
-  });
-  const fieldsOf = new Map(
-    part
-      .part("types")
-      .entries()
-      .map(([name, type]) => [name, type.part("fields")]),
-  );
+  const written = readPart(TOOL_FILE, new Part(tree, [], problems, { context: namesIn(part) }));
+  const types = part.part("types");
+  const whole = withIncluded(written.types, types);
+  const file: ToolFile = { ...written, types: withDiscriminatorFields(whole.types) };
+  const fieldsOf = new Map(types.entries().map(([name, type]) => [name, type.part("fields")]));
   const isWritten = (type: string, field: string) =>
     fieldsOf.get(whole.ownerOf(type, field))?.part(field).has("wire") === true;
   const complete = withWires(file, isWritten);
@@ -160,14 +99,17 @@ function readWhole(tree: SourceNode, problems: Problems, source: string): ToolFi
   return complete;
 }
 
-function readNamespaces(part: Part): Record<string, string> {
-  return Object.fromEntries(
-    part.entries().map(([prefix, uri]) => {
-      if (!/^[\p{L}_][\p{L}\p{N}._-]*$/u.test(prefix) || /^xml/i.test(prefix)) {
-        uri.keyError(`"${prefix}" cannot be a prefix`);
-      }
-      // An empty one is for elements without a namespace.
-      return [prefix, uri.value() === "" ? "" : (uri.text() ?? "")];
-    }),
-  );
+/** What the parts of the file have to know of each other. */
+function namesIn(part: Part): FileNames {
+  const namesOf = (section: string) => {
+    const { node } = part.part(section);
+    return node?.kind === "object" ? node.members.map(({ key }) => key) : [];
+  };
+  const timeout = parseDuration(part.part("upstream").part("timeout").value());
+  const isTimeout = timeout !== undefined && timeout > 0 && timeout <= MAX_TIMEOUT_MS;
+  return new FileNames({
+    types: new Set(namesOf("types")),
+    documents: namesOf("documents"),
+    timeoutMs: isTimeout ? timeout : DEFAULT_TIMEOUT_MS,
+  });
 }

@@ -1,4 +1,7 @@
+import { findTraits } from "../../format/form.ts";
 import { isRecord } from "../../json/is-record.ts";
+import { TOOL_FILE } from "../file/forms/tool-file.ts";
+import { TOOL } from "../file/forms/tools.ts";
 import { DEFAULT_DOWNLOAD_BYTES, type FieldSpec, type ToolFile, type ToolSpec } from "../file/model/tool-file.ts";
 import type { Leaf, PathStep } from "../review/leaves.ts";
 import { findType, isOnSide } from "../shape/shape-parts.ts";
@@ -24,13 +27,8 @@ export class ChangeMeaning {
 
   of(leaf: Leaf): Meaning {
     const [section, name, ...rest] = leaf.path;
+    if (findTraits(TOOL_FILE, String(section)).forPeople) return "wording";
     switch (section) {
-      case "title":
-      case "description":
-      case "version":
-      case "documents":
-      case "fake":
-        return "wording";
       case "upstream":
         return upstreamMeaning(leaf, name);
       case "secrets":
@@ -51,14 +49,8 @@ export class ChangeMeaning {
   #tool(leaf: Leaf, name: string, [member, ...rest]: readonly PathStep[]): Meaning {
     if (member === undefined) return isAdded(leaf) ? "widened" : "breaking";
     const tools = [this.#before.tools[name], this.#after.tools[name]] as const;
+    if (findTraits(TOOL, String(member)).forPeople) return "wording";
     switch (member) {
-      case "title":
-      case "description":
-      case "meta":
-      case "examples":
-      case "evidence":
-      case "outcomeUnknown":
-        return "wording";
       case "unknown":
         return leaf.after === "drop" ? "widened" : "breaking";
       case "offer":
@@ -116,7 +108,7 @@ export class ChangeMeaning {
     // Other changes say where a new type is used, or where one is no longer used.
     if (member === undefined) return isAdded(leaf) ? "widened" : "wording";
     const sides = this.#uses.sidesOf(name);
-    if (member === "description" || member === "evidence" || sides.length === 0) return "wording";
+    if (WORDS.has(member) || sides.length === 0) return "wording";
     const meaning = worst(sides.map((side) => this.#typeOn(side, leaf, name, [member, ...rest])));
     return meaning !== "wording" && this.#uses.isAmbiguous(name) ? "breaking" : meaning;
   }

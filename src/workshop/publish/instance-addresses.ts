@@ -1,7 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
-import { covers } from "../file/read/read-upstream.ts";
+import { covers } from "../file/forms/parts.ts";
 import type { ApiInstance } from "./published.ts";
 
 type Reached = Pick<ApiInstance, "upstream" | "addresses">;

@@ -1,4 +1,4 @@
-import type { StepSpec } from "../file/model/call-spec.ts";
+import type { StepSpec } from "../file/model/tool-file.ts";
 import type { Effect, RequestSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { changeOf, type ApiChange, type ApiChangeKind } from "./api-change.ts";
 import { differingLeaves, pathText, type Leaf } from "./leaves.ts";

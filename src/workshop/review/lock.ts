@@ -3,7 +3,7 @@ import { readRegularFile, type FileRead } from "../../files/regular-file.ts";
 import { lockPath } from "../../config/read/lock-path.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { hashOf } from "../compile/api-hash.ts";
+import { approvedForm, fromApprovedForm } from "../compile/approved-form.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
 import { packedDocuments } from "./packed-documents.ts";
@@ -44,8 +44,9 @@ export async function readLock(toolFile: string): Promise<Lock | undefined> {
   if (isDeeperThan(text, MAX_DEPTH)) throw unusable(path, `it is nested deeper than ${MAX_DEPTH} levels`);
   const lock = parse(path, text);
   const newest = lock.approvals.at(-1);
+  const compiled = fromApprovedForm(lock.compiled);
   // A lock whose parts do not match proves nothing about what the reviewer saw.
-  if (newest && newest.hash === lock.compiled.hash && hashOf(lock.compiled) === newest.hash) return lock;
+  if (newest && compiled && newest.hash === compiled.hash) return { ...lock, compiled };
   throw unusable(path, "its approval and what it is about do not belong together");
 }
 
@@ -85,7 +86,8 @@ export async function approve(
     compiled: api,
   };
   const packed = api.format === 1 ? {} : await packedDocuments(documents);
-  const texts = [{ ...lock, documents: packed }, lock].map((each) => `${JSON.stringify(each, null, 2)}\n`);
+  const kept = { ...lock, compiled: approvedForm(api) };
+  const texts = [{ ...kept, documents: packed }, kept].map((each) => `${JSON.stringify(each, null, 2)}\n`);
   // A lock that is too large cannot be read; without documents, only their hashes can be compared.
   const text = texts.find((each) => Buffer.byteLength(each) <= MAX_BYTES) ?? texts[1] ?? "";
   await writeAtomic(lockPath(toolFile), text, 0o644);

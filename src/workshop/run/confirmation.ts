@@ -3,7 +3,7 @@ import { evaluate } from "../expression/evaluate.ts";
 import { fillTemplate } from "../expression/fill.ts";
 import { parseExpression } from "../expression/parse.ts";
 import { parseTemplate, renderTemplate } from "../expression/template.ts";
-import type { ConfirmSpec } from "../file/model/call-spec.ts";
+import type { ConfirmSpec } from "../file/model/tool-file.ts";
 import { Failure } from "./failure.ts";
 import type { Show } from "./secrets/redaction.ts";
 import { shorten } from "../../text/shorten.ts";

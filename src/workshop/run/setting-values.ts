@@ -1,6 +1,6 @@
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { unfitSetting } from "../file/read/read-settings.ts";
+import { unfitSetting } from "../file/forms/secrets.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 
 export type SettingValues = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { isScalarType } from "../../file/read/read-scalar.ts";
+import { isScalarType } from "../../file/forms/scalars.ts";
 import { pascalCase, shortHash, wordsOf } from "./words.ts";
 
 const MOST = 64;

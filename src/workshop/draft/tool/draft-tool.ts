@@ -3,7 +3,6 @@ import type { Effect } from "../../file/model/tool-file.ts";
 import { exampleAnswer, exampleArguments, expectedOf } from "../examples/draft-checks.ts";
 import type { SecretsDrafter } from "../secrets/draft-secrets.ts";
 import { asSentence, cleanText, toolText } from "../texts.ts";
-import { evidenceYaml } from "../types/type-yaml.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import { draftErrors } from "./draft-errors.ts";
 import { draftGraphqlAnswer, draftGraphqlInput } from "./draft-graphql.ts";
@@ -52,10 +51,7 @@ export function draftTool(described: OperationFacts, context: ToolContext): Draf
   const give = exampleAnswer(answer, types.types);
   const { parameters } = input;
   const tool: YamlMap = {
-    title,
-    description: descriptionOf(operation, title),
-    effect,
-    ...metaOf(operation),
+    ...aboutTool(operation, title, effect),
     input: input.type.name,
     request: {
       method: operation.method.toUpperCase(),
@@ -71,7 +67,7 @@ export function draftTool(described: OperationFacts, context: ToolContext): Draf
     ...limitsOf(operation),
     outcomeUnknown: effect === "read" ? undefined : outcomeText(reader),
     ...(given ? { checks: [checkOf(given, give, answer.response)] } : {}),
-    evidence: evidenceYaml([operation.evidence]),
+    evidence: operation.evidence,
   };
   const status = answer.status === 200 ? undefined : answer.status;
   const used = [input.type.name, ...(answer.type ? [answer.type.name] : [])];
@@ -84,6 +80,10 @@ export function draftTool(described: OperationFacts, context: ToolContext): Draf
     types: used,
     ...(give ? { fake: { answers: [{ status, give }] } } : {}),
   };
+}
+
+function aboutTool(operation: OperationFacts, title: string, effect: Effect): YamlMap {
+  return { title, description: descriptionOf(operation, title), effect, ...metaOf(operation) };
 }
 
 function titleOf({ summary, id, tags: _tags }: OperationFacts, name: string): string {

@@ -1,7 +1,7 @@
 import { parseTemplate } from "../../expression/template.ts";
 import type { Path, Problems } from "../../../format/problem.ts";
 import type { HmacSignerSpec, ToolFile, UpstreamOAuthSpec } from "../model/tool-file.ts";
-import { covers } from "../read/read-upstream.ts";
+import { covers } from "../forms/parts.ts";
 import { checkTemplate } from "./check-expressions.ts";
 import { joined, SINGLE, withMembers } from "./known-value.ts";
 

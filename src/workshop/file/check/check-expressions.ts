@@ -5,10 +5,10 @@ import { parseTemplate } from "../../expression/template.ts";
 import { judgeExpression, type ExpressionPlace } from "./judge-expression.ts";
 import { ANYTHING, joined, knownSettings, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
 import type { Path, Problems } from "../../../format/problem.ts";
-import type { ConfirmSpec } from "../model/call-spec.ts";
+import type { ConfirmSpec } from "../model/tool-file.ts";
 import type { ToolFile, ToolSpec } from "../model/tool-file.ts";
 import { kindOfField, resultKind } from "./result-kind.ts";
-import { usesOf } from "../read/uses.ts";
+import { usesOf } from "../complete/uses.ts";
 
 /** Expressions and templates that are invalid or use unknown names. */
 export function checkExpressions(file: ToolFile, problems: Problems): void {

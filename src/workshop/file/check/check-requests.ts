@@ -1,11 +1,11 @@
 import { checkParameters } from "./check-parameters.ts";
 import { refer } from "./refer.ts";
-import { covers } from "../read/read-upstream.ts";
+import { covers } from "../forms/parts.ts";
 import type { Path, Problems } from "../../../format/problem.ts";
 import { requestTools } from "../model/request-tools.ts";
 import { fieldsInName, secretNames } from "../model/secret-names.ts";
 import type { FieldSpec, RequestToolSpec, SecretsSpec, ToolFile, ToolSpec } from "../model/tool-file.ts";
-import { fieldsTaken } from "../read/uses.ts";
+import { fieldsTaken } from "../complete/uses.ts";
 
 /** Names that tools refer to, and input fields that are used nowhere. */
 export function checkRequests(file: ToolFile, problems: Problems): void {

@@ -2,7 +2,7 @@ import { groupedBy } from "../../../text/grouped-by.ts";
 import type { Problems } from "../../../format/problem.ts";
 import { requestTools } from "../model/request-tools.ts";
 import type { FieldSpec, RequestToolSpec, ToolFile } from "../model/tool-file.ts";
-import { fieldsTaken } from "../read/uses.ts";
+import { fieldsTaken } from "../complete/uses.ts";
 
 /** A tool is compared with so many before it: comparing thousands in pairs would take too long. */
 const MOST_COMPARED = 100;

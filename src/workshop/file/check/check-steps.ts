@@ -1,5 +1,5 @@
 import { nearestName } from "../../../text/nearest-name.ts";
-import type { StepSpec } from "../model/call-spec.ts";
+import type { StepSpec } from "../model/tool-file.ts";
 import type { Path, Problems } from "../../../format/problem.ts";
 import { findRequestTool, requestTools } from "../model/request-tools.ts";
 import type { Effect, RequestToolSpec, StepsToolSpec, ToolFile } from "../model/tool-file.ts";

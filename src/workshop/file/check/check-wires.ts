@@ -4,8 +4,8 @@ import { parseWirePath, type WireStep } from "../../codec/record/wire-path.ts";
 import type { Path, Problems } from "../../../format/problem.ts";
 import { findUnion } from "../../shape/shape-parts.ts";
 import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
-import type { WholeTypes } from "../read/included-types.ts";
-import { usesOf } from "../read/uses.ts";
+import type { WholeTypes } from "../complete/included-types.ts";
+import { usesOf } from "../complete/uses.ts";
 
 /** Prefixes with a fixed meaning. */
 const PREDEFINED = ["xml", "xsi"];

@@ -1,4 +1,8 @@
-import type { ConfirmSpec, PagingSpec, StepSpec } from "./call-spec.ts";
+import type { Infer } from "../../../format/form.ts";
+import type { ERROR, REQUEST, RESPONSE } from "../forms/requests.ts";
+import type { AWS, HMAC, OAUTH, SECRET_PLACES } from "../forms/secrets.ts";
+import type { DOCUMENT, FAKE, FAKE_TOOL, QUESTION, TOOL_FILE } from "../forms/tool-file.ts";
+import type { CONFIRM, WRITTEN_TOOL } from "../forms/tools.ts";
 
 /** The limit for binary answers, if a tool has none of its own. */
 export const DEFAULT_DOWNLOAD_BYTES = 5 * 1024 * 1024;
@@ -7,64 +11,20 @@ export const DEFAULT_DOWNLOAD_BYTES = 5 * 1024 * 1024;
 export const REQUEST_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "QUERY"] as const;
 
 /** The effect of a call: it determines annotations, retries and consent. */
-export type Effect = "read" | "write" | "destructive";
+export type Effect = ToolBasics["effect"];
 
 /**
  * A tool file after reading: names are resolved, defaults filled in, and problems reported. Plain JSON, in the order of the
  * file. Only this is compiled, approved, run and faked.
- *
- * The approval covers its hash. A member that is added to the format later is therefore absent if it has its default, so
- * that files without it keep their approval.
  */
-export interface ToolFile {
-  nexus: 1;
-  /** The id of the API and of the server it becomes: as for servers, 1-32 of `[a-z0-9-]`. */
-  api: string;
-  title: string;
-  description?: string;
-  version: string;
-  documents: Record<string, DocumentSpec>;
-  upstream: UpstreamSpec;
-  /** Prefixes that wire paths may use: `ota:POS/@xsi:type`. */
-  namespaces: Record<string, string>;
-  secrets: Record<string, SecretsSpec>;
-  /**
-   * Texts that each user sets and that are not secret. Values are in the server's entry and not part of the approval.
-   */
-  settings?: Record<string, SettingSpec>;
-  types: Record<string, TypeSpec>;
-  tools: Record<string, ToolSpec>;
-  fake: FakeSpec;
-  /** What a person has to decide or check; not part of the approval. */
-  questions?: QuestionSpec[];
-}
+export type ToolFile = Infer<typeof TOOL_FILE>;
 
 /** Something that the documents do not say, or that was decided without them. */
-export interface QuestionSpec {
-  /** The place in this file: `tools.create_pod.input`. */
-  about: string;
-  ask: string;
-  evidence: string[];
-  /** Answers that are known beforehand, and what each of them changes in this file. */
-  choices?: QuestionChoice[];
-}
-
-export interface QuestionChoice {
-  answer: string;
-  /** The paths are written like `about`. */
-  set: { path: string; value: unknown }[];
-  /** Whether it is the answer that an empty one stands for. */
-  default?: boolean;
-}
+export type QuestionSpec = Infer<typeof QUESTION>;
+export type QuestionChoice = NonNullable<QuestionSpec["choices"]>[number];
 
 /** A document the file was written from, beside it, and the hash of the text that was read. */
-export interface DocumentSpec {
-  file: string;
-  sha256: string;
-  title?: string;
-  /** Where it was imported from. */
-  source?: string;
-}
+export type DocumentSpec = Infer<typeof DOCUMENT>;
 
 export interface UpstreamSpec {
   /** Ends with a slash; paths of requests are resolved against it. */
@@ -75,61 +35,16 @@ export interface UpstreamSpec {
 }
 
 /** Credentials that one or more requests carry. Only names stand here; values are in the secret store as `<api>.<name>`. */
-export interface SecretsSpec {
-  /** The name of the secret, by query parameter, header and so on. `pin-{hotelId}` has an argument in the name. */
-  query: Record<string, string>;
-  headers: Record<string, string>;
-  bearer?: string;
-  basic?: { user: string; password: string };
-  cookies?: Record<string, string>;
-  /** By hidden input field: its value in the body is the secret. */
-  body?: Record<string, string>;
-  /** Tokens from an authorization server, sent as a bearer token. */
-  oauth?: UpstreamOAuthSpec;
-  /** Names whose values may be shown, such as user names. All others are masked everywhere. */
-  public: string[];
-  /** A signer: the name of one that the program provides, or one of the built-in signers with its settings. */
-  sign?: string | SignerSpec;
-}
+export type SecretsSpec = Infer<typeof SECRET_PLACES>;
 
 /** How an access token for the upstream is obtained. All values but the address are names of secrets or settings. */
-export interface UpstreamOAuthSpec {
-  grant: "client_credentials" | "refresh_token";
-  /** The address of the token endpoint; must be within `upstream.allow`. */
-  tokenUrl: string;
-  /** Names of secrets. */
-  clientId: string;
-  clientSecret?: string;
-  refreshToken?: string;
-  scope?: string[];
-  audience?: string;
-  /** How the client authenticates; default: `basic`. */
-  client?: "basic" | "post";
-}
+export type UpstreamOAuthSpec = Infer<typeof OAUTH>;
 
 /** Built-in signers. They use secrets, and receive the finished request. */
-export type SignerSpec =
-  | { kind: "aws-sigv4"; service: string; region: string; accessKey: string; secretKey: string; sessionToken?: string }
-  | HmacSignerSpec;
+export type SignerSpec = ({ kind: "aws-sigv4" } & Infer<typeof AWS>) | HmacSignerSpec;
 
 /** A header with an HMAC over a text that a template makes of the request. */
-export interface HmacSignerSpec {
-  kind: "hmac";
-  algorithm: "sha256" | "sha1" | "sha512";
-  /** The name of the secret. */
-  key: string;
-  /** The name of the secret that tells whose key it is; `id` in the templates. */
-  id?: string;
-  /**
-   * A template with `method`, `host`, `path`, `query`, `body`, `bodyHash`, `timestamp` (seconds since 1970), `date` (as
-   * in the header Date), `nonce`, `id` and `settings`.
-   */
-  text: string;
-  /** Of the signature and of `bodyHash`. */
-  encoding: "hex" | "base64";
-  /** The headers that it sets; templates that also have `signature`. */
-  headers: Record<string, string>;
-}
+export type HmacSignerSpec = { kind: "hmac" } & Infer<typeof HMAC>;
 
 /** A text from the server's entry; computed input fields use it as `settings.name`. */
 export interface SettingSpec {
@@ -266,75 +181,31 @@ export interface AnyShape {
 /** A tool sends one request, or calls other tools of the file in steps. */
 export type ToolSpec = RequestToolSpec | StepsToolSpec;
 
+/** What all tools have. */
+export type ToolBasics = Omit<Infer<typeof WRITTEN_TOOL>, "request" | "paging" | "steps" | "response" | "limits"> & {
+  /** `downloadBytes`: the largest binary or text answer; undefined: `DEFAULT_DOWNLOAD_BYTES`. */
+  limits: { timeoutMs: number; retries: number; resultBytes: number; downloadBytes?: number };
+};
+
 export interface RequestToolSpec extends ToolBasics {
   request: RequestSpec;
   paging?: PagingSpec;
+  response: ResponseSpec;
   steps?: never;
 }
 
 export interface StepsToolSpec extends ToolBasics {
   /** In the order in which they are made. */
   steps: Record<string, StepSpec>;
-  /** Nothing is read: the result is made of the steps. `give`: a value with `= expression`s over them. */
-  response: ResponseSpec & { as: "none"; give?: unknown };
+  response: StepsResponseSpec;
   request?: never;
   paging?: never;
 }
 
-interface ToolBasics {
-  title: string;
-  description: string;
-  effect: Effect;
-  meta: { owner?: string; category?: string; safety?: string };
-  /** A name in `types`. */
-  input: string;
-  /** What happens to unknown arguments. */
-  unknown: "reject" | "drop";
-  response: ResponseSpec;
-  /** In order; the first match describes the failure. */
-  errors: ErrorSpec[];
-  /** For a write with unknown outcome: how to find out. A template. */
-  outcomeUnknown?: string;
-  /** `downloadBytes`: the largest binary or text answer; undefined: `DEFAULT_DOWNLOAD_BYTES`. */
-  limits: { timeoutMs: number; retries: number; resultBytes: number; downloadBytes?: number };
-  /** Compares the caller's expectation with a new call before anything is sent. */
-  confirm?: ConfirmSpec;
-  examples: { title?: string; arguments: Record<string, unknown> }[];
-  checks: CheckSpec[];
-  evidence: string[];
-  /** `search`: found with the search tools instead of the list. `none`: only for steps of other tools. */
-  offer?: "search" | "none";
-}
+/** Nothing is read: the result is made of the steps. `give`: a value with `= expression`s over them. */
+export type StepsResponseSpec = ResponseSpec & { as: "none"; give?: unknown };
 
-export interface RequestSpec {
-  method: (typeof REQUEST_METHODS)[number];
-  /** Replaces `upstream.base` for this request; must be within `upstream.allow`. */
-  base?: string;
-  /**
-   * Relative to the base; `{field}` is replaced by an input field, percent-encoded. As in RFC 6570, `{.field}` writes a
-   * label, `{;field}` a matrix parameter, and `*` explodes lists and objects: `{;field*}`.
-   */
-  path: string;
-  /**
-   * The input field by parameter. A field in path, query or headers is in the body only if it has an explicit `wire`.
-   */
-  query: Record<string, { field: string; style: ParameterStyle } | FixedValue>;
-  /** The name of a field, or more about it. */
-  headers: Record<string, string | { field: string; style: ParameterStyle } | FixedValue>;
-  cookies?: Record<string, string | { field: string; style: ParameterStyle } | FixedValue>;
-  /** A name in `secrets`. */
-  secrets?: string;
-  /** How the rest of the input is sent. `binary` and `text`: one field with the wire `.` is the whole body. */
-  body?: "xml" | "json" | "form" | "multipart" | "binary" | "text";
-  /** The content type, if it is not the usual one of `body`. */
-  contentType?: string;
-  /** If none of its fields is given, no body is sent. */
-  bodyOptional?: true;
-  /** Of a form: how fields that are not single values are written; of a multipart body: the types of its parts. */
-  parts?: Record<string, { style?: ParameterStyle; contentType?: string; fileName?: string }>;
-  /** The Accept header, if it is not the usual one. */
-  accept?: string;
-}
+export type RequestSpec = Infer<typeof REQUEST>;
 
 /**
  * How a list or an object is written as a parameter. `repeat`: the name again for each item. `comma`, `space`, `pipe`,
@@ -343,39 +214,16 @@ export interface RequestSpec {
  */
 export type ParameterStyle = "repeat" | "comma" | "space" | "pipe" | "tab" | "members" | "pairs" | "deep" | "json";
 
+/** An input field by its name, or with a style; or a fixed value. */
+export type Parameter = string | { field: string; style: ParameterStyle } | FixedValue;
+
 /** The same in every request, or computed from `input` and `settings`; no argument is needed for it. */
 export type FixedValue = { const: string } | { value: string };
 
-export interface ResponseSpec {
-  /** `binary`: kept as it came. `auto`: by its content type. */
-  as: "xml" | "json" | "text" | "none" | "binary" | "auto";
-  /** Response headers and the fields of `type` that they fill. */
-  headers?: Record<string, string>;
-  /** A name in `types`; undefined for text and empty answers. */
-  type?: string;
-  /** A template for the first line of the result's text. */
-  text: string;
-  /** Whether the caller may ask for the raw answer. */
-  sourcePayload: boolean;
-  /** What happens to unknown members of a JSON answer; undefined: they are ignored. */
-  unknown?: "keep" | "report";
-}
+export type ResponseSpec = Infer<typeof RESPONSE>;
 
-export interface ErrorSpec {
-  /** The statuses it applies to; empty for any. */
-  status: number[];
-  /** An expression over the decoded answer, with `status`. */
-  that?: string;
-  /** A template: what happened. */
-  say: string;
-  /** A template: what to try. */
-  try?: string;
-  /**
-   * For a write: `refused` if upstream certainly did nothing, so that the same call may be repeated; otherwise
-   * `unknown`. Default: 4xx, and matches of `that` below 500, are refusals.
-   */
-  outcome?: "refused" | "unknown";
-}
+/** A failure that the file describes; the first match counts. */
+export type ErrorSpec = Infer<typeof ERROR>;
 
 /** A call that must succeed against the fake. */
 export interface CheckSpec {
@@ -400,28 +248,51 @@ export type FakeFailure =
   | { offSchema: true };
 
 /** What the fake knows in addition to the types. */
-export interface FakeSpec {
-  /** Placeholders for the credentials that it accepts, by their names in `secrets`. */
-  secrets: Record<string, string>;
-  /** Data for answers. */
-  tables: Record<string, Record<string, unknown>[]>;
-  tools: Record<string, FakeToolSpec>;
-}
+export type FakeSpec = Infer<typeof FAKE>;
 
-export interface FakeToolSpec {
-  /** For wrong credentials; `give` is a value of the response type with `= expression`s. */
-  refused?: FakeAnswer;
-  /** For a request that breaks the rules; `problem` is the message. */
-  invalid?: FakeAnswer;
-  /** In order; the first whose `when` is true. Without any, answers are generated from the types. */
-  answers: (FakeAnswer & { when?: string; remember?: string })[];
-}
+export type FakeToolSpec = Infer<typeof FAKE_TOOL>;
 
 /**
  * `give`: a value in which `= expression` is computed and `{each, as, when?, give}` makes a list. Expressions see
  * `input` (the decoded request), `problem`, the tables by name, and `seen(x)`: whether an earlier answer remembered x.
  */
-export interface FakeAnswer {
-  status: number;
-  give: unknown;
+export type FakeAnswer = NonNullable<FakeToolSpec["refused"]>;
+
+/** One step of a tool: a call of another tool of the file, or several calls of it. */
+export interface StepSpec {
+  /** A tool of this file that has a request. */
+  call: string;
+  /** Values, with `= expression` over `input`, `settings` and the earlier steps by name. */
+  arguments: Record<string, unknown>;
+  /** An expression; if it is not true, the step is left out and its value is null. */
+  when?: string;
+  /** One call for each item of a list; the value of the step is the list of results. */
+  each?: { list: string; as: string; max: number };
+  /** Reads again until a condition on the answer is true. */
+  until?: { that: string; everyMs: number; atMostMs: number };
 }
+
+/** Gathers the pages of a list into one result. */
+export interface PagingSpec {
+  /** The list in the answer: a field, or a path of fields with dots. */
+  items: string;
+  next: NextPage;
+  /** An expression over the answer that is true for the last page. */
+  last?: string;
+  maxPages: number;
+  /** No further page is requested once there are this many items. */
+  maxItems?: number;
+}
+
+/**
+ * How the next page is requested. `to`: the input field for it. `size`: the input field with the size of a page, or that
+ * size; a shorter page is the last. `link`: an address in the answer's `Link` header, or at `from` in the answer.
+ */
+export type NextPage =
+  | { kind: "cursor"; from: string; to: string }
+  | { kind: "page"; to: string; first: number; size?: string | number }
+  | { kind: "offset"; to: string; size?: string | number }
+  | { kind: "link"; from?: string };
+
+/** A call before a write, which confirms what the caller expects. */
+export type ConfirmSpec = Infer<typeof CONFIRM>;

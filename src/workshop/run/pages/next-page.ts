@@ -1,5 +1,5 @@
 import { isRecord } from "../../../json/is-record.ts";
-import type { NextPage } from "../../file/model/call-spec.ts";
+import type { NextPage } from "../../file/model/tool-file.ts";
 import type { UpstreamResponse } from "../upstream.ts";
 
 type Value = Record<string, unknown>;

@@ -6,7 +6,7 @@ import { evaluate } from "../../expression/evaluate.ts";
 import { parseExpression } from "../../expression/parse.ts";
 import { renderTemplate } from "../../expression/template.ts";
 import type { Deviation } from "../../codec/record/deviations.ts";
-import type { PagingSpec } from "../../file/model/call-spec.ts";
+import type { PagingSpec } from "../../file/model/tool-file.ts";
 import type { Tracing } from "../call-trace.ts";
 import type { MorePages, Success } from "../response-reader.ts";
 import type { RunnerParts } from "../runner-parts.ts";

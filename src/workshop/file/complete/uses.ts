@@ -1,4 +1,4 @@
-import { fieldsInPath } from "./read-request.ts";
+import { placesIn } from "../model/path-template.ts";
 import { shapesOf, typesIn } from "../../shape/shape-parts.ts";
 import type { RequestSpec, ToolFile } from "../model/tool-file.ts";
 
@@ -52,7 +52,7 @@ export function usesOf({ types, tools }: ToolFile): Map<string, Use> {
 /** The input fields in path, query, headers or cookies. */
 export function fieldsTaken({ path, query, headers, cookies = {} }: RequestSpec): string[] {
   const parameters = [query, headers, cookies].flatMap((each) => Object.values(each));
-  return [...fieldsInPath(path), ...parameters.flatMap(fieldsOfParameter)];
+  return [...placesIn(path).map(({ field }) => field), ...parameters.flatMap(fieldsOfParameter)];
 }
 
 /** The input field of a parameter; none if its value is fixed. */

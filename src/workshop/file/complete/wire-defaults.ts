@@ -1,7 +1,7 @@
-import { requestTools } from "./model/request-tools.ts";
-import type { FieldSpec, ToolFile } from "./model/tool-file.ts";
-import { discriminatorFields } from "./read/discriminator-fields.ts";
-import { fieldsTaken, usesOf, type Use } from "./read/uses.ts";
+import { requestTools } from "../model/request-tools.ts";
+import type { FieldSpec, ToolFile } from "../model/tool-file.ts";
+import { discriminatorFields } from "./discriminator-fields.ts";
+import { fieldsTaken, usesOf, type Use } from "./uses.ts";
 
 /**
  * Adds the default wire paths: a field has its own name, except that fields in path, query or headers, also of an answer, are
