@@ -56,7 +56,9 @@ export class Part {
   }
 
   has(key: string): boolean {
-    return this.part(key).isThere;
+    // Not by `part`: most questions are about members that are absent.
+    const found = this.node && memberAt(this.node, key)?.node;
+    return found !== undefined && !(found.kind === "scalar" && found.value === undefined);
   }
 
   error(message: string, hint?: string): void {

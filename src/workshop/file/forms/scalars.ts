@@ -125,10 +125,11 @@ export function scalarOf(members: Partial<ScalarMembers>, part: Part, type: Scal
 
 /** Without the other members of a field. */
 function limitsIn(members: Partial<ScalarMembers>): Partial<ScalarMembers> {
-  return Object.fromEntries(SCALAR_KEYS.map((key) => [key, members[key]]));
+  return Object.fromEntries(SCALAR_KEYS.flatMap((key) => (members[key] === undefined ? [] : [[key, members[key]]])));
 }
 
 export function checkOrder(part: Part, low: string, high: string): void {
+  if (!part.has(low)) return;
   const [least, most] = [part.part(low).value(), part.part(high).value()];
   if (typeof least === "number" && typeof most === "number" && least > most) {
     part.part(low).error(`is more than ${high}, so nothing fits`);
