@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { groupMemory } from "./group-memory.ts";
+import { groupMemory } from "./memory-watch.ts";
 import { signalTree } from "./process-tree.ts";
 
 const MEASURED = process.platform === "linux" || process.platform === "darwin";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { programsOnPath } from "./programs-on-path.ts";
+import { programsOnPath } from "./start-failure.ts";
 
 let folder: string;
 

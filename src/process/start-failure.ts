@@ -1,12 +1,11 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { isFolder } from "../files/paths.ts";
 import { maskCommand, maskWords } from "../text/mask-secrets.ts";
 import { nearNames } from "../text/nearest-name.ts";
 import { splitCommandLine } from "../text/shell-words.ts";
 import { messageOf, NexusError, type ErrorCode, type ErrorDetails } from "../errors/nexus-error.ts";
-import { howToInstall, otherNames } from "./known-programs.ts";
-import { programsOnPath } from "./programs-on-path.ts";
+import { foldersOf } from "./find-program.ts";
 
 export interface Start {
   command: string;
@@ -146,4 +145,125 @@ function firstLine(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+interface SearchPath {
+  env: Readonly<Record<string, string>>;
+  platform: NodeJS.Platform;
+}
+
+const MAX_FOLDERS = 100;
+
+/**
+ * The names of programs that can be started without a path. Reads all of PATH, so it is used only after a program was
+ * not found.
+ */
+export function programsOnPath({ env, platform }: SearchPath): string[] {
+  const isWindows = platform === "win32";
+  const folders = [...new Set(foldersOf(env, platform))].slice(0, MAX_FOLDERS);
+  const names = folders.flatMap(namesIn);
+  const programs = isWindows ? names.flatMap((name) => withoutEnding(name, env["PATHEXT"])) : names;
+  return [...new Set(programs)].sort();
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Folders of PATH that do not exist are common and harmless.
+    return [];
+  }
+}
+
+/** On Windows, "npx.cmd" is called "npx"; files without such an extension are not programs. */
+function withoutEnding(name: string, endings = ".COM;.EXE;.BAT;.CMD"): string[] {
+  const ending = endings.split(";").find((one) => one !== "" && name.toUpperCase().endsWith(one.toUpperCase()));
+  return ending === undefined ? [] : [name.slice(0, -ending.length)];
+}
+
+type Ways = Partial<Record<NodeJS.Platform, string>> & { otherwise: string };
+
+/** How to install the programs that usually start servers. */
+const WAYS: readonly { programs: readonly string[]; name: string; ways: Ways }[] = [
+  {
+    programs: ["node", "npx", "npm"],
+    name: "Node.js",
+    ways: {
+      darwin: "brew install node",
+      win32: "winget install OpenJS.NodeJS.LTS",
+      otherwise: "https://nodejs.org/en/download",
+    },
+  },
+  {
+    programs: ["uv", "uvx"],
+    name: "uv",
+    ways: {
+      darwin: "brew install uv",
+      win32: "winget install --id=astral-sh.uv -e",
+      otherwise: "curl -LsSf https://astral.sh/uv/install.sh | sh",
+    },
+  },
+  {
+    programs: ["docker"],
+    name: "Docker",
+    ways: {
+      win32: "winget install Docker.DockerDesktop",
+      otherwise: "https://docs.docker.com/get-started/get-docker/",
+    },
+  },
+  {
+    programs: ["python", "python3", "py", "pip", "pip3"],
+    name: "Python",
+    ways: {
+      darwin: "brew install python",
+      win32: "winget install Python.Python.3.13",
+      otherwise: "the system package python3",
+    },
+  },
+  {
+    programs: ["pipx"],
+    name: "pipx",
+    ways: {
+      darwin: "brew install pipx",
+      win32: "py -m pip install --user pipx",
+      otherwise: "the system package pipx",
+    },
+  },
+  {
+    programs: ["deno"],
+    name: "Deno",
+    ways: {
+      darwin: "brew install deno",
+      win32: "winget install DenoLand.Deno",
+      otherwise: "curl -fsSL https://deno.land/install.sh | sh",
+    },
+  },
+  {
+    programs: ["bun", "bunx"],
+    name: "Bun",
+    ways: {
+      darwin: "brew install oven-sh/bun/bun",
+      win32: `powershell -c "irm bun.sh/install.ps1 | iex"`,
+      otherwise: "curl -fsSL https://bun.sh/install | bash",
+    },
+  },
+];
+
+/** Other names of the same program. */
+const OTHER_NAMES: Record<string, readonly string[]> = {
+  python: ["python3", "py"],
+  python3: ["python", "py"],
+  pip: ["pip3"],
+  npx: ["bunx", "pnpx"],
+  docker: ["podman"],
+};
+
+/** The package of a well-known program, and how to install it. */
+function howToInstall(program: string, platform: NodeJS.Platform): string | undefined {
+  const known = WAYS.find(({ programs }) => programs.includes(program));
+  return known && `${program} comes with ${known.name}: ${known.ways[platform] ?? known.ways.otherwise}`;
+}
+
+function otherNames(program: string): readonly string[] {
+  return OTHER_NAMES[program] ?? [];
 }

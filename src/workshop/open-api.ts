@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { defaultInstance, instanceKey, type ServerInstance } from "../auth/server-instance.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
-import { NexusError } from "../errors/nexus-error.ts";
+import { NexusError, asNexusError } from "../errors/nexus-error.ts";
 import { loadStateKey } from "../files/state-key.ts";
 import { trustStore } from "../host/servers/load-options.ts";
 import type { ApiSurroundings } from "../host/servers/server-connector.ts";
@@ -11,22 +11,29 @@ import { MemoryTransport } from "../transport/memory.ts";
 import type { ApiReach, PublishedReach } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { ToolFile } from "./file/model/tool-file.ts";
-import { loadApproved, type ApprovedApi } from "./load-api.ts";
-import { atInstance, InstanceRates } from "./at-instance.ts";
+import { loadApproved, type ApprovedApi, loadApi, requireApproved, type LoadedApi } from "./load-api.ts";
 import {
   FollowedPublication,
   loadVersion,
   readPublished,
   type FollowedApis,
   type PublishedState,
+  withFake,
 } from "./open-published.ts";
-import { openRunner } from "./open-runner.ts";
+import { openRunner, type RunnerContext } from "./open-runner.ts";
 import type { ApiInstance } from "./publish/published.ts";
 import { ResultStore } from "./run/result-store.ts";
 import type { WriteLedger } from "./run/writes/write-ledger.ts";
 import type { ServedVersion } from "./serve/running-version.ts";
 import { VersionedServer } from "./serve/versioned-server.ts";
-import { WatchedToolFile } from "./watched-tool-file.ts";
+import { publicOnlyWith, strictest } from "../net/public-only.ts";
+import type { CompiledApi } from "./compile/compile.ts";
+import { atAddresses, isElsewhere, notReplaced, unreplacedAddresses } from "./publish/instance-addresses.ts";
+import { RequestRate } from "./run/request-rate.ts";
+import { dirname, join } from "node:path";
+import { lockPath } from "../config/read/lock-path.ts";
+import { WatchedFiles } from "../files/watched-files.ts";
+import { isApproved } from "./review/lock.ts";
 
 const TELLING_MS = 5_000;
 
@@ -239,4 +246,129 @@ async function keptFor(instance: ServerInstance, upstream: string | undefined, g
     (await loadStateKey(given.stateFolder, given.surroundings.platform, instanceKey(instance)));
   // Excerpts of an earlier version link to what it kept.
   return { stateKey, ledger: state?.writes(instance), results: new ResultStore() };
+}
+
+const PUBLISHED_REMOTELY =
+  "It was published over the network, so it reaches public addresses only. The operator of the gateway can publish it on its machine: nexus api publish";
+
+/** How a version is opened for an instance: with its upstream, settings and limits. */
+export function atInstance(
+  version: ServedVersion,
+  instance: ApiInstance,
+  given: RunnerContext,
+): Parameters<typeof openRunner> {
+  const { upstream, settings, limits, origin } = instance;
+  const isAway = isElsewhere(upstream);
+  const left = unreplacedAddresses(version.api.file, instance);
+  if (left.length > 0) throw notReplaced("CONFIG_INVALID", instance, left);
+  const limited = withTimeout(version.api, limits?.timeoutMs);
+  const api = isAway ? { ...limited, file: atAddresses(limited.file, instance) } : limited;
+  const served = upstream === "fake" ? { ...withFake(version), api } : { ...version, api };
+  const isPublic = version.isForeign === true || (upstream !== undefined && origin === "network");
+  const publicOnly = isPublic ? strictest(given.publicOnly, publicOnlyWith(PUBLISHED_REMOTELY)) : given.publicOnly;
+  const reach = { upstream: isAway ? undefined : upstream, settings };
+  return [served, reach, { ...given, publicOnly, isElsewhere: isAway }];
+}
+
+/** Requests per minute are counted for an instance, whichever version makes them. */
+class InstanceRates {
+  #perMinute: number | undefined;
+  #rate: RequestRate | undefined;
+
+  of({ limits }: Pick<ApiInstance, "limits">): RequestRate | undefined {
+    if (limits?.perMinute !== this.#perMinute) {
+      this.#perMinute = limits?.perMinute;
+      this.#rate = this.#perMinute === undefined ? undefined : new RequestRate(this.#perMinute);
+    }
+    return this.#rate;
+  }
+}
+
+/** Limits of an instance can only be stricter. */
+function withTimeout(api: CompiledApi, mostMs: number | undefined): CompiledApi {
+  if (mostMs === undefined) return api;
+  const tools = Object.entries(api.file.tools).map(([name, tool]) => {
+    const timeoutMs = Math.min(tool.limits.timeoutMs, mostMs);
+    return [name, { ...tool, limits: { ...tool.limits, timeoutMs } }] as const;
+  });
+  return { ...api, file: { ...api.file, tools: Object.fromEntries(tools) } };
+}
+
+interface WatchedToolFileOptions {
+  path: string;
+  /** What is served now. */
+  first: ApprovedApi;
+  trust: TrustStore;
+  /** Serves what was approved. If it rejects, what was served before is still served. */
+  onApproved: (approved: ApprovedApi) => Promise<void>;
+  /** Called when the file cannot be served as it is now, and with undefined when it can. */
+  onProblem: (problem: NexusError | undefined) => void;
+  quietMs?: number | undefined;
+}
+
+/** An approval by somebody else becomes this user's own without a change of the files. */
+const ACCEPTANCE_POLL_MS = 1_000;
+
+/** Follows a tool file, its lock and its documents: what is approved and accepted is served. */
+class WatchedToolFile implements Disposable {
+  readonly #options: WatchedToolFileOptions;
+  readonly #files: WatchedFiles;
+  #documents: ApprovedApi["file"]["documents"];
+  #timer: NodeJS.Timeout | undefined;
+  #problem: string | undefined;
+  #isClosed = false;
+
+  constructor(options: WatchedToolFileOptions) {
+    this.#options = options;
+    this.#documents = options.first.file.documents;
+    const { quietMs } = options;
+    this.#files = new WatchedFiles({ files: () => this.#paths(), quietMs, onChange: () => this.#look() });
+  }
+
+  [Symbol.dispose](): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#files.close();
+  }
+
+  #paths(): string[] {
+    const { path } = this.#options;
+    const folder = dirname(path);
+    return [path, lockPath(path), ...Object.values(this.#documents).map(({ file }) => join(folder, file))];
+  }
+
+  async #look(): Promise<void> {
+    clearTimeout(this.#timer);
+    try {
+      await this.#offer(await loadApi(this.#options.path));
+    } catch (error) {
+      this.#report(asNexusError(error));
+    }
+  }
+
+  async #offer(loaded: LoadedApi): Promise<void> {
+    const { trust, onApproved } = this.#options;
+    if (this.#isClosed) return;
+    this.#documents = loaded.file?.documents ?? this.#documents;
+    try {
+      await onApproved(await requireApproved(loaded, { trust }));
+      this.#report(undefined);
+    } catch (error) {
+      this.#report(asNexusError(error));
+      const isOthers = loaded.api !== undefined && isApproved(loaded.lock, loaded.api);
+      if (isOthers && asNexusError(error).code === "UNTRUSTED") this.#offerLater(loaded);
+    }
+  }
+
+  #offerLater(loaded: LoadedApi): void {
+    clearTimeout(this.#timer);
+    if (!this.#isClosed) this.#timer = setTimeout(() => void this.#offer(loaded), ACCEPTANCE_POLL_MS).unref();
+  }
+
+  /** Once for each problem. */
+  #report(error: NexusError | undefined): void {
+    if (this.#isClosed || error?.message === this.#problem) return;
+    this.#problem = error?.message;
+    this.#options.onProblem(error);
+  }
 }

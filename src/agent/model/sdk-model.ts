@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { NexusError } from "../../errors/nexus-error.ts";
+import { NexusError, messageOf } from "../../errors/nexus-error.ts";
 import type { Network } from "../../net/network.ts";
-import { waitText } from "../../text/duration.ts";
-import { AnswerClock } from "./answer-clock.ts";
+import { waitText, durationText } from "../../text/duration.ts";
 import { AnswerReader } from "./answer-reader.ts";
-import { openLanguageModel } from "./language-model.ts";
 import { listProviderModels } from "./list-models.ts";
 import type {
   ModelCallOptions,
@@ -17,11 +15,12 @@ import type {
 import { hiddenValuesOf, type ProviderEndpoint } from "./provider-endpoint.ts";
 import type { ProviderType } from "../../config/models-setting.ts";
 import { brokenStream, pauseAfter, providerFailure } from "./provider-failure.ts";
-import { providerFetch } from "./provider-fetch.ts";
+import { providerFetch, type ProviderFetch } from "./provider-fetch.ts";
 import { providerCall } from "./provider-prompt.ts";
 import { providerNames } from "./provider-names.ts";
 import { RefusedTools } from "./refused-tools.ts";
 import { nearestName } from "../../text/nearest-name.ts";
+import type { LanguageModelV3 } from "@ai-sdk/provider";
 
 export interface SdkModelOptions {
   endpoint: ProviderEndpoint;
@@ -175,4 +174,138 @@ function noTimeLeft(error: NexusError, { pause, tries, waitedMs, timeoutMs }: Wa
   const longer = pause > timeoutMs ? limit : `the rest of ${limit}`;
   const hint = `The provider asks to wait ${waitText(pause)}, which is longer than ${longer}. Try again after that time, use a longer --timeout, or use another model.`;
   return error.amended({ retryAfterMs: pause, hint });
+}
+
+/** The package that speaks each protocol. They are optional: only programs that use models need them. */
+const PACKAGES: Readonly<Record<ProviderType, string>> = {
+  anthropic: "@ai-sdk/anthropic@3",
+  openai: "@ai-sdk/openai@3",
+  "openai-compatible": "@ai-sdk/openai-compatible@2",
+};
+
+/** A model as the provider's package offers it. Its requests are made with `fetch`. */
+async function openLanguageModel(
+  endpoint: ProviderEndpoint,
+  model: string,
+  fetch: ProviderFetch,
+): Promise<LanguageModelV3> {
+  const { provider, type, baseUrl: baseURL, apiKey, headers } = endpoint;
+  const shared = { baseURL, headers: { ...headers }, fetch };
+  switch (type) {
+    case "anthropic": {
+      const { createAnthropic } = await loaded(type, () => import("@ai-sdk/anthropic"));
+      return createAnthropic({ ...shared, apiKey: apiKey ?? "" })(model);
+    }
+    case "openai": {
+      const { createOpenAI } = await loaded(type, () => import("@ai-sdk/openai"));
+      // Compatible servers offer chat completions, not the newer protocol.
+      return createOpenAI({ ...shared, apiKey: apiKey ?? "" }).chat(model);
+    }
+    case "openai-compatible": {
+      const { createOpenAICompatible } = await loaded(type, () => import("@ai-sdk/openai-compatible"));
+      const key = apiKey === undefined ? {} : { apiKey };
+      return createOpenAICompatible({ ...shared, ...key, name: provider, includeUsage: true })(model);
+    }
+  }
+}
+
+async function loaded<T>(type: ProviderType, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    const [name = ""] = /^@[^@]+/.exec(PACKAGES[type]) ?? [];
+    const isMissing = cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND";
+    throw new NexusError(
+      "CONFIG_INVALID",
+      isMissing
+        ? `Models of the type "${type}" need the package ${name}, which is not installed`
+        : `The package ${name} cannot be loaded: ${messageOf(cause)}`,
+      {
+        phase: "config",
+        hint: `Install it beside Nexus: npm install ${PACKAGES[type]} (with -g if Nexus is installed globally).`,
+        cause,
+        mayHaveReached: false,
+      },
+    );
+  }
+}
+
+interface AnswerLimits {
+  /** For one answer with its waits and repetitions. */
+  timeoutMs: number;
+  /** Without a single byte. */
+  silenceMs: number;
+}
+
+/** The time of one answer. Its signal is aborted when the time is over, nothing arrives for too long, or the caller stops. */
+class AnswerClock {
+  readonly #controller = new AbortController();
+  readonly #name: string;
+  readonly #limits: AnswerLimits;
+  readonly #caller: AbortSignal | undefined;
+  readonly #end: number;
+  readonly #timer: NodeJS.Timeout;
+  #silence: NodeJS.Timeout | undefined;
+
+  constructor(name: string, limits: AnswerLimits, caller: AbortSignal | undefined) {
+    this.#name = name;
+    this.#limits = limits;
+    this.#caller = caller;
+    const { timeoutMs } = limits;
+    this.#end = performance.now() + timeoutMs;
+    this.#timer = setTimeout(
+      () => this.#stop(this.#late(`${name} did not finish its answer within ${durationText(timeoutMs)}`)),
+      timeoutMs,
+    );
+    caller?.addEventListener("abort", this.#cancel, { once: true });
+    if (caller?.aborted) this.#cancel();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#end - performance.now());
+  }
+
+  /** Something arrived, or a request begins. */
+  readonly hear = (): void => {
+    clearTimeout(this.#silence);
+    if (this.signal.aborted) return;
+    const { silenceMs } = this.#limits;
+    this.#silence = setTimeout(
+      () => this.#stop(this.#late(`${this.#name} sent nothing for ${durationText(silenceMs)}`)),
+      silenceMs,
+    );
+  };
+
+  /** Nothing is expected, because the request is over. */
+  rest(): void {
+    clearTimeout(this.#silence);
+  }
+
+  /** Ends whatever still runs. */
+  close(): void {
+    this.#stop(new NexusError("CANCELLED", "The answer is no longer needed"));
+  }
+
+  readonly #cancel = (): void => {
+    this.#stop(new NexusError("CANCELLED", "The request to the model was cancelled", { cause: this.#caller?.reason }));
+  };
+
+  #late(message: string): NexusError {
+    return new NexusError("TIMEOUT", message, {
+      phase: "request",
+      hint: "Try again, use a longer --timeout, or use another model.",
+      mayHaveReached: true,
+    });
+  }
+
+  #stop(reason: NexusError): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
+    this.#caller?.removeEventListener("abort", this.#cancel);
+    this.#controller.abort(reason);
+  }
 }

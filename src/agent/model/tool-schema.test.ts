@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SafeNames } from "./provider-names.ts";
-import { providerSchema } from "./tool-schema.ts";
+import { providerSchema } from "./refused-tools.ts";
 
 const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
 

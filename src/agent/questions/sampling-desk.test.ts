@@ -3,7 +3,7 @@ import type { InputContext } from "../../client/conversation/input.ts";
 import type { CreateMessageRequest, Tool } from "../../protocol/mcp.ts";
 import type { AssistantMessage } from "../model/model-message.ts";
 import type { ModelPrices, ModelProvider, ModelRequest, ModelStopReason } from "../model/model-provider.ts";
-import { chooseModel } from "./model-choice.ts";
+import { chooseModel } from "./sampling-desk.ts";
 import { SamplingDesk, type SamplingDeskOptions } from "./sampling-desk.ts";
 import type { SamplingAsker, SamplingQuestion, SamplingReply, SamplingReviewer } from "./sampling-question.ts";
 import { SafeNames } from "../model/provider-names.ts";

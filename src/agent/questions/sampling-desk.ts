@@ -4,14 +4,20 @@ import type { InputContext } from "../../client/conversation/input.ts";
 import { serverId } from "../../text/server-id.ts";
 import { NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
-import type { CreateMessageRequest, CreateMessageResult } from "../../protocol/mcp.ts";
+import type { CreateMessageRequest, CreateMessageResult, Content } from "../../protocol/mcp.ts";
 import { visible, visibleLines } from "../../text/visible.ts";
 import { wrongReply } from "../consent/wrong-reply.ts";
 import { answerCalls, answerText } from "../model/answer-parts.ts";
-import type { ModelMessage } from "../model/model-message.ts";
-import type { ModelEvent, ModelProvider, ModelRequest, Usage } from "../model/model-provider.ts";
+import type { ModelMessage, ToolCallPart } from "../model/model-message.ts";
+import type {
+  ModelEvent,
+  ModelProvider,
+  ModelRequest,
+  Usage,
+  ModelTool,
+  ModelStopReason,
+} from "../model/model-provider.ts";
 import { NO_USAGE } from "../model/usage.ts";
-import { chooseModel } from "./model-choice.ts";
 import { SamplingBudget, type SamplingLimits, type SamplingReservation } from "./sampling-budget.ts";
 import { invalidSampling, samplingDenied, samplingFailed } from "./sampling-failure.ts";
 import { samplingMessages } from "./sampling-messages.ts";
@@ -22,10 +28,9 @@ import type {
   SamplingReply,
   SamplingReviewer,
 } from "./sampling-question.ts";
-import { samplingResult, type SampledAnswer } from "./sampling-result.ts";
-import { estimatedTokens } from "./sampling-size.ts";
 import { SamplingTools } from "./sampling-tools.ts";
 import { jsonText, shownSampling, stopsOf } from "./shown-sampling.ts";
+import { textOfMedia } from "./text-media.ts";
 
 export interface SamplingDeskOptions {
   /** The models that servers may use; the first is the default. Read for every request. */
@@ -272,4 +277,117 @@ function defined(edit: object): Record<string, unknown> {
 function choiceOf(toolChoice: unknown): NonNullable<ModelRequest["toolChoice"]> {
   const mode = isRecord(toolChoice) ? toolChoice["mode"] : undefined;
   return mode === "required" || mode === "none" ? mode : "auto";
+}
+
+interface SizedRequest {
+  system: string | undefined;
+  messages: readonly ModelMessage[];
+  tools: readonly ModelTool[];
+}
+
+/** About how many tokens a request has, in hundreds: enough to stop one that is too large before it is paid for. */
+function estimatedTokens({ system = "", messages, tools }: SizedRequest): number {
+  const parts = messages.flatMap(({ content }): readonly Part[] => content);
+  const characters = parts.reduce((sum, part) => sum + lengthOf(part), system.length + JSON.stringify(tools).length);
+  return Math.floor(characters / 400) * 100;
+}
+
+type Part = ModelMessage["content"][number];
+
+function lengthOf(part: Part): number {
+  // Images cost far less than their characters.
+  if (part.type === "media") return textOfMedia(part)?.length ?? 0;
+  if (part.type === "tool_result") return part.content.reduce((sum, each) => sum + lengthOf(each), 0);
+  return JSON.stringify(part).length;
+}
+
+const STOP_REASONS: Record<ModelStopReason, string> = {
+  end: "endTurn",
+  tool_calls: "toolUse",
+  length: "maxTokens",
+  refused: "refusal",
+  other: "other",
+};
+
+interface SampledAnswer {
+  model: string;
+  stopReason: ModelStopReason;
+  text: string;
+  toolCalls: readonly ToolCallPart[];
+}
+
+/** A list only if the model asks for tools, which no revision before 2025-11-25 offers to it. */
+function samplingResult(answer: SampledAnswer, tools: SamplingTools): CreateMessageResult {
+  const { model, stopReason, text, toolCalls } = answer;
+  const calls = toolCalls.map(({ id, name, arguments: input }): Content => {
+    return { type: "tool_use", id, name: tools.ownName(name), input };
+  });
+  const texts: Content[] = text === "" && calls.length > 0 ? [] : [{ type: "text", text }];
+  const [only] = texts;
+  const content = calls.length === 0 && only ? only : [...texts, ...calls];
+  return { role: "assistant", model, content, stopReason: STOP_REASONS[stopReason] };
+}
+
+/** Hints beyond these have no effect on models that have to be looked for. */
+const MAX_HINTS = 20;
+
+/** Finds a model whose name contains the hint; undefined if there is none. */
+type FindModel = (hint: string) => Promise<ModelProvider | undefined>;
+
+/**
+ * The model for a sampling request. Hints are parts of names, in the order of the server's preference: the user's models
+ * come first, then those that `find` knows. Of the user's models that fit, the cheapest is chosen if the server wants low
+ * costs most; nothing is known about speed and intelligence, so that the first one, which is the user's choice, is used
+ * otherwise.
+ */
+export async function chooseModel(
+  models: readonly ModelProvider[],
+  preferences: unknown,
+  find?: FindModel,
+): Promise<ModelProvider | undefined> {
+  const { hints, costPriority, speedPriority, intelligencePriority } = isRecord(preferences) ? preferences : {};
+  const names = hintNames(hints);
+  const fitting = findHinted(models, names);
+  const found = fitting || !find ? undefined : await findFirst(names, find);
+  if (found) return found;
+  const others = Math.max(priority(speedPriority), priority(intelligencePriority));
+  const choices = fitting ?? models;
+  return priority(costPriority) > others ? cheapest(choices) : choices[0];
+}
+
+function hintNames(hints: unknown): string[] {
+  return (Array.isArray(hints) ? hints : []).flatMap((hint: unknown) => {
+    const name = isRecord(hint) ? hint["name"] : undefined;
+    return typeof name === "string" && name.trim() !== "" ? [name.trim().toLowerCase()] : [];
+  });
+}
+
+function findHinted(models: readonly ModelProvider[], names: readonly string[]): readonly ModelProvider[] | undefined {
+  for (const name of names) {
+    const fitting = models.filter((model) => model.name.toLowerCase().includes(name));
+    if (fitting.length > 0) return fitting;
+  }
+  return undefined;
+}
+
+async function findFirst(names: readonly string[], find: FindModel): Promise<ModelProvider | undefined> {
+  for (const name of names.slice(0, MAX_HINTS)) {
+    const found = await find(name);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Only among models whose prices are known; without any, the first one. */
+function cheapest(models: readonly ModelProvider[]): ModelProvider | undefined {
+  let best: { model: ModelProvider; price: number } | undefined;
+  for (const model of models) {
+    const price = model.prices && model.prices.input + model.prices.output;
+    if (price !== undefined && (!best || price < best.price)) best = { model, price };
+  }
+  return best?.model ?? models[0];
+}
+
+function priority(value: unknown): number {
+  return typeof value === "number" && value >= 0 && value <= 1 ? value : 0;
 }

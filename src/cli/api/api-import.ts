@@ -10,7 +10,7 @@ import type { LoadedDocument } from "../../workshop/documents/parse-document.ts"
 import { surePlaceholderIn } from "../../workshop/file/model/address-placeholder.ts";
 import { factsOf } from "../../workshop/draft/read-document.ts";
 import { draftToolFile, type Draft, type DraftOptions } from "../../workshop/draft/draft-tool-file.ts";
-import { importAgain, readImported, type Imported } from "../../workshop/draft/import-again.ts";
+import { importAgain, readImported, type Imported, type Reimport } from "../../workshop/draft/import-again.ts";
 import { apiIdFrom, joinFacts } from "../../workshop/draft/import-documents.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
@@ -26,8 +26,14 @@ import {
   withNames,
   writeImport,
 } from "./import-files.ts";
-import { omissionLines, showImport } from "./import-summary.ts";
-import { reimportJson, showReimport } from "./reimport-summary.ts";
+import { joinFirst, shorten } from "../../text/shorten.ts";
+import { quotePath } from "../../text/shell-words.ts";
+import { OMISSION_REASONS, type OmissionReason, type OmittedOperation } from "../../workshop/documents/api-facts.ts";
+import { groupedBy } from "../../text/grouped-by.ts";
+import { pluralize } from "../output/amounts.ts";
+import type { Consequence } from "../../workshop/draft/merge/consequences.ts";
+import type { TakenChange } from "../../workshop/draft/merge/merge-draft.ts";
+import { showChanges } from "./change-rows.ts";
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
@@ -250,4 +256,160 @@ function asJson(path: string, { file, tools, omitted, questions, problems }: Dra
     questions,
     problems: problems.filter(({ severity }) => severity === "error"),
   };
+}
+
+const SHOWN_QUESTIONS = 8;
+const SHOWN_ADDRESSES = 6;
+
+interface ImportSummary {
+  draft: Draft;
+  /** The path of the tool file, for people. */
+  shown: string;
+  api: string;
+  isDry: boolean;
+}
+
+/** Reasons that say nothing without what was found. */
+const NEED_DETAIL: ReadonlySet<OmissionReason> = new Set(["unreadable-operation", "unresolved-reference"]);
+
+function withDetail({ key, reason, detail }: OmittedOperation): string {
+  return detail === undefined || !NEED_DETAIL.has(reason) ? key : `${key} (${shorten(detail, 120)})`;
+}
+
+/** Why operations did not become tools: one line for each reason, with the first ones. */
+function omissionLines(omitted: readonly OmittedOperation[]): string[] {
+  return [...groupedBy(omitted, ({ reason }) => reason)].map(([, same]) => {
+    const reason = same[0] ? OMISSION_REASONS[same[0].reason] : "";
+    const operations = joinFirst(same.map(withDetail), 3);
+    return `${String(same.length).padStart(4)} ${reason}: ${visible(operations)}`;
+  });
+}
+
+/** What was made, what was not and why, what has to be decided, and what to do next. */
+function showImport({ draft, shown, isDry }: ImportSummary, out: Output): void {
+  const { tools, omitted, questions, problems } = draft;
+  out.line(`${isDry ? "Would make" : "Made"} ${shown} with ${pluralize(tools.length, "tool")}`);
+  for (const [effect, same] of groupedBy(tools, (tool) => tool.effect)) {
+    out.line(
+      `  ${String(same.length).padStart(4)} ${effect.padEnd(11)}  ${visible(
+        joinFirst(
+          same.map(({ name }) => name),
+          4,
+        ),
+      )}`,
+    );
+  }
+  const searchable = tools.filter(({ offer }) => offer === "search").length;
+  if (searchable > 0) {
+    out.line(`  Listed: ${tools.length - searchable}. Found with the search tools (offer: search): ${searchable}.`);
+  }
+  const reached = draft.file?.upstream.allow ?? [];
+  if (reached.length > 0) out.line(visible(`  Requests go to ${joinFirst(reached, SHOWN_ADDRESSES)}`));
+  if (omitted.length > 0) {
+    out.line("");
+    out.line(`${pluralize(omitted.length, "operation")} did not become ${omitted.length === 1 ? "a tool" : "tools"}`);
+    for (const line of omissionLines(omitted)) out.line(`  ${line}`);
+  }
+  if (questions.length > 0) {
+    out.line("");
+    out.line(`${pluralize(questions.length, "question")} to decide, also under "questions" in the file`);
+    for (const { about, ask } of questions.slice(0, SHOWN_QUESTIONS)) out.line(visible(`  ${about}: ${ask}`));
+    if (questions.length > SHOWN_QUESTIONS) out.line(`  and ${questions.length - SHOWN_QUESTIONS} more`);
+  }
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) {
+    out.line("");
+    out.advice(
+      `The draft has ${pluralize(errors.length, "error")}, which "nexus api check" shows. Correct them first.`,
+    );
+  }
+  if (isDry) return;
+  const again = quotePath(shown);
+  out.line("");
+  out.line("Next");
+  if (questions.length > 0) out.advice(`  nexus api questions ${again}  answer the questions`);
+  out.advice(`  nexus api check ${again}      look for mistakes and warnings`);
+  out.advice(`  nexus api test ${again}       run its checks against a fake of the API`);
+  out.advice(`  nexus api show ${again}       see tools, addresses and secrets`);
+  out.advice(`  nexus api approve ${again}    approve it; the output says how to serve it`);
+}
+
+const SHOWN_PLACES = 12;
+
+/** What an import changed in a file that existed, for programs. */
+function reimportJson({ taken, edited, consequences, lost }: Reimport): object {
+  return {
+    taken: taken.filter(isVisible),
+    edited: edited.filter(isVisible),
+    proposed: consequences.map(({ proposal: { where, mine, theirs }, changes, problem }) => ({
+      path: where,
+      mine,
+      theirs,
+      changes,
+      ...(problem === undefined ? {} : { problem }),
+    })),
+    ...(lost.length === 0 ? {} : { lostDocuments: lost }),
+  };
+}
+
+/** What was taken over, what stays because a person edited it, what is proposed, and what to do next. */
+function showReimport(
+  { again, shown, isDry, isSame }: { again: Reimport; shown: string; isDry: boolean; isSame: boolean },
+  out: Output,
+): void {
+  const { lost, consequences } = again;
+  if (isSame && consequences.length === 0) out.line(`${shown} is up to date; nothing was changed.`);
+  else out.line(`${isSame ? "Kept" : isDry ? "Would update" : "Updated"} ${shown}`);
+  if (lost.length > 0) {
+    out.line(
+      `  The old version of ${joinFirst(lost, 3)} is not beside the file any more, so edits cannot be told from changes of the description. All differences are proposed.`,
+    );
+  }
+  showPlaces(out, "Taken over from the description", again.taken);
+  showPlaces(out, "Stays, because it was edited", again.edited);
+  if (consequences.length > 0) showProposals(out, consequences);
+  if (isDry || isSame) return;
+  const word = quotePath(shown);
+  out.line();
+  out.line("Next");
+  if (again.taken.some(({ path }) => path === "questions"))
+    out.advice(`  nexus api questions ${word}  answer the questions`);
+  out.advice(`  nexus api diff ${word}       see what changed since the approval`);
+  out.advice(`  nexus api test ${word}       run its checks against a fake of the API`);
+  out.advice(`  nexus api approve ${word}    approve the new version`);
+}
+
+/** The documents and the line about the selection always follow the import. */
+function isVisible({ path }: TakenChange): boolean {
+  return path !== "nexus" && path !== "documents" && !path.startsWith("documents.");
+}
+
+function showPlaces(out: Output, title: string, all: readonly TakenChange[]): void {
+  const places = all.filter(isVisible);
+  if (places.length === 0) return;
+  out.line();
+  out.line(`${title}: ${pluralize(places.length, "place")}`);
+  for (const [what, same] of groupedBy(places, (place) => place.what)) {
+    for (const { path } of same.slice(0, SHOWN_PLACES)) out.line(`  ${what.padEnd(7)}  ${visible(path)}`);
+    if (same.length > SHOWN_PLACES) out.line(`  ${what.padEnd(7)}  and ${same.length - SHOWN_PLACES} more`);
+  }
+}
+
+function showProposals(out: Output, consequences: readonly Consequence[]): void {
+  out.line();
+  out.line(
+    `Proposed: ${pluralize(consequences.length, "place")}, changed both in the file and in the description. The file keeps the edit; change it by hand if the description is right.`,
+  );
+  for (const { proposal, changes, problem } of consequences) {
+    out.line(`  ${visible(proposal.where)}`);
+    out.line(`      file:        ${asText(proposal.mine)}`);
+    out.line(`      description: ${asText(proposal.theirs)}`);
+    if (problem !== undefined) out.line(`      It cannot be taken over alone: ${visible(problem)}`);
+    else if (changes.length === 0) out.line("      Taking it over changes nothing for callers.");
+    else showChanges({ line: (text) => out.line(`    ${text}`), style: out.style.bind(out) }, changes);
+  }
+}
+
+function asText(value: unknown): string {
+  return value === undefined ? "(not there)" : visible(shorten(JSON.stringify(value), 300));
 }

@@ -2,10 +2,9 @@ import { isRecord } from "../../json/is-record.ts";
 import { visible, visibleJson } from "../../text/visible.ts";
 import type { ApiChange } from "../../workshop/review/api-change.ts";
 import { textChanges } from "../../workshop/review/text-changes.ts";
-import { reviewedPart } from "../../workshop/review/field-text.ts";
-import { isLongChange } from "../../workshop/review/value-text.ts";
+import { reviewedPart, LineOf } from "../../workshop/review/field-text.ts";
+import { isLongChange, valueText } from "../../workshop/review/value-text.ts";
 import type { Output } from "../output/output.ts";
-import { blockLines } from "./block-lines.ts";
 
 /** Kinds of changes that let a tool do more than was approved. */
 const GRAVE: ReadonlySet<string> = new Set(["effect raised", "endpoint added", "secret used"]);
@@ -68,4 +67,24 @@ function detailsOf({ before, after }: ApiChange, out: Pick<Output, "style">): st
 
 function quoted(text: string): string {
   return visibleJson(JSON.stringify(text));
+}
+
+/** Parts that fit into this width are written on one line, as JSON. */
+const ONE_LINE = 150;
+
+/** A complete value over several lines. Texts stay on one line, with invisible characters escaped. */
+function blockLines(value: unknown, indent = ""): string[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((entry, index) => memberLines(`[${index}]`, entry, indent));
+  }
+  if (!isRecord(value)) return [`${indent}${valueText(value)}`];
+  return Object.entries(value).flatMap(([name, member]) => memberLines(valueText(name), member, indent));
+}
+
+function memberLines(name: string, value: unknown, indent: string): string[] {
+  if (value instanceof LineOf) return [`${indent}${name}: ${value.text}`];
+  const line = `${indent}${name}: ${valueText(value)}`;
+  const isLeaf = typeof value !== "object" || value === null;
+  if (isLeaf || line.length <= ONE_LINE) return [line];
+  return [`${indent}${name}:`, ...blockLines(value, `${indent}  `)];
 }

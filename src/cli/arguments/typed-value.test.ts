@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SchemaShape } from "../../schema/shape.ts";
-import { typedValues } from "./typed-value.ts";
+import { typedValues } from "./tool-arguments.ts";
 
 const typed = (schema: unknown, ...texts: string[]) => typedValues(texts, new SchemaShape(schema));
 

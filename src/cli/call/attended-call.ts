@@ -11,17 +11,21 @@ import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import type { InputRequiredResult } from "../../protocol/mcp.ts";
 import type { CommandContext, Options } from "../command/command.ts";
 import { withCapabilityAdvice } from "./capability-advice.ts";
-import { commandAgain } from "./command-again.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { GivenAnswers } from "../input/given-answers.ts";
 import { Interview, type InterviewOptions } from "../input/interview.ts";
 import type { Output } from "../output/output.ts";
-import { SavedCalls, type SavedCall } from "./saved-calls.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
 import { misspeltAnswers, unansweredError, type UnansweredOutcome } from "../input/unanswered.ts";
 import { visible } from "../../text/visible.ts";
+import { shownValue } from "../command/in-place.ts";
+import { randomInt } from "node:crypto";
+import { readdir, rm, stat } from "node:fs/promises";
+import { readOwnerOnly, writeOwnerOnly } from "../../files/owner-only-file.ts";
+import { parseJson } from "../../json/parse-json.ts";
+import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";
 
 /** Options of commands during which a server may ask questions. */
 export const ATTENDING = {
@@ -263,4 +267,94 @@ function logLine({ method, params }: Notification): string | undefined {
 /** Asks for all log messages; failures are ignored. */
 async function wantEveryMessage(client: Client, signal: AbortSignal): Promise<void> {
   if (client.serverCapabilities?.logging) await client.setLogLevel("debug", { signal }).catch(() => {});
+}
+
+interface Again {
+  /** `mcp call` */
+  command: string;
+  words: readonly string[];
+  /** As given, including flags. */
+  options: Readonly<Record<string, unknown>>;
+  without?: readonly string[];
+  plus?: readonly string[];
+}
+
+/** The given command line as it would be typed, with some options removed and others added. */
+export function commandAgain({ command, words, options, without = [], plus = [] }: Again): string {
+  const repeated = Object.entries(options)
+    .filter(([name, value]) => !without.includes(name) && value !== undefined && value !== false)
+    .flatMap(([name, value]) => {
+      if (value === true) return [`--${name}`];
+      return [value].flat().flatMap((each) => [`--${name}`, quoteWord(shownValue(name, String(each)))]);
+    });
+  return ["nexus", command, ...words.map((word) => quoteWord(word)), ...plus, ...repeated].join(" ");
+}
+
+/** A parked call to a modern server, with everything that is needed to continue it. */
+interface SavedCall {
+  id: string;
+  server: string;
+  /** Identifies the server: one that is started or reached in another way is a different one. */
+  key: string | undefined;
+  method: string;
+  params: Params;
+  /** The server's questions and state, unchanged. */
+  request: InputRequiredResult;
+  /** Answers that were already given. */
+  given: readonly string[];
+}
+
+const LIFE_MS = REQUEST_STATE_HOURS * 3_600_000;
+const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
+const ID = /^[a-z0-9]{4,16}$/;
+
+/** Parked calls, each in an owner-only file, because a state may contain anything. */
+class SavedCalls {
+  readonly #folder: string;
+  readonly #platform: NodeJS.Platform;
+
+  constructor(folder: string, platform: NodeJS.Platform) {
+    this.#folder = folder;
+    this.#platform = platform;
+  }
+
+  static newId(): string {
+    return Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join("");
+  }
+
+  async keep(call: SavedCall): Promise<void> {
+    await this.#removeOld();
+    await writeOwnerOnly(this.#file(call.id), JSON.stringify(call));
+  }
+
+  async get(id: string): Promise<SavedCall> {
+    await this.#removeOld();
+    const data = ID.test(id) ? await readOwnerOnly(this.#file(id), this.#platform) : undefined;
+    // A damaged file is ignored.
+    const call = data && parseJson(data.toString("utf8"));
+    if (isRecord(call) && isRecord(call["request"])) return call as unknown as SavedCall;
+    throw new NexusError("NAME_UNKNOWN", `There is no parked call "${id}"`, {
+      hint: `Parked calls are kept for ${REQUEST_STATE_HOURS} hours. Make the call again without --continue.`,
+      mayHaveReached: false,
+    });
+  }
+
+  async remove(id: string): Promise<void> {
+    await rm(this.#file(id), { force: true });
+  }
+
+  async #removeOld(): Promise<void> {
+    const files = await readdir(this.#folder).catch(() => []);
+    await Promise.all(
+      files.map(async (name) => {
+        const file = join(this.#folder, name);
+        const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Infinity }));
+        if (Date.now() - mtimeMs > LIFE_MS) await rm(file, { force: true });
+      }),
+    );
+  }
+
+  #file(id: string): string {
+    return join(this.#folder, `${id}.json`);
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandAgain } from "./command-again.ts";
+import { commandAgain } from "./attended-call.ts";
 
 test("repeats the command as it has to be typed, without possible secrets", () => {
   const options = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { latenciesOf, latencyTable } from "./repeat.ts";
+import { latenciesOf, latencyTable } from "./mcp-call.ts";
 
 const hundred = Array.from({ length: 100 }, (_, index) => index + 1);
 

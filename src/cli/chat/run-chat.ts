@@ -1,34 +1,42 @@
 import { join } from "node:path";
 import { ConsentDesk } from "../../agent/consent/consent-desk.ts";
 import { RememberedDecisions } from "../../agent/consent/remembered-decisions.ts";
-import type { AgentOptions } from "../../agent/loop/agent-options.ts";
+import type { AgentOptions, TurnResult } from "../../agent/loop/agent-options.ts";
 import type { UserMessage } from "../../agent/model/model-message.ts";
 import type { ModelProvider } from "../../agent/model/model-provider.ts";
 import type { ChatSessions } from "../../agent/sessions/chat-sessions.ts";
 import type { SavedSession } from "../../agent/sessions/saved-session.ts";
 import { Turns } from "../../async/turns.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
-import type { NexusError } from "../../errors/nexus-error.ts";
-import type { Host } from "../../host/host.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import type { Host, ServerStatus } from "../../host/host.ts";
 import { elapsedText } from "../../text/duration.ts";
 import type { CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ChatConversation } from "./chat-conversation.ts";
 import { ListedModels } from "./chat-models.ts";
-import type { ChatValues } from "./chat-options.ts";
-import { turnLimits } from "./chat-options.ts";
+import { type ChatValues, turnLimits } from "./chat-options.ts";
 import { ChatPerson } from "./chat-person.ts";
 import type { ChatServers } from "./chat-servers.ts";
 import { CHAT_AGENT, type ChatModels, type ChatState } from "./chat-state.ts";
 import { serverIn } from "./server-names.ts";
-import { requireOneOf, startingServers } from "./server-problems.ts";
+import { requireOneOf, startingServers, failedServers, stillStarting, type ServerProblem } from "./server-problems.ts";
 import { greet, InteractiveChat } from "./interactive-chat.ts";
-import { answerOnce } from "./one-answer.ts";
 import { serverQuestions, type ChatTerminal } from "./server-questions.ts";
-import { ServerWarnings } from "./server-warnings.ts";
 import { ChatScreen } from "./terminal/chat-screen.ts";
 import { InputHistory } from "./terminal/input-history.ts";
 import { TerminalInput } from "./terminal/terminal-input.ts";
+import { isConnected } from "../../host/servers/server-state.ts";
+import { stateWords } from "../command/state-words.ts";
+import { chatStateWords } from "./chat-state-words.ts";
+import { missingTools, type ToolPatterns } from "./tool-patterns.ts";
+import { costOf } from "../../agent/model/usage.ts";
+import { isSafePattern } from "../../host/directory/policy.ts";
+import { quoteWord } from "../../text/shell-words.ts";
+import { joinFirst, shorten } from "../../text/shorten.ts";
+import { visible } from "../../text/visible.ts";
+import type { Output } from "../output/output.ts";
+import { EMPTY_ANSWER, TurnDisplay } from "./turn-display.ts";
 
 /** How long servers may start before the line shows that they are waited for. */
 const PATIENCE_MS = 1_000;
@@ -181,4 +189,179 @@ function systemText(now: Date): string {
     "Calls with effects are shown to the user, who may deny them. After a denied call, do not try to reach the same effect in another way; say what was not done.",
     "Do not invent arguments that the user or a tool did not give; ask the user instead.",
   ].join("\n");
+}
+
+interface ServerWarningsOptions {
+  screen: ChatScreen;
+  /** Whether a person can type commands of the chat. */
+  hasPrompt: boolean;
+  patterns: ToolPatterns;
+}
+
+/**
+ * One line for each server that cannot be used, when it fails and when it is back, and for each option that names a tool
+ * which a connected server does not have. The chat goes on. Made when the chat no longer waits for servers that start.
+ */
+class ServerWarnings implements Disposable {
+  readonly #host: Host;
+  readonly #options: ServerWarningsOptions;
+  readonly #stop: () => void;
+  readonly #failed = new Set<string>();
+  readonly #used = new Set<string>();
+  /** Those that were not ready when the chat began. */
+  readonly #late: readonly string[];
+  readonly #awaited: Set<string>;
+
+  constructor(host: Host, options: ServerWarningsOptions) {
+    this.#host = host;
+    this.#options = options;
+    this.#late = startingServers(host);
+    this.#awaited = new Set(this.#late);
+    for (const id of this.#late) {
+      options.screen.labelled("yellow", "warning:", stillStarting(id).error.message);
+    }
+    for (const { id } of host.directory.visibleTo(CHAT_AGENT)) this.#look(id);
+    this.#stop = host.on(({ kind, server }) => {
+      if (kind === "state" && host.directory.visibleTo(CHAT_AGENT).some(({ id }) => id === server)) this.#look(server);
+    });
+  }
+
+  /** The same for programs, as it is now. */
+  get problems(): ServerProblem[] {
+    const missing = [...this.#used].flatMap((id) => missingTools(this.#host, id, this.#options.patterns));
+    const failed = failedServers(this.#host);
+    const late = this.#late.filter((id) => !failed.some(({ server }) => server === id));
+    return [...failed, ...late.map(stillStarting), ...missing];
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop();
+  }
+
+  #look(id: string): void {
+    const server = this.#host.find(id);
+    if (!server) return void this.#failed.delete(id);
+    const { kind } = server.state;
+    if (kind === "failed" || kind === "waiting-for-trust") {
+      if (!this.#failed.has(id)) this.#warn(server);
+      this.#failed.add(id);
+      return;
+    }
+    if (!isConnected(server.state)) return;
+    if (!this.#used.has(id)) {
+      for (const { error } of missingTools(this.#host, id, this.#options.patterns)) this.#tell(error);
+    }
+    this.#used.add(id);
+    const isBack = this.#failed.delete(id);
+    const isLate = this.#awaited.delete(id);
+    if (isBack || isLate) this.#options.screen.labelled("green", `${id}:`, stateWords(server));
+  }
+
+  #warn(server: ServerStatus): void {
+    const { id, state } = server;
+    const isBack = state.kind === "failed" && state.retryAt !== undefined && this.#used.has(id);
+    const words = isBack
+      ? `server "${id}" went away and is started again: ${state.error.message}`
+      : `server "${id}" is not used: ${this.#words(server)}`;
+    this.#options.screen.labelled("yellow", "warning:", words);
+  }
+
+  #tell({ message, hint }: NexusError): void {
+    this.#options.screen.labelled("yellow", "warning:", hint === undefined ? message : `${message}. ${hint}`);
+  }
+
+  #words(server: ServerStatus): string {
+    if (this.#options.hasPrompt) return chatStateWords(server);
+    const next = server.state.kind === "failed" ? `. Next: nexus mcp doctor ${server.id}` : "";
+    return `${stateWords(server)}${next}`;
+  }
+}
+
+const MAX_NAME = 100;
+
+interface OneAnswerOptions {
+  out: Output;
+  signal: AbortSignal;
+  /** What programs are told about the servers. */
+  problems: () => readonly ServerProblem[];
+}
+
+/** `nexus chat -p`: one turn. A failure is thrown after what was done is printed. */
+async function answerOnce(
+  content: UserMessage["content"],
+  state: ChatState,
+  { out, signal, problems }: OneAnswerOptions,
+): Promise<void> {
+  const { screen, conversation } = state;
+  const { model } = conversation;
+  // A file or a program gets only the last answer; a person sees what the model says in between as well.
+  const showsText = out.columns !== undefined && !out.json;
+  const display = new TurnDisplay({ screen, model: () => model.name, showsText });
+  if (!out.json) display.begin();
+  const result = await conversation.send(content, { signal, onEvent: out.json ? undefined : display.onEvent });
+  display.end();
+  if (out.json) out.value(forPrograms(result, state, problems()));
+  else {
+    if (!showsText && result.text !== "") {
+      screen.answer(result.text);
+      screen.endAnswer();
+    }
+    const { id } = conversation;
+    const goOn = id === undefined ? "" : ` To go on: nexus chat --resume ${id} -p "Go on."`;
+    const note = endNote(result);
+    if (note !== undefined) screen.note(`${note}${goOn}`, "yellow");
+    if (!out.isInteractive) tellDenied(result, state);
+  }
+  if (result.stopReason === "cancelled") throw new NexusError("CANCELLED", "Interrupted");
+  if (result.error) throw result.error;
+}
+
+/** What a person has to know about the end of a turn, besides its error. */
+function endNote({ stopReason, text, steps, error, isTakenBack }: TurnResult): string | undefined {
+  if (stopReason === "steps") return "Stopped: the limit of --max-steps is reached.";
+  if (stopReason === "budget") return "Stopped: the limit of --budget is reached.";
+  if (error) return steps.length > 0 && !isTakenBack ? "The calls above are done, and the chat is saved." : undefined;
+  return stopReason === "end" && text === "" ? EMPTY_ANSWER : undefined;
+}
+
+/** A person who is not asked learns how to allow what was denied. */
+function tellDenied({ steps }: TurnResult, { screen }: ChatState): void {
+  const denied = steps.filter(({ outcome }) => outcome === "denied").map(({ server, tool }) => `${server}.${tool}`);
+  const names = [...new Set(denied)];
+  const options = names.filter(isSafePattern).map((name) => `--allow ${quoteWord(name)}`);
+  if (options.length > 0) screen.note(`To allow what was denied: ${options.join(" ")}`, "yellow");
+  // A name that a server chose must not become a pattern for more, or a line of its own.
+  const others = names
+    .filter((name) => !isSafePattern(name))
+    .map((name) => JSON.stringify(shorten(visible(name), MAX_NAME)));
+  if (others.length === 0) return;
+  const text = `${joinFirst(others)} cannot be allowed with a pattern, because of the signs in the name. Run nexus chat at a terminal.`;
+  screen.labelled("yellow", "Denied:", text);
+}
+
+function forPrograms(
+  { text, steps, usage, stopReason }: TurnResult,
+  { conversation }: ChatState,
+  problems: readonly ServerProblem[],
+) {
+  const warnings = problems.map(({ server, error: { code, message, hint } }) => ({
+    server,
+    error: { code, message, ...(hint === undefined ? {} : { hint }) },
+  }));
+  return {
+    text,
+    steps: steps.map(({ server, tool, arguments: args, outcome, durationMs, message }) => ({
+      server,
+      tool,
+      arguments: args,
+      outcome,
+      durationMs,
+      ...(message === undefined ? {} : { message }),
+    })),
+    usage,
+    cost: costOf(usage, conversation.model.prices) ?? null,
+    session: conversation.id ?? null,
+    stopReason,
+    ...(warnings.length > 0 ? { warnings } : {}),
+  };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import type { ChatState } from "./chat-state.ts";
-import { MCP_COMMANDS } from "./mcp-commands.ts";
+import { MCP_COMMANDS } from "./chat-commands.ts";
 import { promptValues } from "./prompt-parts.ts";
 import { completeSlash, findSlashCommand, isSlashCommand, type SlashCommand } from "./slash-command.ts";
 

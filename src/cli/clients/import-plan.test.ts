@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ImportedServer } from "../../config/import/import.ts";
-import { planImport, type ImportWish } from "./import-plan.ts";
+import { planImport, type ImportWish } from "./mcp-import.ts";
 
 const wish: ImportWish = { names: [], present: new Map(), replace: false, scope: "user", folder: "/here" };
 

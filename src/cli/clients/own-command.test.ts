@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { ownCommand, type OwnProgram } from "./own-command.ts";
+import { ownCommand, type OwnProgram } from "./entry-writer.ts";
 
 const root = await realpath(await mkdtemp(join(tmpdir(), "nexus-own-")));
 afterAll(() => rm(root, { recursive: true }));

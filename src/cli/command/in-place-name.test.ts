@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inPlaceName } from "./in-place-name.ts";
+import { inPlaceName } from "./in-place.ts";
 
 test.each([
   ["https://mcp.example.com/mcp", "mcp.example.com"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Options } from "../command/command.ts";
-import { expectedWord } from "./expected-word.ts";
+import { expectedWord } from "./suggestions.ts";
 
 const OPTIONS: Options = {
   server: { type: "string", help: "" },

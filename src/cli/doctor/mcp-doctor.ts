@@ -1,21 +1,32 @@
 import { SILENT } from "../../text/logger.ts";
-import type { ConfigFile } from "../../config/load.ts";
+import type { ConfigFile, Configuration } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import type { NexusError } from "../../errors/nexus-error.ts";
+import { type NexusError, asNexusError } from "../../errors/nexus-error.ts";
 import { maskCommand } from "../../text/mask-secrets.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { SERVERS_AT_ONCE } from "../command/ask-servers.ts";
 import { defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { toFailedFinding, TITLES, type Check } from "./check.ts";
-import type { Examined } from "./checkup.ts";
-import { examine } from "./examine.ts";
-import { briefLine, reportLines, summaryLine, type Sheet } from "./report.ts";
+import { toFailedFinding, TITLES, type Check, type Finding, FindingDraft, ok, type CheckVerdict } from "./check.ts";
+import { type Examined, Checkup } from "./checkup.ts";
 import { exitCodeOf } from "../output/exit-codes.ts";
 import { inPlaceEntry } from "../command/in-place.ts";
 import { MANY_SERVERS } from "../look/list-command.ts";
 import { mapConcurrently } from "../../async/map-concurrently.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
+import { wayOf } from "./blame.ts";
+import { ServerExamination, type ExaminationContext } from "./server-examination.ts";
+import {
+  lacksVariables,
+  referencesIn,
+  variablesFinding,
+  writtenEntry,
+  type AvailableVariables,
+} from "./variables-check.ts";
+import { unableToRun } from "../../host/servers/unable-to-run.ts";
+import { parseUrl } from "../../transport/http-sender.ts";
+import { visible } from "../../text/visible.ts";
+import type { Style } from "../output/output.ts";
 
 /** nexus mcp doctor github */
 export const doctor = defineCommand({
@@ -137,4 +148,222 @@ function fileForPrograms({ file, layer, servers, trusted, problem }: ConfigFile)
 function nothingThere(files: readonly ConfigFile[]): string {
   const none = files.length === 0 ? "No configuration file was found" : "The configuration has no servers";
   return `${none}. Add a server: nexus mcp add NAME -- COMMAND …`;
+}
+
+interface EntryExaminationContext extends ExaminationContext {
+  /** The entry on the command line, if there is one. */
+  inPlaceEntry: unknown;
+  /** Whether this server was named. */
+  named: boolean;
+}
+
+/** Checks one server from its entry to its shutdown. Rejects only if it is cancelled. */
+async function examine(definition: ServerDefinition, context: EntryExaminationContext): Promise<Examined> {
+  const checkup = new Checkup();
+  const { id, entry } = definition;
+  const { servers, inPlaceEntry } = context;
+  const written = servers.inPlace
+    ? inPlaceEntry
+    : (servers.stored?.get(id) ?? (await writtenEntry(definition).catch(() => undefined)));
+  const obstacle = await examineEntry(checkup, definition, { ...context, written });
+  if (entry) checkup.kind = wayOf(entry.reach);
+  if (obstacle !== undefined || !entry) return checkup.result(id, obstacle);
+  try {
+    await new ServerExamination(checkup, definition, entry, { ...context, written }).run();
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    // A problem with one server must not affect the report about the others.
+    checkup.fail(asNexusError(error));
+  }
+  return checkup.result(id);
+}
+
+function ofTenant({ stored, tenant }: ExaminationContext["servers"]): string | undefined {
+  return stored && `of the tenant "${tenant}"`;
+}
+
+/** Checks without starting anything; returns why it ends there, if it does. */
+async function examineEntry(
+  checkup: Checkup,
+  definition: ServerDefinition,
+  { servers, surroundings, written, named }: EntryExaminationContext & { written: unknown },
+): Promise<string | undefined> {
+  const { variables, platform } = surroundings;
+  const references = referencesIn(written);
+  const names = new Set(Object.keys(variables).map((name) => (platform === "win32" ? name.toUpperCase() : name)));
+  const known: AvailableVariables = {
+    isSet: (name) => names.has(platform === "win32" ? name.toUpperCase() : name),
+    secrets: references.some(({ kind }) => kind === "secret")
+      ? await servers.secrets.list().then(
+          ({ secrets }) => secrets.map(({ name }) => name),
+          () => [],
+        )
+      : [],
+  };
+  // One problem is one failure: that of the variables if they are missing.
+  const isAboutVariables = definition.problem !== undefined && definition.trusted && lacksVariables(references, known);
+  const asConfigured = isAboutVariables ? { ...definition, problem: undefined } : definition;
+  checkup.set(
+    "configuration",
+    configurationFinding(asConfigured, { ...servers.configuration, unfiled: ofTenant(servers) }),
+  );
+  checkup.set("enabled", enabledFinding(definition, { named }));
+  checkup.set("trusted", trustedFinding(definition, ofTenant(servers)));
+  if (checkup.find("configuration")?.verdict !== "failed") {
+    checkup.set("variables", variablesFinding(references, known, definition));
+  }
+  if (!definition.enabled) return "it is disabled";
+  const isStopped = (["configuration", "trusted", "variables"] as const).some(
+    (check) => checkup.find(check)?.verdict === "failed",
+  );
+  return isStopped ? "nothing is started until this is fixed" : undefined;
+}
+
+/** The place of the entry, what it hides, and its problems. */
+function configurationFinding(
+  definition: ServerDefinition,
+  { warnings, unfiled = "from the command line" }: Pick<Configuration, "warnings"> & { unfiled?: string | undefined },
+): Finding {
+  const { id, origin, hides } = definition;
+  const place = origin ? `${origin.file}:${origin.line} (${origin.layer})` : unfiled;
+  const problem = definition.problem ?? urlProblem(definition);
+  if (problem) return toFailedFinding(problem, [`at ${placeOf(problem.details.source) ?? place}`]);
+  const draft = new FindingDraft().add("ok", place);
+  if (hides.length > 0) {
+    const advice = `The entries of "${id}" in these files have no effect; "nexus mcp explain ${id}" shows them.`;
+    draft.add("note", `hides a server with the same name in ${hides.join(", ")}`, advice);
+  }
+  for (const { server, message, source } of warnings) {
+    if (server === id) draft.add("warning", `${message} (${source.file}:${source.line})`, "Correct it in the file.");
+  }
+  return draft.finding();
+}
+
+/** `named`: this server was asked about, so being disabled is the answer. */
+function enabledFinding(definition: ServerDefinition, { named }: { named: boolean }): Finding {
+  if (definition.enabled) return ok("yes");
+  const refusal = unableToRun(definition);
+  if (named && refusal) return toFailedFinding(refusal);
+  return { verdict: "note", evidence: ["disabled"], advice: refusal?.hint === undefined ? [] : [refusal.hint] };
+}
+
+function trustedFinding(definition: ServerDefinition, unfiled = "named on the command line"): Finding {
+  const { trusted, origin } = definition;
+  if (!trusted) {
+    const refusal = unableToRun({ ...definition, enabled: true, problem: undefined });
+    if (refusal) return toFailedFinding(refusal, origin ? [`in ${origin.file}:${origin.line} (${origin.layer})`] : []);
+  }
+  if (origin?.layer === "user") return ok("your own file");
+  return ok(origin && origin.layer !== "explicit" ? "the project's file is trusted" : unfiled);
+}
+
+function urlProblem({ entry }: ServerDefinition): ReturnType<typeof asNexusError> | undefined {
+  if (!entry || !("url" in entry.reach)) return undefined;
+  try {
+    parseUrl(entry.reach.url);
+    return undefined;
+  } catch (error) {
+    return asNexusError(error);
+  }
+}
+
+function placeOf(source: { file: string; line?: number | undefined } | undefined): string | undefined {
+  return source && [source.file, source.line].filter((part) => part !== undefined).join(":");
+}
+
+export interface Sheet {
+  style: (style: Style, text: string) => string;
+  /** Advice with the commands of this program as they are typed. */
+  typed: (text: string) => string;
+  /** Undefined if lines are not limited. */
+  columns: number | undefined;
+}
+
+const MARKS: Record<CheckVerdict, readonly [mark: string, style: Style]> = {
+  ok: ["✓", "green"],
+  note: ["·", "cyan"],
+  warning: ["!", "yellow"],
+  failed: ["✗", "red"],
+  skipped: ["-", "dim"],
+};
+
+/** The findings about one server for people: a line for each check, with details and fixes below it. */
+export function reportLines({ server, checks }: Examined, title: string, sheet: Sheet): string[] {
+  const width = Math.max(...checks.map((check) => check.title.length));
+  const heading = title === "" ? sheet.style("bold", server) : `${sheet.style("bold", server)}  ${visible(title)}`;
+  const lines = [heading];
+  const left: Check[] = [];
+  for (const check of checks) {
+    // Checks that were skipped for the same reason share one line at the end.
+    if (check.verdict === "skipped" && checks.filter(({ evidence }) => evidence[0] === check.evidence[0]).length > 1) {
+      left.push(check);
+    } else lines.push(...checkLines(check, width, sheet));
+  }
+  if (left.length > 0) {
+    const names = `${left.map((check) => check.title).join(", ")}: ${left[0]?.evidence[0] ?? ""}`;
+    lines.push(...hanging(`  ${mark("skipped", sheet)} ${"not checked".padEnd(width)}  `, [names], { width, sheet }));
+  }
+  return lines;
+}
+
+/** A server without problems, if there are many servers. */
+function briefLine({ server, verdict }: Examined, title: string, sheet: Sheet): string {
+  // Notes are not problems: the summary counts them as good.
+  return `${mark(verdict === "note" ? "ok" : verdict, sheet)} ${sheet.style("bold", server)}${title === "" ? "" : `  ${visible(title)}`}`;
+}
+
+function checkLines({ title, verdict, evidence, advice = [] }: Check, width: number, sheet: Sheet): string[] {
+  const lead = `  ${mark(verdict, sheet)} ${title.padEnd(width)}  `;
+  return [
+    ...hanging(lead, evidence, { width, sheet }),
+    ...advice.flatMap((text) =>
+      hanging(`${" ".repeat(width + 6)}→ `, [sheet.typed(text)], { width: width + 2, sheet }),
+    ),
+  ];
+}
+
+/** The overall result. */
+export function summaryLine(
+  examined: readonly Examined[],
+  brokenFiles: number,
+  { style }: Pick<Sheet, "style">,
+): string {
+  const failed = examined.filter(({ verdict }) => verdict === "failed").map(({ server }) => server);
+  const warned = examined.filter(({ verdict }) => verdict === "warning").length;
+  const good = examined.length - failed.length - warned;
+  const parts = [
+    `${examined.length} ${examined.length === 1 ? "server" : "servers"} checked`,
+    ...(good > 0 ? [style("green", `${good} OK`)] : []),
+    ...(warned > 0 ? [style("yellow", `${warned} with warnings`)] : []),
+    ...(failed.length > 0 ? [style("red", `${failed.length} failed (${failed.join(", ")})`)] : []),
+    ...(brokenFiles > 0 ? [style("red", `${brokenFiles} unusable ${brokenFiles === 1 ? "file" : "files"}`)] : []),
+  ];
+  return parts.join(", ");
+}
+
+function mark(verdict: CheckVerdict, { style }: Pick<Sheet, "style">): string {
+  const [sign, colour] = MARKS[verdict];
+  return style(colour, sign);
+}
+
+/** Text after a lead; further lines are indented to its width and wrapped at the end of the terminal. */
+function hanging(lead: string, texts: readonly string[], { width, sheet }: { width: number; sheet: Sheet }): string[] {
+  const indent = " ".repeat(width + 6);
+  const room = sheet.columns === undefined ? Infinity : Math.max(sheet.columns - indent.length, 20);
+  const lines = texts.flatMap((text) => wrapped(visible(text), room));
+  return (lines.length === 0 ? [""] : lines).map((line, index) => `${index === 0 ? lead : indent}${line}`.trimEnd());
+}
+
+/** Broken at spaces; a word that is too long stays whole, so that it can be copied. */
+export function wrapped(text: string, room: number): string[] {
+  if (text.length <= room) return [text];
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > room) {
+      lines.push(line);
+      line = word;
+    } else line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { toFailedFinding, ok } from "./check.ts";
 import { Checkup } from "./checkup.ts";
-import { reportLines, summaryLine, wrapped, type Sheet } from "./report.ts";
+import { reportLines, summaryLine, wrapped, type Sheet } from "./mcp-doctor.ts";
 
 const PLAIN: Sheet = { style: (_style, text) => text, typed: (text) => text, columns: undefined };
 

@@ -4,24 +4,32 @@ import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
 import { networkTrust } from "../../client/connect/http-transport-for.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError, messageOf } from "../../errors/nexus-error.ts";
 import { openCredentials } from "../../host/servers/load-options.ts";
-import type { ResolvedEntry } from "../../transport/server-entry.ts";
+import type { ResolvedEntry, StdioReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { apiFindings } from "./api-checks.ts";
 import { findFailedCheck, wayOf } from "./blame.ts";
-import { capabilityFinding } from "./capability-check.ts";
-import { toFailedFinding, ok, type CheckId, type Finding } from "./check.ts";
+import { toFailedFinding, ok, type CheckId, type Finding, FindingDraft } from "./check.ts";
 import type { Checkup } from "./checkup.ts";
-import { commandFinding, folderFinding } from "./command-checks.ts";
 import { authenticationFinding, httpFinding, readHead, type HttpHead } from "./http-check.ts";
 import { latencyFinding, shutdownFinding, stderrFinding, stdoutFinding } from "./life-checks.ts";
 import { listFinding, readOffer, toolHintFinding } from "./list-check.ts";
 import { networkFindings } from "./network-checks.ts";
-import { protocolFinding } from "./protocol-check.ts";
 import { providerFinding } from "./provider-check.ts";
-import { schemaFinding } from "./schema-check.ts";
+import { type Era, LEGACY_REVISIONS, MODERN_REVISIONS } from "../../protocol/revisions.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Tool, ServerCapabilities } from "../../protocol/mcp.ts";
+import type { compileSchema } from "../../schema/validator.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { realpathSync } from "node:fs";
+import { isFolder } from "../../files/paths.ts";
+import { maskCommand, withoutDefaults } from "../../text/mask-secrets.ts";
+import { childEnvironment } from "../../process/child-environment.ts";
+import { findProgram } from "../../process/find-program.ts";
+import { changeOf, LIST_KINDS, type ListKind } from "../../protocol/list-kinds.ts";
+import { LIST_METHODS } from "../../protocol/methods.ts";
 
 /** The context of an examination. */
 export interface ExaminationContext {
@@ -230,4 +238,169 @@ async function headOrNothing(
   const head = await heading;
   clearTimeout(timer);
   return head;
+}
+
+interface Meeting {
+  /** The era that was remembered before this detection. */
+  remembered: Era | undefined;
+  /** How often its process was started. */
+  starts: number;
+}
+
+const FOUND: Record<Client["verdict"]["how"], string> = {
+  probed: "detected",
+  given: "as remembered",
+  pinned: "as configured",
+};
+
+/** The revision in use, and how it was detected. */
+function protocolFinding(
+  { protocolVersion, era, verdict, serverInfo }: Client,
+  { remembered, starts }: Meeting,
+): Finding {
+  const draft = new FindingDraft();
+  const who = serverInfo ? `${serverInfo.name} ${serverInfo.version}: ` : "";
+  draft.add("ok", `${who}revision ${protocolVersion} (${era}), ${FOUND[verdict.how]}`);
+  if (!serverInfo)
+    draft.add("note", "the server does not send its name", "The server's author should send serverInfo.");
+  if (remembered !== undefined && remembered !== era) {
+    draft.add("note", `remembered as ${remembered} before; now remembered as ${era}`);
+  }
+  if (starts > 1) {
+    draft.add(
+      "note",
+      `its process exited after the first request and was started ${starts} times`,
+      "The server's author should answer unknown methods with an error. Until then, every first start takes longer.",
+    );
+  }
+  const newestLegacy = LEGACY_REVISIONS[0];
+  if (era === "legacy" && protocolVersion < newestLegacy) {
+    const newer = [...MODERN_REVISIONS, newestLegacy].join(" and ");
+    draft.add("note", `older than ${newer}`, "Update the server if a newer version exists.");
+  }
+  return draft.finding();
+}
+
+const MOST = 5;
+const ADVICE = "The server's author must correct it. Until then, arguments are sent unchecked.";
+
+/** Whether the tools' schemas are valid JSON Schema. */
+async function schemaFinding(tools: readonly Tool[]): Promise<Finding> {
+  if (tools.length === 0) return ok("no tools");
+  const { compileSchema: compile } = await import("../../schema/validator.ts");
+  const faults: string[] = [];
+  for (const { name, inputSchema, outputSchema } of tools) {
+    const schemas = { inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
+    for (const [member, schema] of Object.entries<unknown>(schemas)) {
+      const fault = faultOf(schema, compile);
+      if (fault !== undefined) faults.push(`${name}: ${member}${fault}`);
+    }
+    // Other servers are checked at the same time and must not wait for a thousand schemas.
+    await nextTurn();
+  }
+  const withOutput = tools.filter(({ outputSchema }) => outputSchema !== undefined).length;
+  const draft = new FindingDraft();
+  for (const fault of faults.slice(0, MOST)) draft.add("warning", fault, ADVICE);
+  if (faults.length > MOST) draft.add("warning", `and ${faults.length - MOST} more`);
+  const valid = `${tools.length} checked, ${withOutput} of them with an output schema`;
+  return faults.length > 0 ? draft.finding() : ok(valid);
+}
+
+function faultOf(schema: unknown, compile: typeof compileSchema): string | undefined {
+  if (!isRecord(schema)) return " is not an object";
+  const check = compile(schema)({});
+  return check.kind === "unusable" ? `: ${check.reason}` : undefined;
+}
+
+/** The file of the command. If it cannot be found, starting it reports more. */
+function commandFinding(reach: StdioReach, { variables, platform }: Surroundings, written: unknown): Finding {
+  const { cwd, env, passthrough } = reach;
+  const filled = variableText(written, ["command"]);
+  const command = filled ?? maskCommand(reach.command);
+  const file = findProgram(reach.command, {
+    env: childEnvironment({ variables, platform, env, passthrough }),
+    platform,
+    cwd,
+  });
+  if (file === undefined) return { verdict: "warning", evidence: [`${command}: program not found`] };
+  if (filled !== undefined) return ok(`${filled} is an executable`);
+  const what = file === command ? command : `${command} is ${file}`;
+  return ok(isOurNode(file) ? `${what} (Node.js ${process.version}, the same as Nexus uses)` : what);
+}
+
+function folderFinding({ cwd }: StdioReach, written: unknown): Finding {
+  if (cwd === undefined) return ok(`${process.cwd()} (where Nexus was started)`);
+  const isNamed = isRecord(written) && (written["cwd"] ?? written["workdir"]) !== undefined;
+  const shown = isNamed ? (variableText(written, ["cwd", "workdir"]) ?? cwd) : `${cwd} (the entry has no "cwd")`;
+  return isFolder(cwd) ? ok(shown) : { verdict: "warning", evidence: [`${shown} is not a folder`] };
+}
+
+/** The variables in a part of an entry, without their values, which may be secret. */
+function variableText(written: unknown, names: readonly string[]): string | undefined {
+  const found = isRecord(written) ? names.map((name) => [written[name]].flat()[0]) : [];
+  const text = found.find((value) => typeof value === "string");
+  return text?.includes("${") ? withoutDefaults(text) : undefined;
+}
+
+function isOurNode(file: string): boolean {
+  try {
+    return realpathSync(file) === realpathSync(process.execPath);
+  } catch {
+    return false;
+  }
+}
+
+/** The answer to an undeclared list is not important, so the wait is short. */
+const CURIOSITY_MS = 3_000;
+
+/** What the server declares, and whether it answers what it does not declare. Declared lists are checked by `lists`. */
+async function capabilityFinding(client: Client, signal: AbortSignal): Promise<Finding> {
+  const declared = client.serverCapabilities;
+  const draft = new FindingDraft().add("ok", `declares ${described(declared ?? {})}`);
+  for (const kind of LIST_KINDS) {
+    const [method, capability] = [LIST_METHODS[kind], changeOf(kind)];
+    if (!declared || declared[capability]) continue;
+    const answer = await answersAnyway(client, kind, signal);
+    if (client.lost) {
+      return draft
+        .add("warning", `exited after ${method}, which it does not declare: ${client.lost.message}`)
+        .finding();
+    }
+    if (answer) {
+      draft.add(
+        "note",
+        `answers ${method} but does not declare "${capability}"`,
+        `The server's author should declare "${capability}". Clients do not use it until then.`,
+      );
+    }
+  }
+  return draft.finding();
+}
+
+async function answersAnyway(client: Client, kind: ListKind, signal: AbortSignal): Promise<boolean> {
+  try {
+    const result = await client.request(LIST_METHODS[kind], undefined, { signal, timeoutMs: CURIOSITY_MS });
+    const items = result[kind];
+    return Array.isArray(items) && items.length > 0;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (error instanceof NexusError) return false;
+    throw new NexusError("INTERNAL", messageOf(error), { cause: error });
+  }
+}
+
+/** "tools (list changes), resources (subscribe), logging" */
+function described(capabilities: ServerCapabilities): string {
+  const parts = Object.entries(capabilities).flatMap(([name, value]) => {
+    if (value === undefined || value === null) return [];
+    const details = typeof value === "object" ? detailsOf(name, value) : [];
+    return [details.length === 0 ? name : `${name} (${details.join(", ")})`];
+  });
+  return parts.length === 0 ? "nothing" : parts.join(", ");
+}
+
+function detailsOf(name: string, value: object): string[] {
+  if (name === "extensions" || name === "experimental") return Object.keys(value);
+  const names: Record<string, string> = { listChanged: "list changes", subscribe: "subscribe" };
+  return Object.entries(value).flatMap(([key, on]) => (on === true ? (names[key] ?? key) : []));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { certificateFinding } from "./tls-check.ts";
+import { certificateFinding } from "./network-checks.ts";
 
 const certificate = {
   subject: { C: "", ST: "", L: "", O: "", OU: "", CN: "notes.example" },

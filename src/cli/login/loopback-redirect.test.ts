@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { get, request } from "node:http";
 import { expect, test } from "vitest";
-import { LoopbackRedirect, type LoopbackOptions } from "./loopback-redirect.ts";
+import { LoopbackRedirect, type LoopbackOptions } from "./log-in.ts";
 
 const PAGE = new URL("https://issuer.example/authorize?state=expected&client_id=1");
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PastedRedirect, type PastedOptions } from "./pasted-redirect.ts";
+import { PastedRedirect, type PastedOptions } from "./log-in.ts";
 
 const PAGE = new URL("https://issuer.example/authorize?state=s-1");
 

@@ -5,10 +5,11 @@ import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import { pluralize } from "../output/amounts.ts";
 import { exitCodeFor, failuresForPrograms, reportFailures } from "../command/ask-servers.ts";
-import { capabilityWords } from "./capability-words.ts";
 import { asksAnyone, defineCommand, IN_PLACE, TENANT, type CommandContext } from "../command/command.ts";
 import { factLines, type Fact } from "../output/facts.ts";
 import { wrapped } from "../output/text-width.ts";
+import { isRecord } from "../../json/is-record.ts";
+import type { ServerCapabilities } from "../../protocol/mcp.ts";
 
 const INSTRUCTION_LINES = 4;
 
@@ -126,4 +127,27 @@ function factsForPrograms({ client, definition, counts, ms }: Seen): Record<stri
     counts,
     ms,
   };
+}
+
+const MEMBERS: Readonly<Record<string, string>> = { listChanged: "reports changes", subscribe: "subscriptions" };
+
+/** A server's capabilities in words: `tools (reports changes)`, `logging`, names of extensions. */
+function capabilityWords(capabilities: ServerCapabilities): string[] {
+  const { extensions, experimental, ...others } = capabilities;
+  return [
+    ...Object.entries(others)
+      .filter(([, value]) => value !== undefined && value !== false)
+      .map(withMembers),
+    ...keysOf(extensions).map((name) => `${name} (extension)`),
+    ...keysOf(experimental).map((name) => `${name} (experimental)`),
+  ];
+}
+
+function withMembers([name, value]: [string, unknown]): string {
+  const on = keysOf(value).filter((key) => isRecord(value) && value[key] !== false);
+  return on.length === 0 ? name : `${name} (${on.map((key) => MEMBERS[key] ?? key).join(", ")})`;
+}
+
+function keysOf(value: unknown): string[] {
+  return isRecord(value) ? Object.keys(value) : [];
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { exampleArguments } from "./example-call.ts";
-import { constraintsOf } from "./schema-constraints.ts";
+import { constraintsOf } from "./tool-details.ts";
 import { toolDetails } from "./tool-details.ts";
 
 const PLAIN = { columns: undefined, style: (_style: string, text: string) => text };

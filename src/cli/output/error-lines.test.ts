@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { errorLines } from "./error-lines.ts";
+import { errorLines } from "./output.ts";
 import { cellsOf } from "./text-width.ts";
 
 test.each([

@@ -1,9 +1,9 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
-import { renderForPrograms } from "../../errors/render.ts";
-import { errorLines } from "./error-lines.ts";
+import { renderForPrograms, renderForPeople } from "../../errors/render.ts";
 import { withTypedName } from "./typed-name.ts";
 import { questionColumns, terminalStream } from "./quoted-lines.ts";
 import { visible, visibleJson, visibleLines } from "../../text/visible.ts";
+import { broken, fitted, hanging } from "./text-width.ts";
 
 const STYLES = {
   bold: [1, 22],
@@ -204,4 +204,29 @@ function endQuietlyOnClosedPipe(): void {
     process.exit(1);
   });
   process.stderr.on("error", () => {});
+}
+
+const LABEL = "nexus: ";
+const INDENT = "  ";
+/** Sentences; other rows are commands, addresses and text of servers, which stay as they are to be copied. */
+const SENTENCE = /^ {2}(?:likely cause|note|fix): +/;
+
+/** An error for people, its sentences broken between words. */
+export function errorLines(error: NexusError, columns: number | undefined): string[] {
+  const [message = "", ...rows] = renderForPeople(error).split("\n");
+  // Without the indent, a line of a server's message could look like one of this program.
+  const width = columns && columns - INDENT.length;
+  const [first = "", ...others] = fitted(LABEL + message, width);
+  return [
+    first,
+    ...others.map((line) => INDENT + line),
+    ...rows.flatMap((row) => {
+      const [lead] = SENTENCE.exec(row) ?? [];
+      if (lead === undefined) return [row];
+      return hanging(lead, row.slice(lead.length), width).flatMap((line) => {
+        const [begin = "", ...more] = broken(line, width);
+        return [begin, ...more.map((rest) => INDENT + rest)];
+      });
+    }),
+  ];
 }

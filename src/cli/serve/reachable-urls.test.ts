@@ -1,6 +1,6 @@
 import type { NetworkInterfaceInfo } from "node:os";
 import { expect, test } from "vitest";
-import { reachableUrls } from "./reachable-urls.ts";
+import { reachableUrls } from "./serve.ts";
 
 function info(address: string, internal = false): NetworkInterfaceInfo {
   const facts = { address, netmask: "", mac: "", internal, cidr: null };

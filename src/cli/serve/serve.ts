@@ -8,7 +8,7 @@ import { loadWorkshop, openApi } from "../../compose/open-api.ts";
 import { openPublished, storedState } from "../../compose/stored-state.ts";
 import { gatewayLimits } from "../../config/gateway-settings.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { serve as serveHttp, serveStdio } from "../../gateway/index.ts";
+import { serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
 import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";
 import type { HostEntry, HostOptions } from "../../host/host-options.ts";
@@ -23,11 +23,13 @@ import { defineCommand, type CommandContext, type Flags } from "../command/comma
 import type { LogForm, Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { TenantState } from "../store/tenant-state.ts";
-import { tellAddress } from "./listening.ts";
 import { limitProcesses } from "./process-options.ts";
 import type { ServeDoor } from "./serve-door.ts";
 import { logFormOf, parseTarget, SERVE_OPTIONS, type ServeTarget, type ServeValues } from "./serve-options.ts";
 import { ServerNews } from "./server-news.ts";
+import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
+import { estimateProcesses } from "./process-estimate.ts";
+import { asHost } from "../../text/loopback.ts";
 
 /** How long the first line waits for slow servers; they are served when they are ready. */
 const STARTING_MS = 10_000;
@@ -250,4 +252,76 @@ function demoServers(): Record<string, HostEntry> {
     "demo-legacy": { command, args: [script, "--legacy"] },
     capcorn: { api, upstream: "fake" },
   };
+}
+
+interface Listening {
+  platform: NodeJS.Platform;
+  entrance: ServeDoor;
+  options: StoreChoice;
+  operations: Operations | undefined;
+}
+
+interface StoreChoice {
+  readonly demo?: boolean | undefined;
+  readonly database?: string | undefined;
+}
+
+/** Prints where the gateway listens, and what to do with it. */
+async function tellAddress(
+  { url, port, host }: Gateway,
+  out: Output,
+  { platform, entrance, options, operations }: Listening,
+): Promise<void> {
+  const estimate = estimateProcesses(host.servers(), host.processes?.limits.processes);
+  const auth = entrance.door?.isNeeded === true ? "keys" : "none";
+  const { local, others } = reachableUrls(url, networkInterfaces);
+  const consoleUrl = operations?.consoleLink(local);
+  if (out.json) {
+    const servers = host.servers();
+    const states = servers.map((server) => ({ id: server.id, state: server.state.kind }));
+    return out.value({ url: local, others, port, auth, consoleUrl, servers: states, processes: estimate });
+  }
+  out.line(`listening on ${local}`);
+  if (others) out.line(others.length > 0 ? `for other machines: ${others.join(", ")}` : NO_NETWORK);
+  if (consoleUrl !== undefined) out.line(`console: ${consoleUrl}`);
+  // Only people read the rest, which may come a little later.
+  const { greeting } = await import("./greeting.ts");
+  for (const line of greeting(local, { host, estimate, platform, needsKey: auth === "keys" }))
+    out.advice(visible(line));
+  out.line();
+  // The store of the demo is its own, so no command creates a key in it.
+  const canNeedKeys = entrance.door !== undefined && (!options.demo || options.database !== undefined);
+  const command = visible(`nexus keys create NAME --allow PATTERN${entrance.optionsAgain}`);
+  if (auth === "keys") out.advice(`Callers need an API key. To create one: ${command}`);
+  else out.advice(`${OPEN_TO_ALL}${canNeedKeys ? ` From the first key on, callers need one: ${command}` : ""}`);
+  const { problem } = entrance;
+  if (problem) out.note(visible(`Nothing is stored: ${problem.message}. ${problem.hint ?? ""}`));
+}
+
+const OPEN_TO_ALL = "There is no authentication: everybody on this machine can call it.";
+
+const NO_NETWORK = "Other machines cannot reach it: this machine has no address in a network.";
+
+/** Where a gateway is reached. */
+interface ReachableUrls {
+  /** From this machine. */
+  local: string;
+  /** From other machines, where it listens on all addresses of this one; undefined where it listens on one address. */
+  others: readonly string[] | undefined;
+}
+
+type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+
+/** The addresses to use for a gateway that listens at `url`: clients cannot connect to 0.0.0.0 or to ::. */
+export function reachableUrls(url: string, interfaces: () => Interfaces): ReachableUrls {
+  const everywhere = /^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/.exec(url);
+  if (!everywhere) return { local: url, others: undefined };
+  const at = (address: string) => url.replace(everywhere[0], `http://${asHost(address)}`);
+  const usable = Object.values(interfaces())
+    .flatMap((infos) => infos ?? [])
+    // Link-local addresses are used with the name of an interface of the client.
+    .filter(({ internal, address }) => !internal && !/^(?:fe[89ab]|169\.254\.)/i.test(address))
+    .filter(({ family }) => family === "IPv4" || everywhere[1] === "[::]");
+  const inOrder = usable.toSorted((a, b) => a.family.localeCompare(b.family));
+  return { local: at("127.0.0.1"), others: [...new Set(inOrder.map(({ address }) => at(address)))] };
 }

@@ -25,11 +25,12 @@ import type {
 } from "../../transport/transport.ts";
 import type { CallScope } from "./call-scope.ts";
 import { IdTable } from "../../async/id-table.ts";
-import { lossError } from "./loss-error.ts";
 import type { Logger } from "../../text/logger.ts";
 import { endedWithoutAnswer, PendingRequest, type Outgoing, type PendingOwner } from "./pending-request.ts";
 import { refusalError } from "../../transport/refusal.ts";
 import { ResumableStream } from "./resumable-stream.ts";
+import { lastWords } from "../../errors/last-words.ts";
+import { likelyCauseOfExit } from "../../errors/likely-cause.ts";
 
 /** Receives what the server sends on its own. */
 export interface PeerListener {
@@ -372,4 +373,47 @@ function unwritable(method: string, error: unknown): NexusError {
       mayHaveReached: false,
     },
   );
+}
+
+const STRAY_PIPE =
+  "Check that the command starts the server directly. A server must keep stdin and stdout open for messages.";
+
+/** Why a connection that was lost can no longer be used. */
+function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
+  switch (reason.kind) {
+    case "closed":
+      return new NexusError("CLOSED", "The connection was closed");
+    case "stream-ended":
+      return (
+        reason.error ??
+        new NexusError("CONNECTION_LOST", "The server ended the stream that carries its answers", {
+          hint: "Connect again. If it happens often, check the server's log and the proxies between here and the server.",
+        })
+      );
+    case "stdin-closed":
+      return new NexusError("CONNECTION_LOST", "The server closed its stdin and can no longer receive requests", {
+        hint: STRAY_PIPE,
+      });
+    case "stdout-closed":
+      return new NexusError("CONNECTION_LOST", "The server closed its stdout and can no longer answer", {
+        hint: STRAY_PIPE,
+      });
+    case "exited": {
+      const { exitCode, signal, killedBecause } = reason;
+      if (killedBecause !== undefined) return killed(killedBecause);
+      const how = signal ? `was terminated by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
+      const words = lastWords(stderr);
+      return new NexusError("SERVER_EXITED", `The server ${how}${words ? `: ${words}` : ""}`, {
+        exitCode,
+        signal,
+        ...likelyCauseOfExit({ exitCode, signal, stderr }),
+      });
+    }
+  }
+}
+
+function killed(reason: string): NexusError {
+  return new NexusError("SERVER_EXITED", `The server was stopped: ${reason}`, {
+    hint: "Ask it for less at once, or raise its memory limit.",
+  });
 }

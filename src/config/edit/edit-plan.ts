@@ -3,12 +3,12 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import type { SourceChange } from "../../source/source-change.ts";
 import { idOf } from "../define-server.ts";
-import { besideKnownInputs } from "./edit-inputs.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "../read/find-servers.ts";
-import { inOpencodeWords } from "./edit-opencode.ts";
 import type { Format } from "../read/read-source.ts";
 import { serverId } from "../../text/server-id.ts";
 import { findMember, type Place, type SourceNode } from "../../source/source-node.ts";
+import { asText } from "../../text/as-text.ts";
+import { parseDuration } from "../../text/duration.ts";
 
 /** A change to a server of a file. */
 export type ServerEdit = Addition | { kind: "remove" | "enable" | "disable"; id: string };
@@ -159,4 +159,78 @@ function plain(value: object): unknown {
 function refused(file: string, message: string, hint?: string, place?: Place): NexusError {
   const source = { file, ...place };
   return new NexusError("CONFIG_INVALID", message, { phase: "config", source, hint, mayHaveReached: false });
+}
+
+/** An entry in the form that opencode reads. */
+function inOpencodeWords(entry: ServerEntry): Record<string, unknown> {
+  const { command, args = [], env, url, timeout, connection_timeout: patience, ...others } = entry;
+  const { type: _type, transport: _transport, ...rest } = others;
+  const reach =
+    command === undefined
+      ? { type: "remote", url: url === undefined ? undefined : asText(url) }
+      : { type: "local", command: [command, args].flat(), environment: env };
+  const ofCalls = parseDuration(timeout);
+  return {
+    ...(withoutDollars(reach) as Record<string, unknown>),
+    ...(withoutDollars(rest) as Record<string, unknown>),
+    // In opencode this is the connection timeout.
+    timeout: patience === undefined ? undefined : (parseDuration(patience) ?? patience),
+    tool_timeout_sec: ofCalls === undefined ? undefined : ofCalls / 1_000,
+  };
+}
+
+function withoutDollars(value: unknown): unknown {
+  if (typeof value === "string") {
+    return value.replaceAll(
+      /(?<!\$)\$\{(?:(file:[^{}]+?)|(?:env:)?([A-Za-z_]\w*))\}/g,
+      (_all, file?: string, name?: string) => {
+        return `{${file ?? `env:${name}`}}`;
+      },
+    );
+  }
+  if (Array.isArray(value)) return value.map(withoutDollars);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutDollars(item)]));
+}
+
+interface Asking {
+  entry: ServerEntry;
+  inputs?: readonly InputDefinition[] | undefined;
+}
+
+/**
+ * An entry and its inputs for a file that already has inputs. Two programs may use the same id for different inputs:
+ * the answer to one, perhaps a token, must not go to the other's server.
+ */
+function besideKnownInputs<T extends Asking>(asking: T, known: readonly InputDefinition[]): T {
+  const { inputs = [] } = asking;
+  const names = new Map<string, string>();
+  const taken = new Map([...known, ...inputs].map((input) => [input.id, input]));
+  for (const input of inputs) {
+    const same = known.find(({ id }) => id === input.id);
+    if (!same || asksTheSame(same, input)) continue;
+    let number = 2;
+    for (let other; (other = taken.get(`${input.id}-${number}`)) && !asksTheSame(other, input);) number++;
+    names.set(input.id, `${input.id}-${number}`);
+    taken.set(`${input.id}-${number}`, input);
+  }
+  if (names.size === 0) return asking;
+  return {
+    ...asking,
+    entry: renamed(asking.entry, names) as ServerEntry,
+    inputs: inputs.map((input) => ({ ...input, id: names.get(input.id) ?? input.id })),
+  };
+}
+
+function asksTheSame(one: InputDefinition, other: InputDefinition): boolean {
+  return one.description === other.description && one.password === other.password && one.default === other.default;
+}
+
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (typeof value === "string") {
+    return value.replaceAll(/(?<=\$\{input:)[\w.-]+?(?=\}|:-)/g, (id) => names.get(id) ?? id);
+  }
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+  if (typeof value !== "object" || value === null || value instanceof URL) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renamed(item, names)]));
 }

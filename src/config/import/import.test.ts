@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ConfigWorld } from "../../../test/fixtures/config-world.ts";
 import { findImports } from "./import.ts";
 import { withFixedPaths } from "./import-paths.ts";
-import { importPlaces } from "./import-places.ts";
+import { importPlaces } from "./import.ts";
 
 test("P0: servers of other programs are found in their files, with their origin", async () => {
   await using world = await ConfigWorld.open();

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { toAbsolutePath } from "../../files/paths.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -7,11 +7,19 @@ import type { ServerEntry } from "../../transport/server-entry.ts";
 import { understand } from "../read/dialect.ts";
 import { idOf } from "../define-server.ts";
 import { findServers, type FoundServer, type InputDefinition } from "../read/find-servers.ts";
-import { inOwnDialect } from "./import-dialect.ts";
-import { importPlaces, type ImportPlace } from "./import-places.ts";
-import type { ConfigContext } from "../read/places.ts";
+import { type ConfigContext, candidates, pathOf } from "../read/places.ts";
 import { loadText, MAX_CLIENT_BYTES, parseSource } from "../read/read-source.ts";
-import { findMember, plainValue, type Place, type SourceNode } from "../../source/source-node.ts";
+import {
+  findMember,
+  plainValue,
+  type Place,
+  type SourceNode,
+  allAt,
+  nodeOf,
+  type Member,
+} from "../../source/source-node.ts";
+import { splitShellWords } from "../../text/shell-words.ts";
+import { CLIENTS, CLIENT_IDS, clientFolders, type ClientId } from "./clients.ts";
 
 /** A server found in another program's configuration. */
 export interface ImportedServer {
@@ -116,4 +124,93 @@ function withAbsoluteFiles(node: SourceNode, folder: string): SourceNode {
     return `\${file:${toAbsolutePath(path, { home: "", base: folder })}}`;
   });
   return { ...node, value };
+}
+
+/** An entry of another program, with its differences converted to the meaning in Nexus. */
+function inOwnDialect(node: SourceNode, client: ImportPlace["client"]): SourceNode {
+  const dialect = client === "file" ? {} : (CLIENTS[client].dialect ?? {});
+  const { variables, countsSeconds, hasCommandLines, renamed = {}, dropped = [] } = dialect;
+  const written = variables ? withTexts(node, (text) => text.replaceAll(variables, "${$1}")) : node;
+  if (written.kind !== "object") return written;
+  const splits = hasCommandLines && !written.members.some(({ key }) => key === "args");
+  const members = written.members
+    .filter(({ key }) => !dropped.includes(key))
+    .map((member): Member => {
+      const key = (Object.hasOwn(renamed, member.key) ? renamed[member.key] : undefined) ?? member.key;
+      if (key === "timeout" && countsSeconds) return inMilliseconds(member);
+      return key === "command" && splits ? inWords(member) : { ...member, key };
+    });
+  return { ...written, members };
+}
+
+/** A command line, as a list of its words. */
+function inWords(member: Member): Member {
+  const { node } = member;
+  if (node.kind !== "scalar" || typeof node.value !== "string" || !/\s/.test(node.value.trim())) return member;
+  const { words } = splitShellWords(node.value, process.platform);
+  return { ...member, node: nodeOf(words, allAt(node.place)) };
+}
+
+function inMilliseconds(member: Member): Member {
+  const { node } = member;
+  if (node.kind !== "scalar" || typeof node.value !== "number") return member;
+  return { ...member, node: nodeOf(node.value * 1_000, allAt(node.place)) };
+}
+
+function withTexts(node: SourceNode, change: (text: string) => string): SourceNode {
+  if (node.kind === "list") return { ...node, items: node.items.map((item) => withTexts(item, change)) };
+  if (node.kind === "object") {
+    return { ...node, members: node.members.map((member) => ({ ...member, node: withTexts(member.node, change) })) };
+  }
+  return typeof node.value === "string" ? { ...node, value: change(node.value) } : node;
+}
+
+/** A file with the servers of a program. */
+interface ImportPlace {
+  /** "file": a file that was named explicitly, of any program. */
+  client: ClientId | "file";
+  file: string;
+  /** Of the user, or of the project in the working folder. */
+  scope: "user" | "project";
+}
+
+/** The files of other programs with servers on this platform: the user's files first, then the project's. */
+export function importPlaces(surroundings: ConfigContext): ImportPlace[] {
+  const { cwd, platform } = surroundings;
+  const path = pathOf(platform);
+  const folders = clientFolders(surroundings);
+  const places = new Map<string, ImportPlace>();
+  const add = (client: ClientId, scope: ImportPlace["scope"], files: readonly string[]) => {
+    for (const file of files.flatMap((name) => filesAt(name, path))) {
+      if (!places.has(file)) places.set(file, { client, file, scope });
+    }
+  };
+  for (const client of CLIENT_IDS) {
+    const { user, alsoRead } = CLIENTS[client];
+    add(client, "user", [...user(folders), ...(alsoRead?.user?.(folders) ?? [])]);
+  }
+  for (const client of CLIENT_IDS) {
+    const { project, alsoRead } = CLIENTS[client];
+    const names = [...project, ...(alsoRead?.project ?? [])];
+    add(
+      client,
+      "project",
+      // The slash at the end of a folder is kept.
+      names.map((name) => path.join(cwd, name)),
+    );
+  }
+  // .mcp.json, the project's file of Claude Code, is also one of ours.
+  for (const { file } of candidates(surroundings)) places.delete(file);
+  return [...places.values()];
+}
+
+/** The file itself, or the files of a folder. */
+function filesAt(name: string, path: ReturnType<typeof pathOf>): string[] {
+  if (!/[\\/]$/.test(name)) return [name];
+  try {
+    const files = readdirSync(name).filter((file) => /\.(?:json|ya?ml)$/i.test(file));
+    return files.sort().map((file) => path.join(name, file));
+  } catch {
+    return [];
+  }
 }

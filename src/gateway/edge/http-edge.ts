@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse, IncomingHttpHeaders } from "node:http";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { majorServer, ruledServer, unpublishedMajor } from "../../host/directory/access-target.ts";
 import { retryLater } from "../../server/core/busy-error.ts";
@@ -17,17 +17,21 @@ import {
 } from "../../server/http/http-refusal.ts";
 import { McpEndpoint, type McpEndpointOptions } from "../../server/http/mcp-endpoint.ts";
 import type { Traffic } from "../../server/http/traffic.ts";
-import type { Authenticate, Principal } from "../../server/core/principal.ts";
+import { type Authenticate, type Principal, principalKey } from "../../server/core/principal.ts";
 import { rpcErrorOf } from "../../server/core/rpc-error.ts";
 import { VIA_HEADER } from "../../transport/via-marks.ts";
 import { callerErrorOf, dataFor, inCallerWords } from "../operation/caller-error.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
 import type { EdgeTenant } from "./edge-tenant.ts";
-import { sendFrontPage, type ShownServers, wantsPage } from "./front-page.ts";
 import type { OperationsHandler } from "./operations-handler.ts";
 import { HTTP_STATUSES } from "./http-statuses.ts";
 import { EVERYTHING, type View } from "../names/view.ts";
-import { toolManifest } from "./tool-manifest.ts";
+import { readPages } from "../../client/conversation/lists.ts";
+import { LATEST } from "../../protocol/revisions.ts";
+import { correlationOf } from "../../server/core/request-meta.ts";
+import type { GuardedCore } from "./guarded-core.ts";
+import { VERSION } from "../../protocol/version.ts";
+import { escapeHtml, htmlPage, pageHeaders } from "./html-page.ts";
 
 interface HttpEdgeOptions extends McpEndpointOptions {
   /** Whose servers a caller uses. */
@@ -335,4 +339,96 @@ function majorRoute(path: string): Route {
   const [, server, major, what] = OF_MAJOR.exec(path) ?? [];
   if (server === undefined || major === undefined) return UNKNOWN;
   return { kind: what === "mcp" ? "mcp" : "tools", view: { kind: "one", server: majorServer(server, major) } };
+}
+
+interface ManifestReader {
+  principal: Principal;
+  headers: IncomingHttpHeaders;
+  signal: AbortSignal;
+}
+
+const METHOD = "tools/list";
+
+/** All tools of one server, as it describes them. It counts as one request: throws RATE_LIMITED. */
+async function toolManifest(core: GuardedCore, reader: ManifestReader): Promise<unknown[]> {
+  const { principal, headers, signal } = reader;
+  const origin = { era: "modern", version: LATEST, client: undefined, headers } as const;
+  const refused = await core.admit(principal, [{ jsonrpc: "2.0", id: 0, method: METHOD }], origin);
+  if (refused) throw refused.error;
+  const caller = {
+    era: "modern",
+    version: LATEST,
+    owner: principalKey(principal),
+    capabilities: {},
+    logLevel: undefined,
+    progressToken: undefined,
+    client: undefined,
+    trace: undefined,
+    onBehalfOf: undefined,
+    notify: () => {},
+    ask: undefined,
+  } as const;
+  const { endpoint } = core;
+  const { correlationId, traceId } = correlationOf(undefined, headers);
+  return readPages(METHOD, "tools", (params = {}) =>
+    core.handle({ endpoint, principal, method: METHOD, params, caller, correlationId, traceId, signal }),
+  );
+}
+
+const HEADERS = { ...pageHeaders(), vary: "Accept" };
+
+/** Whether a person looks at it in a browser: programs do not name HTML in `Accept`. */
+function wantsPage({ method, headers: { accept = "" } }: IncomingMessage): boolean {
+  return (method === "GET" || method === "HEAD") && accept.toLowerCase().includes("text/html");
+}
+
+/** The servers that a reader may see, or why there are none to show. */
+type ShownServers = readonly string[] | keyof typeof NOT_SHOWN;
+
+const NOT_SHOWN = {
+  hidden: "Credentials are required to see its servers.",
+  unavailable: "Its servers cannot be shown at the moment.",
+};
+
+/** What the gateway shows to a person who opens its address. */
+function sendFrontPage(req: IncomingMessage, res: ServerResponse, servers: ShownServers): void {
+  const html = frontPage(originOf(req), servers);
+  res.writeHead(200, { ...HEADERS, "content-length": Buffer.byteLength(html) });
+  res.end(req.method === "HEAD" ? undefined : html);
+}
+
+function frontPage(origin: string, servers: ShownServers): string {
+  const url = `${origin}/mcp`;
+  const list = typeof servers === "string" ? `<p>${NOT_SHOWN[servers]}</p>` : serverList(origin, servers);
+  return htmlPage(
+    "Nexus gateway",
+    `<h1>Nexus gateway</h1>
+<p>This is a gateway for the Model Context Protocol (Nexus ${escapeHtml(VERSION)}). It serves MCP clients and has no user interface for browsers.</p>
+<h2>Addresses</h2>
+<p>All servers: ${code(url)}</p>
+<p>Clients of 2024-11-05 (HTTP+SSE): ${code(`${origin}/sse`)}</p>
+${list}
+<h2>To connect a client</h2>
+<pre>${escapeHtml(`nexus mcp install claude-code --url ${url}`)}</pre>
+<p>Use the name of another client, or add the address to the client's configuration:</p>
+<pre>${escapeHtml(JSON.stringify({ mcpServers: { nexus: { type: "http", url } } }, undefined, 2))}</pre>
+<h2>To try it</h2>
+<pre>${escapeHtml(`nexus mcp tools --url ${url}`)}</pre>`,
+  );
+}
+
+function serverList(origin: string, servers: readonly string[]): string {
+  if (servers.length === 0) return "<p>It has no servers.</p>";
+  const rows = servers.map((id) => `<li>${code(`${origin}/servers/${id}/mcp`)}</li>`);
+  return `<p>Single servers:</p><ul>${rows.join("")}</ul>`;
+}
+
+/** The origin as the reader reached it; a proxy that ends TLS adds a header. */
+function originOf({ headers }: IncomingMessage): string {
+  const scheme = headers["x-forwarded-proto"] === "https" ? "https" : "http";
+  return `${scheme}://${headers.host ?? "localhost"}`;
+}
+
+function code(text: string): string {
+  return `<code>${escapeHtml(text)}</code>`;
 }

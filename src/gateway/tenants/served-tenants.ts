@@ -1,6 +1,6 @@
 import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
 import { Deadlines } from "../../async/deadlines.ts";
-import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError, messageOf } from "../../errors/nexus-error.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import { busyError } from "../../server/core/busy-error.ts";
@@ -11,12 +11,20 @@ import { wordsFor } from "../operation/caller-error.ts";
 import { FailureLog } from "../operation/failure-log.ts";
 import type { Limits } from "../operation/limits.ts";
 import type { TenantHost } from "./tenant-host.ts";
-import { TenantLifetime } from "./tenant-lifetime.ts";
-import { TenantViews } from "./tenant-views.ts";
+import { TenantLifetime, type Suspendable } from "./tenant-lifetime.ts";
 import type { EdgeTenant } from "../edge/edge-tenant.ts";
 import type { ProcessUsage } from "../../process/process-budget.ts";
 import type { Host } from "../../host/host.ts";
 import { Metrics } from "../operation/metrics.ts";
+import type { Result, Params } from "../../protocol/json-rpc.ts";
+import type { Implementation } from "../../protocol/mcp.ts";
+import type { Core, Listening, Offer } from "../../server/core/core.ts";
+import type { GatewayListenRequest, View } from "../names/view.ts";
+import type { AskedRequest, EndpointExchange, ResolvedRequest } from "../requests/request.ts";
+import type { Views } from "../requests/views.ts";
+import { callListener } from "../../async/call-listener.ts";
+import { Turns } from "../../async/turns.ts";
+import type { Interests } from "../../protocol/interests.ts";
 
 /** What a tenant's host reports to. */
 export interface TenantReports {
@@ -238,3 +246,158 @@ export class ServedTenant implements EdgeTenant {
 }
 
 const NO_STARTS = { starts: 0, restarts: 0 };
+
+/**
+ * The servers of a tenant, for as long as the gateway lives: its host is opened when they are used, and stays open
+ * meanwhile. Sessions of older clients outlive a host that was closed, so they are bound to this.
+ */
+class TenantViews implements Views {
+  readonly #lifetime: TenantLifetime;
+  readonly #logger: Logger;
+
+  constructor(lifetime: TenantLifetime, logger: Logger) {
+    this.#lifetime = lifetime;
+    this.#logger = logger;
+  }
+
+  /** False while it is closed. */
+  reaches(principal: Principal, view: View): boolean {
+    return this.#lifetime.opened?.views.reaches(principal, view) ?? false;
+  }
+
+  /** False while it is closed. */
+  sees(principal: Principal, server: string): boolean {
+    return this.#lifetime.opened?.views.sees(principal, server) ?? false;
+  }
+
+  /** Undefined while it is closed. */
+  resolve(asked: AskedRequest): ResolvedRequest | undefined {
+    return this.#lifetime.opened?.views.resolve(asked);
+  }
+
+  listsTool(server: string, tool: string): boolean {
+    return this.#lifetime.opened?.views.listsTool(server, tool) ?? false;
+  }
+
+  offer(view: View, principal: Principal): Promise<Offer> {
+    return this.#lifetime.use((views) => views.offer(view, principal));
+  }
+
+  serverInfo(view: View): Implementation | undefined {
+    return this.#lifetime.opened?.views.serverInfo(view);
+  }
+
+  handle(exchange: EndpointExchange): Promise<Result> {
+    return this.#lifetime.use((views) => views.handle(exchange), exchange.signal);
+  }
+
+  listen(request: GatewayListenRequest): Promise<Listening> {
+    return TenantListening.open(request, this.#lifetime, this.#logger);
+  }
+
+  paramHeaders(exchange: EndpointExchange): ReturnType<Core["paramHeaders"]> {
+    return this.#lifetime.use(async (views) => views.paramHeaders(exchange));
+  }
+
+  release(owner: string): void {
+    this.#lifetime.opened?.views.release(owner);
+  }
+}
+
+/**
+ * What a caller listens to. It does not keep the tenant open: a caller that waits for changes has a stream, which does.
+ * After the host was closed it begins again with the next one, and says that everything may have changed meanwhile.
+ */
+class TenantListening implements Listening, Suspendable {
+  readonly #request: GatewayListenRequest;
+  readonly #lifetime: TenantLifetime;
+  readonly #logger: Logger;
+  readonly #turns = new Turns();
+  readonly #leave: () => void;
+  #interests: Interests;
+  #current: Listening | undefined;
+  #accepted: Interests = {};
+  #wasSuspended = false;
+  #isClosed = false;
+
+  static async open(request: GatewayListenRequest, lifetime: TenantLifetime, logger: Logger): Promise<TenantListening> {
+    const listening = new TenantListening(request, lifetime, logger);
+    try {
+      await listening.update(request.interests);
+      return listening;
+    } catch (error) {
+      await listening.close();
+      throw error;
+    }
+  }
+
+  private constructor(request: GatewayListenRequest, lifetime: TenantLifetime, logger: Logger) {
+    this.#request = request;
+    this.#lifetime = lifetime;
+    this.#logger = logger;
+    this.#interests = request.interests;
+    this.#leave = lifetime.follow(this);
+  }
+
+  get accepted(): Interests {
+    return this.#accepted;
+  }
+
+  update(interests: Interests): Promise<void> {
+    return this.#turns.run(() =>
+      this.#lifetime.use(async (views) => {
+        await (this.#current ? this.#current.update(interests) : this.#listen(views, interests));
+        this.#interests = interests;
+        this.#accepted = this.#current?.accepted ?? {};
+      }),
+    );
+  }
+
+  /** Its host is closed, and closes what listened there. */
+  suspend(): void {
+    if (this.#current) this.#wasSuspended = true;
+    this.#current = undefined;
+  }
+
+  resume(): void {
+    if (!this.#wasSuspended) return;
+    const resuming = this.#turns.run(() =>
+      this.#lifetime.use(async (views) => {
+        if (!this.#current) await this.#listen(views, this.#interests);
+      }),
+    );
+    resuming.catch((error: unknown) => {
+      this.#logger.debug(`cannot subscribe again after the tenant was opened: ${messageOf(error)}`);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#leave();
+    await this.#turns.ended();
+    await this.#current?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #listen(views: Views, interests: Interests): Promise<void> {
+    if (this.#isClosed) return;
+    this.#current = await views.listen({ ...this.#request, interests });
+    this.#accepted = this.#current.accepted;
+    if (this.#wasSuspended) this.#tellMissed();
+    this.#wasSuspended = false;
+  }
+
+  #tellMissed(): void {
+    const { lists = [], resources = [] } = this.#accepted;
+    for (const list of lists) this.#tell(`notifications/${list}/list_changed`);
+    for (const uri of resources) this.#tell("notifications/resources/updated", { uri });
+  }
+
+  #tell(method: string, params?: Params): void {
+    const notification = params ? { jsonrpc: "2.0" as const, method, params } : { jsonrpc: "2.0" as const, method };
+    callListener(() => this.#request.onChange(notification), this.#logger);
+  }
+}

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, dirname } from "node:path";
 import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import { boundMessage, secretFor } from "../../auth/secret-origins.ts";
@@ -18,9 +18,10 @@ import { eraKey, type EraCache } from "./era-cache.ts";
 import type { GatewayChain } from "./gateway-chain.ts";
 import type { EntryCredentials } from "./entry-credentials.ts";
 import { credentialStorage, secretStore } from "./load-options.ts";
-import { ServerLog } from "./server-log.ts";
 import { StartGate, type Urgency } from "./start-gate.ts";
 import { saysNothingAboutEra } from "../../errors/error-traits.ts";
+import { promises as fs } from "node:fs";
+import { Turns } from "../../async/turns.ts";
 
 /** Opens tool files as servers; the workshop implements it. */
 export type OpenApi = (reach: ApiReach, surroundings: ApiSurroundings) => Promise<Transport>;
@@ -259,4 +260,57 @@ function mayBeAboutEra(error: unknown): boolean {
 
 function isTimeout(error: unknown): boolean {
   return error instanceof NexusError && error.code === "TIMEOUT";
+}
+
+// Not "node:fs/promises": `promises` of "node:fs" is loaded on first use, which makes short commands faster.
+
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Writes a server's stderr to a file that only its owner can read, each line after the time at which it began; one older
+ * file is kept.
+ */
+class ServerLog {
+  readonly file: string;
+  readonly #writing = new Turns();
+  #waiting = "";
+  /** Whether the last text ended within a line. */
+  #isInLine = false;
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  write(text: string): void {
+    if (text === "") return;
+    // Limits the memory for a server that writes too much: what cannot be written in time is cut at the front.
+    const isWriting = this.#waiting !== "";
+    this.#waiting = (this.#waiting + this.#withTimes(text)).slice(-MAX_BYTES);
+    if (!isWriting) void this.#writing.run(() => this.#flush());
+  }
+
+  /** Resolves when everything is written. */
+  settled(): Promise<void> {
+    return this.#writing.ended();
+  }
+
+  #withTimes(text: string): string {
+    const time = `${new Date().toISOString()} `;
+    const first = this.#isInLine ? "" : time;
+    this.#isInLine = !text.endsWith("\n");
+    const lines = this.#isInLine ? text : text.slice(0, -1);
+    return `${first}${lines.replaceAll("\n", `\n${time}`)}${this.#isInLine ? "" : "\n"}`;
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#waiting;
+    this.#waiting = "";
+    await fs.mkdir(dirname(this.file), { recursive: true, mode: 0o700 });
+    const size = await fs.stat(this.file).then(
+      (found) => found.size,
+      () => 0,
+    );
+    if (size + text.length > MAX_BYTES) await fs.rename(this.file, `${this.file}.1`).catch(() => {});
+    await fs.appendFile(this.file, text, { mode: 0o600 });
+  }
 }

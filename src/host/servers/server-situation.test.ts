@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { nextSituation, type ReportedState } from "./server-situation.ts";
+import { nextSituation, type ReportedState } from "./host-connection.ts";
 import { TRANSITIONS, type SupervisorEvent, type SupervisorState } from "./supervisor-machine.ts";
 
 const error = new NexusError("CONNECTION_LOST", "gone");

@@ -9,7 +9,7 @@ import type { Store } from "../../store/store.ts";
 import type { Logger } from "../../text/logger.ts";
 import { mayEnter, mayUse, type Actor } from "../../operations/actor.ts";
 import type { Session } from "../access/sessions.ts";
-import { fingerprintOf, type WatchedTopic } from "./fingerprint.ts";
+import { sha256 } from "../../text/digest.ts";
 
 /** Something that changed. What exactly, its receiver reads from the resource. */
 export interface GatewayChange {
@@ -234,4 +234,35 @@ export class EventHub implements Disposable {
 function maySee(actor: Actor, { topic, tenant }: GatewayChange): boolean {
   if (topic === "tenants") return actor.allTenants;
   return mayEnter(actor, tenant) && (topic !== "keys" || mayUse(actor, "admin"));
+}
+
+/** Topics of the store whose changes are told for each tenant. */
+type WatchedTopic = "keys" | "sets" | "servers" | "definitions" | "apis";
+
+/** A text that is another one when what a tenant has of a kind is different. */
+async function fingerprintOf(store: Store, topic: WatchedTopic, tenant: string): Promise<string> {
+  return sha256(JSON.stringify(await contentOf(store, topic, tenant)));
+}
+
+async function contentOf(store: Store, topic: WatchedTopic, tenant: string): Promise<unknown> {
+  switch (topic) {
+    case "keys":
+      // The last use is not a change.
+      return (await store.keys.list(tenant)).map(({ usedAt: _usedAt, ...key }) => key);
+    case "sets":
+      return store.sets.list(tenant);
+    case "servers":
+      return store.servers(tenant).list();
+    case "definitions":
+      return (await store.definitions(tenant).pending()).map(({ id, hash }) => [id, hash]);
+    case "apis":
+      return publishedContent(store, tenant);
+  }
+}
+
+async function publishedContent(store: Store, tenant: string): Promise<unknown> {
+  const apis = store.apis(tenant);
+  const versions = [];
+  for (const api of await apis.apis()) versions.push(await apis.numbers(api), await apis.records(api));
+  return [versions, await apis.instances()];
 }

@@ -1,7 +1,7 @@
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Interests } from "../../protocol/interests.ts";
-import type { Result } from "../../protocol/json-rpc.ts";
+import type { Result, Notification, Params } from "../../protocol/json-rpc.ts";
 import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
 import { paramHeadersOf, type ParamHeader } from "../../protocol/param-headers.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
@@ -10,11 +10,11 @@ import type { Revision } from "../../protocol/revisions.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
 import { contextOf } from "./call-context.ts";
-import { FeatureChanges } from "./feature-changes.ts";
 import { FeatureMethods } from "./feature-methods.ts";
 import type { Features } from "./features.ts";
 import { InputNeeded } from "./input-needed.ts";
 import { SealedRounds } from "./sealed-rounds.ts";
+import { changeMethod, type ChangingList } from "../../protocol/list-kinds.ts";
 
 export interface FeatureCoreOptions {
   info: Implementation;
@@ -125,4 +125,73 @@ export class FeatureCore implements Core {
 /** Handlers without types return anything. */
 function nameOf(returned: unknown): string {
   return Array.isArray(returned) ? "an array" : returned === null ? "null" : typeof returned;
+}
+
+/** Tells everybody who listens what has changed. */
+class FeatureChanges {
+  readonly #listeners = new Set<FeatureListening>();
+
+  listen(
+    accepted: (interests: Interests) => Interests,
+    { interests, onChange: tell, onEnd: end }: ListenRequest,
+  ): Listening {
+    const listening = new FeatureListening(accepted, { tell, end, onClose: (ended) => this.#listeners.delete(ended) });
+    void listening.update(interests);
+    this.#listeners.add(listening);
+    return listening;
+  }
+
+  listChanged(list: ChangingList): void {
+    const notification: Notification = { jsonrpc: "2.0", method: changeMethod(list) };
+    for (const listening of this.#listeners) if (listening.accepted.lists?.includes(list)) listening.tell(notification);
+  }
+
+  resourceUpdated(uri: string): void {
+    const notification: Notification = { jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } };
+    for (const listening of this.#listeners) {
+      if (listening.accepted.resources?.includes(uri)) listening.tell(notification);
+    }
+  }
+
+  taskChanged(task: Params & { taskId: string }): void {
+    const notification: Notification = { jsonrpc: "2.0", method: "notifications/tasks", params: task };
+    for (const listening of this.#listeners) {
+      if (listening.accepted.tasks?.includes(task.taskId)) listening.tell(notification);
+    }
+  }
+
+  /** Ends what can be ended: sessions of legacy clients go on. */
+  end(): void {
+    for (const listening of this.#listeners) listening.end?.();
+  }
+}
+
+class FeatureListening implements Listening {
+  accepted: Interests = {};
+  readonly tell: ListenRequest["onChange"];
+  readonly end: ListenRequest["onEnd"];
+  readonly #accept: (interests: Interests) => Interests;
+  readonly #onClose: (listening: FeatureListening) => void;
+
+  constructor(
+    accept: (interests: Interests) => Interests,
+    { tell, end, onClose }: Pick<FeatureListening, "tell" | "end"> & { onClose: (listening: FeatureListening) => void },
+  ) {
+    this.#accept = accept;
+    this.tell = tell;
+    this.end = end;
+    this.#onClose = onClose;
+  }
+
+  async update(interests: Interests): Promise<void> {
+    this.accepted = this.#accept(interests);
+  }
+
+  async close(): Promise<void> {
+    this.#onClose(this);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }

@@ -2,7 +2,7 @@ import { asText } from "../../text/as-text.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
-import type { Tool } from "../../protocol/mcp.ts";
+import type { Tool, GetPromptResult } from "../../protocol/mcp.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
 import { SEARCHED_META, VERSION_META } from "../../protocol/meta.ts";
 import { listRequestedBy } from "../../protocol/methods.ts";
@@ -12,10 +12,8 @@ import { textResult } from "./arguments.ts";
 import type { CallContext } from "./call-context.ts";
 import { completionOf } from "./completion.ts";
 import type { Features } from "./features.ts";
-import { promptResult, resourceResult, toolResult } from "./handler-results.ts";
 import { isProtocolOutcome } from "./input-needed.ts";
-import { matchTemplate } from "./match-template.ts";
-import { pageOf } from "./pages.ts";
+import { percentDecoded } from "../../text/percent-decoded.ts";
 
 const ITEMS: Readonly<Record<ListKind, (features: Features, era: Era) => unknown[]>> = {
   tools: ({ tools }, era) => Array.from(tools.values(), ({ tool }) => listedTool(tool, era)),
@@ -112,4 +110,103 @@ function listedTool(tool: Tool, era: Era): Tool {
   if (era === "legacy" || !("execution" in tool)) return tool;
   const { execution: _, ...listed } = tool;
   return listed;
+}
+
+/**
+ * One page of a list. Cursors are opaque to clients: the second page's is the empty string, which is as valid
+ * as any other, since only a missing `nextCursor` ends a list.
+ */
+function pageOf<T>(items: readonly T[], size: number, cursor: unknown): { items: T[]; nextCursor?: string } {
+  const page = cursor === undefined ? 0 : pageNumber(cursor);
+  const end = (page + 1) * size;
+  const slice = items.slice(page * size, end);
+  if (page > 0 && slice.length === 0) throw rpcError(INVALID_PARAMS, "There is no page for this cursor.");
+  return end < items.length ? { items: slice, nextCursor: page === 0 ? "" : String(page + 1) } : { items: slice };
+}
+
+function pageNumber(cursor: unknown): number {
+  if (cursor === "") return 1;
+  if (typeof cursor === "string" && /^[1-9]\d{0,8}$/.test(cursor)) return Number(cursor);
+  throw rpcError(INVALID_PARAMS, "The cursor is not one of this server.");
+}
+
+/**
+ * The variables of a URI that matches the template; only plain `{name}` expressions are supported. Clients choose the
+ * URI, and a regular expression with several variables would try every way to divide a long one. A variable holds no
+ * slash, so the segments match one by one, and each is read once.
+ */
+export function matchTemplate(uriTemplate: string, uri: string): Record<string, string> | undefined {
+  const wanted = uriTemplate.split("/");
+  const given = uri.split("/");
+  if (wanted.length !== given.length) return undefined;
+  const variables: [name: string, value: string][] = [];
+  for (const [index, segment] of wanted.entries()) {
+    const found = matchSegment(segment, given[index] ?? "");
+    if (!found) return undefined;
+    variables.push(...found);
+  }
+  return Object.fromEntries(variables.map(([name, value]) => [name, percentDecoded(value)]));
+}
+
+/** Fixed text is looked for from the end: where it occurs more than once, the first variables are the longest. */
+function matchSegment(segment: string, text: string): [name: string, value: string][] | undefined {
+  // Fixed text and names alternate, and fixed text is first and last.
+  const parts = segment.split(/\{(\w+)\}/);
+  const [first = ""] = parts;
+  const last = parts.at(-1) ?? "";
+  if (parts.length === 1) return text === first ? [] : undefined;
+  if (!text.startsWith(first) || !text.endsWith(last)) return undefined;
+  const found: [name: string, value: string][] = [];
+  let end = text.length - last.length;
+  for (let at = parts.length - 2; at > 0; at -= 2) {
+    const before = parts[at - 1] ?? "";
+    const from = at === 1 ? 0 : text.lastIndexOf(before, end - 1 - before.length);
+    const value = text.slice(from + before.length, end);
+    if (from < 0 || value === "") return undefined;
+    found.unshift([parts[at] ?? "", value]);
+    end = from;
+  }
+  return found;
+}
+
+/**
+ * What handlers return, as results of the protocol. Handlers without types return anything; what is not a result is a
+ * mistake of the server, and the error is for its log.
+ */
+function toolResult(name: string, returned: unknown): Result {
+  if (typeof returned === "string") return textResult(returned);
+  if (isRecord(returned) && TOOL_MEMBERS.some((member) => returned[member] !== undefined)) return returned;
+  throw notResult("tool", name, { returned, member: "content" });
+}
+
+function resourceResult(uri: string, returned: unknown, mimeType: string | undefined): Result {
+  if (typeof returned === "string")
+    return { contents: [{ uri, ...(mimeType === undefined ? {} : { mimeType }), text: returned }] };
+  if (Array.isArray(returned)) return { contents: returned };
+  if (isRecord(returned) && (returned["contents"] ?? returned["resultType"]) !== undefined) return returned;
+  throw notResult("resource", uri, { returned, member: "contents" });
+}
+
+function promptResult(name: string, returned: unknown): Result {
+  if (typeof returned === "string") return userSays(returned);
+  if (isRecord(returned) && (returned["messages"] ?? returned["resultType"]) !== undefined) return returned;
+  throw notResult("prompt", name, { returned, member: "messages" });
+}
+
+/** A result of a tool has one of these; `task` is that of a tool that is called as a task of 2025-11-25. */
+const TOOL_MEMBERS = ["content", "structuredContent", "resultType", "task"];
+
+function notResult(kind: string, name: string, { returned, member }: { returned: unknown; member: string }): TypeError {
+  const what = nameOf(returned, member);
+  return new TypeError(`The ${kind} ${JSON.stringify(name)} returned ${what}: return a string or { ${member} }`);
+}
+
+function nameOf(returned: unknown, member: string): string {
+  if (returned === undefined || returned === null) return "nothing";
+  if (Array.isArray(returned)) return "an array";
+  return isRecord(returned) ? `an object without "${member}"` : `a ${typeof returned}`;
+}
+
+function userSays(text: string): GetPromptResult {
+  return { messages: [{ role: "user", content: { type: "text", text } }] };
 }

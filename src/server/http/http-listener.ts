@@ -5,19 +5,18 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, isIP } from "node:net";
-import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { type AddressInfo, isIP, type Socket } from "node:net";
+import { asNexusError, messageOf, NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
 import { asHost, isLoopback } from "../../text/loopback.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import type { Authenticate, Principal } from "../core/principal.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
-import { answerPage } from "./cross-origin.ts";
-import { cannotListen } from "./cannot-listen.ts";
 import { type HttpWords, PLAIN_WORDS, refusalOf } from "./foreign-request.ts";
 import { invalidRequest, overloaded, refuse, refuseUnread, unauthorized } from "./http-refusal.ts";
-import { PipelinedRequests } from "./pipelined-requests.ts";
-import { answerBroken } from "./socket-failures.ts";
 import { Traffic } from "./traffic.ts";
+import { once } from "node:events";
+import type { Duplex } from "node:stream";
+import { INVALID_REQUEST, PARSE_ERROR } from "../../protocol/json-rpc.ts";
 
 export interface HttpListenerOptions {
   limits: Pick<ServerLimits, "headerBytes" | "bodyMs" | "connections">;
@@ -280,4 +279,113 @@ function findRepeated(rawHeaders: readonly string[]): string | undefined {
     if (count > 1) return name;
   }
   return undefined;
+}
+
+/** Nearly no client sends any; who sends more is disconnected. */
+const MAX_WAITING = 32;
+
+/**
+ * Requests that were sent before the answers to earlier ones on the same connection were there. They wait: answers leave in
+ * order anyway, and the number of connections bounds what runs at the same time only if each runs one.
+ */
+class PipelinedRequests {
+  readonly #waiting = new WeakMap<Socket, number>();
+
+  /** Resolves when the earlier ones are answered; false where there are too many. Never resolves for a client that left. */
+  async turn({ socket }: IncomingMessage, res: ServerResponse): Promise<boolean> {
+    const before = this.#waiting.get(socket) ?? 0;
+    if (before >= MAX_WAITING) {
+      socket.destroy();
+      return false;
+    }
+    this.#waiting.set(socket, before + 1);
+    // A response gets the connection when it is its turn.
+    await once(res, "socket");
+    this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1);
+    return true;
+  }
+}
+
+/** Of an answer, what pages may read beside its body. */
+const EXPOSED = "Mcp-Session-Id, Mcp-Protocol-Version, Retry-After, WWW-Authenticate";
+/** How long a browser need not ask again, in seconds. */
+const REMEMBER_SECONDS = "600";
+
+/**
+ * Lets the pages of an origin read the answer, and answers the question that browsers ask before they send one. True where
+ * that was all. Only for origins that were allowed by name.
+ */
+function answerPage(req: IncomingMessage, res: ServerResponse, origin: string): boolean {
+  res.setHeader("access-control-allow-origin", origin);
+  res.setHeader("access-control-expose-headers", EXPOSED);
+  res.setHeader("vary", "Origin");
+  if (req.method !== "OPTIONS" || req.headers["access-control-request-method"] === undefined) return false;
+  res.writeHead(204, {
+    "access-control-allow-methods": "GET, POST, DELETE",
+    // Any: tools name headers of their own.
+    "access-control-allow-headers": req.headers["access-control-request-headers"] ?? "",
+    "access-control-max-age": REMEMBER_SECONDS,
+  });
+  res.end();
+  return true;
+}
+
+/** Why a server cannot listen, and what to do. */
+function cannotListen(
+  error: NodeJS.ErrnoException,
+  { port, address, words }: { port: number; address: string; words: HttpWords },
+): NexusError {
+  const details: ErrorDetails = { phase: "start", cause: error };
+  const code = error.code ?? "";
+  if (code === "EADDRINUSE") {
+    const other = `${words.port} ${port < 65_535 ? port + 1 : port - 1}`;
+    return new NexusError("CONFIG_INVALID", `Port ${port} of ${address} is already in use`, {
+      ...details,
+      likelyCause: `Another program listens on this port, perhaps another ${words.self}.`,
+      hint: `Choose another port with ${other}, or use ${words.port} 0 for any free port.`,
+    });
+  }
+  if (code === "EACCES") {
+    return new NexusError("PERMISSION_DENIED", `No permission to listen on port ${port} of ${address}`, {
+      ...details,
+      hint: `Ports below 1024 are reserved. Choose a higher port, such as ${words.port} 8080.`,
+    });
+  }
+  if (["EADDRNOTAVAIL", "ENOTFOUND", "EAI_AGAIN", "EINVAL"].includes(code)) {
+    return new NexusError("CONFIG_INVALID", `${address} is not an address of this machine`, {
+      ...details,
+      hint: `Use ${words.address} 127.0.0.1 to listen for programs of this machine.`,
+    });
+  }
+  return new NexusError("CONFIG_INVALID", `Cannot listen on ${address}, port ${port}: ${error.message}`, details);
+}
+
+/** Answers what never became a request: headers that are too long or no HTTP, or a body that never ended. */
+function answerBroken({ code }: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || code === "ECONNRESET" || isAnswering(socket)) return void socket.destroy();
+  const [status, error] = describe(code ?? "");
+  const body = JSON.stringify({ jsonrpc: "2.0", error });
+  const head = [
+    `HTTP/1.1 ${status}`,
+    "connection: close",
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** Whether an answer has begun: what is written now would become part of it. */
+function isAnswering(socket: Duplex & { _httpMessage?: { headersSent?: boolean } | null }): boolean {
+  return socket._httpMessage?.headersSent === true;
+}
+
+function describe(code: string): [status: string, error: { code: number; message: string }] {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return ["408 Request Timeout", { code: INVALID_REQUEST, message: "The request did not arrive in time" }];
+  }
+  if (code === "HPE_HEADER_OVERFLOW") {
+    const message = "The request headers are too large";
+    return ["431 Request Header Fields Too Large", { code: INVALID_REQUEST, message }];
+  }
+  return ["400 Bad Request", { code: PARSE_ERROR, message: "This is not a valid HTTP request" }];
 }

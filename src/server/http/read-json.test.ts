@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ByteBudget } from "../core/byte-budget.ts";
-import { readJson, type ReadJsonOptions } from "./read-json.ts";
+import { readJson, type ReadJsonOptions } from "./mcp-endpoint.ts";
 
 const OPTIONS: ReadJsonOptions = {
   bodyBytes: 1_000_000,

@@ -11,9 +11,10 @@ import type { Principal } from "../core/principal.ts";
 import { Receipt } from "../core/receipt.ts";
 import { behalfIn, type Correlation, correlationOf, withoutReservedMeta } from "../core/request-meta.ts";
 import { withoutQuestions } from "./legacy-capabilities.ts";
-import { legacyQuestion } from "./legacy-question.ts";
 import type { OpenQuestions } from "./open-questions.ts";
 import type { RequestChannel } from "./request-channel.ts";
+import { META } from "../../protocol/meta.ts";
+import { isDeclared } from "../../protocol/question-capabilities.ts";
 
 /** What a call takes from its session. */
 export interface CallSurroundings {
@@ -167,4 +168,189 @@ function canonicalParams(params: Params, foreign: readonly string[]): Params {
   const copy = { ...own };
   for (const member of foreign) delete copy[member];
   return copy;
+}
+
+/** Who is asked. */
+interface AskedClient {
+  version: LegacyRevision;
+  capabilities: ClientCapabilities;
+  /** Whether a question may belong to a task of this revision. */
+  runsTasks?: boolean;
+}
+
+/** A question as its client can be asked it, and how the answer is read, where it is asked in another form. */
+interface LegacyQuestion extends Question {
+  original?: (content: Params) => Params;
+}
+
+/** Throws where the client cannot be asked: it did not declare it, or its revision has no way to. */
+export function legacyQuestion(question: Question, client: AskedClient): LegacyQuestion {
+  if (!isDeclared(question, client.capabilities)) throw unsupported(nameOf(question));
+  const { method, params = {} } = question;
+  const own = withoutReservedMeta(params, client.runsTasks ? META.relatedTask : undefined);
+  switch (method) {
+    case "elicitation/create":
+      return elicitation(own, client);
+    case "sampling/createMessage":
+      return { method, params: sampling(own, client) };
+    default:
+      return Object.keys(own).length > 0 ? { method, params: own } : { method };
+  }
+}
+
+/** With what a client may lack while it has the rest. */
+function nameOf({ method, params }: Question): string {
+  if (method === "elicitation/create") return `${method} with a ${params?.["mode"] === "url" ? "URL" : "form"}`;
+  return method === "sampling/createMessage" && params?.["tools"] !== undefined ? `${method} with tools` : method;
+}
+
+function elicitation(params: Params, { version }: AskedClient): LegacyQuestion {
+  const method = "elicitation/create";
+  if (params["mode"] === "url") return { method, params };
+  if (atLeast(version, "2025-11-25")) return { method, params: { ...params, mode: "form" } };
+  const { mode: _, ...older } = params;
+  const { schema, original } = olderForm(params["requestedSchema"]);
+  return { method, params: { ...older, requestedSchema: schema }, original };
+}
+
+function sampling(params: Params, { version }: AskedClient): Params {
+  const { messages } = params;
+  if (atLeast(version, "2025-11-25") || !Array.isArray(messages)) return params;
+  return { ...params, messages: (messages as unknown[]).flatMap((message) => olderMessages(message, version)) };
+}
+
+/** Before 2025-11-25 a message has one block of content: several become as many messages of the same speaker. */
+function olderMessages(message: unknown, version: LegacyRevision): unknown[] {
+  if (!isRecord(message)) return [message];
+  const { content } = message;
+  const blocks: unknown[] = Array.isArray(content) ? content : [content];
+  for (const block of blocks) {
+    const type = isRecord(block) ? block["type"] : undefined;
+    const isTool = type === "tool_use" || type === "tool_result";
+    if (isTool || (type === "audio" && !atLeast(version, "2025-03-26"))) {
+      throw unsupported(`sampling/createMessage with ${type}`);
+    }
+  }
+  return Array.isArray(content) ? blocks.map((block) => ({ ...message, content: block })) : [message];
+}
+
+function unsupported(what: string): NexusError {
+  return new NexusError("CAPABILITY_MISSING", `The client does not support ${what}`);
+}
+
+type Property = Record<string, unknown>;
+
+/** A form as clients of 2025-06-18 know it. */
+interface OlderForm {
+  schema: unknown;
+  /** What was filled in, in the members that the server asked for. */
+  original: (content: Property) => Property;
+}
+
+/**
+ * The form for a client of 2025-06-18, which has choices by `enum` and `enumNames` and defaults for yes-or-no fields alone:
+ * other defaults are told in the description, and several of many are a yes-or-no field each.
+ */
+function olderForm(schema: unknown): OlderForm {
+  if (!isRecord(schema) || !isRecord(schema["properties"])) return { schema, original: unchanged };
+  const { properties: given } = schema;
+  const required = Array.isArray(schema["required"]) ? (schema["required"] as unknown[]) : [];
+  const selections: Selection[] = [];
+  const properties = Object.entries(given).flatMap(([name, property]): [string, unknown][] => {
+    if (!isRecord(property)) return [[name, property]];
+    if (property["type"] !== "array") return [[name, olderProperty(property)]];
+    const choices = choicesOf(property["items"]).map((choice) => ({ ...choice, field: `${name}: ${choice.value}` }));
+    if (choices.length === 0 || choices.some(({ field }) => field in given)) throw unknownField(name);
+    selections.push({ name, choices, isRequired: required.includes(name) });
+    return choices.map((choice) => [choice.field, yesOrNo(name, property, choice)]);
+  });
+  if (selections.length === 0)
+    return { schema: { ...schema, properties: Object.fromEntries(properties) }, original: unchanged };
+  // To choose none of them is an answer, and many clients leave out what is not ticked.
+  const stillRequired = required.filter((name) => selections.every((selection) => selection.name !== name));
+  return {
+    schema: { ...schema, properties: Object.fromEntries(properties), required: stillRequired },
+    original: (content) => selections.reduce(gathered, content),
+  };
+}
+
+const unchanged: OlderForm["original"] = (content) => content;
+
+interface Choice {
+  value: string;
+  title: string;
+}
+
+/** Several of many, by the fields that stand for them. */
+interface Selection {
+  name: string;
+  choices: (Choice & { field: string })[];
+  isRequired: boolean;
+}
+
+/** The content with one member in place of many. Whether these are too few or too many is for the server to say. */
+function gathered(content: Property, { name, choices, isRequired }: Selection): Property {
+  const fields = new Set(choices.map(({ field }) => field));
+  const others = Object.entries(content).filter(([member]) => !fields.has(member));
+  if (others.length === Object.keys(content).length && !isRequired) return content;
+  const chosen = choices.filter(({ field }) => content[field] === true).map(({ value }) => value);
+  return Object.fromEntries([...others, [name, chosen]]);
+}
+
+function yesOrNo(name: string, property: Property, { value, title }: Choice): Property {
+  const { title: label = name, description, minItems, maxItems, default: preset } = property;
+  const limits = [
+    ...(typeof minItems === "number" && minItems > 0 ? [`at least ${minItems}`] : []),
+    ...(typeof maxItems === "number" ? [`at most ${maxItems}`] : []),
+  ];
+  const words = [description, limits.length > 0 ? `Choose ${limits.join(" and ")}.` : undefined];
+  return {
+    type: "boolean",
+    title: `${String(label)}: ${title}`,
+    ...described(words),
+    ...(Array.isArray(preset) ? { default: preset.includes(value) } : {}),
+  };
+}
+
+function olderProperty(property: Property): Property {
+  const { oneOf, default: preset, ...others } = property;
+  const older: Property = others;
+  if (preset !== undefined) {
+    if (property["type"] === "boolean") older["default"] = preset;
+    else Object.assign(older, described([property["description"], `Default: ${shown(preset)}.`]));
+  }
+  if (!Array.isArray(oneOf)) return older;
+  const choices = choicesOf({ anyOf: oneOf });
+  older["enum"] = choices.map(({ value }) => value);
+  older["enumNames"] = choices.map(({ title }) => title);
+  return older;
+}
+
+function described(words: readonly unknown[]): Property {
+  const description = words.filter((text) => typeof text === "string").join(" ");
+  return description === "" ? {} : { description };
+}
+
+function shown(preset: unknown): string {
+  return typeof preset === "string" ? preset : JSON.stringify(preset);
+}
+
+/** What can be chosen; none where it is not a choice. */
+function choicesOf(items: unknown): Choice[] {
+  if (!isRecord(items)) return [];
+  const { enum: values, anyOf, oneOf } = items;
+  if (Array.isArray(values)) {
+    return values.filter((value) => typeof value === "string").map((value) => ({ value, title: value }));
+  }
+  const titled: unknown[] = [anyOf, oneOf].find(Array.isArray) ?? [];
+  return titled.filter(isRecord).flatMap(({ const: value, title }) => {
+    return typeof value === "string" ? [{ value, title: typeof title === "string" ? title : value }] : [];
+  });
+}
+
+function unknownField(name: string): NexusError {
+  const message = `The client cannot be asked for "${name}": its revision 2025-06-18 does not support this form field`;
+  return new NexusError("CAPABILITY_MISSING", message, {
+    hint: "Use a client of revision 2025-11-25 or newer.",
+  });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
-import { legacyQuestion } from "./legacy-question.ts";
+import { legacyQuestion } from "./legacy-call.ts";
 
 function form(properties: Record<string, unknown>) {
   const requestedSchema = { type: "object", properties, required: ["a"] };

@@ -3,7 +3,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { Result } from "../../protocol/json-rpc.ts";
 import { META } from "../../protocol/meta.ts";
 import { LEGACY_REVISIONS, type LegacyRevision } from "../../protocol/revisions.ts";
-import { legacyFailure } from "./legacy-failure.ts";
+import { legacyFailure } from "./legacy-session.ts";
 import { legacyResult } from "./legacy-result.ts";
 import { ToolOutputs } from "./tool-outputs.ts";
 

@@ -13,11 +13,21 @@ import {
   type RequestId,
   type Response,
   type Result,
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  type ErrorObject,
 } from "../../protocol/json-rpc.ts";
 import { LOG_LEVELS, type LogLevel } from "../../protocol/mcp.ts";
-import { CORRELATION_META } from "../../protocol/meta.ts";
+import {
+  CORRELATION_META,
+  HEADER_MISMATCH,
+  MISSING_CLIENT_CAPABILITY,
+  RESOURCE_NOT_FOUND,
+  UNSUPPORTED_VERSION,
+  URL_ELICITATION_REQUIRED,
+} from "../../protocol/meta.ts";
 import { isAdded, targetKind } from "../../protocol/methods.ts";
-import { type LegacyRevision, newestCommon } from "../../protocol/revisions.ts";
+import { type LegacyRevision, newestCommon, atLeast } from "../../protocol/revisions.ts";
 import { declaredText } from "../core/declared-text.ts";
 import { type Core, type Exchange, type Offer, servedRevisions } from "../core/core.ts";
 import { ownerKey, type Principal } from "../core/principal.ts";
@@ -34,13 +44,13 @@ import {
   usableCapabilities,
 } from "./legacy-capabilities.ts";
 import { type CallSurroundings, LegacyCall } from "./legacy-call.ts";
-import { legacyFailure } from "./legacy-failure.ts";
-import { legacyResult } from "./legacy-result.ts";
+import { legacyResult, type Asked } from "./legacy-result.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import type { RequestChannel } from "./request-channel.ts";
 import { SessionChanges } from "./session-changes.ts";
 import { ToolOutputs } from "./tool-outputs.ts";
 import { changeMethod, type ChangingList } from "../../protocol/list-kinds.ts";
+import { capabilityNames } from "../../protocol/capability-names.ts";
 
 export interface SessionOptions {
   core: Core;
@@ -374,4 +384,42 @@ function uriOf(given: unknown): string {
 
 function refusal(id: RequestId, message: string): Response {
   return { jsonrpc: "2.0", id, error: { code: INVALID_REQUEST, message } };
+}
+
+/** What a legacy caller is told of a failure, in codes that its revision has. */
+export function legacyFailure(
+  thrown: unknown,
+  { method, params }: Asked,
+  version: LegacyRevision,
+): { error: ErrorObject } | { result: Result } {
+  const error = rpcErrorOf(thrown);
+  switch (error.code) {
+    case INVALID_PARAMS:
+      return method === "resources/read" && typeof params["uri"] === "string"
+        ? { error: { ...error, code: RESOURCE_NOT_FOUND } }
+        : { error };
+    case MISSING_CLIENT_CAPABILITY:
+      return lacking(error, method);
+    case URL_ELICITATION_REQUIRED:
+      return { error: atLeast(version, "2025-11-25") ? error : internal(error) };
+    case HEADER_MISMATCH:
+    case UNSUPPORTED_VERSION:
+      return { error: internal(error) };
+    default:
+      return { error };
+  }
+}
+
+/** The code is of another revision, and is kept for those who look for it. */
+function internal({ code, message, data }: ErrorObject): ErrorObject {
+  return { code: INTERNAL_ERROR, message, data: isRecord(data) ? { ...data, code } : { code } };
+}
+
+function lacking(error: ErrorObject, method: string): { error: ErrorObject } | { result: Result } {
+  const required = isRecord(error.data) ? error.data["requiredCapabilities"] : undefined;
+  const names = capabilityNames(required);
+  const message = names ? `This requires a client with ${names}: ${error.message}` : error.message;
+  // The model is better told than the program: it can go on without this tool.
+  if (method === "tools/call") return { result: { content: [{ type: "text", text: message }], isError: true } };
+  return { error: internal({ ...error, message }) };
 }

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { EndedSessions } from "./ended-sessions.ts";
+import { EndedSessions } from "./session-ids.ts";
 
 const FUTURE = Date.now() + 3_600_000;
 const ended = (id: string, openedAt = 1, until = FUTURE) => ({ principal: "ada", id, openedAt, until });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Seal } from "../core/seal.ts";
 import { ANYBODY } from "../core/principal.ts";
-import { EndedSessions } from "./ended-sessions.ts";
+import { EndedSessions } from "./session-ids.ts";
 import { SessionIds, type BoundTo } from "./session-ids.ts";
 
 const AGREED = { version: "2025-06-18", capabilities: { roots: {} } } as const;

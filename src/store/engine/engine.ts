@@ -1,15 +1,27 @@
 import { existsSync } from "node:fs";
 import { access, chmod, constants, mkdir, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { Kysely, sql, type Dialect } from "kysely";
+import {
+  Kysely,
+  sql,
+  type Dialect,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  type TransactionSettings,
+} from "kysely";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { asText } from "../../text/as-text.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { DatabaseAddress } from "./database-address.ts";
-import { PostgresPoolDialect } from "./postgres-dialect.ts";
 import { SqliteFileDialect, untilFree } from "./sqlite-dialect.ts";
 import { openSqliteFile, type SqliteHandle, type SqlRow } from "./sqlite-handle.ts";
-import { isDamage, sqliteFailure, storeUnavailable } from "./store-failure.ts";
+import { isDamage, sqliteFailure, storeUnavailable, postgresFailure } from "./store-failure.ts";
+import type { Pool, PoolClient } from "pg";
 
 /** An open database, with the operations that differ between SQLite and PostgreSQL. */
 export interface Engine<Tables> {
@@ -195,4 +207,116 @@ function withVerifiedTls(url: string): string {
 
 function newKysely<Tables>(dialect: Dialect): Kysely<Tables> {
   return new Kysely<Tables>({ dialect });
+}
+
+/** Kysely dialect for a PostgreSQL pool. Connection failures become STORE_UNAVAILABLE; failed connections are not reused. */
+class PostgresPoolDialect implements Dialect {
+  readonly #pool: Pool;
+  readonly #shown: string;
+
+  constructor(pool: Pool, shown: string) {
+    this.#pool = pool;
+    this.#shown = shown;
+  }
+
+  createDriver(): Driver {
+    return new PoolDriver(this.#pool, this.#shown);
+  }
+
+  createQueryCompiler(): PostgresQueryCompiler {
+    return new PostgresQueryCompiler();
+  }
+
+  createAdapter(): PostgresAdapter {
+    return new PostgresAdapter();
+  }
+
+  createIntrospector(db: Kysely<unknown>): PostgresIntrospector {
+    return new PostgresIntrospector(db);
+  }
+}
+
+class PoolDriver implements Driver {
+  readonly #pool: Pool;
+  readonly #shown: string;
+
+  constructor(pool: Pool, shown: string) {
+    this.#pool = pool;
+    this.#shown = shown;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PooledConnection> {
+    try {
+      return new PooledConnection(await this.#pool.connect(), this.#shown);
+    } catch (error) {
+      const failure = postgresFailure(this.#shown, error);
+      const known = failure instanceof NexusError ? failure : storeUnavailable(this.#shown, error);
+      // Nothing was sent without a connection.
+      throw known.with({ mayHaveReached: false });
+    }
+  }
+
+  async beginTransaction(connection: PooledConnection, settings: TransactionSettings): Promise<void> {
+    const { isolationLevel, accessMode } = settings;
+    const level = isolationLevel === undefined ? "" : ` isolation level ${isolationLevel}`;
+    await connection.run(`start transaction${level}${accessMode === undefined ? "" : ` ${accessMode}`}`);
+  }
+
+  async commitTransaction(connection: PooledConnection): Promise<void> {
+    await connection.run("commit");
+  }
+
+  async rollbackTransaction(connection: PooledConnection): Promise<void> {
+    await connection.rollBack();
+  }
+
+  async releaseConnection(connection: PooledConnection): Promise<void> {
+    connection.release();
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+class PooledConnection implements DatabaseConnection {
+  readonly #client: PoolClient;
+  readonly #shown: string;
+  #isBroken = false;
+
+  constructor(client: PoolClient, shown: string) {
+    this.#client = client;
+    this.#shown = shown;
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { command, rowCount, rows } = await this.run(sql, [...parameters]);
+    const hasCount = rowCount !== null && /^(?:INSERT|UPDATE|DELETE)$/.test(command);
+    return hasCount ? { rows: rows as R[], numAffectedRows: BigInt(rowCount) } : { rows: rows as R[] };
+  }
+
+  async run(sql: string, parameters: unknown[] = []) {
+    try {
+      return await this.#client.query<Record<string, unknown>>(sql, parameters);
+    } catch (error) {
+      const failure = postgresFailure(this.#shown, error);
+      // A late answer must not reach the next query on this connection.
+      this.#isBroken ||= failure instanceof NexusError && failure.code === "STORE_UNAVAILABLE";
+      throw failure;
+    }
+  }
+
+  /** A broken connection is closed instead, which also rolls back: an answer may never come. */
+  async rollBack(): Promise<void> {
+    if (!this.#isBroken) await this.run("rollback");
+  }
+
+  /** Not used: no query is streamed. */
+  async *streamQuery(): AsyncIterableIterator<never> {}
+
+  release(): void {
+    this.#client.release(this.#isBroken);
+  }
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { examples } from "../../../test/fixtures/depth.ts";
-import { ArgumentPatterns } from "./argument-patterns.ts";
-import { ArgumentValidator } from "./argument-validator.ts";
+import { ArgumentPatterns } from "./checker.ts";
+import { ArgumentValidator } from "./checker.ts";
 
 const MOST = 50;
 

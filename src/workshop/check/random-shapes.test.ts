@@ -11,7 +11,7 @@ import { readToolFile } from "../file/read-tool-file.ts";
 import type { FieldSpec, ToolFile } from "../file/model/tool-file.ts";
 import { checkerFor } from "./checker.ts";
 import { madeUpCall, madeUpValue } from "./made-up.ts";
-import { ValueMaker } from "./value-maker.ts";
+import { ValueMaker } from "./made-up.ts";
 
 type Part = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { canonicalXml } from "../../../test/fixtures/workshop/canonical-xml.ts";
-import { offSchema } from "./off-schema.ts";
+import { offSchema } from "./responder.ts";
 
 test("a document loses a value, gets a word for a number, and an unknown member", () => {
   const xml = `<stay xmlns="urn:x"><arrival>2025-12-17</arrival><name>A</name><adults>2</adults></stay>`;

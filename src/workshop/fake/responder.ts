@@ -3,17 +3,18 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import { rulesFor } from "../check/rules.ts";
 import { requestBodyFor } from "../codec/body/request-body.ts";
 import { PartsReader } from "../codec/parameter/parts-reader.ts";
-import type { FakeFailure, RequestToolSpec, ToolFile } from "../file/model/tool-file.ts";
+import type { FakeFailure, RequestToolSpec, ToolFile, FieldSpec, UpstreamOAuthSpec } from "../file/model/tool-file.ts";
 import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
-import { isAccepted, maskedBody, maskedQuery } from "./credentials.ts";
+import { isAccepted, maskedBody, maskedQuery, placeholderSecrets } from "./credentials.ts";
 import type { Failures } from "./failures.ts";
-import { offSchema } from "./off-schema.ts";
 import { receive, type Arrival, type Received, type RequestReading } from "./received.ts";
 import type { FakeReply } from "./reply.ts";
 import type { SignableRequest } from "../run/signing/signable-request.ts";
-import { FakeTokens } from "./tokens.ts";
-import { responseWriterFor, type ResponseWriter } from "./response-writer.ts";
 import { Routes, type FakeRoute } from "./routes.ts";
+import { bytesIn } from "../codec/body/data-url.ts";
+import { codecFor } from "../codec/codec-for.ts";
+import { scalarOf } from "../codec/record/scalar.ts";
+import { isRecord } from "../../json/is-record.ts";
 
 /** A received request without its credentials. */
 export interface SeenRequest {
@@ -195,4 +196,187 @@ function planOf(file: ToolFile, spec: RequestToolSpec): ToolPlan {
     },
     respond: responseWriterFor(file, spec),
   };
+}
+
+const WRONG_NUMBER = "many";
+/** An element with only text. */
+const LEAF = /<([\w:.-]+)>([^<>]+)<\/\1>/g;
+const NUMBER = /^\s*-?\d+(\.\d+)?\s*$/;
+
+/**
+ * A readable document that differs from the documentation: one number is a word, one value is missing, and one member
+ * is unknown.
+ */
+export function offSchema(body: string, as: "xml" | "json"): string {
+  return as === "xml" ? offSchemaXml(body) : offSchemaJson(body);
+}
+
+function offSchemaXml(body: string): string {
+  const leaves = [...body.matchAll(LEAF)];
+  const number = leaves.find(([, , text = ""]) => NUMBER.test(text));
+  const missing = leaves.find((leaf) => leaf !== number && !NUMBER.test(leaf[2] ?? ""));
+  let spoiled = body;
+  if (number) spoiled = spoiled.replace(number[0], `<${number[1]}>${WRONG_NUMBER}</${number[1]}>`);
+  if (missing) spoiled = spoiled.replace(missing[0], "");
+  // Documents with only attributes lose their last one.
+  else spoiled = spoiled.replace(/^([^]*) [\w:.-]+="[^"]*"/, "$1");
+  return spoiled.replace(/<\/[\w:.-]+>\s*$|\/>\s*$/, (end) =>
+    end.startsWith("</") ? `<unexpected>news</unexpected>${end}` : end,
+  );
+}
+
+function offSchemaJson(body: string): string {
+  const value: unknown = JSON.parse(body);
+  const record = firstRecord(value);
+  if (!record) return body;
+  const number = Object.keys(record).find((key) => typeof record[key] === "number");
+  const missing = Object.keys(record).find((key) => key !== number && typeof record[key] === "string");
+  if (number !== undefined) record[number] = WRONG_NUMBER;
+  if (missing !== undefined) delete record[missing];
+  record["unexpected"] = "news";
+  return JSON.stringify(value);
+}
+
+/** The first object with a single value. */
+function firstRecord(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const members = Object.values(value);
+  const isRecord = !Array.isArray(value) && members.some((member) => typeof member !== "object");
+  if (isRecord) return value as Record<string, unknown>;
+  for (const member of members) {
+    const found = firstRecord(member);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Writes a value of a tool's answer as the upstream would; a text is written as text. */
+type ResponseWriter = (value: unknown, status: number) => Omit<FakeReply, "status">;
+
+const TYPES = { xml: "application/xml; charset=utf-8", json: "application/json" } as const;
+const TEXT = "text/plain; charset=utf-8";
+
+function responseWriterFor(file: ToolFile, { response }: RequestToolSpec): ResponseWriter {
+  const { as, type, headers = {} } = response;
+  const fields = type === undefined ? {} : (file.types[type]?.fields ?? {});
+  const format = as === "auto" ? "json" : as;
+  const codec =
+    type !== undefined && (format === "xml" || format === "json")
+      ? { as: format, ...codecFor(file, type, format, { side: "output" }) }
+      : undefined;
+  return (value, status) => {
+    if (typeof value === "string") return ofText(value, as === "binary" && status < 300);
+    if (!isRecord(value)) return { type: TEXT, body: "" };
+    const written = headersOf(headers, fields, value);
+    const { content } = value;
+    if (!codec) return { ...ofText(typeof content === "string" ? content : "", as === "binary"), headers: written };
+    return { type: TYPES[codec.as], body: codec.encode(value), as: codec.as, headers: written };
+  };
+}
+
+/** A binary answer is given as base64 or as a data URL. */
+function ofText(text: string, isBinary: boolean): Omit<FakeReply, "status"> {
+  const given = isBinary ? bytesIn(text) : undefined;
+  if (!given) return { type: TEXT, body: text };
+  return { type: given.contentType ?? "application/octet-stream", body: given.bytes };
+}
+
+/** The fields that stand in headers. */
+function headersOf(
+  headers: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, FieldSpec>>,
+  value: Record<string, unknown>,
+): Record<string, string> {
+  const written = Object.entries(headers).flatMap(([header, field]) => {
+    const given = value[field];
+    const shape = fields[field]?.shape;
+    const inner = shape?.kind === "list" ? shape.of : shape;
+    if (given === undefined || given === null || inner?.kind !== "scalar") return [];
+    const scalar = scalarOf(inner);
+    const texts = [given].flat().map((each) => scalar.write(each));
+    return [[header, texts.filter((text) => typeof text === "string").join(", ")] as const];
+  });
+  return Object.fromEntries(written);
+}
+
+const LIFETIME_S = 3600;
+
+/** The token endpoints of a fake: they check the client, and issue the tokens that the tools need. */
+class FakeTokens {
+  readonly #file: ToolFile;
+  /** Tokens by the set of secrets for which they were issued. */
+  readonly #issued = new Map<string, Set<string>>();
+
+  constructor(file: ToolFile) {
+    this.#file = file;
+  }
+
+  /** The answer of a token endpoint; undefined if the address is not one. */
+  answer(method: string, path: string, arrival: Arrival): FakeReply | undefined {
+    const sets = Object.entries(this.#file.secrets).flatMap(([set, { oauth }]) =>
+      oauth && new URL(oauth.tokenUrl).pathname === path ? [{ set, oauth }] : [],
+    );
+    if (sets.length === 0 || method !== "POST") return undefined;
+    const form = new URLSearchParams(Buffer.from(arrival.body).toString("utf8"));
+    // Several sets may use one endpoint: the request tells which one.
+    const problems = sets.map(({ set, oauth }) => ({ set, problem: this.#problemOf(oauth, form, arrival) }));
+    const right = problems.find(({ problem }) => problem === undefined);
+    return right ? this.#issue(right.set) : refused(problems[0]?.problem ?? "invalid_request");
+  }
+
+  /** Whether the header Authorization has a token that was issued for this set. */
+  accepts(set: string, authorization: unknown): boolean {
+    if (typeof authorization !== "string" || !authorization.startsWith("Bearer ")) return false;
+    return this.#issued.get(set)?.has(authorization.slice("Bearer ".length)) === true;
+  }
+
+  #issue(set: string): FakeReply {
+    const issued = this.#issued.get(set) ?? new Set();
+    this.#issued.set(set, issued);
+    const token = `demo-token-${set}-${issued.size + 1}`;
+    issued.add(token);
+    const answer = { access_token: token, token_type: "Bearer", expires_in: LIFETIME_S };
+    return { status: 200, type: "application/json", body: JSON.stringify(answer) };
+  }
+
+  #problemOf(oauth: UpstreamOAuthSpec, form: URLSearchParams, { headers }: Arrival): string | undefined {
+    const known = placeholderSecrets(this.#file);
+    const is = (given: string | null | undefined, name: string | undefined) =>
+      name === undefined ||
+      (given !== undefined && given !== null && Object.hasOwn(known, name) && given === known[name]);
+    const client = clientOf(oauth, form, headers["authorization"]);
+    if (!is(client.id, oauth.clientId) || !is(client.secret, oauth.clientSecret)) return "invalid_client";
+    if (form.get("grant_type") !== oauth.grant) return "unsupported_grant_type";
+    if (!is(form.get("refresh_token"), oauth.refreshToken)) return "invalid_grant";
+    if ((form.get("scope") ?? "") !== (oauth.scope ?? []).join(" ")) return "invalid_scope";
+    return (form.get("audience") ?? undefined) === oauth.audience ? undefined : "invalid_target";
+  }
+}
+
+function refused(error: string): FakeReply {
+  const body = JSON.stringify({ error, error_description: "The fake did not expect this token request." });
+  return { status: error === "invalid_client" ? 401 : 400, type: "application/json", body };
+}
+
+interface ClientPair {
+  id: string | null | undefined;
+  secret: string | null | undefined;
+}
+
+/** The client, where the file says that it authenticates. */
+function clientOf(
+  { client, clientSecret }: UpstreamOAuthSpec,
+  form: URLSearchParams,
+  authorization: string | string[] | undefined,
+): ClientPair {
+  if (client === "post" || clientSecret === undefined)
+    return { id: form.get("client_id"), secret: form.get("client_secret") };
+  const [, pair = ""] = /^Basic (.+)$/.exec(String(authorization ?? "")) ?? [];
+  const [id = "", secret = ""] = Buffer.from(pair, "base64").toString("utf8").split(":").map(formDecoded);
+  return { id, secret };
+}
+
+/** RFC 6749, section 2.3.1: both are encoded as in a form. */
+function formDecoded(text: string): string {
+  return new URLSearchParams(`text=${text}`).get("text") ?? "";
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { atInstance } from "../at-instance.ts";
+import { atInstance } from "../open-api.ts";
 import { compileApi } from "../compile/compile.ts";
 import { readToolFile } from "../file/read-tool-file.ts";
 import type { RunnerContext } from "../open-runner.ts";

@@ -5,7 +5,7 @@ import { examples } from "../../../test/fixtures/depth.ts";
 import { requestsOf } from "../../../test/fixtures/workshop/upstream-request.ts";
 import { isForCallers } from "../check/completion.ts";
 import { madeUpValue } from "../check/made-up.ts";
-import { ValueMaker } from "../check/value-maker.ts";
+import { ValueMaker } from "../check/made-up.ts";
 import { compileApi, type CompiledApi } from "../compile/compile.ts";
 import { readToolFile } from "../file/read-tool-file.ts";
 import type { FieldSpec, ScalarShape } from "../file/model/tool-file.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutDefaults } from "./without-defaults.ts";
+import { withoutDefaults } from "./field-text.ts";
 
 test("a part is shown without what is the same as not written", () => {
   const shape = { kind: "scalar", type: "string", whitespace: "keep" };

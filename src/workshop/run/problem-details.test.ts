@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isProblem, problemText } from "./problem-details.ts";
+import { isProblem, problemText } from "./status-failure.ts";
 
 test.each<[Record<string, unknown>, string]>([
   [{ type: "about:blank", title: "Not Found", status: 404 }, "Not Found"],

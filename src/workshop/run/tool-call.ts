@@ -10,7 +10,6 @@ import type { CompiledApi } from "../compile/compile.ts";
 import { SOURCE_PAYLOAD } from "../compile/json-schema.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { textOf, type AnswerBytes } from "./answer-decoder.ts";
-import { blobContent, redactedBytes } from "./blob-content.ts";
 import type { Success } from "./response-reader.ts";
 import { failureResult, payloadBlock, repeatedResult, resultUri, successResult, toldDeviation } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
@@ -24,6 +23,7 @@ import type { RunnerParts } from "./runner-parts.ts";
 import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
 import type { SentWrite } from "./writes/write-once.ts";
+import type { Redaction } from "./secrets/redaction.ts";
 
 type Value = Record<string, unknown>;
 
@@ -337,4 +337,55 @@ export function argumentsRefused(
 function shownNext(next: Value, redaction: RunnerParts["redaction"]): Value {
   const show = (value: unknown) => (typeof value === "string" ? redaction.inOwnWords(value) : value);
   return Object.fromEntries(Object.entries(next).map(([name, value]) => [name, show(value)]));
+}
+
+/** Images and sounds up to this size are in the result itself, because models cannot follow a link to see them. */
+const MAX_INLINE = 1024 * 1024;
+
+interface BlobOptions {
+  tool: string;
+  /** The limit of the result for files that are neither image nor sound. */
+  maxBytes: number;
+  /** Keeps the bytes; the address at which they can be read, or undefined if they are too large. */
+  keep: (blob: AnswerBytes) => string | undefined;
+}
+
+/** Bytes as content of a result: an image, a sound, a resource, or a link to one that is kept for a while. */
+export function blobContent(blob: AnswerBytes, { tool, maxBytes, keep }: BlobOptions): Content[] {
+  const { bytes, contentType } = blob;
+  const mimeType = contentType.split(";")[0]?.trim().toLowerCase() ?? contentType;
+  const annotations = { audience: ["user", "assistant"] };
+  const [, kind] = /^(image|audio)\//.exec(mimeType) ?? [];
+  if (kind !== undefined && bytes.length <= MAX_INLINE) {
+    return [{ type: kind, data: base64(bytes), mimeType, annotations }];
+  }
+  const uri = keep(blob);
+  if (uri === undefined) {
+    const text = `The file (${mimeType}, ${bytes.length} bytes) is too large to be kept here and is not in this result.`;
+    return [{ type: "text", text, annotations }];
+  }
+  const small = bytes.length <= maxBytes;
+  if (small) return [{ type: "resource", resource: { uri, mimeType, blob: base64(bytes) }, annotations }];
+  return [{ type: "resource_link", uri, name: `${tool} file`, mimeType, size: bytes.length, annotations }];
+}
+
+/** The bytes with secrets masked: all in a text, and those that cannot occur by chance in other bytes. */
+function redactedBytes({ bytes, contentType }: AnswerBytes, redaction: Redaction): AnswerBytes {
+  const masked = { contentType: redaction.in(contentType) };
+  const text = asUtf8(bytes);
+  const plain = text ?? Buffer.from(bytes).toString("latin1");
+  const shown = text === undefined ? redaction.inOwnWords(plain) : redaction.in(plain);
+  return { ...masked, bytes: shown === plain ? bytes : Buffer.from(shown, text === undefined ? "latin1" : "utf8") };
+}
+
+function asUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CancelSignal } from "../../async/cancellation.ts";
-import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Success } from "./response-reader.ts";
 import { accessToken, sendWithToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
@@ -9,12 +9,13 @@ import type { Tracing } from "./call-trace.ts";
 import { type Credentials, credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
 import type { Show } from "./secrets/redaction.ts";
-import { signerFor } from "./request-signer.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
 import { withWait } from "./status-failure.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
+import type { SecretsSpec } from "../file/model/tool-file.ts";
+import { signedHeaders } from "./signing/built-in-signer.ts";
 
 type Value = Record<string, unknown>;
 
@@ -164,4 +165,27 @@ function outcomeOf(
     const text = `${title} responded, but the response could not be understood.`;
     return { reading: new Failure(text, { outcome: "unknown" }), answer };
   }
+}
+
+/** The signer of a request: a built-in one, or one that the program provides. Its failures say that nothing was sent. */
+function signerFor(
+  { signers, settings, now }: RunnerParts,
+  spec: SecretsSpec["sign"],
+  { signing }: Credentials,
+): Signer | undefined {
+  if (spec === undefined) return undefined;
+  const values = { secret: (name: string) => signing.get(name) ?? "", settings };
+  const signer: Signer | undefined =
+    typeof spec === "string"
+      ? signers[spec]
+      : (request) => ({ ...request, headers: signedHeaders(spec, request, values, now()) });
+  if (!signer) return undefined;
+  return async (request) => {
+    try {
+      return await signer(request);
+    } catch (cause) {
+      const name = typeof spec === "string" ? spec : spec.kind;
+      throw new NexusError("INTERNAL", `The request could not be signed (${name})`, { cause, mayHaveReached: false });
+    }
+  };
 }

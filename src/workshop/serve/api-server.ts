@@ -1,4 +1,4 @@
-import type { Tool } from "../../protocol/mcp.ts";
+import type { Tool, ResourceContents } from "../../protocol/mcp.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import {
@@ -7,17 +7,28 @@ import {
   type InputOptions,
   type InputRequests,
 } from "../../server/features/call-context.ts";
-import type { SearchedTools, ToolHandler } from "../../server/features/features.ts";
+import type { SearchedTools, ToolHandler, ResourceFeature, TemplateFeature } from "../../server/features/features.ts";
 import { McpServer } from "../../server/features/mcp-server.ts";
 import { serveMemory } from "../../server/memory/serve-memory.ts";
 import { MemoryTransport } from "../../transport/memory.ts";
 import type { ApiRunner, RunOptions } from "../run/api-runner.ts";
-import type { ToolFile } from "../file/model/tool-file.ts";
+import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { resultUri } from "../run/call-result.ts";
 import { LOCAL_CALLER } from "../run/writes/request-key.ts";
-import { DocumentResources } from "./document-resources.ts";
 import { addSearchTools, type ToolSink } from "./search-tools.ts";
-import { toolOutlines } from "./tool-outlines.ts";
+import { canonicalJson } from "../../json/canonical-json.ts";
+import { SEARCHED_META } from "../../protocol/meta.ts";
+import { sha256 } from "../../text/digest.ts";
+import type { CompiledApi } from "../compile/compile.ts";
+import { fullInputSchema, reachedIn, SOURCE_PAYLOAD } from "../compile/json-schema.ts";
+import { isShown } from "../compile/schema-writer.ts";
+import { annotations } from "../compile/tool-definition.ts";
+import { findType } from "../shape/shape-parts.ts";
+import { isLines } from "../compile/citations.ts";
+import { CitedDocument, partText } from "../compile/cited-document.ts";
+import { cleanProse } from "../documents/cleaned/credential-text.ts";
+import { cleanedText } from "../documents/parse-document.ts";
+import { shorten } from "../../text/shorten.ts";
 
 export const REVISIONS: readonly Revision[] = ["2026-07-28"];
 
@@ -131,4 +142,242 @@ function addWholeResults(server: McpServer, runner: ApiRunner): void {
     const body = typeof content === "string" ? { text: content } : { blob: Buffer.from(content).toString("base64") };
     return { contents: [{ uri, mimeType: its, ...body }] };
   });
+}
+
+/** In an outline: identifies everything that the whole definition is made of. */
+const DEFINITION_META = "dev.nexus/definition";
+
+/**
+ * The tools of an API that are found by searching, in short: what rules, sets and pins need to know of them. The whole
+ * definitions of a large API would take seconds.
+ */
+function toolOutlines({ file }: CompiledApi): Tool[] {
+  const hashes = new Map<string, string>();
+  const hashOf = (type: string): string => {
+    const known = hashes.get(type) ?? sha256(canonicalJson(findType(file, type) ?? null));
+    hashes.set(type, known);
+    return known;
+  };
+  return Object.entries(file.tools)
+    .filter(([, { offer }]) => offer === "search")
+    .map(([name, spec]) => outline(file, { name, spec, hashOf }));
+}
+
+interface Outlined {
+  name: string;
+  spec: ToolSpec;
+  hashOf: (type: string) => string;
+}
+
+function outline(file: ToolFile, { name, spec, hashOf }: Outlined): Tool {
+  const { title, description, effect, input, unknown, response, meta, examples } = spec;
+  const types = [...reachedIn(file, spec, "input").keys(), ...reachedIn(file, spec, "output").keys()];
+  const { as, type, sourcePayload } = response;
+  const reached = Object.fromEntries(types.map((each) => [each, hashOf(each)]));
+  const made = { input, unknown, response: { as, type, sourcePayload }, meta, examples, types: reached };
+  return {
+    name,
+    title,
+    description,
+    inputSchema: argumentNames(file, spec),
+    annotations: annotations(effect, title),
+    _meta: { [SEARCHED_META]: true, [DEFINITION_META]: sha256(canonicalJson(made)) },
+  };
+}
+
+/** The arguments by name. One of several types is written in full: a set may fix an argument that not all of them have. */
+function argumentNames(file: ToolFile, spec: ToolSpec): Tool["inputSchema"] {
+  const type = findType(file, spec.input);
+  if (type?.union) return { ...fullInputSchema(file, spec), type: "object" };
+  const fields = Object.entries(type?.fields ?? {}).filter(([, field]) => isShown(field, "input"));
+  const names = [...fields.map(([name]) => name), ...(spec.response.sourcePayload ? [SOURCE_PAYLOAD] : [])];
+  return { type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])) };
+}
+
+const MARKDOWN = "text/markdown";
+const MIME_TYPES: readonly [RegExp, string][] = [
+  [/\.(?:json|har)$/i, "application/json"],
+  [/\.ya?ml$/i, "application/yaml"],
+  [/\.(?:md|markdown|mdx)$/i, MARKDOWN],
+  [/\.x?html?$/i, "text/html"],
+  [/\.(?:xml|wsdl|xsd)$/i, "application/xml"],
+  [/\.(?:graphqls?|gql)$/i, "application/graphql"],
+];
+/** A longer part is cut; the whole document has it. */
+const MAX_PART = 64 * 1024;
+const LINES = /^L([1-9]\d{0,8})(?:-L([1-9]\d{0,8}))?$/;
+const PAGE = /^P([1-9]\d{0,5})$/;
+
+/** A document without credentials, which a copy may have. It is read when a client asks for it. */
+class ServedDocument {
+  readonly original: string;
+  readonly #name: string;
+  readonly #file: string | undefined;
+  #cited: CitedDocument | undefined;
+
+  constructor(name: string, text: string, file: string | undefined) {
+    this.original = text;
+    this.#name = name;
+    this.#file = file;
+  }
+
+  get cited(): CitedDocument {
+    this.#cited ??= new CitedDocument(cleanedText(this.original, this.#name, this.#file), this.#name);
+    return this.#cited;
+  }
+}
+
+/** The documents of a tool file: complete, by chapter, by lines, and by JSON pointer. */
+export class DocumentResources {
+  readonly #api: CompiledApi;
+  readonly #documents: ReadonlyMap<string, ServedDocument>;
+  readonly #redacted: (text: string) => Promise<string>;
+
+  constructor(
+    api: CompiledApi,
+    documents: Readonly<Record<string, string>>,
+    redacted: (text: string) => Promise<string>,
+  ) {
+    this.#api = api;
+    this.#documents = new Map(
+      Object.entries(documents).map(([name, text]) => {
+        return [name, new ServedDocument(name, text, api.file.documents[name]?.file)];
+      }),
+    );
+    this.#redacted = redacted;
+  }
+
+  /** Each document, followed by its cited chapters: few enough for clients that list them all. */
+  listed(): ResourceFeature[] {
+    const { file, citations } = this.#api;
+    const lines = Object.values(citations).filter(isLines);
+    return Object.entries(file.documents).flatMap(([name, { title = name, file: path }]) => {
+      const document = this.#documents.get(name);
+      if (!document) return [];
+      const mimeType = mimeTypeOf(path);
+      // Lines of YAML that begin with # are comments.
+      const chapters = (mimeType === MARKDOWN ? chaptersOf(document.original) : []).filter(({ from, to }) =>
+        lines.some((citation) => citation.document === name && citation.from <= to && citation.to >= from),
+      );
+      const whole = { name, title, description: `${title}, the whole document`, mimeType };
+      return [
+        this.#listed(`doc://${file.api}/${name}`, whole, () => document.cited.text),
+        ...chapters.map(({ heading: written, from, to }) => {
+          const heading = cleanProse(written);
+          const about = {
+            name: `${name} L${from}-L${to}`,
+            title: heading,
+            description: `${title}: ${heading}`,
+            mimeType,
+          };
+          return this.#listed(`doc://${file.api}/${name}/L${from}-L${to}`, about, () =>
+            document.cited.quote({ from, to }),
+          );
+        }),
+      ];
+    });
+  }
+
+  /** The targets of evidence. */
+  places(): TemplateFeature {
+    return {
+      template: {
+        uriTemplate: `doc://${this.#api.file.api}/{document}/{place}`,
+        name: "parts of a document",
+        description:
+          "A part of a document, as the evidence of a tool file cites it: L12 or L12-L14 for lines, P5 for a page of a PDF, or the percent-encoded JSON pointer of a part, such as %2Fpaths%2F~1pets.",
+      },
+      read: async (uri, { document: name = "", place = "" }) => {
+        const document = this.#documents.get(name);
+        const text = document && placeText(document.cited, place);
+        return text === undefined ? undefined : this.#contents(uri, text, this.#mimeType(name, place));
+      },
+    };
+  }
+
+  /** A part is shown as JSON, whatever the format of its document. */
+  #mimeType(name: string, place: string): string {
+    return LINES.test(place) || PAGE.test(place)
+      ? mimeTypeOf(this.#api.file.documents[name]?.file ?? "")
+      : "application/json";
+  }
+
+  #listed(
+    uri: string,
+    about: { name: string; title: string; description: string; mimeType: string },
+    text: () => string,
+  ): ResourceFeature {
+    const annotations = { audience: ["user", "assistant"], priority: 0.3 };
+    return { resource: { uri, ...about, annotations }, read: () => this.#contents(uri, text(), about.mimeType) };
+  }
+
+  async #contents(uri: string, text: string, mimeType: string): Promise<ResourceContents[]> {
+    return [{ uri, mimeType, text: await this.#redacted(text) }];
+  }
+}
+
+/** Undefined if there is nothing at this place. */
+function placeText(document: CitedDocument, place: string): string | undefined {
+  const page = PAGE.exec(place)?.[1];
+  if (page !== undefined) return document.findPage(Number(page));
+  const [lines, first, last = first] = LINES.exec(place) ?? [];
+  if (lines === undefined) {
+    const part = place.startsWith("/") ? document.findPart(place) : undefined;
+    return part && shorten(partText(part), MAX_PART);
+  }
+  const [from, to] = [Number(first), Number(last)];
+  const quoted = from <= to ? document.quote({ from, to }) : "";
+  return quoted === "" ? undefined : quoted;
+}
+
+function mimeTypeOf(file: string): string {
+  return MIME_TYPES.find(([ending]) => ending.test(file))?.[1] ?? "text/plain";
+}
+
+/** A part of a document under one heading, with its first and last line, counted from 1. */
+interface Chapter {
+  heading: string;
+  from: number;
+  to: number;
+}
+
+const LEVELS = [1, 2, 3, 4, 5, 6];
+
+/**
+ * The chapters of a Markdown text: the parts under the headings of the highest level with more than one heading. The
+ * text before the first of them belongs to none; without such a level there are no chapters.
+ */
+export function chaptersOf(text: string): Chapter[] {
+  const lines = text.split(/\r?\n/);
+  const headings = headingsIn(lines);
+  const level = LEVELS.find((each) => headings.filter((heading) => heading.level === each).length > 1);
+  const starts = headings.filter((heading) => heading.level === level);
+  return starts.map(({ heading, line }, index) => {
+    const end = starts[index + 1]?.line ?? lines.length + 1;
+    return { heading, from: line, to: lastWritten(lines, line, end - 1) };
+  });
+}
+
+interface Heading {
+  level: number;
+  heading: string;
+  line: number;
+}
+
+/** Lines of code that begin with # are not headings. */
+function headingsIn(lines: readonly string[]): Heading[] {
+  let fence: string | undefined;
+  return lines.flatMap((text, index) => {
+    const [, marks] = /^ {0,3}(`{3,}|~{3,})/.exec(text) ?? [];
+    if (marks !== undefined && fence === undefined) fence = marks;
+    else if (marks !== undefined && fence !== undefined && marks.startsWith(fence)) fence = undefined;
+    if (fence !== undefined) return [];
+    const [, hashes, heading] = /^(#{1,6}) +(.*\S)/.exec(text) ?? [];
+    return hashes === undefined || heading === undefined ? [] : [{ level: hashes.length, heading, line: index + 1 }];
+  });
+}
+
+function lastWritten(lines: readonly string[], from: number, to: number): number {
+  const written = lines.slice(from - 1, to).findLastIndex((line) => line.trim() !== "");
+  return from + Math.max(0, written);
 }

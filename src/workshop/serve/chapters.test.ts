@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chaptersOf } from "./chapters.ts";
+import { chaptersOf } from "./api-server.ts";
 
 test("chapters are the parts under the highest headings of which there are several", () => {
   const text = "# Guide\n\nAbout it.\n\n## One\n\nText\n\n### Detail\n\nMore\n\n\n## Two\nEnd\n";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isRecord } from "../../json/is-record.ts";
-import { definitionPart } from "./definition-parts.ts";
+import { definitionPart } from "./search-tools.ts";
 
 const maxBytes = 2_000;
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { smallFile } from "../../../test/fixtures/workshop/small-file.ts";
 import type { ResourceContents } from "../../protocol/mcp.ts";
 import { compileApi } from "../compile/compile.ts";
-import { DocumentResources } from "./document-resources.ts";
+import { DocumentResources } from "./api-server.ts";
 
 const TEXT = `# A comment, not a heading
 openapi: 3.1.0

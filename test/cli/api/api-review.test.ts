@@ -1,4 +1,4 @@
-import { withoutDefaults } from "../../../src/workshop/review/without-defaults.ts";
+import { withoutDefaults } from "../../../src/workshop/review/field-text.ts";
 import { once } from "node:events";
 import { copyFile, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";

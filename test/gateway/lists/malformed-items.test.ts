@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as Http1 } from "@modelcontextprotocol/sd
 import { ToolSchema } from "@modelcontextprotocol/sdk/types.js";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withObjectProperties } from "../../../src/server/legacy/object-schema.ts";
+import { withObjectProperties } from "../../../src/server/legacy/tool-outputs.ts";
 import type { Logger } from "../../../src/index.ts";
 import type { Params } from "../../../src/protocol/json-rpc.ts";
 import { normaliseItem } from "../../../src/protocol/listed-item.ts";

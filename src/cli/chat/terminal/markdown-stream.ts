@@ -1,9 +1,7 @@
 import { visible } from "../../../text/visible.ts";
-import { cellsOf } from "../../output/text-width.ts";
+import { cellsOf, cut, padded, wrapped } from "../../output/text-width.ts";
 import type { Style } from "../../output/output.ts";
-import { readInline, type InlineStyle } from "./markdown-inline.ts";
-import { isTableRow, markdownTableLines } from "./markdown-table.ts";
-import { WordWrapper } from "./word-wrapper.ts";
+import { readInline, type InlineStyle, withoutMarks } from "./markdown-inline.ts";
 
 /** Where Markdown is shown. */
 export interface MarkdownTarget {
@@ -196,4 +194,202 @@ export class MarkdownStream {
   #paint(style: Style, text: string): string {
     return this.#target.style(style, text);
   }
+}
+
+interface WrapperOptions {
+  write: (text: string) => void;
+  /** Cells of a line; undefined: lines are not broken. */
+  width: () => number | undefined;
+}
+
+const GRAPHEMES = new Intl.Segmenter();
+// oxlint-disable-next-line no-control-regex -- most words are plain
+const PLAIN = /^[\u0000-\u02ff]*$/;
+/** What may be a part of the emoji before it, which came in an earlier piece. */
+const CONTINUES = /^(?:[\p{ExtPict}\p{EMod}\p{RI}\u200d]|[\ufe0e-\ufe0f])/u;
+
+type Paint = (text: string) => string;
+
+interface Piece {
+  text: string;
+  paint: Paint;
+}
+
+/**
+ * Writes text that comes in pieces, broken between words. A word is written when it is complete. A word that is wider
+ * than a line stays whole, so that it can be copied.
+ */
+class WordWrapper {
+  readonly #options: WrapperOptions;
+  #word: Piece[] = [];
+  #wordCells = 0;
+  #spaces = "";
+  #column = 0;
+  #hanging = "";
+  #hangingCells = 0;
+  #isFirst = true;
+
+  constructor(options: WrapperOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a line with `first`; lines that continue it begin with `hanging`, which has the same width. */
+  begin(first: string, hanging: string, cells: number): void {
+    this.#options.write(first);
+    this.#hanging = hanging;
+    this.#hangingCells = cells;
+    this.#column = cells;
+    this.#isFirst = true;
+    this.#spaces = "";
+  }
+
+  add(text: string, paint: Paint): void {
+    for (const [part] of text.matchAll(/\s+|\S+/g)) {
+      if (/^\s/.test(part)) {
+        this.#flush();
+        this.#spaces += part.replaceAll("\t", "    ").replaceAll(/\s/g, " ");
+      } else this.#addWord(part, paint);
+    }
+  }
+
+  /** Ends the line. */
+  end(): void {
+    this.#flush();
+    this.#options.write("\n");
+  }
+
+  /** Text of wide characters, such as Chinese, may be broken between any two of them. An emoji stays whole. */
+  #addWord(text: string, paint: Paint): void {
+    if (PLAIN.test(text)) return this.#take(text, paint);
+    let part = "";
+    for (const { segment } of GRAPHEMES.segment(this.#continued(text) + text)) {
+      if (cellsOf(segment) >= 2) {
+        this.#take(part, paint);
+        this.#flush();
+        this.#take(segment, paint);
+        part = "";
+      } else part += segment;
+    }
+    this.#take(part, paint);
+  }
+
+  /** Takes back the piece that the text may continue. */
+  #continued(text: string): string {
+    const last = CONTINUES.test(text) ? this.#word.pop() : undefined;
+    if (last) this.#wordCells -= cellsOf(visible(last.text));
+    return last?.text ?? "";
+  }
+
+  #take(text: string, paint: Paint): void {
+    if (text === "") return;
+    this.#word.push({ text, paint });
+    this.#wordCells += cellsOf(visible(text));
+  }
+
+  #flush(): void {
+    if (this.#word.length === 0) return;
+    const width = this.#options.width();
+    const spaces = this.#isFirst ? "" : this.#spaces;
+    const isTooWide = width !== undefined && this.#column + spaces.length + this.#wordCells > width;
+    if (isTooWide && !this.#isFirst) {
+      this.#options.write(`\n${this.#hanging}`);
+      this.#column = this.#hangingCells;
+    } else {
+      this.#options.write(spaces);
+      this.#column += spaces.length;
+    }
+    for (const { text, paint } of this.#word) this.#options.write(paint(visible(text)));
+    this.#column += this.#wordCells;
+    this.#word = [];
+    this.#wordCells = 0;
+    this.#spaces = "";
+    this.#isFirst = false;
+  }
+}
+
+const GAP = "  ";
+/** A column is not made narrower than this. */
+const MIN_WIDTH = 6;
+const SEPARATOR = /^\s*:?-+:?\s*$/;
+
+/** Whether a line can be a row of a table: it begins with a bar. */
+function isTableRow(line: string): boolean {
+  return /^\s{0,3}\|/.test(line);
+}
+
+/** The lines of a table that fits into the width; undefined if the rows are not a table. */
+function markdownTableLines(
+  rows: readonly string[],
+  width: number,
+  bold: (text: string) => string,
+): string[] | undefined {
+  const [head, separator, ...body] = rows.map(cellsIn);
+  if (!head || !separator?.every((cell) => SEPARATOR.test(cell)) || separator.length === 0) return undefined;
+  const columns = head.length;
+  const texts = [head, ...body].map((row) => Array.from({ length: columns }, (_, at) => cellText(row[at] ?? "")));
+  const natural = Array.from({ length: columns }, (_, at) =>
+    Math.max(...texts.map((row) => cellsOf(row[at] ?? "")), 1),
+  );
+  const widths = fitted(natural, width - GAP.length * (columns - 1));
+  if (!widths) return undefined;
+  const rules = widths.map((cells) => "-".repeat(cells));
+  const isRight = widths.map((_, at) => /^\s*-+:\s*$/.test(separator[at] ?? ""));
+  const [first = [], ...others] = texts;
+  return [
+    ...rowLines(first, widths, isRight).map((line) => bold(line)),
+    rules.join(GAP),
+    ...others.flatMap((row) => rowLines(row, widths, isRight)),
+  ];
+}
+
+/** The widest columns become narrower until all fit; undefined if they cannot. */
+function fitted(natural: readonly number[], room: number): number[] | undefined {
+  const widths = [...natural];
+  let over = widths.reduce((sum, each) => sum + each, 0) - room;
+  while (over > 0) {
+    const widest = Math.max(...widths);
+    if (widest <= MIN_WIDTH) return undefined;
+    const second = Math.max(MIN_WIDTH, ...widths.filter((each) => each < widest));
+    for (let at = 0; at < widths.length && over > 0; at++) {
+      if (widths[at] !== widest) continue;
+      const less = Math.min(over, Math.max(widest - second, 1));
+      widths[at] = widest - less;
+      over -= less;
+    }
+  }
+  return widths;
+}
+
+function rowLines(row: readonly string[], widths: readonly number[], isRight: readonly boolean[]): string[] {
+  const cells = row.map((text, at) => wrapped(text, widths[at]).map((line) => cut(line, widths[at])));
+  const height = Math.max(...cells.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, line) =>
+    cells
+      .map((lines, at) => aligned(lines[line] ?? "", widths[at] ?? 0, isRight[at] === true))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+function aligned(text: string, width: number, isRight: boolean): string {
+  return isRight ? " ".repeat(Math.max(0, width - cellsOf(text))) + text : padded(text, width);
+}
+
+function cellText(cell: string): string {
+  return visible(withoutMarks(cell.replaceAll(/<br\s*\/?>/gi, " ")));
+}
+
+/** Bars that are escaped are text, also inside code. */
+function cellsIn(row: string): string[] {
+  const cells = [""];
+  const parts = row
+    .trim()
+    .replace(/^\|/, "")
+    .matchAll(/\\\||[^]/g);
+  for (const [part] of parts) {
+    if (part === "|") cells.push("");
+    else cells.push(`${cells.pop() ?? ""}${part === "\\|" ? "|" : part}`);
+  }
+  if (cells.at(-1)?.trim() === "" && cells.length > 1) cells.pop();
+  return cells.map((cell) => cell.trim());
 }

@@ -7,8 +7,7 @@ import { DrawnRows } from "./drawn-rows.ts";
 import { viewOf } from "./editor-view.ts";
 import { HistoryWalk, type InputHistory } from "./input-history.ts";
 import { LineEditor, type PressedKey } from "./line-editor.ts";
-import { TypedAhead } from "./typed-ahead.ts";
-import { TypingPause } from "./typing-pause.ts";
+import { setImmediate } from "node:timers/promises";
 
 /** What a person did at the prompt. */
 export type Entered = { kind: "line"; text: string } | { kind: "interrupt"; wasEmpty: boolean } | { kind: "end" };
@@ -332,4 +331,82 @@ function sharedStart(one: string, other: string): string {
 
 function unanswered(): NexusError {
   return new NexusError("CANCELLED", "The question was not answered");
+}
+
+/** What is typed while nothing is read. It waits for the next prompt, where it can be edited, and answers no question. */
+class TypedAhead {
+  #editor = new LineEditor();
+  /** Ctrl-D in an empty line. */
+  #isEnd = false;
+
+  get isPasting(): boolean {
+    return this.#editor.isPasting;
+  }
+
+  /** Returns `interrupt` for Ctrl-C, which keeps what was typed. */
+  press(text: string | undefined, key: PressedKey): "interrupt" | undefined {
+    const isEnter = key.name === "return" || key.name === "enter";
+    if (isEnter && !this.isPasting) {
+      this.#editor.insert("\n");
+      return undefined;
+    }
+    const event = this.#editor.press(text, key);
+    if (event?.kind === "end") this.#isEnd = true;
+    if (event?.kind !== "interrupt") return undefined;
+    this.#isEnd = false;
+    return "interrupt";
+  }
+
+  /** What was typed, without empty lines around it; begins again. */
+  take(): { editor: LineEditor; isEnd: boolean } {
+    const editor = this.#editor;
+    const isEnd = this.#isEnd && editor.isEmpty;
+    this.#editor = new LineEditor();
+    this.#isEnd = false;
+    if (!editor.isEmpty) editor.replace(editor.text.replaceAll(/^\n+|\n+$/g, ""));
+    return { editor, isEnd };
+  }
+}
+
+/** A person who has typed nothing for so long has seen what is on the screen. */
+const PAUSE_MS = 700;
+
+/** Knows when the last key was pressed, so that no question comes in the middle of a word or of a pasted text. */
+class TypingPause {
+  #lastKeyAt = -Infinity;
+  #onKey = () => {};
+
+  keyPressed(): void {
+    this.#lastKeyAt = performance.now();
+    this.#onKey();
+  }
+
+  /** What was typed was an answer that is complete: the next question need not wait. */
+  lineEnded(): void {
+    this.#lastKeyAt = -Infinity;
+    this.#onKey();
+  }
+
+  /** Waits until no key was pressed for a while and `isBusy` is false after a key; or until the signal is aborted. */
+  async wait(isBusy: () => boolean, signal?: AbortSignal): Promise<void> {
+    // Keys that were typed before are in the buffer of the terminal, and are read first.
+    await setImmediate();
+    for (;;) {
+      const leftMs = isBusy() ? Infinity : this.#lastKeyAt + PAUSE_MS - performance.now();
+      if (leftMs <= 0 || signal?.aborted) return;
+      await this.#nextKey(leftMs, signal);
+    }
+  }
+
+  async #nextKey(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    let onAbort = () => {};
+    await new Promise<void>((resolve) => {
+      this.#onKey = onAbort = resolve;
+      if (withinMs !== Infinity) timer = setTimeout(resolve, withinMs);
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
 }

@@ -9,7 +9,7 @@ import { codecFor } from "../codec-for.ts";
 import { decodeJson } from "./decode-json.ts";
 import { MEMBERS } from "./member-path.ts";
 import { NOT_QUICK, QuickDecoder } from "./quick-decoder.ts";
-import { valueCodec } from "./value-codec.ts";
+import { valueCodec } from "./json-codec.ts";
 
 const STRING: ScalarShape = { kind: "scalar", type: "string", whitespace: "keep" };
 const INTEGER: ScalarShape = { kind: "scalar", type: "integer", whitespace: "keep" };

@@ -1,10 +1,12 @@
 import { isJsonObject } from "../../../json/exact-decimal.ts";
-import type { Shape, ToolFile, UnionShape } from "../../file/model/tool-file.ts";
+import type { Shape, ToolFile, UnionShape, FieldSpec, ScalarShape } from "../../file/model/tool-file.ts";
 import { findUnion } from "../../shape/shape-parts.ts";
 import type { Side } from "../record/planner.ts";
-import { Acceptance } from "./acceptance.ts";
-import { Differences } from "./differences.ts";
-import { Discriminators, type Wording } from "./discriminators.ts";
+import { Acceptance, type Comparison } from "./acceptance.ts";
+import { Discriminators, type Wording, plainText } from "./discriminators.ts";
+import { memberNames } from "../../file/model/member-names.ts";
+import { type Fields, own } from "../record/record-source.ts";
+import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
 
 /** A shape that is not a union itself, and the union that lists it. */
 export interface Alternative {
@@ -77,4 +79,161 @@ export class AlternativeChooser {
     this.#alternatives.set(union, made);
     return made;
   }
+}
+
+/** A field and the member that holds it; `isShared`: with other fields, each in its own part. */
+interface FieldPlace {
+  at: string;
+  spec: FieldSpec;
+  isShared: boolean;
+}
+
+/** Costs of differences between a value and a shape. */
+const COST = { kind: 1_000, constant: 200, member: 20, lenient: 5, unknown: 1, free: 50, plain: 0.1 };
+/** How far inside values are compared, and how many parts of one value: an answer may hold unions inside of unions. */
+const MAX_DEPTH = 4;
+const MAX_STEPS = 5_000;
+const MAX_ITEMS = 8;
+
+/** Counts how a value differs from shapes. */
+class Differences {
+  readonly #types: ToolFile["types"];
+  readonly #options: Comparison;
+  readonly #scalars = new Map<ScalarShape, Scalar>();
+  readonly #plans = new Map<string, readonly FieldPlace[]>();
+  #steps = 0;
+
+  constructor(types: ToolFile["types"], options: Comparison) {
+    this.#types = types;
+    this.#options = options;
+  }
+
+  /** The first alternative with the fewest differences; undefined if none has the kind of the value. */
+  fewest<Each extends { shape: Shape }>(alternatives: readonly Each[], value: unknown): Each | undefined {
+    let best: { alternative: Each; cost: number } | undefined;
+    for (const alternative of alternatives) {
+      this.#steps = 0;
+      const cost = this.#cost(alternative.shape, value, 0);
+      if (cost < (best?.cost ?? COST.kind)) best = { alternative, cost };
+      if (cost === 0) break;
+    }
+    return best?.alternative;
+  }
+
+  #cost(shape: Shape, value: unknown, depth: number): number {
+    if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS) return 0;
+    switch (shape.kind) {
+      case "scalar":
+        return this.#ofScalar(shape, value);
+      case "list":
+        if (!Array.isArray(value)) return COST.kind;
+        return this.#ofItems(shape.of, value, depth);
+      case "map":
+        return isJsonObject(value) ? COST.unknown + this.#ofItems(shape.of, Object.values(value), depth) : COST.kind;
+      case "any":
+        if (shape.schema?.["type"] === "null") return value === null ? 0 : COST.kind;
+        return shape.only === "object" && !isJsonObject(value) ? COST.kind : COST.free;
+      case "union":
+        return this.#ofUnion(shape, value, depth);
+      case "object": {
+        const union = this.#types[shape.type]?.union;
+        if (union) return this.#cost(union, value, depth + 1);
+        return isJsonObject(value) ? this.#ofObject(shape.type, value, depth) : COST.kind;
+      }
+    }
+  }
+
+  #ofUnion(union: UnionShape, value: unknown, depth: number): number {
+    if (union.discriminator && isJsonObject(value)) {
+      const named = this.#options.discriminators.named(union, value);
+      return named ? this.#cost(named, value, depth + 1) : COST.constant;
+    }
+    return Math.min(COST.kind, ...union.of.map((each) => this.#cost(each, value, depth + 1)));
+  }
+
+  #ofItems(of: Shape, items: readonly unknown[], depth: number): number {
+    let cost = 0;
+    for (const item of items.slice(0, MAX_ITEMS)) cost += Math.min(COST.member, this.#cost(of, item, depth + 1));
+    return cost;
+  }
+
+  #ofObject(name: string, value: Fields, depth: number): number {
+    const known = new Set<string>();
+    const isWire = this.#options.wording === "wire";
+    let cost = 0;
+    for (const place of this.#placesOf(name)) {
+      const { at, spec } = place;
+      known.add(at);
+      const given = at === "." ? value : own(value, at);
+      if (!this.#isHere(spec)) cost += given === undefined ? 0 : COST.unknown;
+      else if (given !== undefined) cost += this.#ofMember(place, given, depth);
+      else if (!spec.optional && (isWire || isAsked(spec))) cost += COST.member;
+    }
+    const further = Object.keys(value).filter((member) => !known.has(member));
+    const additional = this.#types[name]?.additional;
+    if (!additional) return cost + further.length * COST.unknown;
+    const members = further.map((member) => value[member]);
+    return cost + this.#ofItems(additional, members, depth);
+  }
+
+  /** Fields that only requests have say nothing about answers, and the other way round. */
+  #isHere({ side }: FieldSpec): boolean {
+    return side === undefined || this.#options.side === undefined || side === this.#options.side;
+  }
+
+  #placesOf(name: string): readonly FieldPlace[] {
+    const known = this.#plans.get(name);
+    if (known) return known;
+    const places = Object.entries(this.#types[name]?.fields ?? {}).flatMap(([field, spec]): FieldPlace[] => {
+      if (this.#options.wording === "names") return [{ at: field, spec, isShared: false }];
+      if (spec.wire === false) return [];
+      if (spec.wire === ".") return [{ at: ".", spec, isShared: false }];
+      const [first, ...more] = memberNames(spec.wire) ?? [];
+      return first ? [{ at: first.name, spec, isShared: more.length > 0 }] : [];
+    });
+    this.#plans.set(name, places);
+    return places;
+  }
+
+  #ofMember({ spec, isShared }: FieldPlace, given: unknown, depth: number): number {
+    if (spec.const !== undefined) return this.#isConstant(spec, given) ? 0 : COST.constant;
+    if (given === null) return spec.nullable || spec.optional ? 0 : COST.member;
+    // The other parts of a path are not looked at.
+    if (isShared) return 0;
+    const cost = this.#cost(spec.shape, given, depth + 1);
+    const isChoice = spec.shape.kind === "scalar" && (spec.shape.enum !== undefined || spec.shape.codes !== undefined);
+    return isChoice && cost >= COST.member ? COST.constant : Math.min(COST.member, cost);
+  }
+
+  #isConstant({ shape, const: constant }: FieldSpec, given: unknown): boolean {
+    if (plainText(given) === String(constant)) return true;
+    if (this.#options.wording === "names" || shape.kind !== "scalar") return false;
+    return this.#scalar(shape).writeJson(constant) === given;
+  }
+
+  #ofScalar(shape: ScalarShape, value: unknown): number {
+    const scalar = this.#scalar(shape);
+    const converted = this.#options.wording === "names" ? scalar.writeJson(value) : scalar.readJson(value);
+    if (converted instanceof Mismatch) return typeof value === usualType(shape) ? COST.member : COST.kind;
+    if (typeof value !== usualType(shape)) return COST.lenient;
+    // Of several kinds of text, a name of a list or a date says more; the same for whole numbers.
+    if (shape.codes || shape.enum) return 0;
+    return shape.type === "string" || shape.type === "number" || shape.type === "binary" ? COST.plain : COST.plain / 2;
+  }
+
+  #scalar(shape: ScalarShape): Scalar {
+    const known = this.#scalars.get(shape) ?? scalarOf(shape);
+    this.#scalars.set(shape, known);
+    return known;
+  }
+}
+
+/** Whether callers give it: constants and computed fields are set automatically. */
+function isAsked({ const: constant, value, hidden, default: standard, side }: FieldSpec): boolean {
+  return constant === undefined && value === undefined && !hidden && standard === undefined && side !== "output";
+}
+
+function usualType({ type, codes }: ScalarShape): string {
+  if (type === "boolean" || type === "presence") return codes ? "string" : "boolean";
+  return !codes && (type === "integer" || type === "number") ? "number" : "string";
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { XML_NAMESPACE, XMLNS_NAMESPACE, type XmlElement } from "../record/xml-tree.ts";
-import { XmlReader } from "./read-xml.ts";
+import { XmlReader } from "./xml-codec.ts";
 
 const MANUAL = readFileSync(new URL("../../../../api/capcorn/manual.md", import.meta.url), "utf8");
 const PRINTED = [...MANUAL.matchAll(/^```xml\n([^]*?)^```$/gm)].map(([, xml = ""]) => xml);

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { printedXml } from "../../../../test/fixtures/workshop/example.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
-import { XmlReader } from "./read-xml.ts";
-import { writeXml } from "./write-xml.ts";
+import { XmlReader } from "./xml-codec.ts";
+import { writeXml } from "./xml-codec.ts";
 import { examples } from "../../../../test/fixtures/depth.ts";
 
 const reader = new XmlReader();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readCurlCommand } from "../recorded/curl-request.ts";
 import { readCurl } from "./read-curl.ts";
-import { shellWords } from "../recorded/shell-words.ts";
+import { shellWords } from "../recorded/curl-request.ts";
 
 test.each<[string, string[]]>([
   [`curl 'a b' "c \\"d\\"" e\\ f`, ["curl", "a b", 'c "d"', "e f"]],

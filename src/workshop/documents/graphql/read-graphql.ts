@@ -6,13 +6,27 @@ import {
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLObjectType,
+  buildASTSchema,
+  buildClientSchema,
+  GraphQLError,
+  Kind,
+  parse,
+  specifiedScalarTypes,
+  visit,
+  type DefinitionNode,
+  type DocumentNode,
+  type GraphQLSchema,
+  type IntrospectionQuery,
 } from "graphql";
 import { plainSchema } from "../inferred-schema.ts";
 import type { ApiFacts, BodyFacts, OmittedOperation, OperationFacts, Remark } from "../api-facts.ts";
-import type { LoadedDocument } from "../parse-document.ts";
-import { readSchema, type ReadSchema } from "./graphql-schema.ts";
+import { type LoadedDocument, unreadable } from "../parse-document.ts";
 import { GraphqlSchemas, isFileType } from "./graphql-schemas.ts";
 import { Selections } from "./selection.ts";
+import { messageOf } from "../../../errors/nexus-error.ts";
+import { isRecord } from "../../../json/is-record.ts";
+import { visible } from "../../../text/visible.ts";
+import { IntrospectionPlaces, SdlPlaces, type GraphqlPlaces } from "./graphql-places.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type Root = "query" | "mutation";
@@ -166,4 +180,180 @@ function documentText(
 function titleOf({ name, source = "" }: LoadedDocument): string {
   const file = source.replace(/^.*[/\\]/, "").replace(/\.[^.]*$/, "");
   return file === "" || /^(?:schema|introspection|graphql)$/i.test(file) ? `GraphQL (${name})` : file;
+}
+
+/** A schema, and where its parts are described. */
+interface ReadSchema {
+  schema: GraphQLSchema;
+  places: GraphqlPlaces;
+  /** Types that are used and not described; they are scalars here. */
+  unknown: string[];
+}
+
+/** The largest known schemas have about 500,000 tokens. Each is kept in memory, with about 300 bytes. */
+const MAX_TOKENS = 600_000;
+const MAX_TYPES = 25_000;
+/** Of one type, and arguments of one field. */
+const MAX_MEMBERS = 10_000;
+/** The beginning of a definition, or a comment: each of both takes memory, whether it is used or not. */
+const DEFINITION = /^[ \t]*#|\b(?:type|interface|union|enum|input|scalar|directive)[ \t]+[@A-Za-z_]/gm;
+/** The name of a type, where its members begin and end, and a line with a member. */
+const MEMBER = /\b(?:type|interface|input|enum)[ \t]+([A-Za-z_]\w*)|[{}]|^[ \t]*\w+[ \t]*[(:]/gm;
+
+/** Reads a schema in the schema language, or the result of an introspection query. */
+function readSchema(document: LoadedDocument): ReadSchema {
+  try {
+    return document.format === "graphql" ? ofText(document) : ofIntrospection(document);
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(document.name, "is nested too deep");
+    if (!(error instanceof GraphQLError) && !(error instanceof Error)) throw error;
+    if (error instanceof Error && "code" in error) throw error;
+    const [place] = error instanceof GraphQLError ? (error.locations ?? []) : [];
+    const at = place ? ` in line ${place.line}, column ${place.column}` : "";
+    const problem = visible(messageOf(error).slice(0, 300));
+    if (/token limit|tokens\. Parsing aborted/i.test(problem)) throw tooLarge(document.name, "has too many parts");
+    throw unreadable(
+      `The GraphQL schema ${document.name} cannot be read${at}: ${problem}`,
+      "Correct it, or export it again: the schema language (SDL), or the result of an introspection query as JSON.",
+      { cause: error },
+    );
+  }
+}
+
+function ofText({ text, name }: LoadedDocument): ReadSchema {
+  checkDefinitions(text, name);
+  const parsed = parse(text, { maxTokens: MAX_TOKENS });
+  if (parsed.definitions.length > MAX_TYPES) throw tooLarge(name, MANY_DEFINITIONS);
+  checkMembers(parsed, name);
+  const { document, unknown } = completed(parsed);
+  // Schemas of gateways use directives and types that other parts of them declare.
+  const schema = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
+  return { schema, places: new SdlPlaces(name, schema), unknown };
+}
+
+const MANY_DEFINITIONS = `has more than ${MAX_TYPES} definitions or comments`;
+
+/** Before they are parsed, which takes memory. Descriptions have the same words: three times as many are allowed. */
+function checkDefinitions(text: string, name: string): void {
+  let count = 0;
+  for (const _ of text.matchAll(DEFINITION)) if (++count > 3 * MAX_TYPES) throw tooLarge(name, MANY_DEFINITIONS);
+  let owner = "";
+  count = 0;
+  for (const [found, type] of text.matchAll(MEMBER)) {
+    if (type !== undefined) owner = type;
+    else if (found === "{" || found === "}") count = 0;
+    else if (++count > 3 * MAX_MEMBERS) throw manyMembers(name, owner);
+  }
+}
+
+function manyMembers(name: string, owner: string): Error {
+  return tooLarge(name, `has more than ${MAX_MEMBERS} fields in the type ${owner}`);
+}
+
+function checkMembers({ definitions }: DocumentNode, name: string): void {
+  const counts = new Map<string, number>();
+  for (const definition of definitions) {
+    if (!("fields" in definition) || !definition.fields) continue;
+    const owner = definition.name.value;
+    const count = (counts.get(owner) ?? 0) + definition.fields.length;
+    counts.set(owner, count);
+    const most = definition.fields.reduce((max, field) => {
+      return Math.max(max, "arguments" in field ? (field.arguments?.length ?? 0) : 0);
+    }, count);
+    if (most > MAX_MEMBERS) throw manyMembers(name, owner);
+  }
+}
+
+function ofIntrospection({ value, name }: LoadedDocument): ReadSchema {
+  const isWrapped = isRecord(value) && isRecord(value["data"]);
+  const whole = isWrapped ? (value["data"] as Record<string, unknown>) : value;
+  const described = isRecord(whole) ? whole["__schema"] : undefined;
+  const types: unknown = isRecord(described) ? described["types"] : undefined;
+  if (!Array.isArray(types)) {
+    throw unreadable(
+      `The introspection result ${name} has no types`,
+      "Run the complete introspection query (getIntrospectionQuery of the graphql library) and save its result.",
+    );
+  }
+  if (types.length > MAX_TYPES) throw tooLarge(name, `has more than ${MAX_TYPES} types`);
+  for (const type of types) {
+    const lists = isNamed(type) ? [type["fields"], type["inputFields"]] : [];
+    if (lists.some(isTooLong)) throw tooLarge(name, `has more than ${MAX_MEMBERS} fields in one type`);
+  }
+  // Servers may leave out what no client needs.
+  const filled = { __schema: { directives: [], ...(described as object), types: types.filter(isNamed).map(complete) } };
+  const schema = buildClientSchema(filled as unknown as IntrospectionQuery, { assumeValid: true });
+  return { schema, places: new IntrospectionPlaces(name, `${isWrapped ? "/data" : ""}/__schema`, types), unknown: [] };
+}
+
+function isTooLong(list: unknown): boolean {
+  if (!Array.isArray(list)) return false;
+  return list.length > MAX_MEMBERS || list.some((each) => isRecord(each) && isTooLong(each["args"]));
+}
+
+function isNamed(type: unknown): type is Record<string, unknown> {
+  return isRecord(type) && typeof type["name"] === "string" && typeof type["kind"] === "string";
+}
+
+/** Results of old servers lack members that clients expect. */
+function complete(type: Record<string, unknown>): Record<string, unknown> {
+  const isObject = type["kind"] === "OBJECT" || type["kind"] === "INTERFACE";
+  const fields = Array.isArray(type["fields"]) ? (type["fields"] as unknown[]).filter(isRecord) : [];
+  return {
+    ...type,
+    ...(isObject && {
+      interfaces: type["interfaces"] ?? [],
+      fields: fields.map((field) => ({ ...field, args: field["args"] ?? [] })),
+    }),
+  };
+}
+
+/**
+ * With a definition for every type that is used. A type that is only extended is one of another part of a larger
+ * schema, and defined here by its extension.
+ */
+function completed(document: DocumentNode): { document: DocumentNode; unknown: string[] } {
+  const defined = new Set(specifiedScalarTypes.map(({ name }) => name));
+  const definitions: DefinitionNode[] = [];
+  for (const definition of document.definitions) if (isTypeDefinition(definition)) defined.add(definition.name.value);
+  for (const definition of document.definitions) {
+    const kind = DEFINED_BY[definition.kind];
+    const name = "name" in definition ? definition.name?.value : undefined;
+    if (kind === undefined || name === undefined || defined.has(name)) definitions.push(definition);
+    else {
+      defined.add(name);
+      definitions.push({ ...definition, kind } as DefinitionNode);
+    }
+  }
+  const unknown = new Set<string>();
+  const whole: DocumentNode = { ...document, definitions };
+  visit(whole, {
+    NamedType: ({ name }) => {
+      if (!defined.has(name.value)) unknown.add(name.value);
+    },
+  });
+  const scalars = [...unknown].map((value): DefinitionNode => {
+    return { kind: Kind.SCALAR_TYPE_DEFINITION, name: { kind: Kind.NAME, value } };
+  });
+  return { document: { ...whole, definitions: [...definitions, ...scalars] }, unknown: [...unknown] };
+}
+
+const DEFINED_BY: Readonly<Partial<Record<Kind, Kind>>> = {
+  [Kind.OBJECT_TYPE_EXTENSION]: Kind.OBJECT_TYPE_DEFINITION,
+  [Kind.INTERFACE_TYPE_EXTENSION]: Kind.INTERFACE_TYPE_DEFINITION,
+  [Kind.UNION_TYPE_EXTENSION]: Kind.UNION_TYPE_DEFINITION,
+  [Kind.ENUM_TYPE_EXTENSION]: Kind.ENUM_TYPE_DEFINITION,
+  [Kind.INPUT_OBJECT_TYPE_EXTENSION]: Kind.INPUT_OBJECT_TYPE_DEFINITION,
+  [Kind.SCALAR_TYPE_EXTENSION]: Kind.SCALAR_TYPE_DEFINITION,
+};
+
+function isTypeDefinition(node: DefinitionNode): node is Extract<DefinitionNode, { name: { value: string } }> {
+  return Object.values(DEFINED_BY).includes(node.kind) && "name" in node;
+}
+
+function tooLarge(name: string, problem: string): Error {
+  return unreadable(
+    `The GraphQL schema ${name} ${problem}, the limit`,
+    "Leave out types that the tools do not need, and import the rest.",
+  );
 }

@@ -8,13 +8,13 @@ import type {
   ParameterFacts,
   ResponseFacts,
   ServerFacts,
+  ContentFacts,
+  BodyFacts,
 } from "../api-facts.ts";
 import { memberOf, membersOf, referenceOf, textOf, type ObjectPart, type DocumentPart } from "./api-document.ts";
 import { readPathTemplate, type PathTemplate } from "./path-template.ts";
-import { readBody } from "./read-bodies.ts";
-import type { ReadContext } from "./read-contents.ts";
+import { type ReadContext, mediaTypes, readContents, oldStyle } from "./read-contents.ts";
 import { readParameters } from "./read-parameters.ts";
-import { readResponses } from "./read-responses.ts";
 import { readSecurity } from "./read-security.ts";
 import { readServers } from "./read-servers.ts";
 
@@ -230,4 +230,186 @@ function endlessType(responses: readonly ResponseFacts[]): string | undefined {
     .filter(({ status }) => status.startsWith("2"))
     .flatMap(({ contents }) => contents.map(({ mediaType }) => mediaType));
   return types.every((type) => ENDLESS.test(type)) ? types[0] : undefined;
+}
+
+/** The responses of an operation in the order of the document. */
+function readResponses(context: ReadContext, operation: ObjectPart): ResponseFacts[] {
+  const { document } = context;
+  const list = memberOf(operation, "responses");
+  if (list && !isRecord(list.value)) document.remark(list.pointer, "The responses are not an object; they are ignored");
+  return membersOf(list).flatMap(([key, part]) => {
+    const status = statusOf(key);
+    if (status === undefined) {
+      document.remark(part.pointer, `"${key}" is not a status; the response is ignored`);
+      return [];
+    }
+    const response = document.followObject(part);
+    if (response) return [readResponse(context, operation, { status, response })];
+    document.remark(part.pointer, `The response ${status} cannot be read; nothing is known about it`);
+    return [{ status, contents: [], headers: [], evidence: document.evidence(part.pointer) }];
+  });
+}
+
+function statusOf(key: string): string | undefined {
+  if (key.toLowerCase() === "default") return "default";
+  return /^[1-5](?:\d\d|xx)$/i.test(key) ? key.toUpperCase() : undefined;
+}
+
+interface FoundResponse {
+  status: string;
+  response: ObjectPart;
+}
+
+function readResponse(context: ReadContext, operation: ObjectPart, { status, response }: FoundResponse): ResponseFacts {
+  const { document } = context;
+  const isOld = memberOf(response, "content") === undefined;
+  return {
+    status,
+    ...present({ description: textOf(response.value["description"]) }),
+    contents: isOld ? oldContents(context, operation, response) : readContents(context, response),
+    headers: readHeaders(context, response),
+    evidence: document.evidence(response.pointer),
+  };
+}
+
+/** Swagger 2.0: a schema for all media types, and examples by media type. */
+function oldContents(context: ReadContext, operation: ObjectPart, response: ObjectPart): ContentFacts[] {
+  const { document, schemas } = context;
+  const schema = memberOf(response, "schema");
+  const examples = memberOf(response, "examples");
+  if ((!schema || schema.value === null) && !examples) return [];
+  const given = new Map(membersOf(examples).map(([type, { value }]) => [type, value]));
+  const declared = mediaTypes(document, operation, "produces");
+  const types =
+    declared.length > 0 ? declared : given.size > 0 ? [...given.keys()].filter((type) => type.includes("/")) : [];
+  return (types.length > 0 ? types : ["application/json"]).map((mediaType) => ({
+    mediaType,
+    ...(schema && schema.value !== null ? { schema: schemas.schema(schema) } : {}),
+    examples: given.has(mediaType) ? [given.get(mediaType)] : [],
+    encoding: {},
+    evidence: document.evidence((schema ?? response).pointer),
+  }));
+}
+
+function readHeaders({ document, schemas }: ReadContext, response: ObjectPart): ResponseFacts["headers"] {
+  return membersOf(memberOf(response, "headers")).flatMap(([name, part]) => {
+    const header = document.followObject(part);
+    if (!header) {
+      document.remark(part.pointer, `The header "${name}" cannot be read; it is ignored`);
+      return [];
+    }
+    // The content type is described by the contents.
+    if (name.trim() === "" || name.toLowerCase() === "content-type") return [];
+    const [content] = membersOf(memberOf(header, "content"));
+    const { required: _required, ...value } = header.value;
+    const schema = memberOf(header, "schema") ??
+      (content && memberOf(content[1], "schema")) ?? { value, pointer: header.pointer };
+    return [
+      {
+        name,
+        ...present({ description: textOf(header.value["description"]) }),
+        schema: schemas.schema(schema),
+        evidence: document.evidence(header.pointer),
+      },
+    ];
+  });
+}
+
+const FORM = "application/x-www-form-urlencoded";
+const MULTIPART = "multipart/form-data";
+
+/** The body of an operation, or the reference that leads nowhere. */
+type ReadBody = { body?: BodyFacts } | { unresolved: string };
+
+/** `parameters`: those that are a body, in 2.0. */
+function readBody(context: ReadContext, operation: ObjectPart, parameters: readonly ObjectPart[]): ReadBody {
+  const { document } = context;
+  const part = memberOf(operation, "requestBody");
+  if (!part || part.value === null) return oldBody(context, operation, parameters);
+  const found = document.followObject(part);
+  const ref = referenceOf(part.value);
+  if (!found && ref !== undefined) return { unresolved: ref };
+  if (!found) {
+    document.remark(part.pointer, "The body is not an object; it is ignored");
+    return {};
+  }
+  const contents = readContents(context, found);
+  if (contents.length === 0) {
+    document.remark(found.pointer, "The body has no media type; it is ignored");
+    return {};
+  }
+  return {
+    body: {
+      required: found.value["required"] === true,
+      ...present({ description: textOf(found.value["description"]) }),
+      contents,
+      evidence: document.evidence(found.pointer),
+    },
+  };
+}
+
+function oldBody(context: ReadContext, operation: ObjectPart, parameters: readonly ObjectPart[]): ReadBody {
+  const { document } = context;
+  const whole = parameters.filter(({ value }) => value["in"] === "body");
+  const fields = parameters.filter(({ value }) => value["in"] === "formData");
+  const [body, ...more] = whole;
+  for (const other of more) document.remark(other.pointer, "There is more than one body; only the first one counts");
+  if (!body) return fields.length === 0 ? {} : { body: formBody(context, operation, fields) };
+  for (const field of fields) document.remark(field.pointer, "A body has no form fields; the field is ignored");
+  const schema = memberOf(body, "schema");
+  const types = mediaTypes(document, operation, "consumes");
+  return {
+    body: {
+      required: body.value["required"] === true,
+      ...present({ description: textOf(body.value["description"]) }),
+      contents: (types.length > 0 ? types : ["application/json"]).map((mediaType) => ({
+        mediaType,
+        ...(schema ? { schema: context.schemas.schema(schema) } : {}),
+        examples: oldExamples(body, mediaType),
+        encoding: {},
+        evidence: document.evidence(body.pointer),
+      })),
+      evidence: document.evidence(body.pointer),
+    },
+  };
+}
+
+/** Not in the standard, but common. */
+function oldExamples(body: ObjectPart, mediaType: string): unknown[] {
+  const examples = body.value["x-examples"] ?? body.value["examples"];
+  const value = isRecord(examples) && Object.hasOwn(examples, mediaType) ? examples[mediaType] : undefined;
+  return value === undefined ? [] : [value];
+}
+
+function formBody({ document, schemas }: ReadContext, operation: ObjectPart, fields: readonly ObjectPart[]): BodyFacts {
+  const hasFile = fields.some(({ value }) => value["type"] === "file");
+  const parts = new Map<string, DocumentPart>();
+  const required = new Set<string>();
+  const encoding: ContentFacts["encoding"] = {};
+  for (const field of fields) {
+    const name = textOf(field.value["name"])?.trim() ?? "";
+    const { required: isRequired, ...value } = field.value;
+    // Some documents write a schema here, as 3.0 does.
+    parts.set(name, memberOf(field, "schema") ?? { value, pointer: field.pointer });
+    if (isRequired === true) required.add(name);
+    if (value["type"] === "array") encoding[name] = oldStyle(value["collectionFormat"], "formData");
+  }
+  // A list that both the path and the operation have parts of is found by its first field.
+  const own = memberOf(operation, "parameters");
+  const pointer = own?.pointer ?? fields[0]?.pointer ?? operation.pointer;
+  const schema = schemas.object(pointer, parts, required);
+  const evidence = document.evidence(pointer);
+  const content = (mediaType: string): ContentFacts => ({ mediaType, schema, examples: [], encoding, evidence });
+  return {
+    required: required.size > 0,
+    contents: formTypes(mediaTypes(document, operation, "consumes"), hasFile).map(content),
+    evidence,
+  };
+}
+
+/** Forms and JSON can carry fields; a file needs a multipart body. */
+function formTypes(consumes: readonly string[], hasFile: boolean): string[] {
+  if (hasFile) return [consumes.find((type) => /^multipart\//i.test(type)) ?? MULTIPART];
+  const usable = consumes.filter((type) => /^multipart\/|urlencoded|json/i.test(type));
+  return usable.some((type) => !/json/i.test(type)) ? usable : [FORM, ...usable];
 }

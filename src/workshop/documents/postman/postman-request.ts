@@ -5,15 +5,25 @@ import type {
   SchemaFacts,
   SecuritySchemeFacts,
   ServerFacts,
+  ContentFacts,
+  ResponseFacts,
+  BodyFacts,
+  Evidence,
 } from "../api-facts.ts";
-import { isPlaceholder, placeholderSchema, plainSchema } from "../inferred-schema.ts";
+import {
+  isPlaceholder,
+  placeholderSchema,
+  plainSchema,
+  inferSchema,
+  type Sample,
+  hasPlaceholder,
+  objectSchema,
+} from "../inferred-schema.ts";
 import { credentialInHeader, credentialInQuery, type PostmanAuth } from "./postman-auth.ts";
-import { readBody } from "./postman-body.ts";
-import { headersOf, type HeaderEntry } from "./postman-headers.ts";
-import type { PostmanPart } from "./postman-part.ts";
-import { readResponses } from "./postman-responses.ts";
+import { PostmanPart } from "./postman-part.ts";
 import { readUrl, type PostmanUrl, type QueryEntry } from "./postman-url.ts";
 import { variablesIn, type PostmanVariables } from "./postman-variables.ts";
+import { jsonSample } from "../text/json-sample.ts";
 
 export interface RequestContext {
   method: string;
@@ -193,4 +203,223 @@ function listOf(schema: SchemaFacts): SchemaFacts {
 /** As converters of OpenAPI descriptions write it. */
 function isMarked(description: string | undefined): boolean {
   return /^\(Required\)/i.test(description ?? "");
+}
+
+/** Of one request. Further ones rarely show another member. */
+const MOST_RESPONSES = 200;
+
+/** The saved responses of a request, by status. Their bodies are examples, of which the schema is inferred. */
+function readResponses(list: PostmanPart): ResponseFacts[] {
+  const byStatus = new Map<string, PostmanPart[]>();
+  for (const response of list.items().slice(0, MOST_RESPONSES)) {
+    const code = Number(response.part("code").text());
+    if (!Number.isInteger(code) || code < 100 || code > 599) continue;
+    byStatus.set(String(code), [...(byStatus.get(String(code)) ?? []), response]);
+  }
+  return [...byStatus].map(([status, responses]) => {
+    const [first] = responses;
+    const name = first?.part("name").text();
+    return {
+      status,
+      ...(name !== undefined && name !== "" && { description: name }),
+      contents: contentsOf(responses),
+      headers: [],
+      evidence: first?.evidence ?? list.evidence,
+    };
+  });
+}
+
+function contentsOf(responses: readonly PostmanPart[]): ContentFacts[] {
+  const byType = new Map<string, { samples: Sample[]; evidence: string }>();
+  for (const response of responses) {
+    const body = response.part("body");
+    const text = body.text() ?? "";
+    if (text.trim() === "") continue;
+    const header = headersOf(response.part("header")).find(({ name }) => name.toLowerCase() === "content-type");
+    const sample = jsonSample(text);
+    const named = header?.value.split(";", 1)[0]?.trim().toLowerCase();
+    const type = named !== undefined && named !== "" ? named : sample ? "application/json" : "text/plain";
+    const isJson = sample !== undefined && /json/.test(type);
+    const known = byType.get(type) ?? { samples: [], evidence: body.evidence };
+    if (isJson) known.samples.push({ value: sample.value, evidence: body.evidence });
+    byType.set(type, known);
+  }
+  return [...byType].map(
+    ([
+      mediaType,
+      {
+        samples: [first, ...others],
+        evidence,
+      },
+    ]) => ({
+      mediaType,
+      schema: first ? inferSchema([first, ...others]) : plainSchema(evidence),
+      examples: [],
+      encoding: {},
+      evidence,
+    }),
+  );
+}
+
+const LANGUAGES: Readonly<Record<string, string>> = {
+  json: "application/json",
+  xml: "application/xml",
+  html: "text/html",
+  javascript: "application/javascript",
+  text: "text/plain",
+};
+
+const FORM = "application/x-www-form-urlencoded";
+
+/** The body of a request; undefined if it has none. `contentType`: of its header. */
+function readBody(
+  body: PostmanPart,
+  contentType: string | undefined,
+  variables: PostmanVariables,
+): BodyFacts | undefined {
+  if (!body.isThere || body.isOff) return undefined;
+  const mode = body.part("mode").text() ?? "";
+  const content = contentOf(body, mode, contentType, variables);
+  return content && { required: true, contents: [content], evidence: body.evidence };
+}
+
+function contentOf(
+  body: PostmanPart,
+  mode: string,
+  contentType: string | undefined,
+  variables: PostmanVariables,
+): ContentFacts | undefined {
+  switch (mode) {
+    case "raw":
+      return rawContent(body, contentType, variables);
+    case "urlencoded":
+      return formContent(body.part(mode), FORM, variables);
+    case "formdata":
+      return formContent(body.part(mode), "multipart/form-data", variables);
+    case "file": {
+      const { evidence } = body.part(mode);
+      const schema = { ...plainSchema(evidence), format: "binary" };
+      return content(contentType ?? "application/octet-stream", schema, evidence);
+    }
+    case "graphql":
+      return graphqlContent(body.part(mode), variables);
+    default:
+      return undefined;
+  }
+}
+
+function rawContent(
+  body: PostmanPart,
+  contentType: string | undefined,
+  variables: PostmanVariables,
+): ContentFacts | undefined {
+  const raw = body.part("raw");
+  const text = variables.resolve(raw.text() ?? "");
+  if (text.trim() === "") return undefined;
+  const language = body.part("options").part("raw").part("language").text() ?? "";
+  const named = contentType ?? LANGUAGES[language];
+  if (named !== undefined && /^application\/x-www-form-urlencoded$/i.test(named) && isForm(text)) {
+    return formContent(formEntries(text, raw.evidence), FORM, variables);
+  }
+  const sample = named === undefined || /json/i.test(named) ? jsonSample(text) : undefined;
+  const mediaType = named ?? (sample ? "application/json" : "text/plain");
+  if (!sample) return content(mediaType, plainSchema(raw.evidence), raw.evidence);
+  const { value } = sample;
+  return {
+    ...content(mediaType, inferSchema([{ value, evidence: raw.evidence }]), raw.evidence),
+    examples: hasPlaceholder(value) || isBig(text) ? [] : [value],
+  };
+}
+
+function isForm(text: string): boolean {
+  return /^[^=&\s{}"]+=[^\n]*$/.test(text.trim());
+}
+
+/** The members of a form that was written as text, as those that were written one by one. */
+function formEntries(text: string, evidence: Evidence): PostmanPart {
+  const entries = [...new URLSearchParams(text.trim())].map(([key, value]) => ({ key, value }));
+  return new PostmanPart(entries, evidence);
+}
+
+/** A long number is read as a bigint, which an example in JSON cannot have. */
+function isBig(text: string): boolean {
+  return /\d{16}/.test(text);
+}
+
+function formContent(list: PostmanPart, mediaType: string, variables: PostmanVariables): ContentFacts {
+  const encoding: ContentFacts["encoding"] = {};
+  const members = new Map<string, SchemaFacts>();
+  for (const entry of list.items()) {
+    const name = entry.part("key").text();
+    if (name === undefined || name === "") continue;
+    const type = entry.part("contentType").text();
+    if (type !== undefined && type !== "") encoding[name] = { contentType: type };
+    const schema = fieldSchema(entry, variables);
+    const before = members.get(name);
+    members.set(name, before ? repeated(schema) : schema);
+  }
+  return { ...content(mediaType, objectSchema(list.evidence, members), list.evidence), encoding };
+}
+
+function repeated(schema: SchemaFacts): SchemaFacts {
+  return { ...plainSchema(`${schema.evidence}/value`, ["array"]), items: () => schema };
+}
+
+function fieldSchema(entry: PostmanPart, variables: PostmanVariables): SchemaFacts {
+  const description = entry.description();
+  const isFile = entry.part("type").text() === "file";
+  const value = variables.resolve(entry.part("value").text() ?? "");
+  const typed = isFile ? undefined : placeholderSchema(value, entry.evidence);
+  return {
+    ...(typed ?? plainSchema(entry.evidence)),
+    ...(isFile && { format: "binary" }),
+    ...(description !== undefined && { description }),
+    examples: isFile || value === "" || isPlaceholder(value) || value.includes("{{") ? [] : [value],
+  };
+}
+
+/** The query is a part of the request, like its path; only the variables differ between calls. */
+function graphqlContent(graphql: PostmanPart, variables: PostmanVariables): ContentFacts {
+  const { evidence } = graphql;
+  const query = graphql.part("query");
+  const given = graphql.part("variables");
+  const text = given.text();
+  const sample = text === undefined ? { value: given.value } : jsonSample(variables.resolve(text));
+  const members: [string, SchemaFacts][] = [
+    ["query", { ...plainSchema(query.evidence), const: variables.resolve(query.text() ?? "") }],
+  ];
+  const hasVariables = sample && typeof sample.value === "object" && sample.value !== null;
+  if (hasVariables && Object.keys(sample.value as object).length > 0) {
+    members.push(["variables", inferSchema([{ value: sample.value, evidence: given.evidence }])]);
+  }
+  return content("application/json", objectSchema(evidence, members, ["query"]), evidence);
+}
+
+function content(mediaType: string, schema: SchemaFacts, evidence: Evidence): ContentFacts {
+  return { mediaType, schema, examples: [], encoding: {}, evidence };
+}
+
+interface HeaderEntry {
+  name: string;
+  value: string;
+  isOff: boolean;
+  description: string | undefined;
+  evidence: Evidence;
+}
+
+/** The headers of a request or response: a list, or lines of text. */
+function headersOf(part: PostmanPart): HeaderEntry[] {
+  const text = part.text();
+  if (text !== undefined) {
+    return text.split(/\r?\n/).flatMap((line) => {
+      const [, name, value = ""] = /^\s*([^:\s]+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+      return name === undefined ? [] : [{ name, value, isOff: false, description: undefined, evidence: part.evidence }];
+    });
+  }
+  return part.items().flatMap((entry) => {
+    const name = entry.part("key").text()?.trim();
+    if (name === undefined || name === "") return [];
+    const value = entry.part("value").text() ?? "";
+    return [{ name, value, isOff: entry.isOff, description: entry.description(), evidence: entry.evidence }];
+  });
 }

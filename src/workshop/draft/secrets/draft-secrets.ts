@@ -11,7 +11,6 @@ import type { SecretsSpec, SignerSpec } from "../../file/model/tool-file.ts";
 import { wordsOf } from "../names/words.ts";
 import type { QuestionList } from "../questions.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
-import { awsSigner } from "./aws-signer.ts";
 
 const UNKNOWN_TOKEN_URL = "https://login.example.invalid/token";
 
@@ -309,4 +308,49 @@ function signYaml(sign: string | SignerSpec): YamlMap[string] {
   if (typeof sign === "string") return sign;
   const { kind, ...settings } = sign;
   return { [kind]: settings };
+}
+
+/** What most documents with signatures mean that do not say it. */
+const SERVICE = "execute-api";
+const REGION = "us-east-1";
+
+interface AwsPlace {
+  /** The addresses of the API, which often name the service and its region. */
+  servers: readonly string[];
+  ask: (question: string) => void;
+}
+
+/** The signer for requests to AWS. `name` begins the names of its secrets. */
+function awsSigner(
+  facts: Extract<SecuritySchemeFacts, { kind: "aws-sigv4" }>,
+  name: string,
+  { servers, ask }: AwsPlace,
+): SignerSpec {
+  const host = awsHost(servers);
+  const service = facts.service ?? host?.service;
+  const region = facts.region ?? host?.region;
+  if (service === undefined || region === undefined) {
+    ask(
+      `Requests are signed for the service ${service ?? SERVICE} in ${region ?? REGION}, because the document does not say which. Is that right?`,
+    );
+  }
+  return {
+    kind: "aws-sigv4",
+    service: service ?? SERVICE,
+    region: region ?? REGION,
+    accessKey: `${name}-access-key`,
+    secretKey: `${name}-secret-key`,
+    ...(facts.hasSession ? { sessionToken: `${name}-session-token` } : {}),
+  };
+}
+
+/** Service and region of an address of AWS: `abc.execute-api.eu-west-1.amazonaws.com`. */
+function awsHost(servers: readonly string[]): { service: string; region: string } | undefined {
+  for (const url of servers) {
+    const host = URL.canParse(url) ? new URL(url).hostname : "";
+    const [, service, region] =
+      /(?:^|\.)([a-z0-9-]+)\.([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(?:\.cn)?$/.exec(host) ?? [];
+    if (service !== undefined && region !== undefined) return { service, region };
+  }
+  return undefined;
 }

@@ -1,4 +1,4 @@
-import type { BodyFacts, OperationFacts, SchemaFacts } from "../../documents/api-facts.ts";
+import type { BodyFacts, OperationFacts, SchemaFacts, ContentFacts } from "../../documents/api-facts.ts";
 import type { FieldSpec, RequestSpec, Shape } from "../../file/model/tool-file.ts";
 import { fieldNames } from "../names/field-names.ts";
 import { pascalCase, shortHash } from "../names/words.ts";
@@ -6,9 +6,9 @@ import type { BodySecret } from "../secrets/draft-secrets.ts";
 import { allFields, ANY_SHAPE, TEXT_SHAPE, type DraftType } from "../types/draft-type.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import { draftParameters, type DraftedParameters, type ToolPlace } from "./draft-parameters.ts";
-import { usedContents } from "./empty-body.ts";
-import { chooseMedia, type BodyKind, type MediaChoice } from "./media-type.ts";
+import { chooseMedia, type BodyKind, type MediaChoice, kindOfMedia } from "./media-type.ts";
 import { isWritable, parameterStyle } from "./parameter-style.ts";
+import type { QuestionList } from "../questions.ts";
 
 /** The input of a tool: parameters and the members of the body in one type. */
 export interface DraftedInput {
@@ -259,4 +259,40 @@ function partsOf(
 function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
   const placed = name === "body" ? "bodyContent" : `body${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   return taken.has(placed) ? `${placed}_${shortHash(name, 4)}` : placed;
+}
+
+/**
+ * The contents of a body that can carry something. Some generators write an empty form for each request that has no body:
+ * an argument for it would mean nothing to callers. A body that is required is sent, even if it is empty.
+ */
+function usedContents(body: BodyFacts, tool: string, questions: QuestionList): readonly ContentFacts[] {
+  const { contents, required } = body;
+  if (required) return contents;
+  const used = contents.filter((content) => emptiness(content) === undefined);
+  const doubtful = contents.find((content) => emptiness(content) === "undeclared");
+  if (used.length === 0 && doubtful) {
+    const ask = "The document describes a form without members: no body is sent. Does it have any?";
+    questions.add(ask, `tools.${tool}.request`, doubtful.evidence);
+  }
+  return used;
+}
+
+/**
+ * Whether only an empty object is valid: `closed` if the document says so, `undeclared` for a form that has no members in
+ * it. Undefined if something can be sent.
+ */
+function emptiness(content: ContentFacts): "closed" | "undeclared" | undefined {
+  if (!content.schema || content.examples.length > 0) return undefined;
+  const facts = content.schema;
+  const parts = facts.allOf.length + facts.oneOf.length + facts.anyOf.length;
+  const isOpen =
+    facts.types.some((type) => type !== "object") ||
+    facts.properties.size + parts + facts.others.length + facts.examples.length > 0 ||
+    facts.enum !== undefined ||
+    facts.const !== undefined ||
+    (facts.minProperties ?? 0) > 0;
+  if (isOpen) return undefined;
+  if (facts.additional === "none") return facts.types.length > 0 ? "closed" : undefined;
+  const kind = kindOfMedia(content);
+  return facts.additional === "undeclared" && (kind === "form" || kind === "multipart") ? "undeclared" : undefined;
 }

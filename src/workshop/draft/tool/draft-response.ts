@@ -1,12 +1,13 @@
 import type { OperationFacts, ResponseFacts } from "../../documents/api-facts.ts";
 import type { FieldSpec, ResponseSpec, Shape } from "../../file/model/tool-file.ts";
 import { pascalCase } from "../names/words.ts";
-import { asTemplate } from "../texts.ts";
+import { asTemplate, fieldText } from "../texts.ts";
 import { allFields, type DraftType } from "../types/draft-type.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import type { ToolPlace } from "./draft-parameters.ts";
 import { chooseMedia, kindOfMedia, type MediaChoice } from "./media-type.ts";
-import { shownHeaders } from "./response-headers.ts";
+import { fieldNameFor } from "../names/field-names.ts";
+import type { TypeDrafter } from "../types/type-drafter.ts";
 
 export interface DraftedResponse {
   response: YamlMap;
@@ -165,4 +166,37 @@ function countText(fields: ReadonlyMap<string, FieldSpec>): { text?: string } {
   return lists.length === 1 && only
     ? { text: `Found {count(${only[0]})} ${PLAIN.test(only[0]) ? "items" : asTemplate(only[0].replaceAll("_", " "))}.` }
     : {};
+}
+
+/** Headers that tell a caller something about the answer; those about the connection do not. */
+const TELLING =
+  /^(?:x-total(?:-count|-pages)?|x-count|x-next(?:-page)?|x-page(?:-count)?|x-has-more|link|location|content-location|x-(?:next-)?cursor)$/i;
+
+/** Documented response headers that become fields of the answer, by header. */
+function shownHeaders(
+  { headers }: ResponseFacts,
+  types: TypeDrafter,
+  about: string,
+): Map<string, { field: string; spec: FieldSpec }> {
+  const shown = new Map<string, { field: string; spec: FieldSpec }>();
+  for (const { name, description, schema, evidence } of headers) {
+    if (!TELLING.test(name)) continue;
+    const { shape } = types.shapeOf(schema, { form: "flat", name: "", about });
+    if (shape.kind !== "scalar") continue;
+    const { enum: _enum, pattern: _pattern, ...rest } = shape;
+    const field = `${fieldNameFor(name.replace(/^x-/i, "").toLowerCase())}Header`;
+    const text = fieldText(description === undefined ? {} : { description });
+    shown.set(name, {
+      field,
+      spec: {
+        ...(text === undefined ? {} : { description: text }),
+        wire: false,
+        shape: rest,
+        optional: true,
+        hidden: false,
+        evidence: [evidence],
+      },
+    });
+  }
+  return shown;
 }

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import type { HmacSignerSpec } from "../../file/model/tool-file.ts";
-import { isSignedWithHmac, momentAt, signedWithHmac } from "./hmac.ts";
+import { isSignedWithHmac, momentAt, signedWithHmac } from "./built-in-signer.ts";
 
 const SPEC: HmacSignerSpec = {
   kind: "hmac",

@@ -2,8 +2,6 @@ import { randomBytes } from "node:crypto";
 import { Turns } from "../../../async/turns.ts";
 import { withLock, type HeldLock } from "../../../files/file-lock.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
-import { importLedger } from "./import-ledger.ts";
-import { entryIn, isHarmless, lineOf, spoiledLedger, type LedgerEntry } from "./ledger-line.ts";
 import { LineFile } from "../../../files/line-file.ts";
 import {
   inTheWay,
@@ -13,6 +11,8 @@ import {
   type WriteOutcome,
   type WriteRecord,
 } from "./write-ledger.ts";
+import { existsSync } from "node:fs";
+import { isRecord } from "../../../json/is-record.ts";
 
 /** The minimum number of outdated lines for rewriting the file. */
 const MIN_OUTDATED = 1_000;
@@ -197,6 +197,80 @@ function unrecorded(path: string): NexusError {
   return new NexusError("TIMEOUT", "The write could not be recorded, so it was not sent", {
     source: { file: path },
     hint: "Another process replaced the file meanwhile. Try again.",
+    mayHaveReached: false,
+  });
+}
+
+interface LedgerImport {
+  /** Not changed: other ledgers may also copy it. */
+  from: string;
+  to: string;
+  platform: NodeJS.Platform;
+}
+
+/** Creates a ledger with the records of an older one; does nothing if it exists or there is no older one. */
+async function importLedger({ from, to, platform }: LedgerImport): Promise<void> {
+  if (existsSync(to) || !existsSync(from)) return;
+  await withLock(to, async ({ check }) => {
+    if (existsSync(to)) return;
+    const former = new LineFile(from, platform);
+    await former.readOn({
+      restart() {},
+      line(text) {
+        if (!entryIn(text) && !isHarmless(text)) throw spoiledLedger(from);
+      },
+    });
+    await new LineFile(to, platform).rewrite(entriesOf(former), check);
+  });
+}
+
+async function* entriesOf(file: LineFile): AsyncGenerator<string> {
+  for await (const { text } of file.lines()) if (entryIn(text)) yield text;
+}
+
+/** The content of one line of a ledger's file. */
+interface LedgerEntry {
+  key: string;
+  record: WriteRecord;
+}
+
+const KINDS = new Set<unknown>(["pending", "done", "unknown", "refused"]);
+const STARTS = ['{"key":', '{"file":'];
+
+function lineOf({ key, record }: LedgerEntry): string {
+  return JSON.stringify({ key, ...record });
+}
+
+/** Undefined if the line is not an entry. */
+function entryIn(line: string): LedgerEntry | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (!isRecord(value) || typeof value["key"] !== "string" || typeof value["at"] !== "number") return undefined;
+    const { key, ...record } = value;
+    return KINDS.has(record["kind"]) ? { key, record: record as WriteRecord } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A line that is not an entry but no damage: the name of the file, or a line that was cut off before anything was sent.
+ */
+function isHarmless(line: string): boolean {
+  return /^\{"file":"[0-9a-f]+"\}$/.test(line) || isCutOff(line);
+}
+
+/** Its process died while writing it, or the power failed. */
+function isCutOff(line: string): boolean {
+  if (line.endsWith("}")) return false;
+  return /^\0+$/.test(line) || STARTS.some((start) => line.startsWith(start) || start.startsWith(line));
+}
+
+/** The error for a ledger's file with invalid lines. */
+function spoiledLedger(path: string): NexusError {
+  return new NexusError("CONFIG_INVALID", "The record of earlier writes was damaged, so the write was not sent", {
+    source: { file: path },
+    hint: `Restore ${path}. If you know that nothing in it will be asked for again, remove it.`,
     mayHaveReached: false,
   });
 }

@@ -3,9 +3,9 @@ import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
 import { readHtml } from "./read-html.ts";
 import type { ManualCell, ManualBlock, LineRange } from "./manual.ts";
-import { boxedTable } from "./boxed-table.ts";
 import { closedIn, isPartOfAddress } from "./tag-in-address.ts";
 import { hasPlainTables, plainTableAt } from "./plain-table.ts";
+import { drawnTableAt } from "./drawn-table.ts";
 
 type RootContent = ReturnType<typeof fromMarkdown>["children"][number];
 type Table = Extract<RootContent, { type: "table" }>;
@@ -232,4 +232,23 @@ function withoutFrontMatter(text: string): { body: string; title?: string } {
   const title = /^title[ \t]*:[ \t]*(["']?)(.+?)\1[ \t]*$/m.exec(front)?.[2];
   const body = front.replaceAll(/[^\n]/g, "") + text.slice(front.length);
   return { body, ...(title === undefined ? {} : { title }) };
+}
+
+const TOP = /^\s*(?:\+[-=]{2,}[-=+]*\+|[┌╔┏][\u2500-\u257f]{2,})\s*$/;
+
+/**
+ * The table that a text consists of, if it is drawn with a box. Markdown and HTML have such tables in paragraphs and in
+ * code. `from`: the line where the text begins.
+ */
+function boxedTable(text: string, from: number, place: LineRange): ManualBlock | undefined {
+  const lines = text.trimEnd().split("\n");
+  if (!TOP.test(lines[0] ?? "")) return undefined;
+  const found = drawnTableAt(lines, 0);
+  if (!found || found.next < lines.length || found.rows.length === 0) return undefined;
+  const down = (cells: readonly ManualCell[]) =>
+    cells.map((cell) => ({
+      text: cell.text,
+      place: { from: cell.place.from + from - 1, to: cell.place.to + from - 1 },
+    }));
+  return { kind: "table", head: down(found.head), rows: found.rows.map(down), place };
 }

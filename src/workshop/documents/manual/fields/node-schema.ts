@@ -1,9 +1,7 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { plainSchema } from "../../inferred-schema.ts";
 import { singularWords } from "../words.ts";
-import { codeNames } from "./code-names.ts";
-import { keyOf, pathText, type FieldDoubt, type FieldNode, type SampleScalar } from "./field-node.ts";
-import { joinLines } from "./join-lines.ts";
+import { keyOf, pathText, type FieldDoubt, type FieldNode, type SampleScalar, type FieldCode } from "./field-node.ts";
 import { isPlaceholder, sampleDecimals, scalarType, type SchemaPlace } from "./scalar-type.ts";
 
 const MOST_CODES = 200;
@@ -275,4 +273,67 @@ function defined<T extends object>(values: T): Partial<T> {
 /** A sample as a value by the places of its fields, so that it can become an example. */
 export function wireKey(node: FieldNode): string {
   return node.list && !node.attribute ? `${keyOf(node)}[]` : keyOf(node);
+}
+
+const LINES = /^(.*#L)(\d+)(?:-L(\d+))?$/;
+
+/** Places of which those that follow each other are one: `doc#L404`, `doc#L405` are `doc#L404-L405`. The first stays. */
+function joinLines(all: readonly Evidence[]): Evidence[] {
+  const [first, ...others] = all;
+  if (first === undefined) return [];
+  const joined: { prefix: string; from: number; to: number }[] = [];
+  const rest: Evidence[] = [];
+  for (const evidence of others) {
+    const found = LINES.exec(evidence);
+    if (!found) {
+      if (!rest.includes(evidence)) rest.push(evidence);
+      continue;
+    }
+    const [, prefix = "", from = "", to = from] = found;
+    const last = joined.find(
+      (each) => each.prefix === prefix && Number(from) >= each.from && Number(from) <= each.to + 1,
+    );
+    if (last) last.to = Math.max(last.to, Number(to));
+    else joined.push({ prefix, from: Number(from), to: Number(to) });
+  }
+  return [
+    first,
+    ...joined.map(({ prefix, from, to }) => (from === to ? `${prefix}${from}` : `${prefix}${from}-L${to}`)),
+    ...rest,
+  ].filter((each, index, list) => list.indexOf(each) === index);
+}
+
+/** Readable names for codes: `half_board` for `Half board`. Each name is there once. */
+function codeNames(codes: readonly FieldCode[]): NonNullable<SchemaFacts["codes"]> {
+  const taken = new Set<string>();
+  return codes.map(({ value, meaning, evidence }) => {
+    const short = nameOf(shortMeaning(meaning));
+    const long = nameOf(meaning);
+    const name =
+      [short, long, `${short}_${nameOf(value)}`, `code_${nameOf(value)}`].find(
+        (each) => /^[a-z]/.test(each) && !taken.has(each),
+      ) ?? `code_${value}`;
+    taken.add(name);
+    return { value, name, ...(meaning === name || meaning === "" ? {} : { description: meaning }), evidence };
+  });
+}
+
+/** What is before an alternative, a remark or the end of the first sentence. */
+function shortMeaning(meaning: string): string {
+  const [first = meaning] = meaning.split(
+    /\s+(?:or|oder|up to|bis zu|e\.g\.|i\.e\.|which|that|when|if|because|with no|–|—|-)\s|[.,;:(/](?:\s|$|\S)|\s\(/,
+  );
+  return first.split(/\s+/).length <= 5 ? first : first.split(/\s+/).slice(0, 5).join(" ");
+}
+
+function nameOf(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}/gu, "")
+    .replaceAll("ß", "ss")
+    .replaceAll(/([a-z])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "_")
+    .replaceAll(/^_+|_+$/g, "")
+    .slice(0, 48);
 }
