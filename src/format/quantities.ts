@@ -93,7 +93,7 @@ export function size(hint = `Use "512MB", "2GB" or a number of bytes.`): Form<st
     not: "is not a size",
     hint,
     schema: [
-      { type: "string", pattern: String.raw`^\d+(\.\d+)?\s*([kKmMgGtT]?[bB])?$|\$\{` },
+      { type: "string", pattern: String.raw`^(?=.*[1-9])\d+(\.\d+)?\s*([kKmMgGtT]?[bB])?$|\$\{` },
       { type: "integer", minimum: 1 },
     ],
   });

@@ -26,11 +26,6 @@ const streamEvents = defineRestOperation({
   },
 });
 
-/** All operations of the REST API, in the order of its reference. */
-export const REST_OPERATIONS: readonly RestOperation[] = OPERATIONS.flatMap((operation) =>
-  operation === getSession ? [getSession, signIn, signOut] : [operation],
-).concat(streamEvents);
-
 const signIn = defineRestOperation({
   id: "signIn",
   tag: "session",
@@ -62,3 +57,8 @@ const signOut = defineRestOperation({
     return new HeadedAnswer(undefined, { "set-cookie": clearCookie(headers) });
   },
 });
+
+/** All operations of the REST API, in the order of its reference. */
+export const REST_OPERATIONS: readonly RestOperation[] = OPERATIONS.flatMap((operation) =>
+  operation === getSession ? [getSession, signIn, signOut] : [operation],
+).concat(streamEvents);

@@ -54,8 +54,6 @@ export function changeBetween(before: CompiledApi, after: CompiledApi): VersionC
   return { kind: changes[0]?.means ?? "wording", changes };
 }
 
-export type { Meaning } from "./meaning.ts";
-
 const WORDS: ReadonlySet<PathStep | undefined> = new Set(["title", "description", "evidence", "example", "say", "try"]);
 
 /** Judges each changed value of a tool file: whatever is not known to be harmless is breaking. */
