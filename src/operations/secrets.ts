@@ -1,3 +1,4 @@
+import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import { checkSecretName } from "../auth/secret-name.ts";
 import type { SecretStore } from "../auth/secrets.ts";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -73,22 +74,30 @@ const removeSecret = defineOperation({
   http: { method: "DELETE", path: PATH, status: 204 },
   async handle(services, _actor, { tenant, name }) {
     const secrets = await secretsOf(services, tenant);
-    if (!(await secrets.remove(name))) throw await unknownSecret(name, secrets);
+    if (!(await secrets.remove(name))) throw await unknownSecret(name, { secrets, optionsAgain: optionsOf(tenant) });
   },
 });
 
 /** All of them, in the order of the reference. */
 export const SECRETS = { listSecrets, setSecret, removeSecret };
 
-async function unknownSecret(name: string, store: Pick<SecretStore, "list">): Promise<NexusError> {
+function optionsOf(tenant: string): string {
+  return tenant === DEFAULT_TENANT ? "" : ` --tenant ${tenant}`;
+}
+
+/** The error for an unknown secret. `optionsAgain`: what commands that its advice names need as well. */
+export async function unknownSecret(
+  name: string,
+  { secrets: store, optionsAgain: again }: { secrets: Pick<SecretStore, "list">; optionsAgain: string },
+): Promise<NexusError> {
   // An unreadable secret must not hide that this one does not exist.
   const { secrets } = await store.list().catch(() => ({ secrets: [] }));
   const names = secrets.map((secret) => secret.name);
   const near = nearestName(name, names);
   const known =
     names.length === 0
-      ? "No secrets are stored. Store one: nexus secrets set NAME"
-      : `"nexus secrets list" lists all secrets.`;
+      ? `No secrets are stored. Store one: nexus secrets set NAME${again}`
+      : `"nexus secrets list${again}" lists all secrets.`;
   return new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, {
     hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
     mayHaveReached: false,

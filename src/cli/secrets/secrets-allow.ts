@@ -1,5 +1,5 @@
 import { maskUrl } from "../../text/mask-secrets.ts";
-import { unknownSecret } from "./unknown-secret.ts";
+import { unknownSecret } from "../../operations/secrets.ts";
 import { defineCommand, TENANT } from "../command/command.ts";
 import { TenantState } from "../store/tenant-state.ts";
 import { wrongUsage } from "../command/command-line.ts";

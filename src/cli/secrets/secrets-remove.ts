@@ -1,6 +1,6 @@
 import { defineCommand, SERVED } from "../command/command.ts";
 import { openSecrets } from "./operated-secrets.ts";
-import { unknownSecret } from "./unknown-secret.ts";
+import { unknownSecret } from "../../operations/secrets.ts";
 
 /** nexus secrets remove github */
 export const secretsRemove = defineCommand({
