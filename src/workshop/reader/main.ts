@@ -27,8 +27,8 @@ async function resultOf(task: ReaderTask): Promise<unknown> {
     case "blocks":
       return (await import("../documents/manual/blocks/read-blocks.ts")).blocksOf(task.text, task.format);
     case "manual": {
-      const { factsOf } = await import("../documents/manual/read-manual.ts");
-      return sendable(factsOf(task.document, task.blocks as ManualBlocks));
+      const { factsOfManual } = await import("../documents/manual/read-manual.ts");
+      return sendable(factsOfManual(task.document, task.blocks as ManualBlocks));
     }
     case "tool-file":
       return (await import("../load-api.ts")).loadApi(task.path);

@@ -56,7 +56,7 @@ const DOCUMENT: ReadingLimits = {
   alone: { cpuMs: 3_300, growth: 95 * 1024 * 1024 },
 };
 /** Rules look at every word of a manual several times, and large manuals have a million. */
-export const MANUAL_LIMITS: ReadingLimits = {
+const MANUAL: ReadingLimits = {
   waitMs: 60_000,
   heapMb: 400,
   alone: { cpuMs: 10_000, growth: 512 * 1024 * 1024 },
@@ -81,7 +81,7 @@ export interface ReadApartOptions {
 export async function readApart<T>(
   task: ReaderTask,
   here: () => Promise<T>,
-  { signal, limits = DOCUMENT }: ReadApartOptions = {},
+  { signal, limits = task.kind === "manual" ? MANUAL : DOCUMENT }: ReadApartOptions = {},
 ): Promise<T> {
   const program = new URL("../workshop/reader.js", import.meta.url);
   if (!existsSync(program)) return here();

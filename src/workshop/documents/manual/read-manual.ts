@@ -9,11 +9,11 @@ import {
   type SecuritySchemeFacts,
   type ServerFacts,
 } from "../api-facts.ts";
-import { MANUAL_LIMITS, readApart, type ManualText } from "../apart/read-apart.ts";
+import { readApart, type ManualText } from "../apart/read-apart.ts";
 import { received, sendable } from "../apart/sendable.ts";
 import { unreadable, type LoadedDocument } from "../parse-document.ts";
 import { descriptionsIn } from "./blocks/linked-descriptions.ts";
-import { evidenceIn, readBlocks, withinLimits, type ManualBlocks } from "./blocks/read-blocks.ts";
+import { evidenceIn, readBlocks, refusingTooLarge, type ManualBlocks } from "./blocks/read-blocks.ts";
 import { markBodyCredentials } from "./describe/body-credentials.ts";
 import { parameterCredentials, statedCredentials } from "./describe/credentials.ts";
 import { effectOf, effectsIn } from "./describe/effects.ts";
@@ -47,14 +47,14 @@ export async function readManual({ name, text, format, source, remarks }: Loaded
   const own = source === undefined ? {} : { source };
   const document: ManualText = { name, text, format: isManual(format) ? format : "text", remarks, ...own };
   const blocks = await readBlocks(document);
-  const here = async () => sendable(factsOf(document, blocks));
-  const facts = readApart({ kind: "manual", document, blocks }, here, { limits: MANUAL_LIMITS });
+  const here = async () => sendable(factsOfManual(document, blocks));
+  const facts = readApart({ kind: "manual", document, blocks }, here);
   // What is received is what was sent.
-  return received(await withinLimits(name, facts)) as ApiFacts;
+  return received(await refusingTooLarge(name, facts)) as ApiFacts;
 }
 
 /** The same of blocks that were read, in this thread. */
-export function factsOf(document: ManualText, blocks: ManualBlocks): ApiFacts {
+export function factsOfManual(document: ManualText, blocks: ManualBlocks): ApiFacts {
   const manual = { ...blocks, evidence: evidenceIn(document) };
   return new ManualReader(outlineOf(manual), document).facts();
 }

@@ -13,14 +13,14 @@ export type ManualBlocks = Omit<Manual, "evidence">;
 /** Reads a manual as blocks. */
 export async function readBlocks({ name, text, format }: ManualText): Promise<ManualBlocks> {
   if (text.length > MAX_LENGTH) throw tooLarge(name, `has more than ${MAX_LENGTH} characters`);
-  return withinLimits(
+  return refusingTooLarge(
     name,
     readApart({ kind: "blocks", text, format }, () => blocksOf(text, format)),
   );
 }
 
 /** Refuses a manual that is too large to be read. */
-export async function withinLimits<T>(name: string, reading: Promise<T>): Promise<T> {
+export async function refusingTooLarge<T>(name: string, reading: Promise<T>): Promise<T> {
   return reading.catch((error: unknown) => {
     const isLimit = error instanceof ReadingProblem || error instanceof RangeError;
     throw isLimit ? tooLarge(name, error.message, error) : error;
