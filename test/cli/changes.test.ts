@@ -245,7 +245,7 @@ describe("nexus mcp changes", () => {
     await nexus.configure(entry({ pin: "yes" }));
     expect(await run("mcp", "tools", "s")).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining(`"pin" is not true`),
+      stderr: expect.stringContaining(`"pin" must be true, false or a list`),
     });
     const { stdout } = await run("mcp", "changes", "--help");
     for (const name of ["list", "show", "accept"]) expect(stdout).toContain(`mcp changes ${name}`);

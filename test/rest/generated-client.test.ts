@@ -161,7 +161,7 @@ describe.skipIf(!isThere)(`generated clients of the REST API${isThere ? "" : " (
       set: "/sets/support/mcp",
       audit: [{ method: "tools/call", target: "demo__echo", outcome: "ok" }],
       exported: 1,
-      wrongBody: { status: 400, at: ["body/allow", "body/role"] },
+      wrongBody: { status: 400, at: ["body/role"] },
       unknownKey: { status: 404, code: "NAME_UNKNOWN" },
       revoked: "string",
     });

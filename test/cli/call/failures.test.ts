@@ -33,7 +33,7 @@ const FAILURES: Record<string, Failure> = {
   "wrong-type": {
     exit: 3,
     code: "CONFIG_INVALID",
-    message: /"args" is a number, not a list/,
+    message: /"args" must be a list, not a number/,
     hint: /Write it as a list/,
   },
   "unset-variable": {
