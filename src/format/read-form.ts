@@ -185,11 +185,19 @@ function readList({ of, options }: Extract<Spec, { kind: "list" }>, part: Part):
     part.error(`must have at most ${mostOverNetwork} items`);
     return [];
   }
+  const advice = adviceOnce(part);
   return items.flatMap((item) => {
-    item.advice = part.advised;
+    item.advice = advice;
     const value = readAny(of, item);
     return value === undefined && !keepsPlaces ? [] : [value ?? fallback(of)];
   });
+}
+
+/** The advice about a list, for each of its items. It may show the whole list, so it is written once, and only for a problem. */
+function adviceOnce(part: Part): (() => string) | undefined {
+  if (part.advice === undefined) return undefined;
+  let advice: string | undefined;
+  return () => (advice ??= part.advised ?? "");
 }
 
 function readMap({ of, options }: Extract<Spec, { kind: "map" }>, part: Part): Record<string, unknown> | undefined {

@@ -8,19 +8,23 @@ import { mayUse, type Actor } from "./actor.ts";
 import { answer, listOf, PAGE, TEXT, TEXT_OR_NULL, TIME } from "./forms.ts";
 import { defineOperation } from "./operation.ts";
 
-export const AUDIT_RECORD = answer("AuditRecord", {
-  seq: whole(),
-  at: TEXT,
-  tenant: TEXT,
-  keyId: TEXT_OR_NULL.optional(),
-  server: TEXT_OR_NULL.optional(),
-  method: TEXT_OR_NULL.optional(),
-  target: TEXT_OR_NULL.optional(),
-  outcome: TEXT,
-  hash: TEXT,
-})
-  .schema({ additionalProperties: {} })
-  .says("One call or refused attempt.");
+export const AUDIT_RECORD = record(
+  {
+    seq: whole(),
+    at: TEXT,
+    tenant: TEXT,
+    keyId: TEXT_OR_NULL.optional(),
+    server: TEXT_OR_NULL.optional(),
+    method: TEXT_OR_NULL.optional(),
+    target: TEXT_OR_NULL.optional(),
+    outcome: TEXT,
+    hash: TEXT,
+  },
+  { open: true },
+)
+  .says("One call or refused attempt.")
+  .named("AuditRecord")
+  .schema({ additionalProperties: {} });
 
 const PLACE = { seq: whole(), hash: TEXT };
 

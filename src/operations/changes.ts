@@ -150,8 +150,8 @@ const acceptChanges = defineOperation({
     server: TEXT.says("Everything of this server.").optional(),
     all: constant(true).says("Everything of all servers.").optional(),
   })
-    .named("Acceptance")
-    .says("Exactly one of its members."),
+    .says("Exactly one of its members.")
+    .named("Acceptance"),
   output: answer("Accepted", { accepted: list(TEXT).says("Ids of changes.") }),
   async handle(services, _actor, { tenant, changes, server, all }) {
     if ([changes, server, all].filter((way) => way !== undefined).length !== 1) {

@@ -4,6 +4,7 @@ import { draftToolFile } from "../../draft/draft-tool-file.ts";
 import { factsOf } from "../../draft/read-document.ts";
 import { parseDocument } from "../parse-document.ts";
 import { cleanCollection } from "./clean-collection.ts";
+import { cleanProse } from "./credential-text.ts";
 
 /** Too short to be recognised by its looks: only where it is tells that it is one. */
 const SECRET = "hunter2x";
@@ -436,4 +437,10 @@ test("a credential in a script, an address or a header is found beside signs tha
   );
   expect(JSON.stringify(clean)).not.toContain(SECRET);
   expect(places).toHaveLength(4);
+});
+
+test("what only looks like a credential stays: a picture, and the key of an annotation", () => {
+  const picture = `data:image/svg+xml;base64,${Buffer.from(`<svg viewBox="0 0 197.64 186.81"/>`.repeat(9)).toString("base64")}`;
+  const text = `![icon](${picture}) The context: "csi.storage.k8s.io/serviceAccount.tokens": { "token": <token> }`;
+  expect(cleanProse(text)).toBe(text);
 });

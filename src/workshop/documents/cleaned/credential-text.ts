@@ -45,6 +45,8 @@ const VALUE_OF_TAG = /(\s(?:default|fixed|value)\s{0,9}=\s{0,9}(["']))((?:(?!\2)
 const ELEMENT = /(<(?:[\w.-]{1,40}:)?([\w.-]{1,60})(?:[ \t][^<>]{0,200})?>)([^<>\s]{1,2000})(?=<\/)/g;
 const ESCAPED_ELEMENT = /(&lt;(?:[\w.-]{1,40}:)?([\w.-]{1,60})&gt;)([^<>&\s]{1,2000})(?=&lt;\/)/g;
 const COOKIE = /(\b(?:set-)?cookie["'`]?[ \t]*[:=][ \t]*["'`]?)([^"'`<>\n]{4,4000})/gi;
+/** A picture is long and random, and no credential. */
+const DATA_ADDRESS = /(\bdata:[\w.+-]{1,60}\/[\w.+-]{1,60};base64,[^\s"<>()]+)/i;
 const WORD = /[^\s"'`<>&,;()=|[\]{}]{12,4000}/g;
 
 /**
@@ -78,11 +80,15 @@ export function cleanProse(text: string, mark = LEFT_OUT): string {
     .replaceAll(ESCAPED_ELEMENT, (whole, lead: string, name: string, value: string) =>
       isShownCredential(name, value) ? lead + mark : whole,
     );
+  // Tokens by their looks come last: what is like one, such as "csi.storage.k8s.io/serviceAccount.tokens", has any name.
   const withoutVariables = changed(named, VARIABLE, ([whole, lead = "", name = "", , value = ""]) =>
-    isShownCredential(name, value) && !/\s/.test(value) ? lead + mark : whole,
+    isCredentialName(name) && isShownCredential(name, value) && !/\s/.test(value) ? lead + mark : whole,
   );
   const clean = changed(withoutVariables, TAG, ([tag]) => cleanTag(tag, mark));
-  return hasToken(clean) ? clean.replaceAll(WORD, (word) => (isToken(word) ? mark : word)) : clean;
+  return clean
+    .split(DATA_ADDRESS)
+    .map((part, index) => (index % 2 === 1 ? part : withoutTokens(part, mark)))
+    .join("");
 }
 
 /** Like `replaceAll`, where few of very many matches change: a long text in which none does is not written again. */
@@ -105,6 +111,10 @@ function cleanTag(tag: string, mark: string): string {
   return tag.replaceAll(VALUE_OF_TAG, (whole, lead: string, _quote: string, value: string) =>
     isShownCredential(name, value) ? lead + mark : whole,
   );
+}
+
+function withoutTokens(text: string, mark: string): string {
+  return hasToken(text) ? text.replaceAll(WORD, (word) => (isToken(word) ? mark : word)) : text;
 }
 
 /** Long texts without a token are not written again. */
