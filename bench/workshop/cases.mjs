@@ -44,8 +44,8 @@ export const CASES = {
 
 /** The API of a case, and the texts of its documents. */
 export async function openCase(name) {
-  const { api, document } = CASES[name];
-  if (document === undefined) return loadApproved(fileURLToPath(new URL(`${api}.nexus.yaml`, folder(api))));
+  const { document } = CASES[name];
+  if (document === undefined) return loadApproved(pathOf(name));
   const into = await mkdtemp(join(tmpdir(), "nexus-bench-"));
   try {
     const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
@@ -66,6 +66,12 @@ const ITEM = {
   checkedAt: "2026-05-02T10:00:00Z",
 };
 const ITEMS = { items: Array.from({ length: 5 }, (_, index) => ({ id: `i-${index}`, ...ITEM })), total: 5, next: null };
+
+/** The tool file of a case that is not imported. */
+export function pathOf(name) {
+  const { api } = CASES[name];
+  return fileURLToPath(new URL(`${api}.nexus.yaml`, folder(api)));
+}
 
 /** What the upstream answers: as its manual prints it. */
 export async function answerOf(name) {

@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { boolean, choice, custom, record, text, whole, type Infer } from "../format/form.ts";
 import { byteCount, milliseconds } from "../format/quantities.ts";
+import { readValue } from "../format/read-form.ts";
 import type { ProcessLimits } from "../process/process-limits.ts";
 import { parseByteSize } from "../text/byte-size.ts";
 import { parseDuration } from "../text/duration.ts";
@@ -48,13 +49,12 @@ export interface AuditSettings extends Omit<Infer<typeof AUDIT>, "retention"> {
   retentionMs: number | undefined;
 }
 
-export const DEFAULT_AUDIT: AuditSettings = {
-  enabled: true,
-  onFailure: "open",
-  arguments: "none",
-  results: "none",
-  retentionMs: 90 * DAY_MS,
-};
+/** The audit where the configuration says nothing about it. */
+export const DEFAULT_AUDIT: AuditSettings = toAuditSettings(readValue(AUDIT, {}).value);
+
+function toAuditSettings({ retention, ...settings }: Infer<typeof AUDIT>): AuditSettings {
+  return { ...settings, retentionMs: retention === FOREVER ? undefined : retention };
+}
 
 const COUNT = whole({ least: 1 }).advice("Use a number from 1.");
 const BYTES = byteCount(`Use "512MB", "4GB" or a number of bytes.`);
@@ -107,9 +107,7 @@ export async function findDatabaseSetting(
 /** The audit in the configuration. Throws where a setting is not valid: an audit that is misconfigured must not be missed. */
 export async function loadAuditSettings(context: ConfigContext, explicit: string | undefined): Promise<AuditSettings> {
   const found = (await loadSection("gateway", context, explicit)).read(GATEWAY, "audit");
-  if (!found) return DEFAULT_AUDIT;
-  const { retention, ...settings } = found.value;
-  return { ...settings, retentionMs: retention === FOREVER ? undefined : retention };
+  return found ? toAuditSettings(found.value) : DEFAULT_AUDIT;
 }
 
 /** Limits of a gateway that its configuration may have. */
