@@ -47,7 +47,7 @@ export interface FileContext {
   sources: VariableSources;
 }
 
-export interface Defined {
+interface Defined {
   server: ServerDefinition;
   warnings: ConfigWarning[];
 }

@@ -8,7 +8,7 @@ import { ConfigurationWatcher } from "../config/watch.ts";
 import { messageOf } from "../errors/nexus-error.ts";
 import { TrustAtFirstSight } from "./servers/trust-at-first-sight.ts";
 
-export interface WatchedOptions {
+interface WatchedOptions {
   load: LoadOptions;
   /** Trust the first version of the files, even if the trust store does not. */
   trustsFirst: boolean;

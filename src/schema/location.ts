@@ -16,7 +16,7 @@ export interface OutputUnit {
 }
 
 /** A place in the value. */
-export interface ValueLocation {
+interface ValueLocation {
   /** A JSON pointer into the value. */
   path: string;
   /** The same in parts; numbers are array indexes. */

@@ -16,7 +16,7 @@ export interface FollowedApis {
   changes: Changes;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   apis: FollowedApis;
   logger: Logger;
   /** Called with what runners are opened with from now on. */

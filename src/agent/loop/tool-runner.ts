@@ -16,7 +16,7 @@ import { definitionHash, wantedCall } from "../tools/wanted-call.ts";
 import { cancelledResult } from "./conversation-history.ts";
 import type { StepOutcome, TurnEvent, TurnStep } from "./turn-event.ts";
 
-export interface ToolRunnerOptions {
+interface ToolRunnerOptions {
   host: Host;
   tools: LiveTools;
   results: KeptResults;
@@ -25,7 +25,7 @@ export interface ToolRunnerOptions {
   agent: string | undefined;
 }
 
-export interface RunCallOptions {
+interface RunCallOptions {
   signal: AbortSignal;
   onEvent: (event: TurnEvent) => void;
 }

@@ -22,7 +22,7 @@ import { RefusedTools } from "./refused-tools.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
 
-export interface SdkModelOptions {
+interface SdkModelOptions {
   endpoint: ProviderEndpoint;
   model: string;
   network: Network;

@@ -10,7 +10,7 @@ import { nearestName } from "../../text/nearest-name.ts";
 import { readSession, SESSION_VERSION, type SavedSession } from "./saved-session.ts";
 import type { ModelMessage, ToolResultPart, UserMessage } from "../model/model-message.ts";
 
-export interface ChatSessionsOptions {
+interface ChatSessionsOptions {
   folder: string;
   platform: NodeJS.Platform;
   /** Sessions that are kept; the oldest are removed. Default: 200. */

@@ -3,7 +3,7 @@ import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { isApproved, type Lock } from "../../workshop/review/lock.ts";
 
-export interface ApprovalTextOptions {
+interface ApprovalTextOptions {
   /** The name for further commands. */
   name: string;
   /** Whether this user has accepted the lock. */

@@ -33,7 +33,7 @@ export const CONFIGURED_CHAT_OPTIONS = {
 export type ChatValues = OptionValues<typeof CHAT_OPTIONS>;
 
 /** The limits of one turn. */
-export interface TurnLimits {
+interface TurnLimits {
   maxSteps?: number;
   budget?: number;
 }

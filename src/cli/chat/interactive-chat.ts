@@ -11,7 +11,7 @@ import type { InputHistory } from "./terminal/input-history.ts";
 import type { Completions, Entered, TerminalInput } from "./terminal/terminal-input.ts";
 import { EMPTY_ANSWER, TurnDisplay } from "./turn-display.ts";
 
-export interface InteractiveOptions {
+interface InteractiveOptions {
   out: Output;
   input: TerminalInput;
   history: InputHistory;

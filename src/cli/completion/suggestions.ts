@@ -12,7 +12,7 @@ export interface Suggestion {
 }
 
 /** The suggestions at the cursor; the shell itself completes files and folders. */
-export type Suggestions = readonly Suggestion[] | "files" | "folders";
+type Suggestions = readonly Suggestion[] | "files" | "folders";
 
 type Kind =
   | "server"

@@ -8,7 +8,7 @@ import { joinFirst } from "../../text/shorten.ts";
 import { toFailedFinding, ok, type Finding } from "./check.ts";
 
 /** A `${…}` of an entry: its name, never its value. */
-export interface Reference {
+interface Reference {
   kind: "variable" | "secret" | "input" | "file" | "other";
   name: string;
   hasDefault: boolean;

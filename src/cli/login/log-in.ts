@@ -19,7 +19,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { isLoopback } from "../../text/loopback.ts";
 
-export interface LoginOptions {
+interface LoginOptions {
   out: Output;
   surroundings: Surroundings;
   signal: AbortSignal;

@@ -4,7 +4,7 @@ import { memberName, SchemaReader, type TypeLimits } from "../../schema/type-tex
 import { cellsOf, cut, filled } from "../output/text-width.ts";
 
 /** A name with its parameters: `search(query: string, limit?: integer = 10)`. */
-export interface Signature {
+interface Signature {
   name: string;
   parameters: readonly string[];
 }

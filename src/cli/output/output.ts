@@ -30,7 +30,7 @@ function withoutStyle(text: string): string {
     .join("");
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   json: boolean;
   colours: boolean;
   /** The terminal supports only plain lines. */

@@ -14,7 +14,7 @@ import { hasAuthorization } from "../../transport/http-sender.ts";
 import type { NetworkTrust } from "./connect-entry.ts";
 
 /** How the requests to one server are authorized. */
-export interface AuthorizationOptions {
+interface AuthorizationOptions {
   surroundings: Surroundings;
   /** The network to the server, which is also that to its authorization server. */
   trust: NetworkTrust;

@@ -10,7 +10,7 @@ import { readList, usableItems, type KnownLists, type ListReading } from "./list
 import type { ResponseCache } from "./response-cache.ts";
 import { factsOf, UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
 
-export interface ListReaderOptions {
+interface ListReaderOptions {
   server: string;
   conversation: Conversation;
   inbox: Inbox;

@@ -14,7 +14,7 @@ import { isRecord } from "../../json/is-record.ts";
 export type { ServerEdit } from "./edit-plan.ts";
 
 /** The text of a file before and after an edit. */
-export interface EditedFile {
+interface EditedFile {
   /** Undefined if there was no file. */
   before: string | undefined;
   after: string;

@@ -25,7 +25,7 @@ export type OpenOptions = Pick<ConnectOptions, "input" | "signal" | "onSpawn"> &
 /** For a connection that a caller waits for from the start. */
 const WANTED = AbortSignal.abort();
 
-export interface PoolOptions {
+interface PoolOptions {
   server: string;
   connect: (options: OpenOptions) => Promise<Client>;
   /** A slot for the process of a connection; undefined where it needs none. */
@@ -46,7 +46,7 @@ export interface PoolOptions {
   onReport: (held: Held, error: unknown) => void;
 }
 
-export interface HoldOptions {
+interface HoldOptions {
   /** The owner of the connection. */
   owner?: string;
   /** The principal whose share it uses; default: the owner. */

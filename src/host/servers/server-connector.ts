@@ -49,7 +49,7 @@ export interface ApiSurroundings {
   shared?: Map<string, object> | undefined;
 }
 
-export interface ConnectorOptions {
+interface ConnectorOptions {
   surroundings: Surroundings;
   stateFolder: string;
   tenant?: string | undefined;

@@ -22,7 +22,7 @@ interface RequestRate {
 export type LimitChange = { [Name in keyof RequestLimits]?: RequestLimits[Name] | null };
 
 /** Limits as people and programs write them. Null, or the text `none`, removes one. */
-export interface WrittenLimits {
+interface WrittenLimits {
   /** `10/s`, `600/m`, `5000/h`. */
   rate?: unknown;
   perDay?: unknown;
@@ -32,7 +32,7 @@ export interface WrittenLimits {
 }
 
 /** Limits as they are shown. */
-export interface ShownLimits extends WrittenLimits {
+interface ShownLimits extends WrittenLimits {
   rate?: string;
   perDay?: number;
   concurrent?: number;

@@ -5,7 +5,7 @@ import { jsonCodec, type JsonOptions } from "./json/json-codec.ts";
 import { xmlCodec } from "./xml/xml-codec.ts";
 
 /** `unknown` is for JSON, `parts` for forms. */
-export interface CodecOptions extends JsonOptions {
+interface CodecOptions extends JsonOptions {
   parts?: RequestSpec["parts"] | undefined;
 }
 

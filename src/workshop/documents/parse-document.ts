@@ -115,7 +115,7 @@ function usable(lines: string, name: string): string {
 }
 
 /** A value from outside, and what was ignored in its text, for people. */
-export interface ParsedText {
+interface ParsedText {
   value: unknown;
   remarks: string[];
 }

@@ -7,7 +7,7 @@ const UNKNOWN = "https://api.example.invalid/";
 const UNKNOWN_OWN = "https://other.example.invalid/";
 const NO_SERVER = "The document names no server. What is the address of the API? Answer with it: https://…";
 
-export interface BaseOptions {
+interface BaseOptions {
   /** Given by the person; it wins. */
   base?: string | undefined;
   /** Where the document was loaded from, if that was an address. */
@@ -113,7 +113,7 @@ function withSlash(address: string): string {
   return `${origin}${pathname.replace(/\/*$/, "").replaceAll(/\/\/+/g, "/")}/`;
 }
 
-export interface OwnBaseContext {
+interface OwnBaseContext {
   base: string;
   documentUrl?: string | undefined;
   /** The servers that the base was chosen from. */

@@ -31,7 +31,7 @@ export interface SeenRequest {
   status: number;
 }
 
-export interface RequestOutcome {
+interface RequestOutcome {
   seen: SeenRequest;
   reply: FakeReply;
   /** The failure while the reply is sent. */

@@ -32,7 +32,7 @@ export interface SeenDeviations {
 }
 
 /** A deviation as its caller gets it: with secrets masked. */
-export type ToldDeviation = Readonly<Record<string, string>>;
+type ToldDeviation = Readonly<Record<string, string>>;
 
 const MAX_BYTES = 1024 * 1024;
 const MOST = 300;

@@ -1,6 +1,6 @@
 import type { UsedCalls, ApiInstance, VersionRecord } from "./published.ts";
 
-export interface CountedUseOptions {
+interface CountedUseOptions {
   /** The number of calls since the last time, by hash. */
   take: () => Map<string, number>;
   state: () => {

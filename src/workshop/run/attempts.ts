@@ -8,11 +8,11 @@ import type { UpstreamResponse } from "./upstream.ts";
 import { isConnectionFailure, isWorthARetry } from "../../errors/error-traits.ts";
 
 /** How one request ended, after all attempts. */
-export type Attempted = { kind: "answered"; answer: UpstreamResponse } | { kind: "failed"; error: NexusError };
+type Attempted = { kind: "answered"; answer: UpstreamResponse } | { kind: "failed"; error: NexusError };
 
 export type Pause = (ms: number, signal: CancelSignal | undefined) => Promise<void>;
 
-export interface AttemptOptions {
+interface AttemptOptions {
   effect: Effect;
   retries: number;
   timeoutMs: number;

@@ -20,7 +20,7 @@ const MAX_SAID_CHARACTERS = 300;
 const MAX_PAYLOAD_CHARACTERS = 256 * 1024;
 const MAX_RECEIVED_CHARACTERS = 200;
 
-export interface ResultParts {
+interface ResultParts {
   text: string;
   structured: Record<string, unknown>;
   /** `structured` as JSON, if it is known. */

@@ -7,7 +7,7 @@ type Level = "debug" | "info" | "warn" | "error";
 
 const MCP_LEVELS: Record<Level, LogLevel> = { debug: "debug", info: "info", warn: "warning", error: "error" };
 
-export interface CallTraceOptions {
+interface CallTraceOptions {
   api: string;
   tool: string;
   logger: Logger;

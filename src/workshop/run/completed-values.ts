@@ -11,7 +11,7 @@ import { fitting } from "../shape/fitting-value.ts";
 type Value = Record<string, unknown>;
 
 /** How values are written for callers, with secrets masked. */
-export interface Showing {
+interface Showing {
   /** For free text from upstream. */
   text: (text: string) => string;
   /** For unknown members; undefined leaves them out. */

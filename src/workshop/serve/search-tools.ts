@@ -32,7 +32,7 @@ export interface ToolSink {
 }
 
 /** How a call of a client becomes one of the runner. */
-export type RunOptionsFrom = (context: CallContext) => RunOptions;
+type RunOptionsFrom = (context: CallContext) => RunOptions;
 
 /** Offers tools that are not listed: they are searched for, described with their complete schemas, and called by name. */
 export function addSearchTools(server: ToolSink, runner: ApiRunner, optionsFrom: RunOptionsFrom): void {

@@ -23,7 +23,7 @@ import {
 import { ParameterTrees } from "../parameter/parameter-tree.ts";
 import { kindOfParameter } from "../../shape/parameter-kind.ts";
 
-export interface FormCodecOptions {
+interface FormCodecOptions {
   side?: Side;
   /** How fields that are not single values are written. */
   parts?: RequestSpec["parts"] | undefined;

@@ -26,7 +26,7 @@ import { parameterOf } from "./parameter.ts";
 import { readPlace } from "./path-styles.ts";
 
 /** The parts of a received request besides its body. */
-export interface ReceivedParts {
+interface ReceivedParts {
   /** The texts in the places of the path, still encoded. */
   path: readonly string[];
   query: readonly Pair[];
@@ -34,7 +34,7 @@ export interface ReceivedParts {
 }
 
 /** The fields in these parts, and the problems of those that are not as the file says. */
-export interface ReadParts {
+interface ReadParts {
   input: Fields;
   problems: string[];
   /** How many of the problems are about constants, if any: the request may be meant for another tool. */

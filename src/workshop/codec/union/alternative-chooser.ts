@@ -9,7 +9,7 @@ import { type Fields, own } from "../record/record-source.ts";
 import { Mismatch, scalarOf, type Scalar } from "../record/scalar.ts";
 
 /** A shape that is not a union itself, and the union that lists it. */
-export interface Alternative {
+interface Alternative {
   shape: Shape;
   union: UnionShape;
 }

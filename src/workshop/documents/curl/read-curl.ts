@@ -5,7 +5,7 @@ import { curlCollection } from "../recorded/curl-collection.ts";
 import { readCurlCommand, type CurlRequest } from "../recorded/curl-request.ts";
 
 /** What one curl command says, and the document that is kept of it: without the values of its credentials. */
-export interface CurlFacts {
+interface CurlFacts {
   facts: ApiFacts;
   document: LoadedDocument;
 }

@@ -29,7 +29,7 @@ const MEANT: Readonly<Record<string, { type: JsonType; format?: string }>> = {
   dict: { type: "object" },
 };
 
-export interface ReadTypes {
+interface ReadTypes {
   types: JsonType[];
   /** Whether null is one of them. */
   hasNull: boolean;

@@ -25,7 +25,7 @@ import { readUrl, type PostmanUrl, type QueryEntry } from "./postman-url.ts";
 import { variablesIn, type PostmanVariables } from "./postman-variables.ts";
 import { jsonSample } from "../text/json-sample.ts";
 
-export interface RequestContext {
+interface RequestContext {
   method: string;
   variables: PostmanVariables;
   /** That of the request, or of what is around it. */
@@ -34,7 +34,7 @@ export interface RequestContext {
   marksRequired: boolean;
 }
 
-export interface ReadRequest {
+interface ReadRequest {
   /** Without the key and the tags, which the collection decides. */
   facts: Omit<OperationFacts, "key" | "tags"> & { tags: string[] };
   server: ServerFacts | undefined;

@@ -13,7 +13,7 @@ export interface HarEntry {
 }
 
 /** Why entries were left out, with how many. */
-export type LeftOut = Map<string, number>;
+type LeftOut = Map<string, number>;
 
 const MAX_ENTRIES = 20_000;
 const STATIC_TYPE =

@@ -13,7 +13,7 @@ const BLANKS = 15;
 const END = 17;
 
 /** JSON text with blanks in place of what JSON does not allow, so that offsets stay. */
-export interface PlainJson {
+interface PlainJson {
   text: string;
   /** Whether comments were among it. */
   hadComments: boolean;

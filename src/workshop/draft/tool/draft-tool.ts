@@ -25,7 +25,7 @@ export interface DraftedTool {
   fake?: YamlMap;
 }
 
-export interface ToolContext extends ToolPlace {
+interface ToolContext extends ToolPlace {
   secrets: SecretsDrafter;
   /** The base address, if it is not that of the file. */
   base: string | undefined;

@@ -16,7 +16,7 @@ import { elementName, xmlWire, type Namespaces } from "./xml-wire.ts";
 /** How values are written: `json` has all shapes, `flat` (parameters and forms) and `xml` have fewer. */
 type Form = "json" | "flat" | "xml";
 
-export interface ShapePlace {
+interface ShapePlace {
   form: Form;
   /** The name of the type that an object without a name gets. */
   name: string;

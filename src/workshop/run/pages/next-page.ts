@@ -5,7 +5,7 @@ import type { UpstreamResponse } from "../upstream.ts";
 type Value = Record<string, unknown>;
 
 /** A page that was read. */
-export interface PageRead {
+interface PageRead {
   input: Value;
   /** The answer as a value. */
   value: Value;

@@ -25,7 +25,7 @@ type Value = Record<string, unknown>;
 /** No further page is requested once the answers have this many bytes. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-export interface ReadingFacts extends SendingFacts {
+interface ReadingFacts extends SendingFacts {
   /** Makes the value of `request_key()`. */
   key: () => string;
 }

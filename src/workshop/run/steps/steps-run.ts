@@ -22,7 +22,7 @@ export interface StepsEnd {
   stopped?: { step: string; failure: Failure; id?: string | undefined };
 }
 
-export interface StepsRunOptions {
+interface StepsRunOptions {
   input: Value;
   /** The key of the whole call. */
   id: string;

@@ -13,7 +13,7 @@ export interface ChosenAction {
 }
 
 /** The requests of a manual in which a parameter chooses what a request does, and where the others are relative to. */
-export interface ActionMentions {
+interface ActionMentions {
   mentions: Mention[];
   /** If the address of all requests is what the manual calls its base address. */
   servers?: ServerFacts[];
