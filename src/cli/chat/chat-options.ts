@@ -1,6 +1,6 @@
 import { asNexusError } from "../../errors/nexus-error.ts";
 import { parsePattern } from "../../host/directory/policy.ts";
-import { type Options, type OptionValues, TENANT } from "../command/command.ts";
+import type { Options, OptionValues } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 
 /** Options of every command that opens a chat. */
@@ -19,15 +19,6 @@ export const CHAT_OPTIONS = {
     value: "SERVER",
     help: "let this server use the model without asking; repeatable",
   },
-} as const satisfies Options;
-
-/** Those of `nexus chat`, which uses configured servers and saves what is said. */
-export const CONFIGURED_CHAT_OPTIONS = {
-  ...CHAT_OPTIONS,
-  server: { type: "string", multiple: true, value: "ID", help: "use only this server; repeatable" },
-  resume: { type: "string", optional: true, value: "[ID]", help: "continue a saved chat; without ID the newest one" },
-  list: { type: "boolean", help: "list the saved chats" },
-  ...TENANT,
 } as const satisfies Options;
 
 export type ChatValues = OptionValues<typeof CHAT_OPTIONS>;

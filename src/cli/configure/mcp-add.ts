@@ -3,7 +3,7 @@ import { looksRelative } from "../../config/import/relative-words.ts";
 import { serverId } from "../../text/server-id.ts";
 import { visible } from "../../text/visible.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
-import { defineCommand, SERVED, type CommandContext } from "../command/command.ts";
+import { defineCommand, SERVED, type CommandContext, type Options } from "../command/command.ts";
 import { isElsewhere, wrongUsage } from "../command/command-line.ts";
 import type { ElsewhereContext } from "../gateway/open-servers.ts";
 import { openConfigured, placesOf } from "./configured-servers.ts";
@@ -11,11 +11,33 @@ import { reachAsWritten } from "./entry-words.ts";
 import { outcomeForPrograms, tellOutcome, warn } from "./added-server.ts";
 import { adviceAbout, literalSecrets } from "./literal-secrets.ts";
 import type { AddOptions } from "./add-to-tenant.ts";
-import { ENTRY, findApi, newEntry } from "./new-entry.ts";
+import { findApi, newEntry } from "./new-entry.ts";
 import type { Output } from "../output/output.ts";
 import { shortPath } from "../output/short-path.ts";
 import { isOtherTenant } from "../store/tenant-state.ts";
 import { TARGET, targetFile } from "./target-file.ts";
+
+/** The options that describe an entry; a command may also follow `--`. */
+const ENTRY = {
+  url: { type: "string", value: "URL", help: "URL of a server" },
+  stdio: { type: "string", value: '"COMMAND …"', help: "command of a server as one argument, instead of after --" },
+  api: { type: "string", value: "API", help: "an approved tool file: a path or a name, as in nexus api" },
+  upstream: { type: "string", value: "fake|URL", help: "address to use instead of the real service of a tool file" },
+  setting: { type: "string", multiple: true, value: "name=value", help: "a setting of a tool file; repeatable" },
+  env: {
+    type: "string",
+    multiple: true,
+    value: "NAME=value",
+    help: "an environment variable for the command; repeatable",
+  },
+  header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
+  cwd: { type: "string", value: "DIR", help: "working folder of the command" },
+  pin: {
+    type: "boolean",
+    help: "use its tools, prompts and resources only as they were accepted: those that it lists first, and what you accept later",
+  },
+  disabled: { type: "boolean", help: "add it disabled" },
+} as const satisfies Options;
 
 /** nexus mcp add notes -- npx -y @example/notes */
 export const add = defineCommand({

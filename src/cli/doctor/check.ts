@@ -50,25 +50,6 @@ export interface Check extends Finding {
   title: string;
 }
 
-const BEFORE = ["configuration", "enabled", "trusted", "variables"] as const satisfies CheckId[];
-const AFTER = [
-  "protocol",
-  "capabilities",
-  "lists",
-  "schemas",
-  "providers",
-  "annotations",
-  "latency",
-] as const satisfies CheckId[];
-
-/** The order of the checks, by how a server is reached; "unknown" if its entry does not say. */
-export const ORDER: Record<"stdio" | "http" | "api" | "unknown", readonly CheckId[]> = {
-  stdio: [...BEFORE, "command", "folder", "starts", "stdout", ...AFTER, "stderr", "shutdown"],
-  http: [...BEFORE, "proxy", "dns", "tcp", "tls", "http", "authentication", ...AFTER],
-  api: [...BEFORE, "upstream", "secrets", ...AFTER],
-  unknown: [...BEFORE, ...AFTER],
-};
-
 const SEVERITY: readonly CheckVerdict[] = ["skipped", "ok", "note", "warning", "failed"];
 
 /** The worst of them; "ok" if there are none. */

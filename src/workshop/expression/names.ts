@@ -83,26 +83,3 @@ export function callsIn(expression: Expression, name: string): boolean {
       return callsIn(expression.left, name) || callsIn(expression.right, name);
   }
 }
-
-/** The members of a name that an expression uses; undefined in it where the name is used otherwise. */
-export function membersOf(expression: Expression, name: string): (string | undefined)[] {
-  switch (expression.kind) {
-    case "literal":
-      return [];
-    case "name":
-      return expression.name === name ? [undefined] : [];
-    case "member":
-      return expression.of.kind === "name" && expression.of.name === name
-        ? [expression.name]
-        : membersOf(expression.of, name);
-    case "item":
-    case "spread":
-    case "not":
-    case "minus":
-      return membersOf(expression.of, name);
-    case "call":
-      return expression.given.flatMap((given) => membersOf(given, name));
-    case "binary":
-      return [...membersOf(expression.left, name), ...membersOf(expression.right, name)];
-  }
-}

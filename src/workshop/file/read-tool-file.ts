@@ -1,5 +1,3 @@
-import { checkAdvice } from "./check/check-advice.ts";
-import { checkQuestions } from "./check/check-questions.ts";
 import { checkCredentials } from "./check/check-credentials.ts";
 import { checkExpressions } from "./check/check-expressions.ts";
 import { checkGiven } from "./check/check-given.ts";
@@ -17,13 +15,18 @@ import { parseDuration } from "../../text/duration.ts";
 import { Problems, TooManyErrors, type Problem } from "../../format/problem.ts";
 import { TOOL_FILE } from "./forms/tool-file.ts";
 import { DEFAULT_TIMEOUT_MS, FileNames, MAX_TIMEOUT_MS } from "./forms/parts.ts";
-import { withDiscriminatorFields } from "./complete/discriminator-fields.ts";
+import { withDiscriminatorFields, discriminatorFields } from "./complete/discriminator-fields.ts";
 import { withIncluded } from "./complete/included-types.ts";
 import { writtenOut } from "./complete/short-forms.ts";
-import type { ToolFile } from "./model/tool-file.ts";
-import { withWires } from "./complete/wire-defaults.ts";
+import type { ToolFile, FieldSpec } from "./model/tool-file.ts";
 import type { SourceNode } from "../../source/source-node.ts";
 import { readYaml } from "./model/read-yaml.ts";
+import { requestTools } from "./model/request-tools.ts";
+import { stepsOf } from "./model/steps-of.ts";
+import { usesOf, fieldsTaken, type Use } from "./complete/uses.ts";
+
+/** How many steps of a path have to be written; what is deeper may be a default or in a short form. */
+const WRITTEN: Readonly<Record<string, number>> = { types: 4, tools: 2, settings: 2, secrets: 2, documents: 2 };
 
 /** Checks that need the whole file. */
 const CHECKS = [
@@ -112,4 +115,86 @@ function namesIn(part: Part): FileNames {
     documents: namesOf("documents"),
     timeoutMs: isTimeout ? timeout : DEFAULT_TIMEOUT_MS,
   });
+}
+
+/** Warnings for the reviewer: claims without evidence, and effects that do not match the method or the description. */
+function checkAdvice(file: ToolFile, problems: Problems): void {
+  checkEvidence(file, problems);
+  for (const [name, { effect, request, outcomeUnknown }] of requestTools(file)) {
+    const { method } = request;
+    if (effect === "read" && ["DELETE", "PUT", "PATCH"].includes(method)) {
+      problems.warning(["tools", name, "effect"], `${method} changes something, but the effect is read`);
+    }
+    if (effect !== "read" && method === "GET") {
+      problems.warning(["tools", name, "effect"], `GET changes nothing, but the effect is ${effect}`);
+    }
+    if (effect !== "read" && outcomeUnknown === undefined) {
+      const hint = "Say how a caller finds out whether it was done, when no answer came.";
+      problems.warning(["tools", name], "outcomeUnknown is missing", hint);
+    }
+  }
+}
+
+function checkEvidence(file: ToolFile, problems: Problems): void {
+  if (Object.keys(file.documents).length === 0) {
+    problems.warning([], "no document is named, so nothing in this file has evidence");
+    return;
+  }
+  for (const [name, { fields, rules }] of Object.entries(file.types)) {
+    for (const [field, { evidence }] of Object.entries(fields)) {
+      if (evidence.length === 0) problems.warning(["types", name, "fields", field], "has no evidence");
+    }
+    rules.forEach(({ evidence }, index) => {
+      if (evidence.length === 0) problems.warning(["types", name, "rules", index], "has no evidence");
+    });
+  }
+}
+
+/** Questions about places that are no longer in the file. */
+function checkQuestions(file: ToolFile, problems: Problems): void {
+  for (const [index, { about }] of (file.questions ?? []).entries()) {
+    const steps = stepsOf(about);
+    const depth = WRITTEN[String(steps[0])] ?? 1;
+    // A section that is absent may be what is asked about.
+    if (steps.length === 1 && depth > 1) continue;
+    if (problems.hasPlace(steps.slice(0, depth))) continue;
+    problems.warning(
+      ["questions", index, "about"],
+      `there is no ${about} in this file`,
+      "Correct the place, or answer the question: nexus api questions.",
+    );
+  }
+}
+
+/**
+ * Adds the default wire paths: a field has its own name, except that fields in path, query or headers, also of an answer, are
+ * not in the body, computed and constant fields of an answer are not read from it unless they tell types apart, and a list in
+ * XML is a repeated element.
+ */
+function withWires(file: ToolFile, isWritten: (type: string, field: string) => boolean): ToolFile {
+  const uses = usesOf(file);
+  const taken = new Set(
+    requestTools(file)
+      .filter(([, { request }]) => request.body !== undefined)
+      .flatMap(([, { input, request }]) => fieldsTaken(request).map((field) => `${input}.${field}`)),
+  );
+  for (const { response } of Object.values(file.tools)) {
+    for (const field of Object.values(response.headers ?? {})) taken.add(`${response.type ?? ""}.${field}`);
+  }
+  const tags = discriminatorFields(file.types);
+  const types = Object.entries(file.types).map(([name, type]) => {
+    const fields = Object.entries(type.fields).map(([field, spec]) => {
+      if (isWritten(name, field) || tags.has(`${name}.${field}`)) return [field, spec];
+      return [field, taken.has(`${name}.${field}`) ? { ...spec, wire: false } : withWire(spec, uses.get(name))];
+    });
+    return [name, { ...type, fields: Object.fromEntries(fields) }];
+  });
+  return { ...file, types: Object.fromEntries(types) };
+}
+
+function withWire(field: FieldSpec, use: Use | undefined): FieldSpec {
+  const isOutput = use?.sides.has("output") === true && !use.sides.has("input");
+  if (isOutput && (field.const !== undefined || field.value !== undefined)) return { ...field, wire: false };
+  const isXml = use?.as.has("xml") === true && use.as.size === 1;
+  return isXml && field.shape.kind === "list" ? { ...field, wire: `${String(field.wire)}[]` } : field;
 }

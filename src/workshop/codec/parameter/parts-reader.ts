@@ -2,7 +2,7 @@ import { asNexusError } from "../../../errors/nexus-error.ts";
 import { textOf } from "../../expression/arithmetic.ts";
 import { evaluate } from "../../expression/evaluate.ts";
 import type { Expression } from "../../expression/expression.ts";
-import { callsIn, membersOf, mentioned } from "../../expression/names.ts";
+import { callsIn, mentioned } from "../../expression/names.ts";
 import { parseExpression } from "../../expression/parse.ts";
 import { placesIn } from "../../file/model/path-template.ts";
 import type {
@@ -19,8 +19,8 @@ import type { Pair } from "./form-text.ts";
 import { flatName } from "../../file/model/member-names.ts";
 import { jsonValue } from "../json/json-codec.ts";
 import type { Fields } from "../record/record-source.ts";
-import { belongsTo, type PairReading, readPairs, splitMember, treeOfLine } from "./pair-styles.ts";
-import { type ParameterTree, ParameterTrees } from "./parameter-tree.ts";
+import { belongsTo, readPairs, splitMember, treeOfLine, type PairReading } from "./pair-styles.ts";
+import { ParameterTrees, type ParameterTree } from "./parameter-tree.ts";
 import { kindOfParameter } from "../../shape/parameter-kind.ts";
 import { parameterOf } from "./parameter.ts";
 import { readPlace } from "./path-styles.ts";
@@ -241,5 +241,28 @@ function decoded([name, value]: Pair): Pair {
     return [decodeURIComponent(name), decodeURIComponent(value)];
   } catch {
     return [name, value];
+  }
+}
+
+/** The members of a name that an expression uses; undefined in it where the name is used otherwise. */
+function membersOf(expression: Expression, name: string): (string | undefined)[] {
+  switch (expression.kind) {
+    case "literal":
+      return [];
+    case "name":
+      return expression.name === name ? [undefined] : [];
+    case "member":
+      return expression.of.kind === "name" && expression.of.name === name
+        ? [expression.name]
+        : membersOf(expression.of, name);
+    case "item":
+    case "spread":
+    case "not":
+    case "minus":
+      return membersOf(expression.of, name);
+    case "call":
+      return expression.given.flatMap((given) => membersOf(given, name));
+    case "binary":
+      return [...membersOf(expression.left, name), ...membersOf(expression.right, name)];
   }
 }

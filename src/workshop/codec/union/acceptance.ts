@@ -180,5 +180,5 @@ function isWritten(converted: unknown): boolean {
 
 /** Whether a field has a value although callers gave none. */
 function isSetLater({ const: constant, value, hidden, default: standard }: FieldSpec): boolean {
-  return constant !== undefined || value !== undefined || hidden === true || standard !== undefined;
+  return constant !== undefined || value !== undefined || hidden || standard !== undefined;
 }

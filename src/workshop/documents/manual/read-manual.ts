@@ -243,8 +243,7 @@ class ManualReader {
       if (place === undefined || place === "body" || place === "path" || (isForAll && table.role.side === "response"))
         continue;
       for (const description of all) {
-        const isMeant =
-          isForAll || description.endpoint.names.some((name) => called?.includes(looseName(name)) === true);
+        const isMeant = isForAll || description.endpoint.names.some((name) => called?.includes(looseName(name)));
         if (isMeant) description.addParameter(place, row);
       }
     }

@@ -22,11 +22,6 @@ export function numberWord(text: string): number | undefined {
   return text.trim() === "" || !Number.isFinite(value) ? undefined : value;
 }
 
-/** A number at the beginning of a text. */
-export function numberOf(text: string): number | undefined {
-  return numberWord(/^-?\d[\d,'.]*/.exec(text.trim())?.[0].replace(/[.,]+$/, "") ?? "");
-}
-
 /** The words of a text or a name in small letters, in the singular: `roomTypes`, `Room types` are room, type. */
 export function singularWords(text: string): string[] {
   return text

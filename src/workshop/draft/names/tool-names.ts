@@ -1,6 +1,6 @@
 import type { OperationFacts } from "../../documents/api-facts.ts";
 import { groupedBy } from "../../../text/grouped-by.ts";
-import { joinWithin, shortHash, wordsOf } from "./words.ts";
+import { shortHash, wordsOf } from "./words.ts";
 
 const MOST = 64;
 
@@ -78,4 +78,18 @@ function stepsOf(path: string): string[] {
 
 function isParameter(step: string): boolean {
   return /^\{[^{}]*\}$/.test(step);
+}
+
+/** `words` joined to at most `most` characters: cut after a whole word, with a hash of `whole` if anything is lost. */
+function joinWithin(words: readonly string[], most: number, whole: string): string {
+  const name = words.join("_");
+  if (name.length <= most) return name;
+  const hash = shortHash(whole);
+  let short = "";
+  for (const word of words) {
+    const longer = short === "" ? word : `${short}_${word}`;
+    if (longer.length + 1 + hash.length > most) break;
+    short = longer;
+  }
+  return `${short === "" ? name.slice(0, most - 1 - hash.length) : short}_${hash}`;
 }

@@ -1,5 +1,4 @@
 import type { DoubtChoice, Evidence } from "../../api-facts.ts";
-import type { ValueLimits } from "./said-limits.ts";
 import type { TypeSaid } from "./type-words.ts";
 
 export type SampleScalar = string | number | boolean | null;
@@ -200,10 +199,17 @@ export function pathOf(node: FieldNode): FieldNode[] {
   return path;
 }
 
-/** `members/member/@hotel_id` for people. */
-export function pathText(node: FieldNode): string {
-  return pathOf(node)
-    .map(keyOf)
-    .filter((key) => key !== "")
-    .join("/");
+/** ValueLimits of a value, of its length, or of how many there are. */
+interface ValueLimits {
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  pattern?: string;
+  format?: string;
+  decimals?: number;
 }
