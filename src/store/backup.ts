@@ -1,11 +1,6 @@
 import { createHmac, timingSafeEqual, createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
-import { pipeline, Readable } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
-import { createGunzip, createGzip } from "node:zlib";
-import type { Kysely, Transaction } from "kysely";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
+import type { Kysely } from "kysely";
 import type { Logger } from "../text/logger.ts";
 import { AuditLog } from "./audit/audit-log.ts";
 import { KnownLosses, type KnownLoss } from "./audit/known-losses.ts";
@@ -13,16 +8,29 @@ import { SeenAudit } from "./audit/seen-audit.ts";
 import type { DatabaseAddress } from "./engine/database-address.ts";
 import { openEngine } from "./engine/engine.ts";
 import { recordKeyCheck } from "./keep/key-check.ts";
-import { insertRows, keptTables, rowsOf, countRows, type StoredRow } from "./keep/kept-rows.ts";
+import {
+  announceAll,
+  dropTables,
+  inSnapshot,
+  insertRows,
+  isEmptyStore,
+  keptTables,
+  removeTenants,
+  rowsOf,
+  type StoredRow,
+} from "./keep/kept-rows.ts";
 import { requireKey } from "./key-of-store.ts";
 import type { MasterKey, MasterKeyPlace } from "./master-key.ts";
 import { witnessOf, type Store } from "./store.ts";
-import { UNSAVED_TABLES, type StoreTables, type TableName } from "./tables/tables.ts";
+import type { StoreTables } from "./tables/tables.ts";
 import { LATEST_VERSION, migrate, migrateIn, newerThanThis, type StoreEngine } from "./tables/migrate.ts";
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { pipeline, Readable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { createGunzip, createGzip } from "node:zlib";
 import { writeOwnerOnly } from "../files/owner-only-file.ts";
 import { isRecord } from "../json/is-record.ts";
-import { DEFAULT_TENANT } from "../auth/server-instance.ts";
-import { loadGenerations, TOPICS } from "./keep/generations.ts";
 
 /** Rows per insert statement. */
 const BATCH = 100;
@@ -346,39 +354,4 @@ function newerFormat(file: string, format: number): NexusError {
       mayHaveReached: false,
     },
   );
-}
-
-/** Runs `read` in a read-only transaction with a consistent view. */
-async function inSnapshot<T>(
-  { db }: StoreEngine,
-  read: (snapshot: Transaction<StoreTables>) => Promise<T>,
-): Promise<T> {
-  return db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(read);
-}
-
-/** Whether the store contains only the default tenant. */
-async function isEmptyStore(db: Kysely<StoreTables>): Promise<boolean> {
-  const { nexus_tenants: tenants, ...others } = await countRows(db);
-  if (Object.values(others).some((count) => count > 0)) return false;
-  const rows = await db.selectFrom("nexus_tenants").select("name").limit(2).execute();
-  return tenants <= 1 && rows.every(({ name }) => name === DEFAULT_TENANT);
-}
-
-/** Drops all tables. Returns the generations, which must continue to grow. */
-async function dropTables(transaction: Kysely<StoreTables>): Promise<Map<string, number>> {
-  const generations = await loadGenerations(transaction);
-  const tables: readonly TableName[] = [...keptTables().toReversed(), ...UNSAVED_TABLES];
-  for (const table of tables) await transaction.schema.dropTable(table).execute();
-  return generations;
-}
-
-/** Lets other processes notice that everything was replaced. */
-async function announceAll(transaction: Kysely<StoreTables>, before: ReadonlyMap<string, number>): Promise<void> {
-  const rows = TOPICS.map((topic) => ({ topic, value: (before.get(topic) ?? 0) + 1 }));
-  await transaction.insertInto("nexus_generations").values(rows).execute();
-}
-
-/** Removes the default tenant of a new schema: a backup contains its own. */
-async function removeTenants(transaction: Kysely<StoreTables>): Promise<void> {
-  await transaction.deleteFrom("nexus_tenants").execute();
 }

@@ -1,5 +1,4 @@
 import { createHmac } from "node:crypto";
-import type { Kysely } from "kysely";
 import { instanceKey, type ServerInstance } from "../auth/server-instance.ts";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import { SILENT, type Logger } from "../text/logger.ts";
@@ -12,6 +11,7 @@ import { SeenAudit } from "./audit/seen-audit.ts";
 import { DatabaseCache } from "./keep/database-cache.ts";
 import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
+import { DatabaseTrust } from "./keep/database-trust.ts";
 import { DatabaseWriteLedger, findRecordingInstances } from "./keep/database-write-ledger.ts";
 import { PublishedApis } from "./keep/published-apis.ts";
 import { Rates } from "./keep/rates.ts";
@@ -32,11 +32,10 @@ import type {
   Standing,
 } from "../host/definitions/definition-ledger.ts";
 import { reportedChanges, type KnownDefinitions } from "../host/definitions/known-definitions.ts";
+import type { Kysely } from "kysely";
 import { callListener } from "../async/call-listener.ts";
 import { loadGenerations, TOPICS, type ChangeTopic } from "./keep/generations.ts";
 import type { StoreTables } from "./tables/tables.ts";
-import type { TrustStore } from "../config/trust/trust-store.ts";
-import { sha256 } from "../text/digest.ts";
 
 export interface StoreOptions {
   address: DatabaseAddress;
@@ -377,35 +376,5 @@ class ChangeNotices {
     const changed = TOPICS.filter((topic) => now.get(topic) !== before?.get(topic));
     for (const topic of changed)
       for (const listener of this.#listeners) callListener(() => listener(topic), this.#logger);
-  }
-}
-
-/** Trust in project files, as in `FileTrustStore`. */
-class DatabaseTrust implements TrustStore {
-  readonly #db: Kysely<StoreTables>;
-
-  constructor(db: Kysely<StoreTables>) {
-    this.#db = db;
-  }
-
-  async isTrusted(file: string, fingerprint: string): Promise<boolean> {
-    const row = await this.#db
-      .selectFrom("nexus_trust")
-      .select("fingerprint")
-      .where("id", "=", sha256(file))
-      .executeTakeFirst();
-    return row?.fingerprint === fingerprint;
-  }
-
-  async trust(file: string, fingerprint: string): Promise<void> {
-    await this.#db
-      .insertInto("nexus_trust")
-      .values({ id: sha256(file), file, fingerprint })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet({ fingerprint }))
-      .execute();
-  }
-
-  async revoke(file: string): Promise<void> {
-    await this.#db.deleteFrom("nexus_trust").where("id", "=", sha256(file)).execute();
   }
 }

@@ -1,5 +1,8 @@
-import { sql, type Kysely } from "kysely";
+import { sql, type Kysely, type Transaction } from "kysely";
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import type { StoreEngine } from "../tables/migrate.ts";
 import { TABLES_OF_TENANTS, type StoreTables, type TableName } from "../tables/tables.ts";
+import { loadGenerations, TOPICS } from "./generations.ts";
 
 /** The tables in a backup and their primary keys. A table comes after the tables that it references. */
 const KEPT_TABLES = {
@@ -18,6 +21,15 @@ const KEPT_TABLES = {
   nexus_audit_heads: ["tenant"],
   nexus_audit_checkpoints: ["tenant"],
 } as const satisfies Partial<Record<TableName, readonly string[]>>;
+/** Tables that are not in a backup: caches, and facts about this database. */
+const UNSAVED_TABLES = [
+  "nexus_eras",
+  "nexus_answers",
+  "nexus_rates",
+  "nexus_generations",
+  "nexus_facts",
+  "nexus_migrations",
+] as const satisfies readonly TableName[];
 /** Columns that contain JSON. */
 const JSON_COLUMNS = [
   { table: "nexus_tenants", id: "name", column: "limits" },
@@ -42,6 +54,14 @@ const LARGE_ROWS: Partial<Record<KeptTable, number>> = { nexus_api_versions: 4 }
 
 /** For table names from a backup, which may have an older schema. */
 type AnyTables = Record<string, Record<string, unknown>>;
+
+/** Runs `read` in a read-only transaction with a consistent view. */
+export async function inSnapshot<T>(
+  { db }: StoreEngine,
+  read: (snapshot: Transaction<StoreTables>) => Promise<T>,
+): Promise<T> {
+  return db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(read);
+}
 
 /** All rows, page by page, so that a large table does not have to fit into memory. */
 export async function* rowsOf(db: Kysely<StoreTables>, table: KeptTable): AsyncGenerator<StoredRow> {
@@ -77,6 +97,36 @@ export async function countRows(db: Kysely<StoreTables>): Promise<Record<KeptTab
     counts[table] = rows[0]?.count ?? 0;
   }
   return counts as Record<KeptTable, number>;
+}
+
+/** Whether the store contains only the default tenant. */
+export async function isEmptyStore(db: Kysely<StoreTables>): Promise<boolean> {
+  const { nexus_tenants: tenants, ...others } = await countRows(db);
+  if (Object.values(others).some((count) => count > 0)) return false;
+  const rows = await db.selectFrom("nexus_tenants").select("name").limit(2).execute();
+  return tenants <= 1 && rows.every(({ name }) => name === DEFAULT_TENANT);
+}
+
+/** Drops all tables. Returns the generations, which must continue to grow. */
+export async function dropTables(transaction: Kysely<StoreTables>): Promise<Map<string, number>> {
+  const generations = await loadGenerations(transaction);
+  const tables: readonly TableName[] = [...keptTables().toReversed(), ...UNSAVED_TABLES];
+  for (const table of tables) await transaction.schema.dropTable(table).execute();
+  return generations;
+}
+
+/** Lets other processes notice that everything was replaced. */
+export async function announceAll(
+  transaction: Kysely<StoreTables>,
+  before: ReadonlyMap<string, number>,
+): Promise<void> {
+  const rows = TOPICS.map((topic) => ({ topic, value: (before.get(topic) ?? 0) + 1 }));
+  await transaction.insertInto("nexus_generations").values(rows).execute();
+}
+
+/** Removes the default tenant of a new schema: a backup contains its own. */
+export async function removeTenants(transaction: Kysely<StoreTables>): Promise<void> {
+  await transaction.deleteFrom("nexus_tenants").execute();
 }
 
 /** Finds invalid JSON and rows of tenants that do not exist. */

@@ -145,16 +145,6 @@ interface DefinitionRow {
 
 export type TableName = keyof StoreTables;
 
-/** Tables that are not in a backup: caches, and facts about this database. */
-export const UNSAVED_TABLES = [
-  "nexus_eras",
-  "nexus_answers",
-  "nexus_rates",
-  "nexus_generations",
-  "nexus_facts",
-  "nexus_migrations",
-] as const satisfies readonly TableName[];
-
 /** Tables with data of tenants, in a column `tenant`. */
 export const TABLES_OF_TENANTS = [
   "nexus_api_keys",
