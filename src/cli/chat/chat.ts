@@ -85,12 +85,9 @@ async function findChat(sessions: ChatSessions, id: string, out: Output): Promis
   if (id !== "") return sessions.get(id);
   const unreadable: NexusError[] = [];
   const newest = await sessions.getNewest((error) => unreadable.push(error));
-  for (const error of unreadable) warn(out, `${unreadableText(error)}. Chat "${newest.id}" is continued instead.`);
+  for (const error of unreadable)
+    out.warn(visible(`${unreadableText(error)}. Chat "${newest.id}" is continued instead.`));
   return newest;
-}
-
-function warn(out: Output, text: string): void {
-  out.note(`${out.onStderr("yellow", "warning:")} ${visible(text)}`);
 }
 
 /** In the list, for chats of older versions that no model answered. */
@@ -122,7 +119,7 @@ async function showChats(sessions: ChatSessions, out: Output): Promise<void> {
     }));
     return out.value({ items, errors: failuresForPrograms(unreadable) });
   }
-  for (const error of unreadable) warn(out, unreadableText(error));
+  for (const error of unreadable) out.warn(visible(unreadableText(error)));
   if (saved.length === 0) return out.note("There are no saved chats. Start one: nexus chat");
   const rows = saved.map(({ id, title, model, updatedAt }) =>
     [id, agoText(updatedAt), visible(model || NO_MODEL), visible(title)].map((text) => ({ text })),

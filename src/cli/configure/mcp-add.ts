@@ -8,7 +8,7 @@ import { isElsewhere, wrongUsage } from "../command/command-line.ts";
 import type { ElsewhereContext } from "../gateway/open-servers.ts";
 import { openConfigured, placesOf } from "./configured-servers.ts";
 import { reachAsWritten } from "./entry-words.ts";
-import { outcomeForPrograms, tellOutcome, warn } from "./added-server.ts";
+import { outcomeForPrograms, tellOutcome } from "./added-server.ts";
 import { adviceAbout, literalSecrets } from "./literal-secrets.ts";
 import type { AddOptions } from "./add-to-tenant.ts";
 import { findApi, newEntry } from "./new-entry.ts";
@@ -142,11 +142,10 @@ function tell(out: Output, { id, name, target, entry }: Added, home: string): vo
   out.line(`Added ${out.style("bold", visible(name))} to ${shortPath(target.file, home)}${called}`);
   out.line(out.style("dim", `  ${reachAsWritten(entry)}`));
   if (entry.cwd !== undefined) out.line(out.style("dim", `  in ${visible(shortPath(entry.cwd, home))}`));
-  for (const secret of literalSecrets(entry)) warn(out, adviceAbout(secret));
+  for (const secret of literalSecrets(entry)) out.warn(adviceAbout(secret));
   const [relative] = target.layer === "user" ? looksRelative(entry) : [];
   if (relative !== undefined) {
-    warn(
-      out,
+    out.warn(
       `${visible(relative)} is searched in your home folder, where servers of your own file run; --cwd DIR sets another folder`,
     );
   }
@@ -165,8 +164,7 @@ async function settle(
   const definition = servers.get(id);
   const hiddenBy = definition.origin?.file === target.file ? undefined : definition.origin?.file;
   if (hiddenBy !== undefined)
-    warn(
-      out,
+    out.warn(
       `It is hidden by the server with the same name in ${shortPath(hiddenBy, surroundings.home)}, which takes precedence`,
     );
   else if (definition.hides.length > 0)
@@ -176,10 +174,7 @@ async function settle(
 
   const isTried = check && hiddenBy === undefined && definition.enabled && definition.trusted;
   if (check && hiddenBy === undefined && !definition.trusted) {
-    warn(
-      out,
-      `The file has servers that are not trusted yet, so none of them is started. Review them: nexus mcp trust`,
-    );
+    out.warn(`The file has servers that are not trusted yet, so none of them is started. Review them: nexus mcp trust`);
   }
   const { connectOnce } = await import("./first-connection.ts");
   const outcome = isTried ? await connectOnce(servers, definition, signal) : undefined;

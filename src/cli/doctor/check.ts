@@ -66,7 +66,7 @@ export function skipped(reason: string): Finding {
 }
 
 /** A failure with the cause, the server's output and the hint of its error; `seen` is what the check itself saw. */
-export function toFailedFinding(error: NexusError, seen: readonly string[] = [], platform = process.platform): Finding {
+export function toFailedFinding(error: NexusError, seen: readonly string[] = []): Finding {
   const { details } = error;
   const { command, url } = reachOf(details);
   const labelled = (label: string, text: string | undefined) => (text === undefined ? [] : [`${label}: ${text}`]);
@@ -88,7 +88,7 @@ export function toFailedFinding(error: NexusError, seen: readonly string[] = [],
   const advice = [
     ...(details.hint === undefined ? [] : [details.hint]),
     ...labelled("example", exampleOf(details)),
-    ...thingsToTry(error, platform).map((line) => `try: ${line}`),
+    ...thingsToTry(error, process.platform).map((line) => `try: ${line}`),
   ];
   return { verdict: "failed", evidence, advice, error };
 }

@@ -77,7 +77,7 @@ function explainFiles(out: Output, explained: Explained): void {
   }
   for (const { message, source } of configuration.warnings) {
     const place = `${shortPath(source.file, home)}:${source.line}`;
-    out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${place})`);
+    out.warn(`${visible(message)} (${place})`);
   }
   for (const { problem } of held) if (problem) out.error(problem);
   if (isVerbose && absent.length > 0) {
@@ -157,7 +157,7 @@ function explainServer(out: Output, explained: ExplainedServer): void {
   const title = name === undefined ? id : `${id} (${name})`;
   for (const line of factLines(out, visible(title), facts(explained, { env, headers }))) out.line(line);
   for (const { message, source } of warnings) {
-    out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
+    out.warn(`${visible(message)} (${source.file}:${source.line})`);
   }
   if (problem) out.error(problem);
 }

@@ -12,8 +12,8 @@ interface Signature {
 const IN_LISTS: TypeLimits = { depth: 2, choices: 8 };
 const LONGEST_DEFAULT = 40;
 
-export function toolSignature({ name, inputSchema }: Tool, limits: TypeLimits = IN_LISTS): Signature {
-  const reader = new SchemaReader(inputSchema, limits);
+export function toolSignature({ name, inputSchema }: Tool): Signature {
+  const reader = new SchemaReader(inputSchema, IN_LISTS);
   const parameters = reader.properties(inputSchema).map((property) => {
     const { schema } = property;
     const fallback = defaultOf(reader.resolved(schema));

@@ -138,6 +138,11 @@ export class Output {
     this.people.write(`${this.#visible(this.typed(text))}\n`);
   }
 
+  /** A note about what is probably not meant. */
+  warn(text: string): void {
+    this.note(`${this.onStderr("yellow", "warning:")} ${text}`);
+  }
+
   /** A log line: dim for people, a JSON object for programs. */
   log(level: string, message: string, data?: Readonly<Record<string, unknown>>): void {
     if (!this.logsJson) {

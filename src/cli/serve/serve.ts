@@ -231,7 +231,7 @@ function tellWarnings(host: Host, out: Output): void {
   for (const { message, source } of host.configuration?.warnings ?? []) {
     const text = `${message} (${source.file}:${source.line})`;
     if (out.logsJson) out.log("warn", text);
-    else out.note(`${out.onStderr("yellow", "warning:")} ${visible(text)}`);
+    else out.warn(visible(text));
   }
 }
 

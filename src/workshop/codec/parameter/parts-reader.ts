@@ -2,7 +2,7 @@ import { asNexusError } from "../../../errors/nexus-error.ts";
 import { textOf } from "../../expression/arithmetic.ts";
 import { evaluate } from "../../expression/evaluate.ts";
 import type { Expression } from "../../expression/expression.ts";
-import { callsIn, mentioned } from "../../expression/names.ts";
+import { callsIn, innerOf, mentioned } from "../../expression/names.ts";
 import { parseExpression } from "../../expression/parse.ts";
 import { placesIn } from "../../file/model/path-template.ts";
 import type {
@@ -246,23 +246,8 @@ function decoded([name, value]: Pair): Pair {
 
 /** The members of a name that an expression uses; undefined in it where the name is used otherwise. */
 function membersOf(expression: Expression, name: string): (string | undefined)[] {
-  switch (expression.kind) {
-    case "literal":
-      return [];
-    case "name":
-      return expression.name === name ? [undefined] : [];
-    case "member":
-      return expression.of.kind === "name" && expression.of.name === name
-        ? [expression.name]
-        : membersOf(expression.of, name);
-    case "item":
-    case "spread":
-    case "not":
-    case "minus":
-      return membersOf(expression.of, name);
-    case "call":
-      return expression.given.flatMap((given) => membersOf(given, name));
-    case "binary":
-      return [...membersOf(expression.left, name), ...membersOf(expression.right, name)];
-  }
+  const isMeant = (each: Expression) => each.kind === "name" && each.name === name;
+  if (isMeant(expression)) return [undefined];
+  if (expression.kind === "member" && isMeant(expression.of)) return [expression.name];
+  return innerOf(expression).flatMap((inner) => membersOf(inner, name));
 }

@@ -80,14 +80,3 @@ export function withoutMarks(text: string): string {
     .replaceAll(/^[,;.:\s]+|[,;:\s]+$/g, "")
     .trim();
 }
-
-/** The items by what `keyOf` says of them. */
-export function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
-}

@@ -105,8 +105,7 @@ export class ApiSchemas {
       this.#document.remark(schema.pointer, `${ref.slice(0, 200)} ${why}; anything is accepted`);
       return hasOwn ? this.#plain(schema) : this.#nothing(schema);
     }
-    if (hasOwn)
-      return { ...this.#plain(schema), allOf: [() => this.schema(target, hops + 1), ...this.#all(schema, "allOf")] };
+    if (hasOwn) return { ...this.#plain(schema), allOf: [() => this.schema(target, hops + 1), ...this.#all(schema)] };
     return this.#withAnnotations(this.schema(target, hops + 1), schema);
   }
 
@@ -174,7 +173,7 @@ export class ApiSchemas {
       properties: this.#properties(schema),
       required: requiredOf(value),
       additional: this.#additional(schema),
-      allOf: this.#all(schema, "allOf"),
+      allOf: this.#all(schema),
       oneOf: alternatives.oneOf.schemas,
       anyOf: alternatives.anyOf.schemas,
       others: otherKeywords(value),
@@ -202,8 +201,8 @@ export class ApiSchemas {
     return () => this.schema(part);
   }
 
-  #all(schema: ObjectPart, keyword: string): Lazy[] {
-    return itemsOf(memberOf(schema, keyword)).map((part) => this.#lazy(part));
+  #all(schema: ObjectPart): Lazy[] {
+    return itemsOf(memberOf(schema, "allOf")).map((part) => this.#lazy(part));
   }
 
   #alternatives(schema: ObjectPart, keyword: "oneOf" | "anyOf"): { schemas: Lazy[]; hasNull: boolean } {

@@ -356,13 +356,9 @@ function formContent(list: PostmanPart, mediaType: string, variables: PostmanVar
     if (type !== undefined && type !== "") encoding[name] = { contentType: type };
     const schema = fieldSchema(entry, variables);
     const before = members.get(name);
-    members.set(name, before ? repeated(schema) : schema);
+    members.set(name, before ? listOf(schema) : schema);
   }
   return { ...content(mediaType, objectSchema(list.evidence, members), list.evidence), encoding };
-}
-
-function repeated(schema: SchemaFacts): SchemaFacts {
-  return { ...plainSchema(`${schema.evidence}/value`, ["array"]), items: () => schema };
 }
 
 function fieldSchema(entry: PostmanPart, variables: PostmanVariables): SchemaFacts {

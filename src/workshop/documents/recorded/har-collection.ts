@@ -295,7 +295,7 @@ function readEntry(value: unknown): HarEntry | undefined {
   const { request, response } = isRecord(value) ? value : {};
   if (!isRecord(request) || typeof request["url"] !== "string" || !URL.canParse(request["url"])) return undefined;
   const url = new URL(request["url"]);
-  const method = textOf(request["method"], "").trim().toUpperCase();
+  const method = textOf(request["method"]).trim().toUpperCase();
   if (!/^https?:$/.test(url.protocol) || method === "") return undefined;
   const answer = isRecord(response) ? response : {};
   const content = isRecord(answer["content"]) ? answer["content"] : {};
@@ -306,38 +306,38 @@ function readEntry(value: unknown): HarEntry | undefined {
     headers: pairsOf(request["headers"]).map(([name, each]) => [name.toLowerCase(), each]),
     body: post && sentBody(post),
     status: Number(answer["status"]) || 0,
-    answer: { type: textOf(content["mimeType"], ""), sample: sampleOf(content) },
+    answer: { type: textOf(content["mimeType"]), sample: sampleOf(content) },
   };
 }
 
 function sentBody(post: Record<string, unknown>): HarEntry["body"] {
-  const type = textOf(post["mimeType"], "");
-  const text = textOf(post["text"], "");
+  const type = textOf(post["mimeType"]);
+  const text = textOf(post["text"]);
   if (text !== "" || !Array.isArray(post["params"])) return text === "" ? undefined : { type, text };
   return { type, text: new URLSearchParams(pairsOf(post["params"])).toString() };
 }
 
 function sampleOf(content: Record<string, unknown>): { value: unknown } | undefined {
-  const text = textOf(content["text"], "");
-  if (!/json/i.test(textOf(content["mimeType"], "")) || text === "") return undefined;
+  const text = textOf(content["text"]);
+  if (!/json/i.test(textOf(content["mimeType"])) || text === "") return undefined;
   return jsonSample(content["encoding"] === "base64" ? Buffer.from(text, "base64").toString("utf8") : text);
 }
 
 function pairsOf(list: unknown): [string, string][] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((each: unknown): [string, string][] =>
-    isRecord(each) && typeof each["name"] === "string" ? [[each["name"], textOf(each["value"], "")]] : [],
+    isRecord(each) && typeof each["name"] === "string" ? [[each["name"], textOf(each["value"])]] : [],
   );
 }
 
-function textOf(value: unknown, otherwise: string): string {
-  return typeof value === "string" ? value : otherwise;
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function reasonAgainst({ method, url, status, answer }: HarEntry, entry: unknown): string | undefined {
   if (method === "OPTIONS") return "are preflights of a browser";
   if (/^#(?:\{|%7b)/i.test(url.hash)) return "have an address that was cut at #";
-  const kind = isRecord(entry) ? textOf(entry["_resourceType"], "") : "";
+  const kind = isRecord(entry) ? textOf(entry["_resourceType"]) : "";
   if (STATIC_KIND.test(kind)) return "are files of a page or streams";
   if (STATIC_TYPE.test(answer.type) || (method === "GET" && STATIC_FILE.test(url.pathname))) {
     return "are files of a page or streams";

@@ -1,6 +1,6 @@
 import type { ServerFacts } from "../../api-facts.ts";
 import { plainText, type Outline, type PlacedBlock } from "../outline.ts";
-import { groupedBy } from "../words.ts";
+import { groupedBy } from "../../../../text/grouped-by.ts";
 import { type Mention, targetOf } from "./mentions.ts";
 import type { LineRange, ManualBlock } from "../blocks/manual.ts";
 import { samplesIn } from "../samples/find-samples.ts";

@@ -93,14 +93,9 @@ const MAX_NODES = 20_000;
 
 /** The fields of a message, as a tree from its root. */
 export class FieldTree {
-  readonly root: FieldNode;
-  readonly #byKey = new Map<string, FieldNode[]>();
+  readonly root = newNode("");
+  readonly #byKey = new Map([["", [this.root]]]);
   #size = 1;
-
-  constructor(name = "") {
-    this.root = newNode(name);
-    this.#byKey.set(name, [this.root]);
-  }
 
   nodes(): FieldNode[] {
     return [...this.#byKey.values()].flat();
