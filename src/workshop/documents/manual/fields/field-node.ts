@@ -1,4 +1,4 @@
-import type { DoubtChoice, Evidence } from "../../api-facts.ts";
+import type { DoubtChoice, Evidence, ValueLimits } from "../../api-facts.ts";
 import type { TypeSaid } from "./type-words.ts";
 
 export type SampleScalar = string | number | boolean | null;
@@ -192,19 +192,4 @@ export function pathOf(node: FieldNode): FieldNode[] {
   const path: FieldNode[] = [];
   for (let at: FieldNode | undefined = node; at; at = at.parent) path.unshift(at);
   return path;
-}
-
-/** ValueLimits of a value, of its length, or of how many there are. */
-interface ValueLimits {
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-  pattern?: string;
-  format?: string;
-  decimals?: number;
 }
