@@ -10,7 +10,7 @@ import type { DecisionSubject, RememberedDecisions } from "./remembered-decision
 import { shownJson, cutMiddle } from "./shown-json.ts";
 import type { ConsentAnswer, ToolConsent, WantedCall } from "./tool-consent.ts";
 import { wrongReply } from "./wrong-reply.ts";
-import type { ServerProvenance } from "./server-provenance.ts";
+import type { ServerProvenance } from "./consent-question.ts";
 import { maskWords, maskUrl } from "../../text/mask-secrets.ts";
 import { sha256 } from "../../text/digest.ts";
 

@@ -1,12 +1,13 @@
-import { resolve } from "node:path";
+import { resolve, join } from "node:path";
 import { visible } from "../../text/visible.ts";
 import { defineCommand, FLAGS, type Command, type Option, type Options } from "../command/command.ts";
 import { placesOf } from "../configure/configured-servers.ts";
-import { knownNames, type CompletionNames } from "./known-names.ts";
 import { commandWords } from "../command/command-line.ts";
 import { findCommand, CATALOG, listedCommands } from "../catalog.ts";
 import { SHELLS } from "./completion.ts";
 import { CLIENT_IDS, INSTALL_CLIENTS } from "../../config/import/clients.ts";
+import { candidates, type ConfigContext } from "../../config/read/places.ts";
+import { Sightings } from "../command/sightings.ts";
 
 /** More are not useful: then the server is completed first. */
 const MANY = 50;
@@ -314,4 +315,43 @@ async function qualifiedNames(
     const count = found[index]?.length ?? 0;
     return count === 0 ? [] : [{ value: beginning, description: `${count} ${kind}` }];
   });
+}
+
+/** Names for completion. All come from files: nothing is started, asked or resolved. */
+interface CompletionNames {
+  /** Servers, with the layer of their configuration. */
+  servers(): Promise<ReadonlyMap<string, string>>;
+  /** The names last seen of a server; undefined if there are none. */
+  seen(server: string, kind: "tools" | "prompts"): Promise<readonly string[] | undefined>;
+  secrets(): Promise<readonly string[]>;
+}
+
+interface NameSources {
+  places: ConfigContext;
+  stateFolder: string;
+  /** The file of --config. */
+  explicit: string | undefined;
+  listSecrets: () => Promise<readonly string[]>;
+}
+
+function knownNames({ places, stateFolder, explicit, listSecrets }: NameSources): CompletionNames {
+  const sightings = new Sightings(join(stateFolder, "seen"));
+  return {
+    servers: () => serverNames(places, explicit),
+    seen: async (server, kind) => {
+      const names: unknown = (await sightings.last(server))?.[kind];
+      return Array.isArray(names) ? names.filter((name) => typeof name === "string") : undefined;
+    },
+    secrets: listSecrets,
+  };
+}
+
+async function serverNames(places: ConfigContext, explicit: string | undefined): Promise<Map<string, string>> {
+  const { loadWrittenIds } = await import("./written-ids.ts");
+  const files = explicit === undefined ? candidates(places) : [{ file: explicit, layer: "explicit" }];
+  const names = new Map<string, string>();
+  for (const { file, layer } of files) {
+    for (const id of await loadWrittenIds(file)) if (!names.has(id)) names.set(id, layer);
+  }
+  return new Map([...names].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

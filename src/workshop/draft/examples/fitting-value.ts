@@ -1,6 +1,6 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { madeUpValue } from "../../check/made-up.ts";
-import { DATETIME } from "../../compile/scalar-schema.ts";
+import { DATETIME } from "../../compile/schema-writer.ts";
 import { maskedText } from "../../documents/text/secret-like.ts";
 import type { FieldSpec, ScalarShape, Shape, UnionShape } from "../../file/model/tool-file.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
