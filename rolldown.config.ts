@@ -116,7 +116,10 @@ class SharedFiles {
 
   choose(): ReadonlyMap<string, string> {
     // All that --version and --help need; then what most commands need of the library, and besides.
-    this.#put("start", this.#load("cli/overview.ts", "cli/compile-cache.ts", "cli/output/typed-name.ts"));
+    this.#put(
+      "start",
+      this.#load("cli/overview.ts", "environment.ts", "files/user-folders.ts", "cli/output/typed-name.ts"),
+    );
     this.#putCommand(this.#load("cli/run.ts", "cli/look/mcp-tools.ts"));
     // `nexus serve` needs a little of everything.
     const ofServe = this.#load("cli/serve/serve.ts", "cli/serve/serve-door.ts").filter(inFolder("src"));
