@@ -1,4 +1,4 @@
-import type { CancelSignal } from "../../async/cancellation.ts";
+import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
 import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -86,7 +86,7 @@ export class ApiRunner implements AsyncDisposable {
   readonly api: CompiledApi;
   readonly results: ResultStore;
   readonly #parts: RunnerParts;
-  readonly #closing = new AbortController();
+  readonly #closing = new Cancellation();
   readonly #ids = new CorrelationIds();
   #running = 0;
   #onIdle: (() => void) | undefined;
@@ -125,7 +125,7 @@ export class ApiRunner implements AsyncDisposable {
       now,
       clock: clockFunctions(now),
       pause: options.pause ?? realPause,
-      closing: this.#closing.signal,
+      closing: this.#closing,
     };
     this.#needSigners();
   }
@@ -219,7 +219,7 @@ export class ApiRunner implements AsyncDisposable {
 
   /** Cancels running requests; the outcome of writes among them is unknown. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(new NexusError("CANCELLED", "The API was closed"));
     await this.#parts.writes.idle();
     await this.#parts.upstream.close();
   }

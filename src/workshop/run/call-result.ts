@@ -19,6 +19,9 @@ const MAX_FAILURE_CHARACTERS = 4_000;
 const MAX_SAID_CHARACTERS = 300;
 const MAX_PAYLOAD_CHARACTERS = 256 * 1024;
 const MAX_RECEIVED_CHARACTERS = 200;
+/** Places that an excerpt left out, and how much of each: the names of members come from upstream. */
+const MOST_OMISSIONS = 100;
+const MAX_PATH_CHARACTERS = 200;
 
 export interface ResultParts {
   text: string;
@@ -64,8 +67,12 @@ export function successResult(parts: ResultParts): CallToolResult {
       ...(uri === undefined ? [] : [link(uri, keep.tool, Buffer.byteLength(whole))]),
     ],
     structuredContent: value,
-    _meta: { [META_KEYS.omitted]: omitted },
+    _meta: { [META_KEYS.omitted]: omitted.slice(0, MOST_OMISSIONS).map(shortened) },
   };
+}
+
+function shortened(omission: Omission): Omission {
+  return { ...omission, path: shorten(omission.path, MAX_PATH_CHARACTERS) };
 }
 
 function withMore(value: Record<string, unknown>, more: MorePages | undefined): Record<string, unknown> {
@@ -147,7 +154,10 @@ export function resultUri(api: string, id: string): string {
 }
 
 function excerptLine(omitted: readonly Omission[], uri: string | undefined): string {
-  const shown = omitted.slice(0, 3).map(({ path, shown, of }) => `${shown} of ${of} in ${path}`);
+  const shown = omitted
+    .slice(0, 3)
+    .map(shortened)
+    .map(({ path, shown, of }) => `${shown} of ${of} in ${path}`);
   const more = omitted.length > shown.length ? `, and ${omitted.length - shown.length} more places` : "";
   const where = uri === undefined ? "Ask for less to see all of it." : `All of it is in the resource ${uri}.`;
   return `This is an excerpt (${shown.join(", ")}${more}). ${where}`;

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
 import type { ServerInstance } from "../../auth/server-instance.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { CompiledApi } from "../compile/compile.ts";
@@ -43,5 +44,5 @@ export interface RunnerParts {
   clock: ClockFunctions;
   pause: Pause;
   /** Aborted when the API is closed. */
-  closing: AbortSignal;
+  closing: CancelSignal;
 }

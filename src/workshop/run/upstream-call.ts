@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CancelSignal } from "../../async/cancellation.ts";
+import { instanceKey } from "../../auth/server-instance.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { Content } from "../../protocol/mcp.ts";
 import type { Success } from "./response-reader.ts";
 import { accessToken, sendWithToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
+import { ANSWER_THREADS, hasThreads } from "./answer-threads.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { type Credentials, credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
@@ -11,7 +14,7 @@ import { Failure, failureOf } from "./failure.ts";
 import type { Show } from "./secrets/redaction.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
-import { withWait } from "./status-failure.ts";
+import type { TellingParts, Told } from "./told-answer.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 import type { SecretsSpec } from "../file/model/tool-file.ts";
@@ -41,6 +44,11 @@ export interface UpstreamOutcome {
   reading: Success | Failure;
   answer?: UpstreamResponse;
 }
+
+/** The same, or an answer that was told, with what came if the caller wants it. */
+export type CallOutcome =
+  | (UpstreamOutcome & { payload?: undefined })
+  | { reading: Told | Failure; answer?: undefined; payload: Content | undefined };
 
 export interface PreparingFacts {
   /** Makes the value of `request_key()`. */
@@ -98,9 +106,57 @@ function scopeOf({ clock, settings }: RunnerParts, key: () => string): Scope {
 export function callUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: SendingFacts,
+): Promise<UpstreamOutcome> {
+  return sent(parts, plan, prepared, facts, (answer, how) => {
+    const read = () => ({ reading: outcomeOf(plan, answer, how), answer });
+    return answer.body.length < LARGE_BYTES ? read() : inOwnTurn(read);
+  });
+}
+
+/** The same for a call that ends with the answer: a very large one is read and told in another thread. */
+export function callAndTell(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: SendingFacts & { wantsPayload: boolean },
+): Promise<CallOutcome> {
+  return sent<CallOutcome>(parts, plan, prepared, facts, (answer, how) => {
+    const read = () => ({ reading: outcomeOf(plan, answer, how), answer });
+    if (answer.body.length < LARGE_BYTES) return read();
+    if (answer.body.length < VERY_LARGE_BYTES || !hasThreads()) return inOwnTurn(read);
+    return readApart(parts, plan, answer, { ...how, wantsPayload: facts.wantsPayload });
+  });
+}
+
+/** From here on, an answer is read in a turn of the event loop of its own, so that others are served before and after, */
+const LARGE_BYTES = 64 * 1024;
+/** and from here on in another thread, because some that are as large take longer than a turn may. */
+const VERY_LARGE_BYTES = 128 * 1024;
+
+async function inOwnTurn<T>(work: () => T): Promise<T> {
+  await nextTurn();
+  const done = work();
+  await nextTurn();
+  return done;
+}
+
+interface ReadingFacts {
+  input: Value;
+  show: Show;
+  trace: Tracing;
+  title: string;
+}
+
+/** Not an async function, which keeps all its values while it waits. */
+function sent<T>(
+  parts: RunnerParts,
+  plan: ToolPlan,
   { request: written, input, sign, grant }: PreparedRequest,
   { trace, signal, timeoutMs = plan.spec.limits.timeoutMs }: SendingFacts,
-): Promise<UpstreamOutcome> {
+  read: (answer: UpstreamResponse, how: ReadingFacts) => T | Promise<T>,
+): Promise<T | UpstreamOutcome> {
   const { effect, limits } = plan.spec;
   const { retries } = limits;
   const { upstream, now, pause } = parts;
@@ -119,52 +175,55 @@ export function callUpstream(
   const send = grant
     ? sendWithToken(parts, plan, { request, grant, deliver, signal })
     : (leftMs: number) => deliver(request, leftMs);
-  // Not awaited: an async function keeps all its values while it waits.
   return attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting }).then((attempted) => {
-    if (attempted.kind !== "answered") return { reading: requestFailure(attempted.error, { show, trace, title }) };
+    const how = { input, show, trace, title };
+    if (attempted.kind !== "answered") return { reading: requestFailure(attempted.error, how) };
     const { answer } = attempted;
-    const read = () => outcomeOf(plan, answer, { input, show, trace, title });
-    return answer.body.length < LARGE_ANSWER_BYTES ? read() : inOwnTurn(read);
+    trace.reached(0.9, "Reading the answer");
+    trace.note("info", "The request was answered", { status: answer.status, bytes: answer.body.length });
+    return read(answer, how);
   });
 }
 
-/** From here on, an answer is read in a turn of the event loop of its own, so that others are served before and after. */
-const LARGE_ANSWER_BYTES = 64 * 1024;
-
-async function inOwnTurn<T>(work: () => T): Promise<T> {
-  await nextTurn();
-  const done = work();
-  await nextTurn();
-  return done;
-}
-
-interface ReadingParts {
-  show: Show;
-  trace: Tracing;
-  title: string;
-}
-
-function requestFailure(error: NexusError, { show, trace, title }: ReadingParts): Failure {
+function requestFailure(error: NexusError, { show, trace, title }: ReadingFacts): Failure {
   trace.note("warn", "The request failed", { code: error.code, reason: error.message });
   return failureOf(error, title, show);
 }
 
-function outcomeOf(
+function outcomeOf(plan: ToolPlan, answer: UpstreamResponse, how: ReadingFacts): Success | Failure {
+  try {
+    return plan.read(answer, how.input, how.show);
+  } catch (error) {
+    return notUnderstood(asNexusError(error).message, how);
+  }
+}
+
+/** The request was sent: the outcome must not be reported as not sent. */
+function notUnderstood(reason: string, { trace, title }: ReadingFacts): Failure {
+  trace.note("error", "The answer could not be understood", { reason });
+  return new Failure(`${title} responded, but the response could not be understood.`, { outcome: "unknown" });
+}
+
+/** What is needed to tell answers of a tool. */
+export function tellingParts(parts: RunnerParts, { name, spec }: ToolPlan): TellingParts {
+  const { api, values, redaction, results, onDeviations } = parts;
+  const wantsDifferences = onDeviations !== undefined;
+  return { file: api.file, name, spec, values, redaction, mostKept: results.most, wantsDifferences };
+}
+
+async function readApart(
+  parts: RunnerParts,
   plan: ToolPlan,
   answer: UpstreamResponse,
-  { input, show, trace, title }: ReadingParts & { input: Value },
-): UpstreamOutcome {
-  trace.reached(0.9, "Reading the answer");
-  trace.note("info", "The request was answered", { status: answer.status, bytes: answer.body.length });
-  try {
-    const reading = plan.read(answer, input, show);
-    return { reading: reading.kind === "failure" ? withWait(reading, answer) : reading, answer };
-  } catch (error) {
-    // The request was sent: the outcome must not be reported as not sent.
-    trace.note("error", "The answer could not be understood", { reason: asNexusError(error).message });
-    const text = `${title} responded, but the response could not be understood.`;
-    return { reading: new Failure(text, { outcome: "unknown" }), answer };
-  }
+  { wantsPayload, ...how }: ReadingFacts & { wantsPayload: boolean },
+): Promise<CallOutcome> {
+  const asked = { ...tellingParts(parts, plan), plan, input: how.input, answer, wantsPayload };
+  const read = await ANSWER_THREADS.read(asked, { group: instanceKey(parts.instance), member: plan.name });
+  if (!("problem" in read)) return read;
+  const failure = notUnderstood(read.problem, how);
+  if (!read.isLimit) return { reading: failure };
+  const text = `${how.title} sent a response that could not be read: ${read.problem}.`;
+  return { reading: new Failure(text, { again: "Ask for less at once.", outcome: "unknown" }) };
 }
 
 /** The signer of a request: a built-in one, or one that the program provides. Its failures say that nothing was sent. */

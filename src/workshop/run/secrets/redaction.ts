@@ -13,6 +13,11 @@ export type Show = (text: string, value?: unknown) => string;
 
 const MOST_TOKENS = 16;
 
+export interface HiddenSecrets {
+  values: readonly string[];
+  tokens: readonly string[];
+}
+
 /**
  * Masks credentials in everything that leaves: unchanged, and in every form in which they were sent or may come back: encoded
  * as in addresses, markup, JSON and Base64, in any case, and with characters in between that cannot be seen. From six
@@ -113,6 +118,18 @@ export class Redaction {
     if (Array.isArray(value)) return value.map((item) => this.inAll(item));
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.in(key), this.inAll(item)]));
+  }
+
+  /** What is hidden, for a thread that reads an answer. */
+  hidden(): HiddenSecrets {
+    return { values: [...this.#values], tokens: [...this.#passing.keys()] };
+  }
+
+  static of({ values, tokens }: HiddenSecrets): Redaction {
+    const redaction = new Redaction();
+    for (const value of values) redaction.hide(value);
+    for (const token of tokens) redaction.hideToken(token);
+    return redaction;
   }
 
   /** Never serialised. */

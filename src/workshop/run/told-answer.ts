@@ -1,0 +1,169 @@
+import type { CallToolResult, Content } from "../../protocol/mcp.ts";
+import type { RequestToolSpec, ToolFile } from "../file/model/tool-file.ts";
+import { textOf, type AnswerBytes } from "./answer-decoder.ts";
+import { payloadBlock, resultUri, successResult, toldDeviation } from "./call-result.ts";
+import type { CompletedValues } from "./completed-values.ts";
+import { differencesOf } from "./noted-deviations.ts";
+import type { Success } from "./response-reader.ts";
+import { type KeptResult, newResultId } from "./result-store.ts";
+import type { Redaction } from "./secrets/redaction.ts";
+import type { UpstreamResponse } from "./upstream.ts";
+
+type Value = Record<string, unknown>;
+
+/** What is needed to tell an answer of one tool; it can be had in another thread. */
+export interface TellingParts {
+  file: ToolFile;
+  name: string;
+  spec: RequestToolSpec;
+  values: CompletedValues;
+  redaction: Redaction;
+  /** The most bytes that can be kept of one result. */
+  mostKept: number;
+  /** Whether somebody is told how answers differ from the file. */
+  wantsDifferences: boolean;
+}
+
+/** An answer as the caller gets it, and what is done with it besides. */
+export interface Told {
+  kind: "told";
+  result: CallToolResult;
+  /** What did not fit, by the id with which the result links to it. */
+  kept: readonly (readonly [id: string, content: KeptResult])[];
+  /** How the answer differs from what is documented, for the caller, */
+  deviations: readonly Record<string, string>[];
+  /** and for the one who keeps the file. */
+  differences: readonly Record<string, string>[];
+}
+
+/** The result of an answer that is not a failure. */
+export function toldAnswer(parts: TellingParts, input: Value, success: Success): Told {
+  const { redaction, file, name, spec, mostKept } = parts;
+  const { text, more, bytes } = success;
+  const maxBytes = spec.limits.resultBytes;
+  const { structured, json } = wholeValue(parts, success) ?? { structured: shownValue(parts, input, success) };
+  const deviations = success.deviations.map((deviation) => toldDeviation(deviation, redaction));
+  // Two adjacent values may form a secret.
+  let line = redaction.inOwnWords(text);
+  if (deviations.length > 0) {
+    const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
+    line += `\nThe answer was not as documented in ${places}: see deviations.`;
+  }
+  const kept: [string, KeptResult][] = [];
+  const keep = (content: string | Uint8Array, mimeType: string) => {
+    if (content.length > mostKept) return undefined;
+    const id = newResultId();
+    kept.push([id, { content, mimeType }]);
+    return id;
+  };
+  const keepBlob = ({ bytes: content, contentType }: AnswerBytes) => {
+    const id = keep(content, contentType);
+    return id === undefined ? undefined : resultUri(file.api, id);
+  };
+  const blob = bytes && redactedBytes(bytes, redaction);
+  const result = successResult({
+    text: line,
+    structured,
+    json,
+    deviations,
+    maxBytes,
+    blob: blob && blobContent(blob, { tool: name, maxBytes, keep: keepBlob }),
+    more: more && { next: more.next && shownNext(more.next, redaction), why: redaction.inOwnWords(more.why) },
+    keep: { keepWhole: (whole) => keep(whole, "application/json"), api: file.api, tool: name },
+  });
+  return {
+    kind: "told",
+    result,
+    kept,
+    deviations,
+    differences: parts.wantsDifferences ? differencesOf(parts, success) : [],
+  };
+}
+
+/** The raw answer as content of a result. */
+export function payloadOf({ headers, body, status }: UpstreamResponse, redaction: Redaction): Content {
+  const type = headers["content-type"];
+  const contentType = typeof type === "string" ? redaction.in(type) : undefined;
+  return payloadBlock(redaction.in(textOf(body)), { status, contentType });
+}
+
+/** The value as it is and its JSON, if all of it is shown and no secret is in it. */
+function wholeValue(
+  { values, redaction, spec }: TellingParts,
+  { value, deviations, own, more, json: known }: Success,
+): { structured: Value; json: string } | undefined {
+  const { type, headers } = spec.response;
+  // Values of headers are behind the others, and may belong before them.
+  if (type === undefined || headers || own || more || deviations.length > 0) return undefined;
+  if (!values.isShownWhole(type)) return undefined;
+  const json = known ?? JSON.stringify(value);
+  return redaction.isAbsentFrom(json) ? { structured: value, json } : undefined;
+}
+
+/** The visible fields, with secrets masked. */
+function shownValue({ values, redaction, spec }: TellingParts, input: Value, { value, own }: Success): Value {
+  const { response } = spec;
+  const show = {
+    text: redaction.showing(input),
+    unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,
+  };
+  const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
+  return { ...(own && (redaction.inAll(own) as Value)), ...(plain as Value) };
+}
+
+/** Arguments that the API named; a short secret is not masked, because a page has a number. */
+function shownNext(next: Value, redaction: Redaction): Value {
+  const show = (value: unknown) => (typeof value === "string" ? redaction.inOwnWords(value) : value);
+  return Object.fromEntries(Object.entries(next).map(([name, value]) => [name, show(value)]));
+}
+
+/** Images and sounds up to this size are in the result itself, because models cannot follow a link to see them. */
+const MAX_INLINE = 1024 * 1024;
+
+interface BlobOptions {
+  tool: string;
+  /** The limit of the result for files that are neither image nor sound. */
+  maxBytes: number;
+  /** Keeps the bytes; the address at which they can be read, or undefined if they are too large. */
+  keep: (blob: AnswerBytes) => string | undefined;
+}
+
+/** Bytes as content of a result: an image, a sound, a resource, or a link to one that is kept for a while. */
+export function blobContent(blob: AnswerBytes, { tool, maxBytes, keep }: BlobOptions): Content[] {
+  const { bytes, contentType } = blob;
+  const mimeType = contentType.split(";")[0]?.trim().toLowerCase() ?? contentType;
+  const annotations = { audience: ["user", "assistant"] };
+  const [, kind] = /^(image|audio)\//.exec(mimeType) ?? [];
+  if (kind !== undefined && bytes.length <= MAX_INLINE) {
+    return [{ type: kind, data: base64(bytes), mimeType, annotations }];
+  }
+  const uri = keep(blob);
+  if (uri === undefined) {
+    const text = `The file (${mimeType}, ${bytes.length} bytes) is too large to be kept here and is not in this result.`;
+    return [{ type: "text", text, annotations }];
+  }
+  const small = bytes.length <= maxBytes;
+  if (small) return [{ type: "resource", resource: { uri, mimeType, blob: base64(bytes) }, annotations }];
+  return [{ type: "resource_link", uri, name: `${tool} file`, mimeType, size: bytes.length, annotations }];
+}
+
+/** The bytes with secrets masked: all in a text, and those that cannot occur by chance in other bytes. */
+function redactedBytes({ bytes, contentType }: AnswerBytes, redaction: Redaction): AnswerBytes {
+  const masked = { contentType: redaction.in(contentType) };
+  const text = asUtf8(bytes);
+  const plain = text ?? Buffer.from(bytes).toString("latin1");
+  const shown = text === undefined ? redaction.inOwnWords(plain) : redaction.in(plain);
+  return { ...masked, bytes: shown === plain ? bytes : Buffer.from(shown, text === undefined ? "latin1" : "utf8") };
+}
+
+function asUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
