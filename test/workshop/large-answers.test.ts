@@ -67,6 +67,23 @@ tools:
     request: { method: GET, path: "{case}", secrets: key }
     response: { as: json, type: Rows, unknown: keep, text: "It came." }
     limits: { retries: 0, result: 4kB }
+  pages:
+    title: Pages
+    description: Reads pages of rows.
+    effect: read
+    input: Query
+    request: { method: GET, path: "{case}", secrets: key }
+    paging: { items: rows, link: true }
+    response: { as: json, type: Rows, unknown: report, text: "{total} rows.", sourcePayload: true }
+    limits: { retries: 0, result: 4kB }
+  together:
+    title: Together
+    description: Reads rows in steps.
+    effect: read
+    input: Query
+    steps:
+      first: { call: read, arguments: { case: "= input.case" } }
+    response: { text: "{first.total} rows." }
   fetch:
     title: Fetch
     description: Fetches anything.
@@ -126,13 +143,16 @@ const ANSWERS: Record<string, { body: string | Buffer; type?: string; status?: n
   xml: { body: `<rows>${"<id>1</id><id>x</id>".repeat(8_000)}</rows>`, type: "application/xml" },
 };
 
-const TOOLS = ["read", "report", "keep", "fetch", "change"];
+const TOOLS = ["read", "report", "keep", "pages", "together", "fetch", "change"];
 const CALLS = Object.keys(ANSWERS).flatMap((name): [string, Record<string, unknown>][] =>
   name === "xml"
     ? [["listing", { case: name }]]
     : TOOLS.map((tool) => [
         tool,
-        { case: name, ...(tool === "read" && { least: "12345678901234567890.5", includeSourcePayload: true }) },
+        {
+          case: name,
+          ...((tool === "read" || tool === "pages") && { least: "12345678901234567890.5", includeSourcePayload: true }),
+        },
       ]),
 );
 

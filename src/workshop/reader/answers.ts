@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { parseExactJson } from "../../json/exact-json.ts";
+import { exactJson, parseExactJson } from "../../json/exact-json.ts";
 import { CompletedValues } from "../run/completed-values.ts";
 import type { AnswerPlan, AnswerReply, AnswerTask } from "../run/answer-threads.ts";
 import { type ResponseReader, responseReader } from "../run/response-reader.ts";
@@ -37,6 +37,10 @@ function replyTo(task: AnswerTask): AnswerReply {
   if (reading.kind === "failure") {
     const { text, ...options } = reading;
     return { kind: "failure", text, options, payload };
+  }
+  if (task.wants === "read") {
+    const { value, ...success } = reading;
+    return { kind: "read", success, value: exactJson(value) };
   }
   return {
     kind: "told",

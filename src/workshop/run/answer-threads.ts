@@ -2,11 +2,13 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { FairQueue, type QueuePlace } from "../../async/fair-queue.ts";
-import { exactJson } from "../../json/exact-json.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import { exactJson, parseExactJson } from "../../json/exact-json.ts";
 import type { Content } from "../../protocol/mcp.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 import { findType, shapesOf, typesIn } from "../shape/shape-parts.ts";
 import { Failure, type FailureOptions } from "./failure.ts";
+import type { Success } from "./response-reader.ts";
 import type { HiddenSecrets } from "./secrets/redaction.ts";
 import type { TellingParts, Told } from "./told-answer.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -14,8 +16,9 @@ import type { UpstreamResponse } from "./upstream.ts";
 /** What a thread has to know of a tool; it is sent once. */
 export type AnswerPlan = Pick<TellingParts, "file" | "name" | "spec">;
 
-/** An answer that a thread reads and tells. */
+/** An answer that a thread reads, and tells if that is wanted. */
 export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDifferences"> {
+  wants: "told" | "read";
   /** The number of the plan, and the plan itself if the thread does not have it. */
   id: number;
   plan: AnswerPlan | undefined;
@@ -29,8 +32,17 @@ export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDiffer
 /** What the thread sends back. */
 export type AnswerReply =
   | { kind: "told"; told: Told; payload: Content | undefined }
+  /** `value` as JSON with all digits. */
+  | { kind: "read"; success: Omit<Success, "value">; value: string; payload?: undefined }
   | { kind: "failure"; text: string; options: FailureOptions; payload: Content | undefined }
-  | { kind: "problem"; problem: string; isLimit?: boolean };
+  | Unread;
+
+/** Why an answer was not read; a limit can be told to callers. */
+export interface Unread {
+  kind: "problem";
+  problem: string;
+  isLimit?: boolean;
+}
 
 /** An answer that is read: `plan` stands for the tool, and is the same object in all of its calls. */
 export interface AnswerAsked extends Omit<TellingParts, "values"> {
@@ -40,12 +52,9 @@ export interface AnswerAsked extends Omit<TellingParts, "values"> {
   wantsPayload: boolean;
 }
 
-/** A problem that is a limit can be told to callers. */
-type Read = { reading: Told | Failure; payload: Content | undefined } | { problem: string; isLimit: boolean };
-
 interface Waiting extends QueuePlace {
-  asked: AnswerAsked;
-  resolve: (read: Read) => void;
+  asked: AnswerAsked & Pick<AnswerTask, "wants">;
+  resolve: (reply: AnswerReply) => void;
 }
 
 /** Some of the cores are for the calls of others. */
@@ -76,7 +85,24 @@ class AnswerThreads {
   readonly #idle: AnswerThread[] = [];
   #started = 0;
 
-  read(asked: AnswerAsked, place: QueuePlace): Promise<Read> {
+  async read(asked: AnswerAsked, place: QueuePlace): Promise<Success | Failure | Unread> {
+    const reply = await this.#reply({ ...asked, wants: "read" }, place);
+    if (reply.kind !== "read")
+      return reply.kind === "failure" ? new Failure(reply.text, reply.options) : unexpected(reply);
+    // What was written of an object is one.
+    return { ...reply.success, value: parseExactJson(reply.value) as Record<string, unknown> };
+  }
+
+  async tell(
+    asked: AnswerAsked,
+    place: QueuePlace,
+  ): Promise<{ reading: Told | Failure; payload: Content | undefined } | Unread> {
+    const reply = await this.#reply({ ...asked, wants: "told" }, place);
+    if (reply.kind === "failure") return { reading: new Failure(reply.text, reply.options), payload: reply.payload };
+    return reply.kind === "told" ? { reading: reply.told, payload: reply.payload } : unexpected(reply);
+  }
+
+  #reply(asked: Waiting["asked"], place: QueuePlace): Promise<AnswerReply> {
     return new Promise((resolve) => {
       this.#waiting.add({ ...place, asked, resolve });
       this.#serve();
@@ -89,8 +115,8 @@ class AnswerThreads {
       const [next] = thread ? this.#waiting.inTurn() : [];
       if (!thread || !next) return;
       this.#waiting.take(next);
-      void thread.read(next.asked).then((read) => {
-        next.resolve(read);
+      void thread.read(next.asked).then((reply) => {
+        next.resolve(reply);
         if (thread.isAlive) this.#idle.push(thread);
         this.#serve();
       });
@@ -99,12 +125,12 @@ class AnswerThreads {
 
   #start(): AnswerThread | undefined {
     if (this.#started >= MOST_THREADS) return undefined;
-    this.#started++;
     const thread = new AnswerThread(() => {
       this.#started--;
       const at = this.#idle.indexOf(thread);
       if (at !== -1) this.#idle.splice(at, 1);
     });
+    this.#started++;
     return thread;
   }
 }
@@ -141,7 +167,7 @@ class AnswerThread {
     this.#worker.on("exit", () => fail("the thread that reads answers ended"));
   }
 
-  async read(asked: AnswerAsked): Promise<Read> {
+  async read(asked: Waiting["asked"]): Promise<AnswerReply> {
     clearTimeout(this.#idle);
     this.#worker.ref();
     let timer: NodeJS.Timeout | undefined;
@@ -149,27 +175,28 @@ class AnswerThread {
       this.#replied = resolve;
       const problem = "it takes longer to be read than is allowed";
       timer = setTimeout(() => resolve({ kind: "problem", problem, isLimit: true }), MOST_MS);
-      this.#send(asked);
+      try {
+        this.#send(asked);
+      } catch (error) {
+        resolve({ kind: "problem", problem: messageOf(error) });
+      }
     });
     clearTimeout(timer);
-    if (reply.kind === "problem") {
-      await this.#end();
-      return { problem: reply.problem, isLimit: reply.isLimit === true };
-    }
-    if (this.#plans.size >= MOST_PLANS) await this.#end();
+    if (reply.kind === "problem" || this.#plans.size >= MOST_PLANS) await this.#end();
     else this.#rest();
-    const { payload } = reply;
-    return { reading: reply.kind === "told" ? reply.told : new Failure(reply.text, reply.options), payload };
+    return reply;
   }
 
-  #send({ plan, file, name, spec, answer, input, redaction, ...asked }: AnswerAsked): void {
-    const { mostKept, wantsDifferences, wantsPayload } = asked;
+  #send({ plan, file, name, spec, answer, input, redaction, ...asked }: Waiting["asked"]): void {
+    const { wants, mostKept, wantsDifferences, wantsPayload } = asked;
     const known = this.#plans.get(plan);
     const id = known ?? this.#plans.size;
     this.#plans.set(plan, id);
     const { status, headers } = answer;
-    const body = ownBytes(answer.body);
+    // Who goes on with what was read may also need what came.
+    const body = wants === "read" ? new Uint8Array(answer.body) : ownBytes(answer.body);
     const task: AnswerTask = {
+      wants,
       id,
       plan: known === undefined ? { file: partOf(file, spec), name, spec } : undefined,
       answer: { status, headers: { ...headers }, body },
@@ -198,6 +225,11 @@ class AnswerThread {
     this.isAlive = false;
     this.#onEnd();
   }
+}
+
+/** A thread answers what it was asked for. */
+function unexpected(reply: AnswerReply): Unread {
+  return reply.kind === "problem" ? reply : { kind: "problem", problem: `the thread answered ${reply.kind}` };
 }
 
 /** The part of a file that answers of one tool need: a large API has thousands of types, and takes long to be sent. */

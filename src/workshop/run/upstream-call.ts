@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CancelSignal } from "../../async/cancellation.ts";
+import type { QueuePlace } from "../../async/fair-queue.ts";
 import { instanceKey } from "../../auth/server-instance.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import type { Content } from "../../protocol/mcp.ts";
 import type { Success } from "./response-reader.ts";
 import { accessToken, sendWithToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
-import { ANSWER_THREADS, hasThreads } from "./answer-threads.ts";
+import { ANSWER_THREADS, type AnswerAsked, hasThreads, type Unread } from "./answer-threads.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { type Credentials, credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
@@ -109,31 +110,41 @@ export function callUpstream(
   prepared: PreparedRequest,
   facts: SendingFacts,
 ): Promise<UpstreamOutcome> {
-  return sent(parts, plan, prepared, facts, (answer, how) => {
-    const read = () => ({ reading: outcomeOf(plan, answer, how), answer });
-    return answer.body.length < LARGE_BYTES ? read() : inOwnTurn(read);
-  });
+  return sent(parts, plan, prepared, facts, (answer, how) =>
+    isVeryLarge(answer) ? readApart(parts, plan, answer, how) : readHere(plan, answer, how),
+  );
 }
 
-/** The same for a call that ends with the answer: a very large one is read and told in another thread. */
+/** The same for a call that ends with the answer. */
 export function callAndTell(
   parts: RunnerParts,
   plan: ToolPlan,
   prepared: PreparedRequest,
   facts: SendingFacts & { wantsPayload: boolean },
 ): Promise<CallOutcome> {
-  return sent<CallOutcome>(parts, plan, prepared, facts, (answer, how) => {
-    const read = () => ({ reading: outcomeOf(plan, answer, how), answer });
-    if (answer.body.length < LARGE_BYTES) return read();
-    if (answer.body.length < VERY_LARGE_BYTES || !hasThreads()) return inOwnTurn(read);
-    return readApart(parts, plan, answer, { ...how, wantsPayload: facts.wantsPayload });
-  });
+  const { wantsPayload } = facts;
+  return sent<CallOutcome>(parts, plan, prepared, facts, (answer, how) =>
+    isVeryLarge(answer) ? tellApart(parts, plan, answer, { ...how, wantsPayload }) : readHere(plan, answer, how),
+  );
 }
 
 /** From here on, an answer is read in a turn of the event loop of its own, so that others are served before and after, */
 const LARGE_BYTES = 64 * 1024;
 /** and from here on in another thread, because some that are as large take longer than a turn may. */
 const VERY_LARGE_BYTES = 128 * 1024;
+
+function isVeryLarge({ body }: UpstreamResponse): boolean {
+  return body.length >= VERY_LARGE_BYTES && hasThreads();
+}
+
+function readHere(
+  plan: ToolPlan,
+  answer: UpstreamResponse,
+  how: ReadingFacts,
+): UpstreamOutcome | Promise<UpstreamOutcome> {
+  const read = () => ({ reading: outcomeOf(plan, answer, how), answer });
+  return answer.body.length < LARGE_BYTES ? read() : inOwnTurn(read);
+}
 
 async function inOwnTurn<T>(work: () => T): Promise<T> {
   await nextTurn();
@@ -215,15 +226,40 @@ async function readApart(
   parts: RunnerParts,
   plan: ToolPlan,
   answer: UpstreamResponse,
+  how: ReadingFacts,
+): Promise<UpstreamOutcome> {
+  const read = await ANSWER_THREADS.read(asked(parts, plan, answer, how.input), placeOf(parts, plan));
+  return { reading: read.kind === "problem" ? notRead(read, how) : read, answer };
+}
+
+async function tellApart(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  answer: UpstreamResponse,
   { wantsPayload, ...how }: ReadingFacts & { wantsPayload: boolean },
 ): Promise<CallOutcome> {
-  const asked = { ...tellingParts(parts, plan), plan, input: how.input, answer, wantsPayload };
-  const read = await ANSWER_THREADS.read(asked, { group: instanceKey(parts.instance), member: plan.name });
-  if (!("problem" in read)) return read;
-  const failure = notUnderstood(read.problem, how);
-  if (!read.isLimit) return { reading: failure };
-  const text = `${how.title} sent a response that could not be read: ${read.problem}.`;
-  return { reading: new Failure(text, { again: "Ask for less at once.", outcome: "unknown" }) };
+  const told = await ANSWER_THREADS.tell(
+    { ...asked(parts, plan, answer, how.input), wantsPayload },
+    placeOf(parts, plan),
+  );
+  return "problem" in told ? { reading: notRead(told, how), payload: undefined } : told;
+}
+
+function asked(parts: RunnerParts, plan: ToolPlan, answer: UpstreamResponse, input: Value): AnswerAsked {
+  return { ...tellingParts(parts, plan), plan, answer, input, wantsPayload: false };
+}
+
+/** APIs take turns, and in each of them its tools. */
+function placeOf({ instance }: RunnerParts, { name }: ToolPlan): QueuePlace {
+  return { group: instanceKey(instance), member: name };
+}
+
+/** What is a limit is told to the caller. */
+function notRead({ problem, isLimit }: Unread, how: ReadingFacts): Failure {
+  const failure = notUnderstood(problem, how);
+  if (!isLimit) return failure;
+  const text = `${how.title} sent a response that could not be read: ${problem}.`;
+  return new Failure(text, { again: "Ask for less at once.", outcome: "unknown" });
 }
 
 /** The signer of a request: a built-in one, or one that the program provides. Its failures say that nothing was sent. */
