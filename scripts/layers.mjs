@@ -50,7 +50,6 @@ export const LAYERS = [
   ["workshop/codec/json"],
   ["workshop/codec/xml"],
   ["workshop/codec/parameter"],
-  ["workshop/codec/form"],
   ["workshop/codec"],
   ["workshop/codec/body"],
   ["workshop/documents/text"],

@@ -20,7 +20,7 @@ export const DEFAULT_BACKOFF: BackoffSettings = {
 };
 
 /** The pauses between attempts. */
-export type Pauses = Pick<BackoffSettings, "firstMs" | "longestMs">;
+type Pauses = Pick<BackoffSettings, "firstMs" | "longestMs">;
 
 /** The pause after this many failures in a row, counted from 0: it doubles up to the longest. */
 export function growingPause(failures: number, { firstMs, longestMs }: Pauses): number {

@@ -37,7 +37,7 @@ const MAX_RESERVED = 256;
 /** The rest of the reserve is for holders whose group has few. */
 const RESERVED_FOR_ALL = 0.75;
 
-export interface ShareRules {
+interface ShareRules {
   /** What one holder gets of the total while others compete, from 0 to 1. */
   share?: number | undefined;
   /** For what cannot be taken away from its holders: no holder and no group gets all of it. */

@@ -1,4 +1,4 @@
-export interface ConcurrentOptions<R> {
+interface ConcurrentOptions<R> {
   /** How many run at the same time. */
   limit: number;
   /** Receives the results in the order of the items, each as soon as those before it are complete. */

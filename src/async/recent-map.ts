@@ -1,4 +1,4 @@
-export interface RecentLimits<V> {
+interface RecentLimits<V> {
   /** Entries. */
   most?: number | undefined;
   /** What all values may weigh together. */

@@ -3,7 +3,7 @@ import { secretFor } from "./secret-origins.ts";
 import type { SecretStore } from "./secrets.ts";
 
 /** A stored secret in the settings of an authorization. Where it is sent is known only when it is. */
-export interface AuthorizationSecret {
+interface AuthorizationSecret {
   name: string;
   value: string;
   /** It signs and is not sent itself: what it has signed counts as the secret. */
@@ -39,7 +39,7 @@ export interface SecretGuard {
   check(origin: string, texts: readonly string[], isSigned: boolean): Promise<void>;
 }
 
-export interface SecretGuardOptions {
+interface SecretGuardOptions {
   store: SecretStore;
   /** Called when a secret without origins is limited to the address that it is sent to first. */
   onBound?: ((name: string, origin: string) => void) | undefined;

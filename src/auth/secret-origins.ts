@@ -2,7 +2,7 @@ import { NexusError } from "../errors/nexus-error.ts";
 import type { SecretStore } from "./secrets.ts";
 
 /** A secret that is about to be sent. */
-export interface SecretUse {
+interface SecretUse {
   name: string;
   /** The address, as `https://api.example`. */
   origin: string;

@@ -1,26 +1,29 @@
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
-import { isLoudEnough, type LogLevel } from "../protocol/mcp.ts";
+import { isLoudEnough, type LogLevel, type Tool, type Implementation } from "../protocol/mcp.ts";
 import type { StreamEnd, Transport } from "../transport/transport.ts";
 import { Subscriptions } from "./changes/subscriptions.ts";
-import {
-  connectingFailed,
-  introduce,
-  settingsOf,
-  withinTime,
-  type ClientOptions,
-  type ClientSettings,
-} from "./client-settings.ts";
+import type { ClientOptions } from "./client-settings.ts";
 import { Requester } from "./conversation/requester.ts";
 import { Conversation } from "./conversation/conversation.ts";
 import { isSessionForgotten } from "./conversation/forgotten-session.ts";
-import { initialize, type Agreement } from "./conversation/handshake.ts";
+import { initialize, type Agreement, type Introduction } from "./conversation/handshake.ts";
 import { Inbox } from "./conversation/inbox.ts";
 import { InputDesk } from "./conversation/input.ts";
-import { ListReader } from "./conversation/list-reader.ts";
 import { negotiate, type Negotiated, type Verdict } from "./conversation/negotiate.ts";
 import { Peer } from "./conversation/peer.ts";
-import { MemoryCache, ResponseCache } from "./conversation/response-cache.ts";
+import { MemoryCache, ResponseCache, type CacheStore } from "./conversation/response-cache.ts";
 import { ResumableStream } from "./conversation/resumable-stream.ts";
+import { SILENT, type Logger } from "../text/logger.ts";
+import { readList, usableItems, type KnownLists, type ListReading } from "./conversation/lists.ts";
+import type { CallScope } from "./conversation/call-scope.ts";
+import { isSearched, findsOthers, WITH_SEARCHED } from "../protocol/shown-tools.ts";
+import { factsOf, UNKNOWN_TOOL, type ToolFacts } from "./conversation/tool-facts.ts";
+import { LIST_METHODS } from "../protocol/methods.ts";
+import { changeMethod } from "../protocol/list-kinds.ts";
+import { VERSION } from "../protocol/version.ts";
+import { DEFAULT_RETRY, type RetrySettings } from "./conversation/retry.ts";
+import { Deadlines } from "../async/deadlines.ts";
+import type { HiddenValues } from "../errors/hidden-values.ts";
 
 interface Parts {
   transport: Transport;
@@ -206,4 +209,176 @@ function openCache({ cache, principal, logger }: ClientSettings, transport: Tran
   if (!cache) return new ResponseCache(new MemoryCache(), { server: "", principal: "", login }, logger);
   const { server, principal: credential } = transport.identity ?? { server: crypto.randomUUID(), principal: "" };
   return new ResponseCache(cache, { server, principal: principal ?? credential, login }, logger);
+}
+
+interface ListReaderOptions {
+  server: string;
+  conversation: Conversation;
+  inbox: Inbox;
+  cache: ResponseCache;
+  logger: Logger;
+}
+
+/** Reads the lists of one server, and keeps the facts about its tools that calls need. */
+class ListReader {
+  readonly #options: ListReaderOptions;
+  /** The items of each list as the server sent them. */
+  readonly #received = new WeakMap<readonly unknown[], readonly unknown[]>();
+  readonly #searched = new WeakMap<readonly unknown[], readonly Tool[]>();
+
+  constructor(options: ListReaderOptions) {
+    this.#options = options;
+  }
+
+  async read<K extends keyof KnownLists>(kind: K, scope: CallScope): Promise<Required<KnownLists>[K]> {
+    const { inbox } = this.#options;
+    const { changes } = inbox;
+    const { list, received } = await readList(kind, this.#readingIn(scope));
+    this.#received.set(list, received);
+    if (changes === inbox.changes) inbox.known[kind] = list;
+    return list;
+  }
+
+  /** What the server sent for a list that was read here. */
+  receivedFor(list: readonly unknown[]): readonly unknown[] {
+    return this.#received.get(list) ?? list;
+  }
+
+  /** The tools of a list that was read here which only searching finds: those of an API in this process. */
+  searchedFor(list: readonly unknown[]): readonly Tool[] {
+    return this.#searched.get(list) ?? [];
+  }
+
+  /** Skips tools that HTTP clients must not offer, with a warning. */
+  async readTools(scope: CallScope): Promise<Tool[]> {
+    const { conversation, inbox } = this.#options;
+    const { changes } = inbox;
+    const { list, received } = await this.#readAllTools(scope);
+    const listed = list.filter((tool) => !isSearched(tool));
+    const facts = new Map<string, ToolFacts>();
+    conversation.tools = facts;
+    const tools = listed.filter((tool) => this.#keepFacts(tool, facts));
+    this.#received.set(tools, received);
+    if (list.length > listed.length) this.#searched.set(tools, list.filter(isSearched));
+    if (changes === inbox.changes) inbox.known.tools = tools;
+    return tools;
+  }
+
+  /** An API in this process also lists the tools that are found by searching. */
+  async #readAllTools(scope: CallScope): ReturnType<typeof readList<"tools">> {
+    const reading = this.#readingIn(scope);
+    const { conversation } = reading;
+    const first = await readList("tools", reading);
+    if (conversation.peer.kind !== "memory" || !findsOthers(first.list)) return first;
+    const { tools: found } = await conversation.exchange(LIST_METHODS.tools, WITH_SEARCHED, scope);
+    if (!Array.isArray(found)) return first;
+    const list = usableItems("tools", found, reading) as unknown as Tool[];
+    return { list, received: found };
+  }
+
+  /** Call this when the server reports that the known tools are wrong. */
+  async reloadTools(scope: CallScope): Promise<void> {
+    this.#options.cache.invalidate(changeMethod("tools"));
+    await this.readTools(scope);
+  }
+
+  /** False for a tool that must not be offered. */
+  #keepFacts(tool: Tool, facts: Map<string, ToolFacts>): boolean {
+    const { conversation, server, logger } = this.#options;
+    // The rules for headers apply to HTTP clients of modern servers; a pipe has no headers.
+    const isStrict = conversation.peer.kind === "http" && conversation.agreement.era === "modern";
+    const { facts: found, reason } = factsOf(tool, isStrict);
+    if (reason !== undefined) {
+      logger.warn(`tool "${tool.name}" of "${server}" is skipped: ${reason}`);
+      return false;
+    }
+    if (found !== UNKNOWN_TOOL) facts.set(tool.name, found);
+    return true;
+  }
+
+  #readingIn(scope: CallScope): ListReading {
+    const { conversation, cache, server, logger } = this.#options;
+    return { conversation, cache, scope, server, logger };
+  }
+}
+
+function settingsOf(options: ClientOptions, transport: Pick<Transport, "kind" | "longestCallMs">): ClientSettings {
+  return {
+    server: options.server ?? "server",
+    clientInfo: options.clientInfo ?? { name: "nexus-mcp", version: VERSION },
+    timeoutMs: options.timeoutMs,
+    transport,
+    connectTimeoutMs: options.connectTimeoutMs ?? 30_000,
+    probeMs: options.probeTimeoutMs ?? 2_000,
+    maxRounds: options.maxRounds ?? 50,
+    retry: {
+      maxRetries: options.retry?.maxRetries ?? DEFAULT_RETRY.maxRetries,
+      backoffMs: options.retry?.backoffMs ?? DEFAULT_RETRY.backoffMs,
+      trustToolHints: options.retry?.trustToolHints ?? DEFAULT_RETRY.trustToolHints,
+    },
+    logger: options.logger ?? SILENT,
+    hidden: options.hidden,
+    // A connection in memory has no socket or process that keeps this process alive while a call waits.
+    deadlines: new Deadlines({ keepsProcess: transport.kind === "memory" }),
+    cache: options.cache,
+    principal: options.principal,
+  };
+}
+
+function introduce(settings: ClientSettings, desk: InputDesk, signal: AbortSignal | undefined): Introduction {
+  const { clientInfo, connectTimeoutMs, deadlines } = settings;
+  const deadline = performance.now() + connectTimeoutMs;
+  return { clientInfo, capabilities: (era) => desk.capabilities(era), deadline, signal, deadlines };
+}
+
+function connectingFailed(error: NexusError, settings: ClientSettings): NexusError {
+  const named = namedFailure(error, settings);
+  return settings.hidden?.inError(named) ?? named;
+}
+
+function namedFailure(error: NexusError, { server, connectTimeoutMs }: ClientSettings): NexusError {
+  const known = { server, phase: "handshake" } as const;
+  if (error.code !== "TIMEOUT") return error.with(known);
+  // The timeout of the whole attempt has passed, not that of its last step.
+  const message = `Not connected within ${connectTimeoutMs / 1_000} s. ${error.message}`;
+  return new NexusError("TIMEOUT", message, { ...error.with(known).details, cause: error });
+}
+
+/**
+ * Runs something that has no scope yet, with a signal that is aborted by the caller or by the timeout of connecting.
+ */
+async function withinTime<T>({ deadline, signal }: Introduction, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const giveUp = () => late.abort(new NexusError("TIMEOUT", "The server did not accept the connection in time"));
+  const cancel = () =>
+    late.abort(new NexusError("CANCELLED", "The connection attempt was cancelled", { cause: signal?.reason }));
+  if (signal?.aborted)
+    throw new NexusError("CANCELLED", "The connection attempt was cancelled", { cause: signal.reason as unknown });
+  const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
+  signal?.addEventListener("abort", cancel, { once: true });
+  try {
+    return await run(late.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+/** A client's options with all defaults applied. */
+interface ClientSettings {
+  server: string;
+  clientInfo: Implementation;
+  timeoutMs: number | undefined;
+  transport: Pick<Transport, "kind" | "longestCallMs">;
+  connectTimeoutMs: number;
+  probeMs: number;
+  maxRounds: number;
+  retry: RetrySettings;
+  logger: Logger;
+  hidden: HiddenValues | undefined;
+  /** For this client's calls. */
+  deadlines: Deadlines;
+  /** Undefined: the client keeps answers in its own memory. */
+  cache: CacheStore | undefined;
+  principal: string | undefined;
 }

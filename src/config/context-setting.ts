@@ -13,7 +13,7 @@ export const CONTEXT = record({
 });
 
 /** Which resources an agent gets as context. */
-export interface ContextSetting {
+interface ContextSetting {
   /** Characters of all of them together. */
   budget: number;
   /** The smallest `annotations.priority`. */

@@ -10,7 +10,7 @@ import { writeForFile } from "../text/entry-notation.ts";
 import { HiddenValues } from "../errors/hidden-values.ts";
 import { messageOf, NexusError, type ErrorDetails, type ErrorSource } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
-import { hasTrait, HOST_ENTRY, isSigningKey, OAUTH_WITHOUT_EFFECT } from "../transport/entry-form.ts";
+import { hasTrait, HOST_ENTRY, isSigningKey, OAUTH_WITHOUT_EFFECT, HOST_SETTINGS } from "../transport/entry-form.ts";
 import { findWrongMembers, resolveEntry, WAYS } from "../transport/server-entry.ts";
 import { OWN_KEYS } from "./read/entry-keys.ts";
 import { understand, type Understood } from "./read/dialect.ts";
@@ -18,11 +18,13 @@ import { loadEnvFile } from "./read/env-file.ts";
 import { formatOf } from "./read/read-source.ts";
 import type { ConfigWarning, Fault } from "./read/problem.ts";
 import type { FoundServer, Section } from "./read/find-servers.ts";
-import type { Layer, ServerDefinition } from "./read/server-definition.ts";
+import type { Layer, ServerDefinition, ServerSettings } from "./read/server-definition.ts";
 import { serverId } from "../text/server-id.ts";
-import { readServerSettings } from "./server-settings.ts";
 import { findMember, plainValue, type Member, type Place, type SourceNode } from "../source/source-node.ts";
 import { VariableFiller, type VariableSources } from "./read/variables.ts";
+import { readTree } from "../format/read-form.ts";
+import { parseByteSize } from "../text/byte-size.ts";
+import { problemSentence } from "../format/problem.ts";
 
 /** What all servers of a file share. */
 export interface FileContext {
@@ -47,7 +49,7 @@ export interface FileContext {
   sources: VariableSources;
 }
 
-export interface Defined {
+interface Defined {
   server: ServerDefinition;
   warnings: ConfigWarning[];
 }
@@ -380,4 +382,60 @@ const SHORT_MS = { timeout: 1_000, connection_timeout: 1_000, http_retry_backoff
 function shellWords(command: unknown): string[] | undefined {
   if (typeof command !== "string" || !/^[\w.@+-]+\s+\S/.test(command)) return undefined;
   return splitCommandLine(command);
+}
+
+/** The settings of a server that do not concern how it is reached, and the first mistake: its setting has the default. */
+function readServerSettings(
+  node: SourceNode,
+  section: Section,
+): { settings: ServerSettings; fault: Fault | undefined } {
+  const isObject = node.kind === "object";
+  const { value, problems } = readTree(
+    HOST_SETTINGS,
+    isObject ? node : { kind: "object", place: node.place, members: [] },
+    {
+      nullIsAbsent: true,
+      isJson: true,
+    },
+  );
+  const isWrong = (path: string) =>
+    problems.some((problem) => problem.path === path || problem.path.startsWith(`${path}[`));
+  const { enabled = true, disabled = false, auto_start: autoStart = section.autoStart, max_memory: memory } = value;
+  const { max_processes: processes } = value;
+  const memoryBytes = parseByteSize(memory);
+  const settings: ServerSettings = {
+    name: value.name,
+    enabled: section.enabled && enabled && !disabled,
+    autoStart,
+    failIfNoTools: value.fail_if_no_tools ?? false,
+    // An invalid list must not allow what it was meant to deny.
+    tools: isWrong("tools.allow") ? { ...value.tools, allow: [] } : (value.tools ?? {}),
+    // Nor share what it was meant to hide.
+    ...(isWrong("agents") ? { agents: [] } : value.agents && { agents: value.agents }),
+    ...pinned(isWrong("pin") || value.pin),
+    isolation: value.isolation ?? "owner",
+    ...(value.prefix !== undefined && !isWrong("prefix") && { prefix: value.prefix }),
+    ...((processes ?? memoryBytes) !== undefined && {
+      limits: { ...(processes && { processes }), ...(memoryBytes && { memoryBytes }) },
+    }),
+  };
+  const [first] = problems;
+  const fault = first && {
+    what: problemSentence(first.path, first.message),
+    hint: first.hint,
+    place: placeOfSetting(node, first.path) ?? first,
+  };
+  return { settings, fault };
+}
+
+function pinned(pin: boolean | readonly string[] | undefined): Pick<ServerDefinition, "pin"> {
+  if (pin === undefined || pin === false) return {};
+  return pin === true || pin.length > 0 ? { pin } : {};
+}
+
+/** The place of the key. */
+function placeOfSetting(node: SourceNode, path: string) {
+  const [key = "", inner] = path.split(/[.[]/);
+  const member = findMember(node, key);
+  return (inner === undefined ? undefined : findMember(member?.node, inner)?.place) ?? member?.place;
 }

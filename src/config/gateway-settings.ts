@@ -88,7 +88,7 @@ export const GATEWAY = record({
 });
 
 /** `"gateway": { "database": … }` and its file. */
-export interface DatabaseSetting {
+interface DatabaseSetting {
   value: string;
   file: string;
   /** The base of relative paths. */
@@ -111,7 +111,7 @@ export async function loadAuditSettings(context: ConfigContext, explicit: string
 }
 
 /** Limits of a gateway that its configuration may have. */
-export interface GatewayLimits extends ProcessLimits {
+interface GatewayLimits extends ProcessLimits {
   /** How long a list waits for a server that was never seen, for clients that cannot be told later. */
   firstListMs?: number;
 }

@@ -1,20 +1,19 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { realPath } from "../files/paths.ts";
+import { realPath, isInside } from "../files/paths.ts";
 import type { SecretStore } from "../auth/secrets.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { defineServer, idOf, type FileContext } from "./define-server.ts";
 import { understand } from "./read/dialect.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./read/find-servers.ts";
 import { fingerprintOfFile } from "./trust/fingerprint.ts";
-import { ForeignFolders } from "./trust/foreign-folders.ts";
 import { candidates, type Candidate, type ConfigContext } from "./read/places.ts";
 import { applyNetwork } from "./network-settings.ts";
 import { servesItself } from "./nexus-entry.ts";
 import { loadText, parseSource } from "./read/read-source.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
 import { nodeOf, plainValue } from "../source/source-node.ts";
-import type { TrustStore } from "./trust/trust-store.ts";
+import { fingerprintOf, type TrustStore } from "./trust/trust-store.ts";
 import { SettingsSection } from "./settings-section.ts";
 import { requireUniquePrefixes } from "./unique-prefixes.ts";
 import type { ConfigWarning } from "./read/problem.ts";
@@ -291,4 +290,61 @@ export function missingFile(file: string): NexusError {
     hint: "Check the path, and that you may read its folder.",
     mayHaveReached: false,
   });
+}
+
+/**
+ * Folders whose content may come from others: the working folder and those above it in the same project. A file in them
+ * that a user's own entry reads could name code to run, just like an entry of the project.
+ */
+class ForeignFolders {
+  readonly #cwd: string;
+  readonly #home: string;
+  readonly #trust: TrustStore;
+  /** Real paths of folders with configuration, and whether all of it is trusted. */
+  readonly #known = new Map<string, boolean>();
+
+  constructor({ cwd, home, trust }: Pick<ConfigContext, "cwd" | "home"> & { trust: TrustStore }) {
+    this.#cwd = realPath(cwd);
+    this.#home = realPath(home);
+    this.#trust = trust;
+  }
+
+  /** Call this for a configuration file that was found in the folder. */
+  add(folder: string, isTrusted: boolean): void {
+    const path = realPath(folder);
+    this.#known.set(path, (this.#known.get(path) ?? true) && isTrusted);
+  }
+
+  /** Whether a text may be used whose path depends on where Nexus is started. */
+  async mayUse(path: string, text: string): Promise<boolean> {
+    const real = realPath(path);
+    const folder = this.#projectAround(real);
+    if (folder === undefined || this.#known.get(folder) === true) return true;
+    return this.#trust.isTrusted(real, fingerprintOf(text));
+  }
+
+  /**
+   * The working folder if the user trusts it, that is, if all its configuration files are trusted. Below such a folder,
+   * that folder, in which the project's own servers also run; not from inside another repository. With `--trust`, any
+   * folder.
+   */
+  findTrusted(): string | undefined {
+    if (this.#trust.trustsFolders) return this.#cwd;
+    for (let folder = this.#cwd; !isInside(this.#home, folder); folder = dirname(folder)) {
+      const isTrusted = this.#known.get(folder);
+      if (isTrusted !== undefined) return isTrusted ? folder : undefined;
+      if (existsSync(join(folder, ".git")) || dirname(folder) === folder) return undefined;
+    }
+    return undefined;
+  }
+
+  #projectAround(path: string): string | undefined {
+    for (let folder = this.#cwd; ; folder = dirname(folder)) {
+      // The home folder and the folders above it are never a project.
+      if (isInside(this.#home, folder)) return undefined;
+      const isProject = folder === this.#cwd || this.#known.has(folder) || existsSync(join(folder, ".git"));
+      if (isProject && isInside(path, folder)) return folder;
+      if (dirname(folder) === folder) return undefined;
+    }
+  }
 }

@@ -6,7 +6,7 @@ import { readTree } from "../format/read-form.ts";
 import { findMember, type Member, type Place, type SourceNode } from "../source/source-node.ts";
 
 /** A setting beside the servers, and the file that it is written in. */
-export interface FileSetting extends Member {
+interface FileSetting extends Member {
   file: string;
 }
 

@@ -4,7 +4,7 @@ import { WatchedFiles } from "../files/watched-files.ts";
 import { loadConfiguration, type Configuration, type LoadOptions } from "./load.ts";
 import { candidates } from "./read/places.ts";
 
-export interface WatchOptions extends LoadOptions {
+interface WatchOptions extends LoadOptions {
   /** How long to wait for more changes: editors write a file in several steps. */
   quietMs?: number | undefined;
   onChange: (configuration: Configuration) => void;

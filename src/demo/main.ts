@@ -1,10 +1,29 @@
 #!/usr/bin/env node
+import { randomInt } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { LEGACY_REVISIONS } from "../protocol/revisions.ts";
 import { McpServer } from "../server/features/mcp-server.ts";
 import { serveStdio } from "../server/stdio/serve-stdio.ts";
-import { addDemoPrompts } from "./demo-prompts.ts";
-import { addDemoResources } from "./demo-resources.ts";
-import { addDemoTools } from "./demo-tools.ts";
+import { oneOf } from "../server/features/completion.ts";
+import {
+  textResult,
+  stringArgument,
+  structuredResult,
+  numberArgument,
+  integerArgument,
+} from "../server/features/arguments.ts";
+import { isRecord } from "../json/is-record.ts";
+
+const COLOURS: Record<string, string> = { amber: "#ffbf00", coral: "#ff7f50", indigo: "#4b0082", teal: "#008080" };
+const WELCOME = `# Welcome
+
+This server exists to be connected to. It speaks every revision of the Model Context Protocol,
+and shows one small thing of each kind: tools, resources, a template, a prompt.
+`;
+/** A teal square of one pixel. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkaGj4DwADhQIBzL6tlwAAAABJRU5ErkJggg==";
+
+const TONES = ["cheerful", "formal", "poetic", "terse"];
 
 /**
  * The demo server: `nexus-demo` over stdio, in every revision (with `--legacy`: before 2026-07-28), until its input
@@ -24,3 +43,170 @@ addDemoPrompts(server);
 
 // A client that has closed the pipe is gone or will end this process soon.
 await serveStdio(server, { drainMs: 500 });
+
+function addDemoPrompts(server: McpServer): void {
+  server.prompt(
+    {
+      name: "postcard",
+      title: "Write a postcard",
+      description: "Asks the model for a postcard from a place, in a tone of your choice.",
+      arguments: [
+        { name: "place", description: "Where the postcard comes from", required: true },
+        { name: "tone", description: `One of ${TONES.join(", ")}` },
+      ],
+    },
+    ({ place = "", tone = "cheerful" }) => ({
+      description: `A ${tone} postcard from ${place}`,
+      messages: [
+        {
+          role: "user",
+          content: { type: "text", text: `Write a ${tone} postcard from ${place}, in at most three sentences.` },
+        },
+      ],
+    }),
+    { complete: { tone: oneOf(...TONES), place: oneOf("Lisbon", "Ljubljana", "Reykjavik", "Vienna") } },
+  );
+}
+
+function addDemoResources(server: McpServer): void {
+  server.resource(
+    {
+      uri: "demo://welcome",
+      name: "welcome",
+      title: "Welcome",
+      description: "What this server is for.",
+      mimeType: "text/markdown",
+      annotations: { audience: ["user", "assistant"], priority: 0.9 },
+    },
+    () => WELCOME,
+  );
+  server.resource(
+    { uri: "demo://pixel", name: "pixel", title: "A pixel", description: "A tiny image.", mimeType: "image/png" },
+    (uri) => [{ uri, mimeType: "image/png", blob: PIXEL }],
+  );
+  server.template(
+    {
+      uriTemplate: "demo://colours/{name}",
+      name: "colour",
+      title: "A colour",
+      description: `The hexadecimal value of a colour: ${Object.keys(COLOURS).join(", ")}.`,
+      mimeType: "application/json",
+    },
+    (_uri, { name = "" }) => {
+      const hex = Object.hasOwn(COLOURS, name) ? COLOURS[name] : undefined;
+      return hex === undefined ? undefined : JSON.stringify({ name, hex });
+    },
+    { complete: { name: oneOf(...Object.keys(COLOURS)) } },
+  );
+}
+
+function addDemoTools(server: McpServer): void {
+  server.tool(
+    {
+      name: "echo",
+      title: "Echo",
+      description: "Returns the text it is given.",
+      inputSchema: {
+        type: "object",
+        properties: { text: { type: "string", description: "What to return" } },
+        required: ["text"],
+      },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    (args) => textResult(stringArgument(args, "text")),
+  );
+
+  server.tool(
+    {
+      name: "add",
+      title: "Add",
+      description: "Adds two numbers; the sum comes as text and as structured content.",
+      inputSchema: {
+        type: "object",
+        properties: { a: { type: "number" }, b: { type: "number" } },
+        required: ["a", "b"],
+      },
+      outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    (args) => structuredResult({ sum: numberArgument(args, "a") + numberArgument(args, "b") }),
+  );
+
+  server.tool(
+    {
+      name: "roll_dice",
+      title: "Roll dice",
+      description: "Rolls up to twenty dice and adds them up.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          count: { type: "integer", minimum: 1, maximum: 20, default: 2 },
+          sides: { type: "integer", minimum: 2, maximum: 1000, default: 6 },
+        },
+      },
+      outputSchema: {
+        type: "object",
+        properties: { rolls: { type: "array", items: { type: "integer" } }, total: { type: "integer" } },
+        required: ["rolls", "total"],
+      },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    (args) => {
+      const count = integerArgument(args, "count", { min: 1, max: 20, fallback: 2 });
+      const sides = integerArgument(args, "sides", { min: 2, max: 1000, fallback: 6 });
+      const rolls = Array.from({ length: count }, () => randomInt(1, sides + 1));
+      return structuredResult({ rolls, total: rolls.reduce((total, roll) => total + roll, 0) });
+    },
+  );
+
+  server.tool(
+    {
+      name: "slow_count",
+      title: "Count slowly",
+      description: "Counts with a pause before each number, and reports progress; cancel it to see it stop.",
+      inputSchema: {
+        type: "object",
+        properties: {
+          to: { type: "integer", minimum: 1, maximum: 1000, default: 5 },
+          pauseMs: { type: "integer", minimum: 0, maximum: 10_000, default: 300 },
+        },
+      },
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    async (args, { progress, log, signal }) => {
+      const to = integerArgument(args, "to", { min: 1, max: 1000, fallback: 5 });
+      const pauseMs = integerArgument(args, "pauseMs", { min: 0, max: 10_000, fallback: 300 });
+      log("info", `Counting to ${to}.`, "slow_count");
+      for (let counted = 1; counted <= to; counted += 1) {
+        await pause(pauseMs, undefined, { signal });
+        progress({ progress: counted, total: to, message: `${counted} of ${to}` });
+      }
+      return textResult(`Counted to ${to}.`);
+    },
+  );
+
+  server.tool(
+    {
+      name: "ask_name",
+      title: "Ask for a name",
+      description: "Asks the user for a name and a mood, then greets them.",
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    async (_args, { ask }) => {
+      const requestedSchema = {
+        type: "object",
+        properties: {
+          name: { type: "string", title: "Name", description: "How shall I call you?", minLength: 1 },
+          mood: { type: "string", title: "Mood", enum: ["sunny", "cloudy", "stormy"], default: "sunny" },
+        },
+        required: ["name"],
+      };
+      const params = { mode: "form", message: "Who is there?", requestedSchema };
+      const { visitor } = await ask({ visitor: { method: "elicitation/create", params } });
+      const content = visitor?.["content"];
+      if (visitor?.["action"] !== "accept" || !isRecord(content)) return textResult("As you like. Good day, stranger!");
+      const mood = typeof content["mood"] === "string" ? ` Have a ${content["mood"]} day.` : "";
+      return textResult(`Hello, ${String(content["name"])}!${mood}`);
+    },
+  );
+}

@@ -1,7 +1,7 @@
 import type { ErrorDetails } from "./nexus-error.ts";
 
 /** The output and exit code of a process that has ended. */
-export interface LastWords {
+interface LastWords {
   exitCode?: number | undefined;
   signal?: string | undefined;
   stderr: readonly string[];

@@ -3,7 +3,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { checkOwnerOnly, writeOwnerOnly } from "./owner-only-file.ts";
 
 /** Receives the new lines of a file. */
-export interface LineListener {
+interface LineListener {
   /** Called when the file was replaced: earlier lines no longer count. */
   restart(): void;
   /** One complete line, and its position in the file in bytes. */

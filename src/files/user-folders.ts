@@ -10,7 +10,7 @@ interface Machine {
 }
 
 /** Where the user's own files are, as absolute paths. */
-export interface UserFolders {
+interface UserFolders {
   home: string;
   /** Settings of programs, each in a folder of its own. */
   config: string;

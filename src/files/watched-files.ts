@@ -2,7 +2,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 import { realPath } from "./paths.ts";
 
-export interface WatchedFilesOptions {
+interface WatchedFilesOptions {
   /** The paths of the files, whether or not they exist. Asked again after each change. */
   files: () => readonly string[];
   /** How long to wait for more changes: editors write a file in several steps. */

@@ -153,7 +153,7 @@ type Rule = (value: unknown, part: Part) => void;
 export type Advice = string | ((value: unknown) => string);
 
 /** What is said about a form beside how it is read. */
-export interface Traits {
+interface Traits {
   readonly optional?: true;
   readonly default?: unknown;
   readonly filled?: true;
@@ -190,7 +190,7 @@ export interface TextOptions {
   readonly mostOverNetwork?: number;
 }
 
-export interface NumberOptions {
+interface NumberOptions {
   readonly whole?: true;
   readonly least?: number;
   readonly most?: number;
@@ -198,7 +198,7 @@ export interface NumberOptions {
   readonly above?: number;
 }
 
-export interface ListOptions {
+interface ListOptions {
   /** A single item may be written without the list. `read`: it is read, but never written like that. */
   readonly single?: true | "read";
   /** Something empty stands for an item that cannot be read, so that the others keep their places. */
@@ -240,7 +240,7 @@ export type MemberForms = Readonly<Record<string, AnyForm>>;
 /** The forms for the kinds of values; the first one reports what fits none of them. */
 export type Kinds = Readonly<Partial<Record<"text" | "number" | "boolean" | "list" | "map" | "null", AnyForm>>>;
 
-export interface ChangedForm<T, U> {
+interface ChangedForm<T, U> {
   /** Undefined after it has reported why there is nothing. */
   readonly read: (value: T, part: Part) => U | undefined;
   readonly write: (value: U) => unknown;
@@ -250,7 +250,7 @@ export interface ChangedForm<T, U> {
   readonly typeName?: string;
 }
 
-export interface CustomForm<T> {
+interface CustomForm<T> {
   /** Undefined after it has reported why nothing can be read. */
   readonly read: (part: Part) => T | undefined;
   /** Stands for what could not be read. */

@@ -1,7 +1,7 @@
 import type { Declared, SchemaKeywords, MemberForms, RecordOptions, Spec } from "./form.ts";
 import { writeForm } from "./write-form.ts";
 
-export interface JsonSchemaOptions {
+interface JsonSchemaOptions {
   /** What names of definitions stand behind; default: `#/$defs/`. */
   refs?: string;
   /** Without members that may not come over the network, and with the limits there. */

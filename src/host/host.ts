@@ -3,7 +3,7 @@ import { Turns } from "../async/turns.ts";
 import type { CallOptions } from "../client/conversation/call-scope.ts";
 import type { CallToolOptions, Client } from "../client/client.ts";
 import type { ConnectOptions } from "../client/connect/connect-entry.ts";
-import { type Logger, safeLogger, SILENT } from "../text/logger.ts";
+import { safeLogger, SILENT, type Logger } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { serverId } from "../text/server-id.ts";
@@ -26,7 +26,7 @@ import { DEFAULT_BACKOFF } from "../async/backoff.ts";
 import { FileEraCache } from "./servers/era-cache.ts";
 import { DEFAULT_SHARE } from "../async/fair-shares.ts";
 import { defineHostServers } from "./define-host-servers.ts";
-import { type AgentCall, HostCalls } from "./host-calls.ts";
+import { HostCalls, type AgentCall } from "./host-calls.ts";
 import type { HostOptions, HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./servers/lease.ts";
 import { HostRoots } from "./servers/host-roots.ts";
@@ -43,11 +43,11 @@ import { modelName } from "./directory/names.ts";
 import { ServerDirectory } from "./directory/server-directory.ts";
 import { ServerConnector } from "./servers/server-connector.ts";
 import type { ServerState } from "./servers/server-state.ts";
-import { type HostEvent, type ServerSupervisor, ServerSupervisors } from "./servers/server-supervisors.ts";
-import { trustOnce } from "./servers/trust-at-first-sight.ts";
-import { type ForAgent, type HostTool, type OfferedThings, VisibleLists } from "./visible-lists.ts";
-import { type ServerStarts, StartCounts } from "./servers/start-counts.ts";
+import { ServerSupervisors, type HostEvent, type ServerSupervisor } from "./servers/server-supervisors.ts";
+import { VisibleLists, type ForAgent, type HostTool, type OfferedThings } from "./visible-lists.ts";
+import { StartCounts, type ServerStarts } from "./servers/start-counts.ts";
 import { WatchedConfiguration } from "./watched-configuration.ts";
+import type { TrustStore } from "../config/trust/trust-store.ts";
 
 export interface ServerStatus {
   id: string;
@@ -420,4 +420,18 @@ function withoutConflicts(
 
 function statusOf({ definition, state }: ServerSupervisor): ServerStatus {
   return { id: definition.id, state, definition };
+}
+
+/** The first version of a file is trusted for this run; a later version only if the store trusts it. */
+function trustOnce(store: TrustStore): TrustStore {
+  const seen = new Map<string, string>();
+  return {
+    async isTrusted(file, fingerprint) {
+      const first = seen.get(file) ?? fingerprint;
+      seen.set(file, first);
+      return first === fingerprint || store.isTrusted(file, fingerprint);
+    },
+    trust: (file, fingerprint) => store.trust(file, fingerprint),
+    revoke: (file) => store.revoke(file),
+  };
 }

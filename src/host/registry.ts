@@ -55,7 +55,7 @@ function agentTool(host: Host, found: HostTool, agent: string | undefined): Agen
 }
 
 /** A tool whose arguments are checked; without a server, one of our own. */
-export interface CheckedTool extends Pick<Tool, "name" | "inputSchema"> {
+interface CheckedTool extends Pick<Tool, "name" | "inputSchema"> {
   server?: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export function timedLine(text: string): { line: string; time: string | undefine
   return { line: text.slice(prefix.length), time };
 }
 
-export interface Following {
+interface Following {
   from: LogPosition;
   onLine: (line: string) => void;
   signal: AbortSignal;

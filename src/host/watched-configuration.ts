@@ -6,9 +6,9 @@ import { loadConfiguration, type ConfigFile, type Configuration, type LoadOption
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { ConfigurationWatcher } from "../config/watch.ts";
 import { messageOf } from "../errors/nexus-error.ts";
-import { TrustAtFirstSight } from "./servers/trust-at-first-sight.ts";
+import type { TrustStore } from "../config/trust/trust-store.ts";
 
-export interface WatchedOptions {
+interface WatchedOptions {
   load: LoadOptions;
   /** Trust the first version of the files, even if the trust store does not. */
   trustsFirst: boolean;
@@ -169,4 +169,44 @@ function merged({ servers, files }: Configuration, kept: readonly ServerDefiniti
     if (!other || rank(server) < rank(other)) byId.set(server.id, server);
   }
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** "Trust this project for this run" covers what the user could see at that time, not later changes. */
+class TrustAtFirstSight {
+  readonly #store: TrustStore;
+  readonly #seen = new Map<string, string>();
+
+  constructor(store: TrustStore) {
+    this.#store = store;
+  }
+
+  /** For the first reading: everything is trusted, and remembered for this run. */
+  get first(): TrustStore {
+    return {
+      ...this.#changing,
+      isTrusted: (file, fingerprint) => {
+        this.#seen.set(file, fingerprint);
+        return Promise.resolve(true);
+      },
+    };
+  }
+
+  /** For later readings, after the first one has ended. */
+  later(first: Promise<unknown>): TrustStore {
+    return {
+      ...this.#changing,
+      isTrusted: async (file, fingerprint) => {
+        await first.catch(() => {});
+        return this.#seen.get(file) === fingerprint || this.#store.isTrusted(file, fingerprint);
+      },
+    };
+  }
+
+  get #changing(): Omit<TrustStore, "isTrusted"> {
+    return {
+      trustsFolders: true,
+      trust: (file, fingerprint) => this.#store.trust(file, fingerprint),
+      revoke: (file) => this.#store.revoke(file),
+    };
+  }
 }

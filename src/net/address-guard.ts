@@ -61,7 +61,7 @@ const CLOUD_METADATA: readonly Range[] = [
   ["fd20:ce::", 32, "ipv6"],
 ];
 
-export interface AddressGuardOptions {
+interface AddressGuardOptions {
   /** Host names or addresses that may be reached although they are internal. */
   allow?: readonly string[];
   /** Whether the addresses of private networks may be reached. */

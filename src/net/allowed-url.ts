@@ -34,7 +34,7 @@ const PLAIN = /^https?:\/\/[a-z0-9.-]+(?::\d+)?\/(?:[\w.~-]+\/)*$/i;
 const PLAIN_REST = /(?:[\w~-][\w.~-]*(?:\/[\w~-][\w.~-]*)*\/?)?(?:\?[\w.~%&=+,-]+)?$/y;
 
 /** The parts of an allowed address that a request needs. */
-export interface AllowedAddress {
+interface AllowedAddress {
   host: Pick<URL, "protocol" | "hostname">;
   origin: string;
   /** With the query. */

@@ -46,7 +46,7 @@ export function guardedRequest(network: Network, request: GuardedRequest): Promi
   try {
     return sent(network, request);
   } catch (error) {
-    return Promise.reject(error as NexusError);
+    return Promise.reject(error);
   }
 }
 

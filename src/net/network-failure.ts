@@ -1,6 +1,6 @@
 import { messageOf, NexusError, type ErrorDetails } from "../errors/nexus-error.ts";
 
-export interface FailedRequest {
+interface FailedRequest {
   origin: string;
   /** The proxy that was used, if any. */
   proxy: string | undefined;

@@ -5,7 +5,7 @@ import type { GuardedResponse } from "./guarded-request.ts";
 import { networkFailure } from "./network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "./network.ts";
 
-export interface PendingResponseOptions {
+interface PendingResponseOptions {
   dispatcher: Dispatcher;
   deadlines: Deadlines;
   options: DispatchOptions;

@@ -4,7 +4,7 @@ const ON_WINDOWS = "USERPROFILE APPDATA LOCALAPPDATA PATHEXT SYSTEMROOT COMSPEC"
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-export interface ChildEnvironmentOptions {
+interface ChildEnvironmentOptions {
   /** The parent's variables. */
   variables: Variables;
   platform: NodeJS.Platform;

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { join, resolve, sep, win32 } from "node:path";
 import { isAbsolutePath } from "../files/paths.ts";
 
-export interface ProgramSearch {
+interface ProgramSearch {
   /** The environment in which the program would be started. */
   env: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;

@@ -8,7 +8,7 @@ import { execFile } from "node:child_process";
 import { promises as fs } from "node:fs";
 import { promisify } from "node:util";
 
-export interface MemoryWatchOptions {
+interface MemoryWatchOptions {
   platform: NodeJS.Platform;
   measureMs: number;
   logger: Logger;

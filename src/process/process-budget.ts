@@ -1,9 +1,12 @@
 import { FairQueue, type QueuePlace } from "../async/fair-queue.ts";
 import { NexusError } from "../errors/nexus-error.ts";
-import { type Logger, SILENT } from "../text/logger.ts";
+import { SILENT, type Logger } from "../text/logger.ts";
 import { BudgetScope } from "./budget-scope.ts";
 import { MemoryWatch } from "./memory-watch.ts";
-import { DEFAULT_PROCESS_WAIT_MS, limitsOf, type ProcessLimits, type ScopeKind } from "./process-limits.ts";
+import type { ProcessLimits, ScopeKind, ScopeLimits } from "./process-limits.ts";
+
+/** Shorter than the minute that most clients wait for an answer: they should read the reason. */
+const DEFAULT_PROCESS_WAIT_MS = 45_000;
 
 export interface ProcessBudgetOptions {
   logger?: Logger | undefined;
@@ -354,4 +357,15 @@ export class ProcessSlot implements QueuePlace {
     for (const scope of this.scopes) scope.slots.delete(this);
     this.#observer.gone(this);
   }
+}
+
+function limitsOf(kind: ScopeKind, limits: ProcessLimits): ScopeLimits {
+  const { processes, processesPerTenant, processesPerServer } = limits;
+  const { memoryBytes, memoryBytesPerTenant, memoryBytesPerServer } = limits;
+  const [count, bytes] = {
+    all: [processes, memoryBytes],
+    tenant: [processesPerTenant, memoryBytesPerTenant],
+    server: [processesPerServer, memoryBytesPerServer],
+  }[kind];
+  return { processes: count ?? Infinity, memoryBytes: bytes ?? Infinity };
 }

@@ -15,9 +15,6 @@ export interface ProcessLimits {
   processWaitMs?: number | undefined;
 }
 
-/** Shorter than the minute that most clients wait for an answer: they should read the reason. */
-export const DEFAULT_PROCESS_WAIT_MS = 45_000;
-
 /** Limits of the processes of one scope; infinite where there is none. */
 export interface ScopeLimits {
   processes: number;
@@ -26,14 +23,3 @@ export interface ScopeLimits {
 
 /** Which processes are counted together. */
 export type ScopeKind = "all" | "tenant" | "server";
-
-export function limitsOf(kind: ScopeKind, limits: ProcessLimits): ScopeLimits {
-  const { processes, processesPerTenant, processesPerServer } = limits;
-  const { memoryBytes, memoryBytesPerTenant, memoryBytesPerServer } = limits;
-  const [count, bytes] = {
-    all: [processes, memoryBytes],
-    tenant: [processesPerTenant, memoryBytesPerTenant],
-    server: [processesPerServer, memoryBytesPerServer],
-  }[kind];
-  return { processes: count ?? Infinity, memoryBytes: bytes ?? Infinity };
-}

@@ -3,7 +3,7 @@ import type { ChildProcess, SpawnOptions } from "node:child_process";
 import crossSpawn from "cross-spawn";
 import { findProgram } from "./find-program.ts";
 
-export interface WindowsSpawnOptions extends SpawnOptions {
+interface WindowsSpawnOptions extends SpawnOptions {
   cwd?: string | undefined;
   env: Record<string, string | undefined>;
 }

@@ -1,7 +1,7 @@
 import type { RequestId } from "./json-rpc.ts";
 import { OversizeOutline, type Answered } from "./oversize-outline.ts";
 
-export interface LineHandler {
+interface LineHandler {
   line(text: string): void;
   /** A line was longer than the limit. `asked` is its id if it was a request. */
   tooLong(bytes: number, answered: Answered, asked?: RequestId): void;

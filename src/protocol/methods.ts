@@ -52,15 +52,7 @@ interface MethodTraits {
 }
 
 /** What a request can be about. */
-export type MethodTarget =
-  | "server"
-  | "tool"
-  | "prompt"
-  | "resource"
-  | "subscription"
-  | "completion"
-  | "task"
-  | "method";
+type MethodTarget = "server" | "tool" | "prompt" | "resource" | "subscription" | "completion" | "task" | "method";
 
 const NO_LIST = { items: undefined, staleAfter: undefined } as const;
 const UNSAFE = { repeat: "unsafe", asks: false, becomesTask: false } as const;

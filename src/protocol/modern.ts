@@ -6,7 +6,7 @@ import { namedMember } from "./methods.ts";
 import { paramHeaderValues, type ParamHeader } from "./param-headers.ts";
 
 /** What a modern request says about its sender; nothing is remembered between requests. */
-export interface ModernSender {
+interface ModernSender {
   version: string;
   clientInfo: Implementation;
   capabilities: ClientCapabilities;

@@ -3,7 +3,7 @@ import { isNestedDeeper, MAX_NESTING } from "../json/nesting.ts";
 import type { Result } from "./json-rpc.ts";
 import { itemsMember } from "./methods.ts";
 
-export interface Flattened {
+interface Flattened {
   result: Result;
   /** The names of the items that were left out. */
   leftOut: string[];

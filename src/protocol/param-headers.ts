@@ -10,7 +10,7 @@ export interface ParamHeader {
   type: "string" | "integer" | "boolean";
 }
 
-export type ParamHeaders = { ok: true; headers: readonly ParamHeader[] } | { ok: false; reason: string };
+type ParamHeaders = { ok: true; headers: readonly ParamHeader[] } | { ok: false; reason: string };
 
 /** For nearly every tool. */
 export const NO_PARAM_HEADERS: ParamHeaders = { ok: true, headers: [] };

@@ -2,7 +2,7 @@ import { beginJson } from "../json/begin-json.ts";
 import { isRecord } from "../json/is-record.ts";
 import { nearestName } from "../text/nearest-name.ts";
 import type { SchemaLocation } from "./location.ts";
-import { escapePart, nameOf } from "./pointer.ts";
+import { escapePart } from "./pointer.ts";
 
 const MOST_NAMES = 20;
 const MOST_CHOICES = 10;
@@ -222,4 +222,12 @@ function oneOf(choices: readonly string[]): string {
   if (choices.length < 3) return choices.join(" or ");
   const more = choices.length > MOST_CHOICES ? ` and ${choices.length - MOST_CHOICES} more` : "";
   return `one of ${choices.slice(0, MOST_CHOICES).join(", ")}${more}`;
+}
+
+/** The path to a value in the syntax of a program: `filters[2].name`. */
+function nameOf(segments: readonly (string | number)[]): string {
+  return segments
+    .map((segment) => (typeof segment === "number" ? `[${segment}]` : `.${segment}`))
+    .join("")
+    .replace(/^\./, "");
 }

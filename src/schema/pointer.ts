@@ -27,14 +27,6 @@ export function escapePart(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The path to a value in the syntax of a program: `filters[2].name`. */
-export function nameOf(segments: readonly (string | number)[]): string {
-  return segments
-    .map((segment) => (typeof segment === "number" ? `[${segment}]` : `.${segment}`))
-    .join("")
-    .replace(/^\./, "");
-}
-
 /** The target of a reference inside a schema; undefined if it is not inside. Nothing is fetched. */
 export function referenced(reference: string, root: unknown): unknown {
   if (reference === "#") return root;

@@ -5,7 +5,7 @@ export interface CleanSchema {
   [keyword: string]: unknown;
 }
 
-export interface PreparedSchema {
+interface PreparedSchema {
   root: CleanSchema;
   draft: "7" | "2020-12";
   /** All subschemas with a `$ref`. */

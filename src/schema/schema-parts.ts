@@ -30,19 +30,6 @@ export function schemaParts(schema: unknown, root: unknown, budget: PartsBudget)
   return partsAt(schema, { root, budget, depth: 0 });
 }
 
-/** The parts as one schema: properties and required names of all parts; of other keywords, the first one wins. */
-export function mergedSchema(schema: unknown, root: unknown, budget: PartsBudget): Schema {
-  const parts = schemaParts(schema, root, budget);
-  const { $ref: _reference, allOf: _parts, ...merged } = Object.assign({}, ...parts.toReversed()) as Schema;
-  const properties = parts.map((part) => part["properties"]).filter(isRecord);
-  const required = parts.flatMap((part) => (Array.isArray(part["required"]) ? (part["required"] as unknown[]) : []));
-  return {
-    ...merged,
-    ...(properties.length === 0 ? {} : { properties: Object.assign({}, ...properties) as Schema }),
-    ...(required.length === 0 ? {} : { required }),
-  };
-}
-
 function partsAt(schema: unknown, at: { root: unknown; budget: PartsBudget; depth: number }): Schema[] {
   const { root, budget, depth } = at;
   const part = resolvedSchema(schema, root);

@@ -1,5 +1,5 @@
 import { isRecord } from "../json/is-record.ts";
-import { mergedSchema, type PartsBudget, type Schema } from "./schema-parts.ts";
+import { schemaParts, type PartsBudget, type Schema } from "./schema-parts.ts";
 
 /** Maximum number of alternatives for one schema: hostile schemas refer to themselves. */
 const MAX_ALTERNATIVES = 10_000;
@@ -76,10 +76,6 @@ export class SchemaShape {
     return this.#takes("null") || this.alternatives.some(({ values }) => values?.includes(null));
   }
 
-  get takesString(): boolean {
-    return this.#takes("string") || (this.types.length === 0 && this.alternatives.length === 0);
-  }
-
   property(name: string): SchemaShape | undefined {
     const { properties, additionalProperties } = this.schema;
     if (isRecord(properties) && Object.hasOwn(properties, name)) return this.#part(properties[name]);
@@ -104,4 +100,17 @@ export class SchemaShape {
   #part(schema: unknown): SchemaShape {
     return new SchemaShape(schema, this.#journey);
   }
+}
+
+/** The parts as one schema: properties and required names of all parts; of other keywords, the first one wins. */
+function mergedSchema(schema: unknown, root: unknown, budget: PartsBudget): Schema {
+  const parts = schemaParts(schema, root, budget);
+  const { $ref: _reference, allOf: _parts, ...merged } = Object.assign({}, ...parts.toReversed()) as Schema;
+  const properties = parts.map((part) => part["properties"]).filter(isRecord);
+  const required = parts.flatMap((part) => (Array.isArray(part["required"]) ? (part["required"] as unknown[]) : []));
+  return {
+    ...merged,
+    ...(properties.length === 0 ? {} : { properties: Object.assign({}, ...properties) as Schema }),
+    ...(required.length === 0 ? {} : { required }),
+  };
 }

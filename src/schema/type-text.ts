@@ -16,7 +16,7 @@ const ANYTHING = "any";
 const MOST_PARTS = 1_000;
 
 /** A property of an object as a schema describes it. */
-export interface Property {
+interface Property {
   name: string;
   schema: unknown;
   isRequired: boolean;

@@ -2,14 +2,18 @@ import { createContext, Script } from "node:vm";
 import { dereference, validate } from "@cfworker/json-schema";
 import { prepareSchema, UnusableSchema, type CleanSchema } from "./preparation.ts";
 import {
-  type SchemaProblem,
   explain,
   explainMismatch,
   findingAt,
   mergeExpected,
+  type SchemaProblem,
   type SchemaFinding,
 } from "./explain.ts";
-import { locationOf, type OutputUnit, type ValidatorRun } from "./location.ts";
+import { locateValue, type SchemaLocation } from "./location.ts";
+import { fragmentParts } from "./pointer.ts";
+
+const MAPS = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+const REST = new Set(["additionalProperties", "unevaluatedProperties"]);
 
 /** The result of checking a value against a schema. */
 export type SchemaCheck =
@@ -175,4 +179,55 @@ function alternatives(unit: OutputUnit, inner: readonly OutputUnit[], run: Valid
 /** A wrong `kind: "circle"` rules out an alternative more than any number of missing members. */
 function weightOf(findings: readonly SchemaFinding[]): number {
   return findings.reduce((weight, { expected }) => weight + (expected ? 100 : 1), 0);
+}
+
+/** A failed keyword and its place, as the validator reports it. */
+interface OutputUnit {
+  keyword: string;
+  keywordLocation: string;
+  instanceLocation: string;
+}
+
+/** The validator reports both as pointers; the one into the schema has to be followed through `$ref`. */
+function locationOf({ keywordLocation, instanceLocation }: OutputUnit, run: ValidatorRun): SchemaLocation {
+  const found = locateValue(fragmentParts(instanceLocation), run.value);
+  const { schema, owner, isName, isCandidate } = walkSchema(fragmentParts(keywordLocation).slice(0, -1), run);
+  const not = schema["not"];
+  return {
+    ...found,
+    value: isName ? found.segments.at(-1) : found.value,
+    schema,
+    owner,
+    isName,
+    isCandidate,
+    isForbidden: typeof not === "object" && not !== null && Object.keys(not).length === 0,
+  };
+}
+
+function walkSchema(path: readonly string[], { root, lookup }: ValidatorRun) {
+  let node: unknown = root;
+  let owner: CleanSchema | undefined;
+  let isName = false;
+  let isCandidate = false;
+  let isKey = false;
+  for (const part of path) {
+    const schema = node as CleanSchema;
+    if (!isKey && part === "$ref") {
+      node = lookup[String(schema["__absolute_ref__"])] ?? {};
+      continue;
+    }
+    node = Object.hasOwn(schema, part) ? schema[part] : {};
+    owner = !isKey && REST.has(part) ? schema : undefined;
+    if (!isKey && part === "propertyNames") isName = true;
+    if (!isKey && part === "contains") isCandidate = true;
+    isKey = !isKey && (MAPS.has(part) || Array.isArray(node));
+  }
+  return { schema: node as CleanSchema, owner, isName, isCandidate };
+}
+
+/** One run of the validator: the schema, its subschemas by URI, and the value. */
+interface ValidatorRun {
+  root: CleanSchema;
+  lookup: Record<string, CleanSchema>;
+  value: unknown;
 }

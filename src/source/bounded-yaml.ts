@@ -22,7 +22,7 @@ const MAX_DEPTH = 250;
 /** Enough for a megabyte of usual text. */
 const MAX_LEXEMES = 500_000;
 
-export interface YamlOptions extends Pick<SchemaOptions, "merge" | "schema"> {
+interface YamlOptions extends Pick<SchemaOptions, "merge" | "schema"> {
   /** Whether a repeated key in a map is an error; default: true. */
   uniqueKeys?: boolean;
   /** Words, signs and spaces. Each costs microseconds and hundreds of bytes, and much more if it is a mistake. */

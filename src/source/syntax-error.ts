@@ -3,7 +3,7 @@ import type { KnownWords } from "./masked-line.ts";
 import type { Place } from "./source-node.ts";
 import type { SourceText } from "./source-text.ts";
 
-export interface Mistake {
+interface Mistake {
   file: string;
   text: SourceText;
   /** The words that the excerpt may show. */

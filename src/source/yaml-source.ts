@@ -11,7 +11,7 @@ const START: Place = { line: 1, column: 1 };
 const QUOTES = "Inside { } and [ ], write text that has brackets in quotes.";
 
 /** A mistake in a text. */
-export interface YamlMistake {
+interface YamlMistake {
   place: Place;
   what: string;
   hint?: string | undefined;

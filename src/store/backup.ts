@@ -57,7 +57,7 @@ export interface RestoreOptions {
   replace: boolean;
 }
 
-export interface Restored {
+interface Restored {
   rows: number;
   /** The time of the backup. */
   at: number;

@@ -26,7 +26,7 @@ export type StoreCheck =
   | { kind: "outdated"; version: number }
   | { kind: "checked"; version: number; damage: readonly string[]; rows: Readonly<Record<KeptTable, number>> };
 
-export interface CheckOptions {
+interface CheckOptions {
   address: DatabaseAddress;
   masterKey: MasterKeyPlace;
   logger: Logger;

@@ -8,7 +8,7 @@ const KEY_BYTES = 32;
 const VARIABLE = "NEXUS_MASTER_KEY";
 
 /** Each purpose has its own derived key. */
-export type KeyPurpose =
+type KeyPurpose =
   | "seal"
   | "secrets"
   | "servers"
@@ -74,7 +74,7 @@ export class MasterKeyPlace {
   }
 }
 
-export interface MasterKeyPlaceOptions {
+interface MasterKeyPlaceOptions {
   stateFolder: string;
   platform: NodeJS.Platform;
   variables: Readonly<Record<string, string | undefined>>;

@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts";
 import { isLoopback } from "../text/loopback.ts";
 
 /** A server that somebody adds over the network. */
-export type NetworkServer = Pick<TenantServer, "name" | "entry">;
+type NetworkServer = Pick<TenantServer, "name" | "entry">;
 
 /**
  * Keeps a server that was added over the network. Throws DENIED for entries with a command or anything else of this machine,

@@ -83,7 +83,7 @@ function plainDefinition(id: string): ServerDefinition {
   };
 }
 
-export interface PublishedServersOptions {
+interface PublishedServersOptions {
   /** Reads the servers. */
   define: () => Promise<ServerDefinition[]>;
   changes: Changes;

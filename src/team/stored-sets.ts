@@ -7,7 +7,7 @@ import type { KeptSet } from "../store/keep/sets.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
 
-export interface StoredSetsOptions {
+interface StoredSetsOptions {
   store: Pick<Store, "sets" | "changes">;
   logger: Logger;
 }

@@ -9,7 +9,7 @@ import { definePublished } from "./published-servers.ts";
 import type { PublishedSource } from "../workshop/publish/published.ts";
 import type { TenantServer, TenantServers } from "../store/keep/tenant-servers.ts";
 
-export interface TenantDefinitionOptions extends Omit<DefineOptions, "cwd" | "isRemote" | "defaultCwd" | "secrets"> {
+interface TenantDefinitionOptions extends Omit<DefineOptions, "cwd" | "isRemote" | "defaultCwd" | "secrets"> {
   secrets: Pick<SecretStore, "get">;
   /** The configuration file whose "network" counts; default: the user's own files. */
   config?: string | undefined;

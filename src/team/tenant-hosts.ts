@@ -7,7 +7,7 @@ import { unknownTenant } from "../store/keep/tenants.ts";
 import type { Store } from "../store/store.ts";
 import type { Logger } from "../text/logger.ts";
 
-export interface TenantHostsOptions {
+interface TenantHostsOptions {
   store: Pick<Store, "tenants" | "changes">;
   /** Starts the host of a tenant, without servers. */
   start: (tenant: string) => Promise<Host>;

@@ -1,10 +1,21 @@
-import { INTERNAL_ERROR, isRequest } from "../protocol/json-rpc.ts";
-import type { Message, Notification, Params, Request, Result } from "../protocol/json-rpc.ts";
+import {
+  INTERNAL_ERROR,
+  isRequest,
+  type Message,
+  type Notification,
+  type Params,
+  type Request,
+  type Result,
+} from "../protocol/json-rpc.ts";
 import type { ServerCapabilities } from "../protocol/mcp.ts";
-import type { McpServer } from "../server/features/mcp-server.ts";
+import { McpServer } from "../server/features/mcp-server.ts";
 import { MemoryTransport, type MemoryPeer } from "../transport/memory.ts";
-import { ScriptedConnection, ScriptedError, type Handler } from "./scripted-connection.ts";
-import { capabilitiesOf, serverOf, type ServerScript } from "./server-script.ts";
+import { ScriptedConnection, ScriptedError, type Handler, type ScriptContext } from "./scripted-connection.ts";
+import type { ServerScript } from "./server-script.ts";
+import { MODERN_REVISIONS, LEGACY_REVISIONS } from "../protocol/revisions.ts";
+import type { CallContext } from "../server/features/call-context.ts";
+
+const REVISIONS = { both: undefined, modern: MODERN_REVISIONS, legacy: LEGACY_REVISIONS };
 
 /**
  * A server in this process whose behaviour a test defines: `await connect(server.transport)`. What the test does not define
@@ -111,4 +122,49 @@ export class ScriptedServer {
   #handlerOf(method: string): Handler | undefined {
     return this.#once.get(method)?.shift() ?? this.#handlers.get(method);
   }
+}
+
+/** The server that a script describes: it answers whatever has no handler of its own. */
+function serverOf(script: ServerScript): McpServer {
+  const { era = "both", info = { name: "scripted", version: "1.0.0" }, instructions } = script;
+  const { tools = {}, resources = {}, prompts = {} } = script;
+  const revisions = REVISIONS[era];
+  const server = new McpServer({ ...info, instructions, revisions, capabilities: capabilitiesOf(script) });
+  for (const [name, tool] of Object.entries(tools)) {
+    const { run, ...definition } = typeof tool === "function" ? { run: tool } : tool;
+    const declaration = { inputSchema: { type: "object" }, ...definition, name };
+    server.tool(declaration, (args, context) => run(args, scriptContext(context)));
+  }
+  for (const [uri, read] of Object.entries(resources)) {
+    const answer = typeof read === "string" ? () => read : read;
+    server.resource({ uri, name: uri }, (_uri, context) => answer(uri, scriptContext(context)));
+  }
+  for (const [name, get] of Object.entries(prompts)) {
+    const answer = typeof get === "string" ? () => get : get;
+    server.prompt({ name }, (args, context) => answer(args, scriptContext(context)));
+  }
+  return server;
+}
+
+function capabilitiesOf({ tools, resources, prompts, capabilities }: ServerScript): ServerCapabilities {
+  return {
+    ...(tools && { tools: { listChanged: true } }),
+    ...(resources && { resources: { listChanged: true, subscribe: true } }),
+    ...(prompts && { prompts: { listChanged: true } }),
+    ...capabilities,
+  };
+}
+
+/** Questions are asked one by one, and known by their number. */
+function scriptContext({ era, signal, progress, ask }: CallContext): ScriptContext {
+  let asked = 0;
+  return {
+    era,
+    signal,
+    progress,
+    ask: async (method, params = {}) => {
+      const key = `question-${++asked}`;
+      return (await ask({ [key]: { method, params } }))[key] ?? {};
+    },
+  };
 }

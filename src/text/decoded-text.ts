@@ -7,7 +7,7 @@ const ENCODED_OR_INVISIBLE = new RegExp(`${ENCODED.source}|${INVISIBLE}`, ENCODE
 const HALF_ENCODED = /(?:%(?:25)*[0-9a-f]?|\\+(?:u[0-9a-f]{0,3})?)$/i;
 
 /** A text after decoding, and where each of its characters was written. */
-export interface DecodedText {
+interface DecodedText {
   text: string;
   startOf: (index: number) => number;
   endOf: (index: number) => number;

@@ -1,4 +1,4 @@
-export interface ShellWords {
+interface ShellWords {
   words: string[];
   /** A quote that is not closed. */
   open: string | undefined;

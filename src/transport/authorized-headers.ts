@@ -3,13 +3,13 @@ import type { AuthorizedRequest, CredentialHeaders, CredentialSource } from "./c
 import { partsToHide } from "./values-to-hide.ts";
 
 /** The headers of a connection's requests without credentials. They may change while it is open. */
-export interface PlainHeaders {
+interface PlainHeaders {
   readonly post: Record<string, string>;
   /** Of all other methods. */
   readonly get: Record<string, string>;
 }
 
-export interface AuthorizedHeadersOptions {
+interface AuthorizedHeadersOptions {
   source: CredentialSource;
   url: URL;
   plain: PlainHeaders;

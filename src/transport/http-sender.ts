@@ -25,7 +25,7 @@ export interface HttpOptions {
   release?: () => Promise<void>;
 }
 
-export interface HttpStart {
+interface HttpStart {
   method: DispatchOptions["method"];
   message?: Message;
   delivery: Delivery;

@@ -24,7 +24,7 @@ export interface HttpPeer {
   hasAnswered: boolean;
 }
 
-export interface HttpSendingOptions {
+interface HttpSendingOptions {
   dispatcher: Dispatcher;
   /** Its headers are set by the credential source, where there is one. */
   options: DispatchOptions;

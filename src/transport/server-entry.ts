@@ -85,7 +85,7 @@ export interface PublishedReach {
 }
 
 /** Where a part of an entry is written: the keys that lead to it. */
-export type Locate = (path: readonly string[]) => ErrorSource | undefined;
+type Locate = (path: readonly string[]) => ErrorSource | undefined;
 
 /** Checks an entry and unifies its spellings; for an invalid one, throws the problem, its place and how to fix it. */
 export function resolveEntry(entry: ServerEntry, locate?: Locate): ResolvedEntry {

@@ -5,7 +5,7 @@ export interface SseEvent {
   data: string;
 }
 
-export interface SseHandler {
+interface SseHandler {
   event(event: SseEvent): void;
   retry?(ms: number): void;
   /** An event was larger than the limit; reading stops. */

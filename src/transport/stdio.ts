@@ -24,7 +24,7 @@ import {
   type Transport,
 } from "./transport.ts";
 
-export interface StdioOptions {
+interface StdioOptions {
   command: string;
   args: readonly string[];
   cwd?: string | undefined;

@@ -113,7 +113,7 @@ function unreadable(message: string, error?: unknown): NexusError {
   });
 }
 
-export interface LoadApprovedOptions {
+interface LoadApprovedOptions {
   /** What this user has accepted; default: only files of the package. */
   trust?: TrustStore | undefined;
 }

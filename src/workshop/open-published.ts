@@ -2,13 +2,15 @@ import { Live, type Changes } from "../async/live.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import type { Logger } from "../text/logger.ts";
 import type { PublishedReach } from "../transport/server-entry.ts";
-import { CountedUse } from "./publish/counted-use.ts";
-import type { ApiInstance, PublishedSource, PublishedVersion, VersionRecord } from "./publish/published.ts";
+import type { ApiInstance, PublishedSource, PublishedVersion, VersionRecord, UsedCalls } from "./publish/published.ts";
 import { majorOf } from "./publish/version-number.ts";
 import { readToolFile } from "./file/read-tool-file.ts";
 import type { PublishedVersions } from "./serve/earlier-versions.ts";
 import type { ServedVersion } from "./serve/running-version.ts";
 import type { VersionedServer } from "./serve/versioned-server.ts";
+
+/** What a crash loses. */
+const SAVE_MS = 5_000;
 
 /** The published APIs of a tenant, and when they change. */
 export interface FollowedApis {
@@ -16,7 +18,7 @@ export interface FollowedApis {
   changes: Changes;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   apis: FollowedApis;
   logger: Logger;
   /** Called with what runners are opened with from now on. */
@@ -161,4 +163,58 @@ export class FollowedPublication implements AsyncDisposable {
 /** What a runner is opened with, beside its version. */
 function settingsOf({ upstream, addresses, settings, limits, origin }: ApiInstance): string {
   return JSON.stringify([upstream, addresses, settings, limits, origin]);
+}
+
+interface CountedUseOptions {
+  /** The number of calls since the last time, by hash. */
+  take: () => Map<string, number>;
+  state: () => {
+    instance: Pick<ApiInstance, "server" | "api">;
+    records: readonly Pick<VersionRecord, "hash" | "version">[];
+  };
+  save: (uses: readonly UsedCalls[]) => Promise<void>;
+}
+
+/** Saves from time to time how often each version is called. */
+class CountedUse implements AsyncDisposable {
+  readonly #options: CountedUseOptions;
+  readonly #timer: NodeJS.Timeout;
+  /** By version; not saved yet. */
+  readonly #pending = new Map<string, number>();
+  #saving: Promise<void> | undefined;
+
+  constructor(options: CountedUseOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.#save(), SAVE_MS).unref();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#saving;
+    await this.#save();
+  }
+
+  async #save(): Promise<void> {
+    if (this.#saving) return;
+    this.#saving = this.#saveNow().finally(() => (this.#saving = undefined));
+    await this.#saving;
+  }
+
+  /** What cannot be saved is saved with the next ones. */
+  async #saveNow(): Promise<void> {
+    const { take, state, save } = this.#options;
+    const { instance, records } = state();
+    for (const [hash, calls] of take()) {
+      const version = records.findLast((record) => record.hash === hash)?.version;
+      if (version !== undefined) this.#pending.set(version, (this.#pending.get(version) ?? 0) + calls);
+    }
+    if (this.#pending.size === 0) return;
+    const { server, api } = instance;
+    const at = Date.now();
+    const uses = [...this.#pending].map(([version, calls]) => ({ server, api, version, calls, at }));
+    this.#pending.clear();
+    await save(uses).catch(() => {
+      for (const { version, calls } of uses) this.#pending.set(version, (this.#pending.get(version) ?? 0) + calls);
+    });
+  }
 }

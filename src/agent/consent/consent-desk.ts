@@ -2,15 +2,19 @@ import { Turns } from "../../async/turns.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, messageOf, type NexusError } from "../../errors/nexus-error.ts";
-import { type AccessPattern, covers, isSafePattern, parsePattern } from "../../host/directory/policy.ts";
+import { covers, isSafePattern, parsePattern, type AccessPattern } from "../../host/directory/policy.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import type { ConsentAsker, ConsentQuestion, ConsentReply } from "./consent-question.ts";
 import type { DecisionSubject, RememberedDecisions } from "./remembered-decisions.ts";
-import { entryIdentity, serverProvenance } from "./server-provenance.ts";
-import { shownJson } from "./shown-json.ts";
+import { shownJson, cutMiddle } from "./shown-json.ts";
 import type { ConsentAnswer, ToolConsent, WantedCall } from "./tool-consent.ts";
 import { wrongReply } from "./wrong-reply.ts";
+import type { ServerProvenance } from "./server-provenance.ts";
+import { maskWords, maskUrl } from "../../text/mask-secrets.ts";
+import { sha256 } from "../../text/digest.ts";
+
+const MAX_REACH = 500;
 
 export interface ConsentDeskOptions {
   /** Patterns of tools that run without a question: `github.search*`, `files`, `*`. */
@@ -191,4 +195,37 @@ function denied(reason: string): ConsentAnswer {
 
 function quoted(text: string): string {
   return `"${text}"`;
+}
+
+function serverProvenance(definition: ServerDefinition): ServerProvenance {
+  const { origin } = definition;
+  return {
+    reach: visible(cutMiddle(reachOf(definition), MAX_REACH)),
+    file: origin && visible(`${origin.file}:${origin.line}`),
+  };
+}
+
+/** As written, because resolved variables may be secret. */
+function reachOf({ written, entry, transport }: ServerDefinition): string {
+  const asWritten = written?.command ?? written?.url;
+  if (asWritten !== undefined) return asWritten;
+  if (!entry) return transport ? "in this program" : "unknown";
+  const { reach } = entry;
+  switch (reach.kind) {
+    case "stdio":
+      return maskWords([reach.command, ...reach.args]).join(" ");
+    case "http":
+    case "sse":
+      return maskUrl(reach.url);
+    case "api":
+      return reach.file;
+  }
+}
+
+/**
+ * Identifies what the entry of a server starts or connects to: its command with environment, its URL with headers, or its
+ * tool file. A digest, because there are secrets in it. Undefined for a server without an entry.
+ */
+function entryIdentity({ entry }: ServerDefinition): string | undefined {
+  return entry && sha256(JSON.stringify(entry.reach));
 }

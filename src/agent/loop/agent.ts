@@ -1,21 +1,27 @@
+import { setImmediate as nextRound } from "node:timers/promises";
 import { NexusError, asNexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { ConsentDesk } from "../consent/consent-desk.ts";
-import type { ModelMessage, UserMessage, AssistantMessage, ToolCallPart } from "../model/model-message.ts";
+import type { ModelMessage, UserMessage, AssistantMessage, ToolCallPart, TextPart } from "../model/model-message.ts";
 import type { ModelProvider, Usage, ModelEvent, ModelRequest, ModelStopReason } from "../model/model-provider.ts";
 import { addUsage, NO_USAGE, totalTokens } from "../model/usage.ts";
-import { contextParts } from "../tools/context-parts.ts";
 import { KeptResults } from "../tools/kept-results.ts";
 import { LiveTools } from "../tools/live-tools.ts";
 import type { AgentOptions, TurnOptions, TurnResult } from "./agent-options.ts";
 import { ConversationHistory } from "./conversation-history.ts";
 import { ToolRunner, type EndedCall } from "./tool-runner.ts";
 import type { TurnEvent, StopReason, TurnStep } from "./turn-event.ts";
-import { setImmediate as nextRound } from "node:timers/promises";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { answerCalls, answerText } from "../model/answer-parts.ts";
 import { within } from "../../async/within.ts";
+import type { Host } from "../../host/host.ts";
+import { contextBlocks, type ContextOptions } from "../../host/registry.ts";
+import { originLine } from "../tools/origin.ts";
+
+const READ_MS = 5_000;
+/** For all resources together: a message does not wait longer for its context. */
+const ALL_MS = 10_000;
 
 const MAX_STEPS = 50;
 const SEARCH_ABOVE = 60;
@@ -303,4 +309,28 @@ async function readAnswer(
 async function end(events: AsyncIterator<ModelEvent>): Promise<void> {
   const ended = (async () => events.return?.())().catch(() => undefined);
   await within(ended, END_MS);
+}
+
+/** Important resources for the next message: those that are not in the conversation yet, or have changed since. */
+async function contextParts(
+  host: Host,
+  options: ContextOptions,
+  messages: readonly ModelMessage[],
+): Promise<TextPart[]> {
+  const texts = messages
+    .flatMap((message) => (message.role === "user" ? message.content : []))
+    .flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const late = AbortSignal.timeout(ALL_MS);
+  const signal = options.signal ? AbortSignal.any([options.signal, late]) : late;
+  const blocks = await contextBlocks(host, { timeoutMs: READ_MS, ...options, signal });
+  const byLabel = new Map<string, string[]>();
+  for (const { server, uri, text } of blocks) {
+    const label = `${originLine({ server, resource: uri })}\n`;
+    byLabel.set(label, [...(byLabel.get(label) ?? []), text]);
+  }
+  return [...byLabel].flatMap(([label, contents]) => {
+    const text = label + contents.join("\n");
+    const isKnown = texts.findLast((each) => each.startsWith(label)) === text;
+    return isKnown ? [] : [{ type: "text" as const, text }];
+  });
 }

@@ -12,11 +12,14 @@ import type { KeptResults } from "../tools/kept-results.ts";
 import type { CallTarget, LiveTools } from "../tools/live-tools.ts";
 import { modelResult, type ModelResult } from "../tools/model-result.ts";
 import { nameOrigin, OWN_SERVER, type DataOrigin } from "../tools/origin.ts";
-import { definitionHash, wantedCall } from "../tools/wanted-call.ts";
 import { cancelledResult } from "./conversation-history.ts";
 import type { StepOutcome, TurnEvent, TurnStep } from "./turn-event.ts";
+import type { HostTool } from "../../host/visible-lists.ts";
+import { sha256 } from "../../text/digest.ts";
+import { canonicalJson } from "../../json/canonical-json.ts";
+import { calledWith, callsOthers } from "../../host/directory/access-target.ts";
 
-export interface ToolRunnerOptions {
+interface ToolRunnerOptions {
   host: Host;
   tools: LiveTools;
   results: KeptResults;
@@ -25,7 +28,7 @@ export interface ToolRunnerOptions {
   agent: string | undefined;
 }
 
-export interface RunCallOptions {
+interface RunCallOptions {
   signal: AbortSignal;
   onEvent: (event: TurnEvent) => void;
 }
@@ -226,4 +229,21 @@ function failedEnd(failure: NexusError, place: { server: string; tool: string },
 
 function textEnd(outcome: StepOutcome, text: string): CallEnd {
   return { outcome, content: [{ type: "text", text }], bytes: 0, isShortened: false, error: text };
+}
+
+/** Hash of a tool's definition as it is listed. */
+function definitionHash({ tool }: HostTool): string {
+  return sha256(canonicalJson(tool));
+}
+
+/**
+ * The call that consent is asked for. If a tool of a server of others says that it calls another one, the annotations and the
+ * hash are still those of the tool itself, because nothing proves what it does.
+ */
+function wantedCall(found: HostTool, args: unknown): WantedCall {
+  const { server, tool } = found;
+  const { annotations = {} } = tool;
+  const { calls } = calledWith({ kind: "tool", server, name: tool.name, ...callsOthers(tool) }, args);
+  const call = { server, tool: tool.name, arguments: args, annotations, definitionHash: definitionHash(found) };
+  return calls === undefined ? call : { ...call, calls };
 }

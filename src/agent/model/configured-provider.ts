@@ -49,7 +49,7 @@ export const TYPE_FACTS: Readonly<Record<ProviderType, TypeFacts>> = {
   "openai-compatible": {},
 };
 
-export interface ProviderSurroundings {
+interface ProviderSurroundings {
   surroundings: Surroundings;
   secrets: SecretStore;
   /** Called when a secret is limited to the address it is sent to first. */

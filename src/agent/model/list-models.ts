@@ -5,7 +5,7 @@ import { hiddenValuesOf, type ProviderEndpoint } from "./provider-endpoint.ts";
 import { providerFailure } from "./provider-failure.ts";
 import { providerFetch } from "./provider-fetch.ts";
 
-export interface ModelListing {
+interface ModelListing {
   endpoint: ProviderEndpoint;
   network: Network;
   timeoutMs: number;

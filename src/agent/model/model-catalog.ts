@@ -22,7 +22,7 @@ import type { ModelProvider } from "./model-provider.ts";
 import { PROVIDER_TYPES, type ProviderType } from "../../config/models-setting.ts";
 import { SdkModel } from "./sdk-model.ts";
 
-export interface ModelCatalogOptions {
+interface ModelCatalogOptions {
   surroundings: Surroundings;
   /** Default: the working folder of the process. */
   cwd?: string | undefined;

@@ -1,5 +1,3 @@
-import { isTemporaryStatus } from "../../errors/error-traits.ts";
-import { growingPause, withJitter } from "../../async/backoff.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { maskProse } from "../../text/mask-secrets.ts";
@@ -26,13 +24,6 @@ const STATUSES: Readonly<Record<string, number>> = {
   content_policy_violation: 400,
   invalid_request_error: 400,
 };
-
-const PAUSES = { firstMs: 500, longestMs: 8_000 };
-const SHORTEST_PAUSE_MS = 100;
-/** After this many failures a provider that is away is not asked again. */
-const MAX_FAILURES = 3;
-/** After this many refusals of a provider that limits requests. */
-const MAX_LIMITED = 10;
 
 /** Anything that a provider's package throws or reports. Its own errors contain the request with the key: they are not kept. */
 export function providerFailure(thrown: unknown, endpoint: ProviderEndpoint, model: string): NexusError {
@@ -66,24 +57,6 @@ export function brokenStream({ provider, baseUrl }: ProviderEndpoint): NexusErro
     hint: "Try again. If it happens often, check the proxies between here and the provider.",
     mayHaveReached: true,
   });
-}
-
-/** How long to wait before the same request is made again; undefined if that is useless. */
-export function pauseAfter({ code, details }: NexusError, failures: number): number | undefined {
-  const isPassing = code === "HTTP_STATUS" ? isServerFault(details.status) : isUnreachable(code);
-  const isLimited = code === "RATE_LIMITED";
-  if (!isLimited && !isPassing) return undefined;
-  if (failures >= (isLimited ? MAX_LIMITED : MAX_FAILURES)) return undefined;
-  return Math.max(SHORTEST_PAUSE_MS, details.retryAfterMs ?? withJitter(growingPause(failures - 1, PAUSES)));
-}
-
-/** A fault that is reported inside a stream has no status. */
-function isServerFault(status: number | undefined): boolean {
-  return status === undefined || isTemporaryStatus(status);
-}
-
-function isUnreachable(code: NexusError["code"]): boolean {
-  return code === "CONNECTION_FAILED" || code === "CONNECTION_LOST";
 }
 
 function nexusErrorIn(thrown: unknown): NexusError | undefined {

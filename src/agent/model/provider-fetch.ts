@@ -6,7 +6,7 @@ import { visible } from "../../text/visible.ts";
 import { explainRefusal } from "./provider-refusal.ts";
 import type { ProviderEndpoint } from "./provider-endpoint.ts";
 
-export interface ProviderFetchOptions {
+interface ProviderFetchOptions {
   network: Network;
   endpoint: ProviderEndpoint;
   model: string;

@@ -25,7 +25,7 @@ type UserContent = (LanguageModelV3TextPart | LanguageModelV3FilePart)[];
 type AssistantContent = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 
 /** What depends on the provider of a request. */
-export interface ProviderContext {
+interface ProviderContext {
   taker: MediaTaker;
   names: ProviderNames;
   refused: RefusedTools;

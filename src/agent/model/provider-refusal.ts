@@ -8,7 +8,7 @@ import { visible } from "../../text/visible.ts";
 import type { ProviderEndpoint } from "./provider-endpoint.ts";
 
 /** An error of a provider, as an HTTP response or inside a stream. */
-export interface RefusedRequest {
+interface RefusedRequest {
   /** Of an error inside a stream: the status that means the same. It was not sent, so it is not shown. */
   status: number;
   isInStream?: boolean;

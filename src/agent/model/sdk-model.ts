@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { NexusError, messageOf } from "../../errors/nexus-error.ts";
 import type { Network } from "../../net/network.ts";
 import { waitText, durationText } from "../../text/duration.ts";
@@ -14,15 +15,23 @@ import type {
 } from "./model-provider.ts";
 import { hiddenValuesOf, type ProviderEndpoint } from "./provider-endpoint.ts";
 import type { ProviderType } from "../../config/models-setting.ts";
-import { brokenStream, pauseAfter, providerFailure } from "./provider-failure.ts";
+import { brokenStream, providerFailure } from "./provider-failure.ts";
 import { providerFetch, type ProviderFetch } from "./provider-fetch.ts";
 import { providerCall } from "./provider-prompt.ts";
 import { providerNames } from "./provider-names.ts";
 import { RefusedTools } from "./refused-tools.ts";
 import { nearestName } from "../../text/nearest-name.ts";
-import type { LanguageModelV3 } from "@ai-sdk/provider";
+import { withJitter, growingPause } from "../../async/backoff.ts";
+import { isTemporaryStatus } from "../../errors/error-traits.ts";
 
-export interface SdkModelOptions {
+const PAUSES = { firstMs: 500, longestMs: 8_000 };
+const SHORTEST_PAUSE_MS = 100;
+/** After this many failures a provider that is away is not asked again. */
+const MAX_FAILURES = 3;
+/** After this many refusals of a provider that limits requests. */
+const MAX_LIMITED = 10;
+
+interface SdkModelOptions {
   endpoint: ProviderEndpoint;
   model: string;
   network: Network;
@@ -308,4 +317,22 @@ class AnswerClock {
     this.#caller?.removeEventListener("abort", this.#cancel);
     this.#controller.abort(reason);
   }
+}
+
+/** How long to wait before the same request is made again; undefined if that is useless. */
+function pauseAfter({ code, details }: NexusError, failures: number): number | undefined {
+  const isPassing = code === "HTTP_STATUS" ? isServerFault(details.status) : isUnreachable(code);
+  const isLimited = code === "RATE_LIMITED";
+  if (!isLimited && !isPassing) return undefined;
+  if (failures >= (isLimited ? MAX_LIMITED : MAX_FAILURES)) return undefined;
+  return Math.max(SHORTEST_PAUSE_MS, details.retryAfterMs ?? withJitter(growingPause(failures - 1, PAUSES)));
+}
+
+/** A fault that is reported inside a stream has no status. */
+function isServerFault(status: number | undefined): boolean {
+  return status === undefined || isTemporaryStatus(status);
+}
+
+function isUnreachable(code: NexusError["code"]): boolean {
+  return code === "CONNECTION_FAILED" || code === "CONNECTION_LOST";
 }

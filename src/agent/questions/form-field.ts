@@ -20,7 +20,7 @@ export interface FormField {
 }
 
 /** The value of a typed text, or what is wrong with it. */
-export type FieldReading = { value: unknown } | { problem: string };
+type FieldReading = { value: unknown } | { problem: string };
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const YES = new Set(["true", "yes", "y"]);

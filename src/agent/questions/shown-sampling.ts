@@ -8,7 +8,7 @@ import type { SamplingParams, SamplingQuestion } from "./sampling-question.ts";
 import { textOfMedia } from "./text-media.ts";
 
 /** What a server's request asks the model for, for people: nothing in it is hidden. */
-export type ShownSampling = Pick<
+type ShownSampling = Pick<
   SamplingQuestion,
   "system" | "messages" | "tools" | "temperature" | "stopSequences" | "request"
 >;

@@ -7,10 +7,21 @@ import { readOwnerOnly, unreadable, writeOwnerOnly } from "../../files/owner-onl
 import { isRecord } from "../../json/is-record.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { nearestName } from "../../text/nearest-name.ts";
-import { readSession, SESSION_VERSION, type SavedSession } from "./saved-session.ts";
+import type { SavedSession } from "./saved-session.ts";
 import type { ModelMessage, ToolResultPart, UserMessage } from "../model/model-message.ts";
+import type { Usage } from "../model/model-provider.ts";
+import { isNestedDeeper } from "../../json/nesting.ts";
 
-export interface ChatSessionsOptions {
+/** Raised when what is written can no longer be read by older versions. */
+const SESSION_VERSION = 1;
+/** What the messages of each role consist of. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  user: ["text", "media"],
+  assistant: ["text", "reasoning", "tool_call"],
+  tool: ["tool_result"],
+};
+
+interface ChatSessionsOptions {
   folder: string;
   platform: NodeJS.Platform;
   /** Sessions that are kept; the oldest are removed. Default: 200. */
@@ -189,4 +200,58 @@ function resultWithoutMedia(result: ToolResultPart): ToolResultPart {
 
 function named(part: Media): Media {
   return part.type === "media" ? { type: "text", text: `[${part.mediaType}, not saved]` } : part;
+}
+
+/** The session in a parsed file; undefined if it is none. */
+function readSession(value: unknown): SavedSession | undefined {
+  if (!isRecord(value)) return undefined;
+  const { id, title, model, createdAt, updatedAt, messages, usage, cost } = value;
+  const isNamed = typeof id === "string" && typeof title === "string" && typeof model === "string";
+  const isTimed = typeof createdAt === "number" && typeof updatedAt === "number";
+  if (!isNamed || !isTimed || !isUsage(usage) || !Array.isArray(messages) || !messages.every(isMessage))
+    return undefined;
+  return {
+    id,
+    title,
+    model,
+    createdAt,
+    updatedAt,
+    messages,
+    usage,
+    ...(typeof cost === "number" ? { cost } : {}),
+  };
+}
+
+function isUsage(value: unknown): value is Usage {
+  return isRecord(value) && typeof value["inputTokens"] === "number" && typeof value["outputTokens"] === "number";
+}
+
+function isMessage(value: unknown): value is ModelMessage {
+  if (!isRecord(value) || isNestedDeeper(value)) return false;
+  const { role, content } = value;
+  const kinds = typeof role === "string" && Object.hasOwn(PARTS, role) ? PARTS[role] : undefined;
+  return kinds !== undefined && Array.isArray(content) && content.every((part) => isPart(part, kinds));
+}
+
+function isPart(value: unknown, kinds: readonly string[]): boolean {
+  if (!isRecord(value) || !kinds.includes(String(value["type"]))) return false;
+  switch (value["type"]) {
+    case "text":
+    case "reasoning":
+      return typeof value["text"] === "string";
+    case "media":
+      return typeof value["data"] === "string" && typeof value["mediaType"] === "string";
+    case "tool_call":
+      return isCall(value);
+    default:
+      return (
+        isCall(value) &&
+        Array.isArray(value["content"]) &&
+        value["content"].every((part) => isPart(part, ["text", "media"]))
+      );
+  }
+}
+
+function isCall(value: Readonly<Record<string, unknown>>): boolean {
+  return typeof value["id"] === "string" && typeof value["name"] === "string";
 }

@@ -20,7 +20,7 @@ export type CallTarget =
   /** There is no such tool now; `message` says why. */
   | { kind: "missing"; server: string; tool: string; arguments: unknown; message: string };
 
-export interface LiveToolsOptions extends ForAgent {
+interface LiveToolsOptions extends ForAgent {
   host: Host;
   /** With more tools than this, they are searched for. */
   searchAbove: number;

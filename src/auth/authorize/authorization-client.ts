@@ -52,7 +52,7 @@ export interface CredentialRequest {
 export const API_KEY_HINT = `If the server expects an API key, add it to the entry's "headers".`;
 
 /** What a server answers to a request without a credential. */
-export interface ProbeResult {
+interface ProbeResult {
   status: number;
   /** What it requires; undefined if it refused nothing. */
   challenge: Challenge | undefined;

@@ -27,7 +27,7 @@ import {
 import { SharedRenewal } from "./shared-renewal.ts";
 
 /** Says how to log in; with the scopes to ask for where more are needed than before. */
-export type LoginHint = (scopes: readonly string[]) => string;
+type LoginHint = (scopes: readonly string[]) => string;
 
 export interface OAuthCredentialsOptions extends Omit<AuthorizationClientOptions, "now"> {
   storage: CredentialStorage;

@@ -10,7 +10,7 @@ import { tokenHttp } from "./token-http.ts";
 import { tokenSetOf } from "./token-set.ts";
 
 /** The arguments that are the same in the token request of every grant. */
-export interface TokenRequest {
+interface TokenRequest {
   client: Client;
   authentication: ClientAuth;
   options: TokenRequestOptions;

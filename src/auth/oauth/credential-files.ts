@@ -10,7 +10,7 @@ import { seal, unseal } from "../seal.ts";
 import { CREDENTIAL_ENDING, credentialsFolder, SecretsKey, type SecretsKeyOptions } from "../secrets-key.ts";
 import type { CredentialStorage, StoredCredential } from "./stored-credential.ts";
 
-export interface FileCredentialsOptions extends Omit<SecretsKeyOptions, "folder"> {
+interface FileCredentialsOptions extends Omit<SecretsKeyOptions, "folder"> {
   /** The state folder of the tenant. */
   stateFolder: string;
 }
@@ -29,7 +29,7 @@ export interface CredentialSummary {
   canRefresh: boolean;
 }
 
-export interface KeptCredentials {
+interface KeptCredentials {
   /** Sorted by the URL of their server. */
   credentials: CredentialSummary[];
   /** Files that cannot be decrypted. */

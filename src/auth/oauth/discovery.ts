@@ -26,7 +26,7 @@ export interface AuthorizationDiscovery {
   found: "resource-metadata" | "origin-metadata" | "default-endpoints";
 }
 
-export interface DiscoveryRequest {
+interface DiscoveryRequest {
   /** The URL of the MCP server. */
   server: string;
   challenge?: Challenge | undefined;

@@ -4,7 +4,7 @@ import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 
 /** What was being done, for people: it completes "The authorization failed at this step: …". */
-export type AuthStep =
+type AuthStep =
   | "reading the metadata of the protected resource"
   | "reading the metadata of the authorization server"
   | "registering the client"

@@ -11,7 +11,7 @@ import { oauthFailure } from "./oauth-failure.ts";
 import type { OAuthSettings } from "./oauth-settings.ts";
 import type { ClientAuthentication, RegisteredClient, StoredCredential } from "./stored-credential.ts";
 
-export interface RegistrationRequest {
+interface RegistrationRequest {
   authorizationServer: AuthorizationServer;
   settings: OAuthSettings;
   /** Undefined for grants without a redirect. */

@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
@@ -7,7 +8,6 @@ import { lockPath } from "../../config/read/lock-path.ts";
 import { accept } from "../../workshop/acceptance.ts";
 import { openAddresses } from "../../workshop/file/model/open-addresses.ts";
 import { approve, isApproved } from "../../workshop/review/lock.ts";
-import { accountName } from "./approval-text.ts";
 import { inNewestFormat, loadNamed, loadSound, openQuestions, ownLock, type NamedApi } from "./loaded.ts";
 import { QUOTES } from "./change-rows.ts";
 import { publishedBefore, publishedText } from "./publish/published-before.ts";
@@ -148,4 +148,13 @@ async function isAgreed({ api, again }: Shown, out: Output, signal: AbortSignal)
   }
   const { askFor } = await import("../output/terminal-questions.ts");
   return /^y(?:es)?$/i.test((await askFor(out, { text: "Approve this? y/N", signal })).trim());
+}
+
+/** The name of the account, for approvals and publications; empty if there is none. */
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "";
+  }
 }

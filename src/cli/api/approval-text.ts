@@ -1,9 +1,8 @@
-import { userInfo } from "node:os";
 import { visible } from "../../text/visible.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { isApproved, type Lock } from "../../workshop/review/lock.ts";
 
-export interface ApprovalTextOptions {
+interface ApprovalTextOptions {
   /** The name for further commands. */
   name: string;
   /** Whether this user has accepted the lock. */
@@ -24,13 +23,4 @@ export function approvalText(api: CompiledApi, lock: Lock | undefined, { name, i
     return `Approved ${who}, but not by you. To serve it, run "nexus api approve ${name}".`;
   }
   return `Changed since it was approved ${who}, so it is not served. "nexus api diff ${name}" shows the changes.`;
-}
-
-/** The name of the account, for approvals and publications; empty if there is none. */
-export function accountName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return "";
-  }
 }

@@ -6,7 +6,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 
 const ENDING = ".nexus.yaml";
 
-export interface ToolFilePlaces {
+interface ToolFilePlaces {
   /** The working folder of the command. */
   cwd: string;
   /** The folder of examples in the package. */

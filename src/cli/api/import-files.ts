@@ -14,7 +14,7 @@ import { wrongUsage } from "../command/command-line.ts";
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** A file beside the tool file that keeps a document. */
-export interface DocumentFile {
+interface DocumentFile {
   /** Relative to the tool file. */
   name: string;
   text: string;

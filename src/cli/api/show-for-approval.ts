@@ -7,7 +7,7 @@ import { pluralize } from "../output/amounts.ts";
 import { showChanges } from "./change-rows.ts";
 import { neededSecrets } from "../../workshop/file/model/secret-names.ts";
 
-export interface ForApproval {
+interface ForApproval {
   api: CompiledApi;
   /** What this user approved before. */
   lock: Lock | undefined;

@@ -23,7 +23,7 @@ export async function requireFitting(
     .join("\n");
   const outcome = await checkArguments(tool, args);
   if (outcome.kind === "unusable") {
-    return out.note(`${out.onStderr("yellow", "warning:")} the arguments were not checked: ${visible(outcome.reason)}`);
+    return out.warn(`the arguments were not checked: ${visible(outcome.reason)}`);
   }
   if (outcome.kind === "invalid") {
     const found = outcome.problems.map(({ message }) => message);
@@ -35,9 +35,7 @@ export async function requireFitting(
   }
   for (const { name, near } of strangers(args, tool.inputSchema)) {
     if (near !== undefined) throw wrongUsage(`"${tool.name}" has no argument "${name}". Did you mean ${near}?`, hint);
-    out.note(
-      `${out.onStderr("yellow", "warning:")} the schema of "${visible(tool.name)}" has no argument "${visible(name)}"`,
-    );
+    out.warn(`the schema of "${visible(tool.name)}" has no argument "${visible(name)}"`);
   }
 }
 

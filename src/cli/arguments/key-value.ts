@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command/command-line.ts";
 
-export interface KeyValue {
+interface KeyValue {
   key: string;
   value: string;
 }

@@ -6,7 +6,7 @@ import { SchemaShape } from "../../schema/shape.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { requireExactNumbers } from "./exact-number.ts";
 
-export interface GivenArguments {
+interface GivenArguments {
   /** `--arg k=v`, in their order. */
   arg?: readonly string[] | undefined;
   /** `--args`: JSON, `@file`, or `-` for stdin. */

@@ -1,18 +1,22 @@
+import { join } from "node:path";
 import { pluralize } from "../output/amounts.ts";
 import { totalTokens } from "../../agent/model/usage.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
-import { promptCommands, type PromptCommand } from "../../host/registry.ts";
+import { promptCommands, type PromptCommand, type ExecuteOptions } from "../../host/registry.ts";
 import { sizeText } from "../../text/byte-size.ts";
 import { agoText } from "../../text/duration.ts";
 import { resolveListed } from "./chat-models.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
-import { expandPrompt, promptParts, promptUsage, resourceParts, promptText } from "./prompt-parts.ts";
 import { requireUsedServer, serverIds, usedServerIn, connectedServerIn, serverIn } from "./server-names.ts";
-import { findSlashCommand, type SlashCommand } from "./slash-command.ts";
-import { join } from "node:path";
+import { promptValues, type SlashCommand } from "./slash-command.ts";
 import { lastLines, timedLine } from "../../host/server-log-reader.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { chatStateWords } from "./chat-state-words.ts";
+import type { GetPromptResult, ResourceContents } from "../../protocol/mcp.ts";
+import { resultParts } from "../../host/result-parts.ts";
+import type { UserMessage } from "../../agent/model/model-message.ts";
+import { modelResult, type ModelResult } from "../../agent/tools/model-result.ts";
+import { promptLine } from "../../agent/tools/origin.ts";
 
 const MAX_LISTED = 20;
 
@@ -86,16 +90,6 @@ const OWN_COMMANDS: readonly SlashCommand[] = [
 /** All commands: those of the chat, `/mcp …`, and the prompts of the servers that there are now. */
 export function slashCommands(state: ChatState): SlashCommand[] {
   return [...OWN_COMMANDS, ...MCP_COMMANDS, ...promptsAsCommands(state)];
-}
-
-/** The command that a line names. Throws for a prompt of a server that is not used now, and for unknown commands. */
-export function findChatCommand(line: string, state: ChatState): ReturnType<typeof findSlashCommand> {
-  try {
-    return findSlashCommand(line, slashCommands(state));
-  } catch (error) {
-    requireUsedServer(state, line.slice(1));
-    throw error;
-  }
 }
 
 /** `/server:prompt` */
@@ -399,4 +393,51 @@ async function showLogs({ screen, servers }: ChatState, id: string): Promise<voi
 function showRows(screen: ChatState["screen"], none: string, rows: [name: string, description: string][]): void {
   if (rows.length === 0) return screen.note(none);
   screen.described(rows);
+}
+
+type PromptMessage = GetPromptResult["messages"][number];
+
+/** The text of a message of a prompt, for people. */
+function promptText({ content }: PromptMessage): string {
+  const parts = resultParts({ content: [content].flat() });
+  return parts.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("\n");
+}
+
+/** The messages of a server's prompt as one message of the user, who has chosen to send them. */
+function promptParts(
+  { messages }: GetPromptResult,
+  { name, server }: Pick<PromptCommand, "name" | "server">,
+): UserMessage["content"] {
+  const isOnlyUser = messages.every(({ role }) => role === "user");
+  const parts = messages.flatMap((message) => {
+    const { content } = modelResult({ content: [message.content].flat() }, undefined, undefined);
+    return isOnlyUser ? content : [{ type: "text" as const, text: `${message.role}:` }, ...content];
+  });
+  const text = promptLine({ server, prompt: name.slice(server.length + 1) });
+  return [{ type: "text", text }, ...parts];
+}
+
+/** A resource for the model, with its origin. */
+function resourceParts(server: string, uri: string, contents: readonly ResourceContents[]): ModelResult {
+  const content = contents.map((resource) => ({ type: "resource", resource }));
+  return modelResult({ content }, { server, resource: uri }, undefined);
+}
+
+/** The arguments of a prompt, for people: `<place> [style]`. */
+function promptUsage({ arguments: parameters }: Pick<PromptCommand, "arguments">): string {
+  return parameters.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)).join(" ");
+}
+
+/** Gets a prompt with the values of a typed command, whose usage is part of the error about its arguments. */
+function expandPrompt(
+  prompt: PromptCommand,
+  words: readonly string[],
+  { command, ...options }: ExecuteOptions & { command: string },
+): Promise<GetPromptResult> {
+  return prompt.expand(promptValues(words, prompt), options).catch((error: unknown) => {
+    const failure = asNexusError(error);
+    throw failure.code === "ARGUMENTS_INVALID"
+      ? failure.amended({ hint: `Usage: ${command} ${promptUsage(prompt)}`.trimEnd() })
+      : failure;
+  });
 }

@@ -7,7 +7,7 @@ import { ChatSessions } from "../../agent/sessions/chat-sessions.ts";
 import { titleOf, type SavedSession } from "../../agent/sessions/saved-session.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 
-export interface ChatConversationOptions {
+interface ChatConversationOptions {
   agent: Omit<AgentOptions, "messages">;
   /** Undefined: nothing is saved. */
   sessions: ChatSessions | undefined;

@@ -1,6 +1,6 @@
 import { asNexusError } from "../../errors/nexus-error.ts";
 import { parsePattern } from "../../host/directory/policy.ts";
-import { type Options, type OptionValues, TENANT } from "../command/command.ts";
+import type { Options, OptionValues } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 
 /** Options of every command that opens a chat. */
@@ -21,19 +21,10 @@ export const CHAT_OPTIONS = {
   },
 } as const satisfies Options;
 
-/** Those of `nexus chat`, which uses configured servers and saves what is said. */
-export const CONFIGURED_CHAT_OPTIONS = {
-  ...CHAT_OPTIONS,
-  server: { type: "string", multiple: true, value: "ID", help: "use only this server; repeatable" },
-  resume: { type: "string", optional: true, value: "[ID]", help: "continue a saved chat; without ID the newest one" },
-  list: { type: "boolean", help: "list the saved chats" },
-  ...TENANT,
-} as const satisfies Options;
-
 export type ChatValues = OptionValues<typeof CHAT_OPTIONS>;
 
 /** The limits of one turn. */
-export interface TurnLimits {
+interface TurnLimits {
   maxSteps?: number;
   budget?: number;
 }

@@ -12,7 +12,7 @@ import { pluralize } from "../output/amounts.ts";
 import type { ChatScreen } from "./terminal/chat-screen.ts";
 import type { TerminalInput } from "./terminal/terminal-input.ts";
 
-export interface ChatPersonOptions {
+interface ChatPersonOptions {
   screen: Pick<ChatScreen, "aside" | "labelled" | "note" | "quoted">;
   input: Pick<TerminalInput, "ask">;
 }

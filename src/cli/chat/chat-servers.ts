@@ -140,5 +140,5 @@ export async function openChatServers(context: CommandContext<object>, wanted: W
 
 function warn(out: Output, message: string, source: ErrorSource | undefined): void {
   const place = source ? ` (${[source.file, source.line].filter((part) => part !== undefined).join(":")})` : "";
-  out.note(`${out.onStderr("yellow", "warning:")} ${visible(`${message}${place}`)}`);
+  out.warn(`${visible(`${message}${place}`)}`);
 }

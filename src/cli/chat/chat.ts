@@ -6,17 +6,26 @@ import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { agoText, isoTime } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
-import { defineCommand } from "../command/command.ts";
+import { defineCommand, TENANT, type Options } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
 import { tableLines } from "../output/table.ts";
 import { chatContent } from "./chat-content.ts";
 import { unreadableText } from "./chat-commands.ts";
 import { openChatModels } from "./chat-models.ts";
-import { CONFIGURED_CHAT_OPTIONS, requireSound } from "./chat-options.ts";
+import { requireSound, CHAT_OPTIONS } from "./chat-options.ts";
 import { openChatServers } from "./chat-servers.ts";
 import type { ChatModels } from "./chat-state.ts";
 import { runChat, type ChatSetting } from "./run-chat.ts";
+
+/** Those of `nexus chat`, which uses configured servers and saves what is said. */
+const CONFIGURED_CHAT_OPTIONS = {
+  ...CHAT_OPTIONS,
+  server: { type: "string", multiple: true, value: "ID", help: "use only this server; repeatable" },
+  resume: { type: "string", optional: true, value: "[ID]", help: "continue a saved chat; without ID the newest one" },
+  list: { type: "boolean", help: "list the saved chats" },
+  ...TENANT,
+} as const satisfies Options;
 
 /** nexus chat */
 export const chat = defineCommand({
@@ -76,12 +85,9 @@ async function findChat(sessions: ChatSessions, id: string, out: Output): Promis
   if (id !== "") return sessions.get(id);
   const unreadable: NexusError[] = [];
   const newest = await sessions.getNewest((error) => unreadable.push(error));
-  for (const error of unreadable) warn(out, `${unreadableText(error)}. Chat "${newest.id}" is continued instead.`);
+  for (const error of unreadable)
+    out.warn(visible(`${unreadableText(error)}. Chat "${newest.id}" is continued instead.`));
   return newest;
-}
-
-function warn(out: Output, text: string): void {
-  out.note(`${out.onStderr("yellow", "warning:")} ${visible(text)}`);
 }
 
 /** In the list, for chats of older versions that no model answered. */
@@ -113,7 +119,7 @@ async function showChats(sessions: ChatSessions, out: Output): Promise<void> {
     }));
     return out.value({ items, errors: failuresForPrograms(unreadable) });
   }
-  for (const error of unreadable) warn(out, unreadableText(error));
+  for (const error of unreadable) out.warn(visible(unreadableText(error)));
   if (saved.length === 0) return out.note("There are no saved chats. Start one: nexus chat");
   const rows = saved.map(({ id, title, model, updatedAt }) =>
     [id, agoText(updatedAt), visible(model || NO_MODEL), visible(title)].map((text) => ({ text })),

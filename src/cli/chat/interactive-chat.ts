@@ -4,14 +4,15 @@ import { unlessAborted } from "../../async/unless-aborted.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { pluralize } from "../output/amounts.ts";
 import type { Output } from "../output/output.ts";
-import { findChatCommand, slashCommands } from "./chat-commands.ts";
+import { slashCommands } from "./chat-commands.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
-import { completeSlash, isSlashCommand } from "./slash-command.ts";
+import { completeSlash, isSlashCommand, findSlashCommand } from "./slash-command.ts";
 import type { InputHistory } from "./terminal/input-history.ts";
 import type { Completions, Entered, TerminalInput } from "./terminal/terminal-input.ts";
 import { EMPTY_ANSWER, TurnDisplay } from "./turn-display.ts";
+import { requireUsedServer } from "./server-names.ts";
 
-export interface InteractiveOptions {
+interface InteractiveOptions {
   out: Output;
   input: TerminalInput;
   history: InputHistory;
@@ -183,4 +184,14 @@ function untilEnd(signal: AbortSignal): Promise<{ kind: "end" }> {
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve({ kind: "end" }), { once: true });
   });
+}
+
+/** The command that a line names. Throws for a prompt of a server that is not used now, and for unknown commands. */
+function findChatCommand(line: string, state: ChatState): ReturnType<typeof findSlashCommand> {
+  try {
+    return findSlashCommand(line, slashCommands(state));
+  } catch (error) {
+    requireUsedServer(state, line.slice(1));
+    throw error;
+  }
 }

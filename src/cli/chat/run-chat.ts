@@ -15,12 +15,12 @@ import type { CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { ChatConversation } from "./chat-conversation.ts";
 import { ListedModels } from "./chat-models.ts";
-import { type ChatValues, turnLimits } from "./chat-options.ts";
+import { turnLimits, type ChatValues } from "./chat-options.ts";
 import { ChatPerson } from "./chat-person.ts";
 import type { ChatServers } from "./chat-servers.ts";
 import { CHAT_AGENT, type ChatModels, type ChatState } from "./chat-state.ts";
 import { serverIn } from "./server-names.ts";
-import { requireOneOf, startingServers, failedServers, stillStarting, type ServerProblem } from "./server-problems.ts";
+import type { ServerProblem } from "./server-problems.ts";
 import { greet, InteractiveChat } from "./interactive-chat.ts";
 import { serverQuestions, type ChatTerminal } from "./server-questions.ts";
 import { ChatScreen } from "./terminal/chat-screen.ts";
@@ -364,4 +364,41 @@ function forPrograms(
     stopReason,
     ...(warnings.length > 0 ? { warnings } : {}),
   };
+}
+
+function failedServers(host: Host): ServerProblem[] {
+  return host.directory.visibleTo(CHAT_AGENT).flatMap(({ id: server }) => {
+    const state = host.find(server)?.state;
+    if (state?.kind === "failed") return [{ server, error: state.error }];
+    return state?.kind === "waiting-for-trust" ? [{ server, error: untrusted(server) }] : [];
+  });
+}
+
+/** The servers that are being started now. */
+function startingServers(host: Host): string[] {
+  const ids = host.directory.visibleTo(CHAT_AGENT).map(({ id }) => id);
+  return ids.filter((id) => host.find(id)?.state.kind === "starting");
+}
+
+/** A server that the chat no longer waits for. */
+function stillStarting(server: string): ServerProblem {
+  const message = `server "${server}" is still starting; its tools are added when it is ready`;
+  const hint = `To see what it does: nexus mcp doctor ${server}`;
+  return { server, error: new NexusError("TIMEOUT", message, { server, hint, mayHaveReached: false }) };
+}
+
+/** Throws why the first one failed if none of the servers that were named can be used: an answer without them is useless. */
+function requireOneOf(names: readonly string[], host: Host): void {
+  const failed = new Map(failedServers(host).map(({ server, error }) => [server, error]));
+  const errors = names.map((name) => failed.get(host.directory.find(name)?.id ?? name));
+  const [first] = errors;
+  if (first && !errors.includes(undefined)) throw first;
+}
+
+function untrusted(server: string): NexusError {
+  return new NexusError("UNTRUSTED", `Server "${server}" is not trusted`, {
+    server,
+    hint: "Review its file: nexus mcp trust",
+    mayHaveReached: false,
+  });
 }

@@ -11,11 +11,13 @@ import { SamplingDesk } from "../../agent/questions/sampling-desk.ts";
 import type { Turns } from "../../async/turns.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { CommandContext } from "../command/command.ts";
-import { TerminalElicitation } from "../input/terminal-elicitation.ts";
 import type { ChatValues } from "./chat-options.ts";
 import type { ChatPerson } from "./chat-person.ts";
 import type { ChatScreen } from "./terminal/chat-screen.ts";
 import type { TerminalInput } from "./terminal/terminal-input.ts";
+import type { Output } from "../output/output.ts";
+import { fillForm, visitPage } from "../input/form.ts";
+import type { ElicitResult } from "../../protocol/mcp.ts";
 
 /** The terminal of a chat; without a keyboard there is nobody to ask. */
 export interface ChatTerminal {
@@ -118,5 +120,30 @@ class NobodyToAsk implements ElicitationHandler {
     const text =
       "its question was declined, because there is no person to ask. Run nexus chat at a terminal to answer it.";
     this.#screen.labelled("yellow", `${server}:`, text);
+  }
+}
+
+type Aside = <T>(run: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+
+/** Shows the forms and pages of servers to the user at the terminal. */
+class TerminalElicitation implements ElicitationHandler {
+  readonly #out: Output;
+  readonly #aside: Aside;
+
+  /** `aside` runs a question while nothing else is shown or read at the terminal. */
+  constructor(out: Output, aside: Aside) {
+    this.#out = out;
+    this.#aside = aside;
+  }
+
+  async fillForm(question: FormQuestion, signal: AbortSignal): Promise<FormReply> {
+    const { server } = question;
+    const content = await this.#aside(() => fillForm(question, { out: this.#out, server, signal }), signal);
+    return content ? { action: "accept", content, secretsConfirmed: true } : { action: "decline" };
+  }
+
+  async visitPage({ server, message, url }: PageQuestion, signal: AbortSignal): Promise<ElicitResult["action"]> {
+    const isDone = await this.#aside(() => visitPage(message, url.href, { out: this.#out, server, signal }), signal);
+    return isDone ? "accept" : "decline";
   }
 }

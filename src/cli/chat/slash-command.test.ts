@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import type { ChatState } from "./chat-state.ts";
 import { MCP_COMMANDS } from "./chat-commands.ts";
-import { promptValues } from "./prompt-parts.ts";
-import { completeSlash, findSlashCommand, isSlashCommand, type SlashCommand } from "./slash-command.ts";
+import { completeSlash, findSlashCommand, isSlashCommand, promptValues, type SlashCommand } from "./slash-command.ts";
 
 const help: SlashCommand = { name: "/help", usage: "", help: "", words: { min: 0, max: 0 }, run: () => {} };
 const commands = [help, ...MCP_COMMANDS];

@@ -1,3 +1,4 @@
+import type { PromptCommand } from "../../host/registry.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { splitShellWords } from "../../text/shell-words.ts";
@@ -91,4 +92,21 @@ export function completeSlash(
   const values = command && given.length <= command.words.max ? (command.complete?.(given, state) ?? []) : [];
   const words = [...new Set([...next, ...values])].filter((word) => word.startsWith(last)).sort();
   return { words, length: last.length };
+}
+
+/** The values of a typed command: by name if all of them are `name=value` of arguments, otherwise in their order. */
+export function promptValues(
+  words: readonly string[],
+  { arguments: parameters }: Pick<PromptCommand, "arguments">,
+): Record<string, string> | string[] {
+  const pairs = words.map((word) => [word.split("=")[0] ?? "", word.slice(word.indexOf("=") + 1)] as const);
+  const isNamed = pairs.every(
+    ([name], at) => words[at]?.includes("=") && parameters.some((each) => each.name === name),
+  );
+  if (isNamed) return Object.fromEntries(pairs);
+  // The last argument takes the rest of the line, so that a text needs no quotes.
+  const last = parameters.length - 1;
+  return last >= 0 && words.length > parameters.length
+    ? [...words.slice(0, last), words.slice(last).join(" ")]
+    : [...words];
 }

@@ -8,7 +8,7 @@ const PATIENCE_MS = 1_000;
 
 export const EMPTY_ANSWER = "The model gave an empty answer.";
 
-export interface TurnDisplayOptions {
+interface TurnDisplayOptions {
   screen: ChatScreen;
   /** `provider:model` */
   model: () => string;

@@ -1,6 +1,5 @@
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { loadWritten } from "../../config/edit/written-servers.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
 import type { CommandContext } from "../command/command.ts";
 import { openConfigured, placesOf } from "../configure/configured-servers.ts";
 
@@ -24,14 +23,4 @@ export async function chosenServers(
     chosen.push({ definition, written: file?.servers.find((server) => server.id === id)?.entry });
   }
   return chosen;
-}
-
-/** Another program would start the entry, so an untrusted entry must not be copied to it. */
-export function untrusted({ id, origin }: ServerDefinition): NexusError {
-  return new NexusError("UNTRUSTED", `Server "${id}" is configured in a project file that is not trusted`, {
-    server: id,
-    source: origin,
-    hint: "Review and trust the file: nexus mcp trust",
-    mayHaveReached: false,
-  });
 }

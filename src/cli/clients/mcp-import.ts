@@ -69,9 +69,7 @@ Clients: ${CLIENT_IDS.join(", ")}.`,
     const servers = found.servers.filter((server) => client === undefined || server.client === client);
     const target = await targetFile({ ...options, config: flags.config }, places);
     const present = new Map((await loadWritten(target.file, places))?.servers.map(({ id, entry }) => [id, entry]));
-    if (!out.json)
-      for (const problem of found.problems)
-        out.note(`${out.onStderr("yellow", "warning:")} ${renderForPeople(problem)}`);
+    if (!out.json) for (const problem of found.problems) out.warn(renderForPeople(problem));
     if (words.length === 0 && !options.all)
       return listImports(out, { ...found, servers }, { present, home: places.home, path });
 
@@ -154,15 +152,13 @@ function tellImport(
   for (const { id, client, entry, inputs } of take) {
     out.line(`${verb} ${out.style("bold", id)} from ${client}: ${visible(reachText({ ...entry }) ?? "")}`);
     for (const secret of literalSecrets(entry)) {
-      out.note(`${out.onStderr("yellow", "warning:")} ${id}: ${visible(adviceAbout(secret))}`);
+      out.warn(`${id}: ${visible(adviceAbout(secret))}`);
     }
     if (circumstancesAsWritten(entry).some((line) => line.includes("${input:"))) {
       out.note(`${id}: Nexus asks for \${input:…} at every start; use \${secret:…} to store a value`);
     }
     for (const { what, hint } of misplacedIn(nodeOf(entry), [], { inputs })) {
-      out.note(
-        `${out.onStderr("yellow", "warning:")} ${id} cannot start yet: ${visible(what)}.${hint === undefined ? "" : ` ${visible(hint)}`}`,
-      );
+      out.warn(`${id} cannot start yet: ${visible(what)}.${hint === undefined ? "" : ` ${visible(hint)}`}`);
     }
   }
   for (const { server, reason } of skip) out.note(`Skipped ${server.id} from ${server.client}: ${visible(reason)}`);

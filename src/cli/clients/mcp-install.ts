@@ -6,7 +6,7 @@ import { isNexusEntry } from "../../config/nexus-entry.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { chosenServers, untrusted } from "./chosen-servers.ts";
+import { chosenServers } from "./chosen-servers.ts";
 import type { NamedEntry, ClientRoute } from "./client-entries.ts";
 import { CLIENT_OPTIONS, clientCalled, inThisWay, WAY_OPTIONS, wayGiven } from "./client-options.ts";
 import { placesOf } from "../configure/configured-servers.ts";
@@ -15,6 +15,7 @@ import { editClientFile } from "./edit-client-file.ts";
 import { visible } from "../../text/visible.ts";
 import type { Output } from "../output/output.ts";
 import { shortPath } from "../output/short-path.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
 
 /** nexus mcp install claude-code */
 export const install = defineCommand({
@@ -184,4 +185,14 @@ function leftOutText(leftOut: readonly string[], { title, hasRoots }: ClientFact
 
 function indented(text: string): string {
   return text.replaceAll(/^/gm, "  ");
+}
+
+/** Another program would start the entry, so an untrusted entry must not be copied to it. */
+function untrusted({ id, origin }: ServerDefinition): NexusError {
+  return new NexusError("UNTRUSTED", `Server "${id}" is configured in a project file that is not trusted`, {
+    server: id,
+    source: origin,
+    hint: "Review and trust the file: nexus mcp trust",
+    mayHaveReached: false,
+  });
 }

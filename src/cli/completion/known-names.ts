@@ -11,7 +11,7 @@ export interface CompletionNames {
   secrets(): Promise<readonly string[]>;
 }
 
-export interface NameSources {
+interface NameSources {
   places: ConfigContext;
   stateFolder: string;
   /** The file of --config. */

@@ -1,18 +1,26 @@
 import { CLIENT_IDS, INSTALL_CLIENTS } from "../../config/import/clients.ts";
 import { CATALOG, findCommand, listedCommands } from "../catalog.ts";
 import { commandWords } from "../command/command-line.ts";
-import { type Command, type Option, type Options, FLAGS } from "../command/command.ts";
+import { FLAGS, type Command, type Option, type Options } from "../command/command.ts";
 import type { CompletionNames } from "./known-names.ts";
-import { qualifiedNames } from "./qualified-names.ts";
 import { SHELLS } from "./completion.ts";
 
-export interface Suggestion {
+/** More are not useful: then the server is completed first. */
+const MANY = 50;
+/** The forms of a full name, by their beginning. */
+const SPELLINGS = [
+  { start: "mcp__", before: "mcp__", between: "__" },
+  { start: "mcp:", before: "mcp:", between: "." },
+  { start: "", before: "", between: "." },
+];
+
+interface Suggestion {
   value: string;
   description?: string | undefined;
 }
 
 /** The suggestions at the cursor; the shell itself completes files and folders. */
-export type Suggestions = readonly Suggestion[] | "files" | "folders";
+type Suggestions = readonly Suggestion[] | "files" | "folders";
 
 type Kind =
   | "server"
@@ -242,4 +250,33 @@ function optionIn(word: string, options: Options): WrittenOption | undefined {
   const [name, option] =
     Object.entries(options).find(([key, { short }]) => (dashes === "--" ? key : short) === written) ?? [];
   return { name: name ?? written, value, option };
+}
+
+/** Full names of tools or prompts, in the form that was begun. */
+async function qualifiedNames(
+  current: string,
+  kind: "tools" | "prompts",
+  names: Pick<CompletionNames, "servers" | "seen">,
+): Promise<Suggestion[]> {
+  const spelling = SPELLINGS.find(({ start }) => current.startsWith(start));
+  const { before = "", between = "." } = spelling ?? {};
+  const ids = [...(await names.servers()).keys()];
+  const beginnings = ids
+    .map((id) => ({ id, beginning: `${before}${id}${between}` }))
+    .filter(({ beginning }) => beginning.startsWith(current) || current.startsWith(beginning));
+
+  const found = await Promise.all(
+    beginnings.map(async ({ id, beginning }) => {
+      const seen = await names.seen(id, kind);
+      // The server was never asked, so only its own name is known.
+      if (!seen) return [{ value: beginning, description: `run nexus mcp ${kind} ${id} to complete its names` }];
+      return seen.map((name): Suggestion => ({ value: beginning + name }));
+    }),
+  );
+  const all = found.flat();
+  if (beginnings.length === 1 || all.length <= MANY) return all;
+  return beginnings.flatMap(({ beginning }, index) => {
+    const count = found[index]?.length ?? 0;
+    return count === 0 ? [] : [{ value: beginning, description: `${count} ${kind}` }];
+  });
 }

@@ -33,7 +33,7 @@ function report(
   if (!enabled) out.advice(`It is disabled. To enable it: nexus mcp enable ${id}${again}`);
   if (!outcome) return;
   if (!outcome.ok) {
-    warn(out, `The server does not work yet. ${renderForPeople(outcome.error)}`);
+    out.warn(`The server does not work yet. ${renderForPeople(outcome.error)}`);
     out.note(`Try again: nexus mcp connect ${id}${again}`);
     return;
   }
@@ -53,8 +53,4 @@ async function tellMissingSecrets(out: Output, servers: ServerSet, { id, entry }
   if (advice.length === 0) return;
   out.line("Its tools need these secrets:");
   for (const line of advice) out.advice(`  ${visible(line)}`);
-}
-
-export function warn(out: Output, text: string): void {
-  out.note(`${out.onStderr("yellow", "warning:")} ${text}`);
 }

@@ -16,7 +16,7 @@ export function requireNoFile({ file }: { file?: string | undefined }): void {
   if (file !== undefined) throw wrongUsage("--gateway and --file exclude each other", "Remove one of them.");
 }
 
-export interface Changed {
+interface Changed {
   before: ServerDefinition;
   /** The server with this name after the change; undefined if there is none. */
   after: ServerDefinition | undefined;

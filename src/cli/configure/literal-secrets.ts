@@ -2,7 +2,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { mayBeSecretName } from "../../text/secret-names.ts";
 
 /** A value in an entry that looks like a literal secret. */
-export interface LiteralSecret {
+interface LiteralSecret {
   /** Its place for people: `env GITHUB_TOKEN`, `header Authorization`. */
   where: string;
   /** A name for storing it. */

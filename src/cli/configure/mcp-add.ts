@@ -3,19 +3,41 @@ import { looksRelative } from "../../config/import/relative-words.ts";
 import { serverId } from "../../text/server-id.ts";
 import { visible } from "../../text/visible.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
-import { defineCommand, SERVED, type CommandContext } from "../command/command.ts";
+import { defineCommand, SERVED, type CommandContext, type Options } from "../command/command.ts";
 import { isElsewhere, wrongUsage } from "../command/command-line.ts";
 import type { ElsewhereContext } from "../gateway/open-servers.ts";
 import { openConfigured, placesOf } from "./configured-servers.ts";
 import { reachAsWritten } from "./entry-words.ts";
-import { outcomeForPrograms, tellOutcome, warn } from "./added-server.ts";
+import { outcomeForPrograms, tellOutcome } from "./added-server.ts";
 import { adviceAbout, literalSecrets } from "./literal-secrets.ts";
 import type { AddOptions } from "./add-to-tenant.ts";
-import { ENTRY, findApi, newEntry } from "./new-entry.ts";
+import { findApi, newEntry } from "./new-entry.ts";
 import type { Output } from "../output/output.ts";
 import { shortPath } from "../output/short-path.ts";
 import { isOtherTenant } from "../store/tenant-state.ts";
 import { TARGET, targetFile } from "./target-file.ts";
+
+/** The options that describe an entry; a command may also follow `--`. */
+const ENTRY = {
+  url: { type: "string", value: "URL", help: "URL of a server" },
+  stdio: { type: "string", value: '"COMMAND …"', help: "command of a server as one argument, instead of after --" },
+  api: { type: "string", value: "API", help: "an approved tool file: a path or a name, as in nexus api" },
+  upstream: { type: "string", value: "fake|URL", help: "address to use instead of the real service of a tool file" },
+  setting: { type: "string", multiple: true, value: "name=value", help: "a setting of a tool file; repeatable" },
+  env: {
+    type: "string",
+    multiple: true,
+    value: "NAME=value",
+    help: "an environment variable for the command; repeatable",
+  },
+  header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
+  cwd: { type: "string", value: "DIR", help: "working folder of the command" },
+  pin: {
+    type: "boolean",
+    help: "use its tools, prompts and resources only as they were accepted: those that it lists first, and what you accept later",
+  },
+  disabled: { type: "boolean", help: "add it disabled" },
+} as const satisfies Options;
 
 /** nexus mcp add notes -- npx -y @example/notes */
 export const add = defineCommand({
@@ -120,11 +142,10 @@ function tell(out: Output, { id, name, target, entry }: Added, home: string): vo
   out.line(`Added ${out.style("bold", visible(name))} to ${shortPath(target.file, home)}${called}`);
   out.line(out.style("dim", `  ${reachAsWritten(entry)}`));
   if (entry.cwd !== undefined) out.line(out.style("dim", `  in ${visible(shortPath(entry.cwd, home))}`));
-  for (const secret of literalSecrets(entry)) warn(out, adviceAbout(secret));
+  for (const secret of literalSecrets(entry)) out.warn(adviceAbout(secret));
   const [relative] = target.layer === "user" ? looksRelative(entry) : [];
   if (relative !== undefined) {
-    warn(
-      out,
+    out.warn(
       `${visible(relative)} is searched in your home folder, where servers of your own file run; --cwd DIR sets another folder`,
     );
   }
@@ -143,8 +164,7 @@ async function settle(
   const definition = servers.get(id);
   const hiddenBy = definition.origin?.file === target.file ? undefined : definition.origin?.file;
   if (hiddenBy !== undefined)
-    warn(
-      out,
+    out.warn(
       `It is hidden by the server with the same name in ${shortPath(hiddenBy, surroundings.home)}, which takes precedence`,
     );
   else if (definition.hides.length > 0)
@@ -154,10 +174,7 @@ async function settle(
 
   const isTried = check && hiddenBy === undefined && definition.enabled && definition.trusted;
   if (check && hiddenBy === undefined && !definition.trusted) {
-    warn(
-      out,
-      `The file has servers that are not trusted yet, so none of them is started. Review them: nexus mcp trust`,
-    );
+    out.warn(`The file has servers that are not trusted yet, so none of them is started. Review them: nexus mcp trust`);
   }
   const { connectOnce } = await import("./first-connection.ts");
   const outcome = isTried ? await connectOnce(servers, definition, signal) : undefined;

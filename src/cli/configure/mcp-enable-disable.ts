@@ -73,10 +73,7 @@ async function switchEntry(context: SwitchContext, on: boolean): Promise<void> {
   const shown = shortPath(file, surroundings.home);
   const state = on ? "enabled" : "disabled";
   if (isSwitched) out.line(`${out.style("bold", id)} is ${changed ? "" : "already "}${state} (${shown})`);
-  else
-    out.note(
-      `${out.onStderr("yellow", "warning:")} ${id} is enabled, but ${shown} disables all its servers: "mcp.enabled" is false`,
-    );
+  else out.warn(`${id} is enabled, but ${shown} disables all its servers: "mcp.enabled" is false`);
   if (on && after?.trusted === false)
     out.note("The project's file is not trusted, so the server is not started. Review it: nexus mcp trust");
 }

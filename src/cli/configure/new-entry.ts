@@ -9,30 +9,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { nodeOf } from "../../source/source-node.ts";
 import { resolveEntry, type ServerEntry } from "../../transport/server-entry.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import type { Options } from "../command/command.ts";
 import { inPlaceEntry, pairs, requireAddress } from "../command/in-place.ts";
-
-/** The options that describe an entry; a command may also follow `--`. */
-export const ENTRY = {
-  url: { type: "string", value: "URL", help: "URL of a server" },
-  stdio: { type: "string", value: '"COMMAND …"', help: "command of a server as one argument, instead of after --" },
-  api: { type: "string", value: "API", help: "an approved tool file: a path or a name, as in nexus api" },
-  upstream: { type: "string", value: "fake|URL", help: "address to use instead of the real service of a tool file" },
-  setting: { type: "string", multiple: true, value: "name=value", help: "a setting of a tool file; repeatable" },
-  env: {
-    type: "string",
-    multiple: true,
-    value: "NAME=value",
-    help: "an environment variable for the command; repeatable",
-  },
-  header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
-  cwd: { type: "string", value: "DIR", help: "working folder of the command" },
-  pin: {
-    type: "boolean",
-    help: "use its tools, prompts and resources only as they were accepted: those that it lists first, and what you accept later",
-  },
-  disabled: { type: "boolean", help: "add it disabled" },
-} as const satisfies Options;
 
 export interface EntryOptions {
   url?: string | undefined;

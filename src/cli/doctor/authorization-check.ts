@@ -13,7 +13,7 @@ import { loginStateText } from "../login/login-words.ts";
 import { toFailedFinding, type Finding } from "./check.ts";
 import type { HttpHead } from "./http-check.ts";
 
-export interface AuthorizationContext {
+interface AuthorizationContext {
   surroundings: Surroundings;
   trust: NetworkTrust;
   storage: CredentialStorage;
@@ -21,7 +21,7 @@ export interface AuthorizationContext {
 }
 
 /** What was found on the way to a token: each step with its answer. */
-export interface AuthorizationSteps {
+interface AuthorizationSteps {
   lines: string[];
   /** How to fix the step that failed; undefined if none did. */
   hint?: string | undefined;

@@ -3,14 +3,14 @@ import type { ResolvedEntry } from "../../transport/server-entry.ts";
 import type { CheckId } from "./check.ts";
 
 /** How a server is reached: a child process, the network, or inside this process. */
-export type ReachKind = "stdio" | "http" | "api";
+type ReachKind = "stdio" | "http" | "api";
 
 export function wayOf({ kind }: ResolvedEntry["reach"]): ReachKind {
   return kind === "sse" ? "http" : kind;
 }
 
 /** What was seen before a connection failed. */
-export interface FailureEvidence {
+interface FailureEvidence {
   kind: ReachKind;
   /** Whether stdout had anything but messages. */
   isNoisy: boolean;

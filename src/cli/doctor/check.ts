@@ -50,25 +50,6 @@ export interface Check extends Finding {
   title: string;
 }
 
-const BEFORE = ["configuration", "enabled", "trusted", "variables"] as const satisfies CheckId[];
-const AFTER = [
-  "protocol",
-  "capabilities",
-  "lists",
-  "schemas",
-  "providers",
-  "annotations",
-  "latency",
-] as const satisfies CheckId[];
-
-/** The order of the checks, by how a server is reached; "unknown" if its entry does not say. */
-export const ORDER: Record<"stdio" | "http" | "api" | "unknown", readonly CheckId[]> = {
-  stdio: [...BEFORE, "command", "folder", "starts", "stdout", ...AFTER, "stderr", "shutdown"],
-  http: [...BEFORE, "proxy", "dns", "tcp", "tls", "http", "authentication", ...AFTER],
-  api: [...BEFORE, "upstream", "secrets", ...AFTER],
-  unknown: [...BEFORE, ...AFTER],
-};
-
 const SEVERITY: readonly CheckVerdict[] = ["skipped", "ok", "note", "warning", "failed"];
 
 /** The worst of them; "ok" if there are none. */
@@ -85,7 +66,7 @@ export function skipped(reason: string): Finding {
 }
 
 /** A failure with the cause, the server's output and the hint of its error; `seen` is what the check itself saw. */
-export function toFailedFinding(error: NexusError, seen: readonly string[] = [], platform = process.platform): Finding {
+export function toFailedFinding(error: NexusError, seen: readonly string[] = []): Finding {
   const { details } = error;
   const { command, url } = reachOf(details);
   const labelled = (label: string, text: string | undefined) => (text === undefined ? [] : [`${label}: ${text}`]);
@@ -107,7 +88,7 @@ export function toFailedFinding(error: NexusError, seen: readonly string[] = [],
   const advice = [
     ...(details.hint === undefined ? [] : [details.hint]),
     ...labelled("example", exampleOf(details)),
-    ...thingsToTry(error, platform).map((line) => `try: ${line}`),
+    ...thingsToTry(error, process.platform).map((line) => `try: ${line}`),
   ];
   return { verdict: "failed", evidence, advice, error };
 }

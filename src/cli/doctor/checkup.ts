@@ -1,7 +1,6 @@
 import type { NexusError } from "../../errors/nexus-error.ts";
 import {
   toFailedFinding,
-  ORDER,
   skipped,
   TITLES,
   worst,
@@ -10,6 +9,24 @@ import {
   type Finding,
   type CheckVerdict,
 } from "./check.ts";
+
+const BEFORE = ["configuration", "enabled", "trusted", "variables"] as const satisfies CheckId[];
+const AFTER = [
+  "protocol",
+  "capabilities",
+  "lists",
+  "schemas",
+  "providers",
+  "annotations",
+  "latency",
+] as const satisfies CheckId[];
+/** The order of the checks, by how a server is reached; "unknown" if its entry does not say. */
+const ORDER: Record<"stdio" | "http" | "api" | "unknown", readonly CheckId[]> = {
+  stdio: [...BEFORE, "command", "folder", "starts", "stdout", ...AFTER, "stderr", "shutdown"],
+  http: [...BEFORE, "proxy", "dns", "tcp", "tls", "http", "authentication", ...AFTER],
+  api: [...BEFORE, "upstream", "secrets", ...AFTER],
+  unknown: [...BEFORE, ...AFTER],
+};
 
 /** The result of checking one server. */
 export interface Examined {

@@ -6,7 +6,7 @@ import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mc
 import { longNames } from "./long-names.ts";
 import { toFailedFinding, type Finding, FindingDraft, ok } from "./check.ts";
 
-export interface ServerOffer {
+interface ServerOffer {
   tools: Tool[];
   resources: Resource[];
   templates: ResourceTemplate[];

@@ -1,14 +1,14 @@
 import { SILENT } from "../../text/logger.ts";
 import type { ConfigFile, Configuration } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { type NexusError, asNexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { maskCommand } from "../../text/mask-secrets.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { SERVERS_AT_ONCE } from "../command/ask-servers.ts";
 import { defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { toFailedFinding, TITLES, type Check, type Finding, FindingDraft, ok, type CheckVerdict } from "./check.ts";
-import { type Examined, Checkup } from "./checkup.ts";
+import { toFailedFinding, TITLES, FindingDraft, ok, type Check, type Finding, type CheckVerdict } from "./check.ts";
+import { Checkup, type Examined } from "./checkup.ts";
 import { exitCodeOf } from "../output/exit-codes.ts";
 import { inPlaceEntry } from "../command/in-place.ts";
 import { MANY_SERVERS } from "../look/list-command.ts";
@@ -16,17 +16,15 @@ import { mapConcurrently } from "../../async/map-concurrently.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { wayOf } from "./blame.ts";
 import { ServerExamination, type ExaminationContext } from "./server-examination.ts";
-import {
-  lacksVariables,
-  referencesIn,
-  variablesFinding,
-  writtenEntry,
-  type AvailableVariables,
-} from "./variables-check.ts";
+import { lacksVariables, referencesIn, variablesFinding, type AvailableVariables } from "./variables-check.ts";
 import { unableToRun } from "../../host/servers/unable-to-run.ts";
 import { parseUrl } from "../../transport/http-sender.ts";
 import { visible } from "../../text/visible.ts";
 import type { Style } from "../output/output.ts";
+import { loadText, parseSource } from "../../config/read/read-source.ts";
+import { findServers } from "../../config/read/find-servers.ts";
+import { idOf } from "../../config/define-server.ts";
+import { plainValue } from "../../source/source-node.ts";
 
 /** nexus mcp doctor github */
 export const doctor = defineCommand({
@@ -366,4 +364,13 @@ export function wrapped(text: string, room: number): string[] {
     } else line = line === "" ? word : `${line} ${word}`;
   }
   return [...lines, line];
+}
+
+/** The entry as written in its file. */
+async function writtenEntry({ id, origin }: ServerDefinition): Promise<unknown> {
+  const text = origin && (await loadText(origin.file));
+  if (text === undefined) return undefined;
+  const { servers } = findServers(await parseSource(text, origin?.file ?? ""), origin?.file ?? "");
+  const found = servers.find((server) => idOf(server) === id);
+  return found && plainValue(found.node);
 }

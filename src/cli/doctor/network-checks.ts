@@ -6,7 +6,7 @@ import type { Surroundings } from "../../transport/surroundings.ts";
 import { ok, skipped, worst, type CheckId, type Finding, FindingDraft } from "./check.ts";
 import { connect as connectTls, rootCertificates, type PeerCertificate } from "node:tls";
 
-export interface NetworkTarget {
+interface NetworkTarget {
   url: URL;
   surroundings: Surroundings;
   /** Additional trusted certificate authorities (PEM). */

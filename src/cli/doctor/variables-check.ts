@@ -1,14 +1,10 @@
-import { idOf } from "../../config/define-server.ts";
-import { findServers } from "../../config/read/find-servers.ts";
-import { loadText, parseSource } from "../../config/read/read-source.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { plainValue } from "../../source/source-node.ts";
 import { endOf } from "../../config/read/variables.ts";
 import { joinFirst } from "../../text/shorten.ts";
 import { toFailedFinding, ok, type Finding } from "./check.ts";
 
 /** A `${…}` of an entry: its name, never its value. */
-export interface Reference {
+interface Reference {
   kind: "variable" | "secret" | "input" | "file" | "other";
   name: string;
   hasDefault: boolean;
@@ -82,15 +78,6 @@ function referenceOf(inside: string, insteadOf: Reference | undefined): Referenc
   const kind = prefix === "input" || prefix === "secret" || prefix === "file" ? prefix : "variable";
   const reference: Reference = { kind, name, hasDefault: fallback !== undefined, ...(insteadOf && { insteadOf }) };
   return [reference, ...referencesOf(fallback ?? "", reference)];
-}
-
-/** The entry as written in its file. */
-export async function writtenEntry({ id, origin }: ServerDefinition): Promise<unknown> {
-  const text = origin && (await loadText(origin.file));
-  if (text === undefined) return undefined;
-  const { servers } = findServers(await parseSource(text, origin?.file ?? ""), origin?.file ?? "");
-  const found = servers.find((server) => idOf(server) === id);
-  return found && plainValue(found.node);
 }
 
 function isKnown({ kind, name, hasDefault, insteadOf }: Reference, known: AvailableVariables): boolean {

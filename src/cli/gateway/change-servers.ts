@@ -47,7 +47,7 @@ export async function addRemoteServer(context: ElsewhereContext, addition: Remot
   if (!added.enabled) return out.advice(`It is disabled. To enable it: nexus mcp enable ${id}${again}`);
   const failure = tried && failureOf(tried);
   if (failure) {
-    out.note(`${out.onStderr("yellow", "warning:")} The server does not work yet. ${renderForPeople(failure)}`);
+    out.warn(`The server does not work yet. ${renderForPeople(failure)}`);
   }
   if (tried?.state.kind === "ready") out.line(`${out.style("green", "It works:")} ${workingText(tried)}`);
   else out.note(`Try it: nexus mcp retry ${id}${again}`);

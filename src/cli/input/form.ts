@@ -17,7 +17,7 @@ export interface FormOptions {
 }
 
 /** A form of a server. */
-export type TerminalForm = Pick<FormQuestion, "message" | "fields" | "secrets">;
+type TerminalForm = Pick<FormQuestion, "message" | "fields" | "secrets">;
 
 const DECLINE = "!";
 /** Forms of good servers are short: more than this is said before the first question. */

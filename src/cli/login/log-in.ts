@@ -1,3 +1,8 @@
+import { createInterface } from "node:readline";
+import { randomBytes, randomInt } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { spawn } from "node:child_process";
 import type { OAuthSettings } from "../../auth/oauth/oauth-settings.ts";
 import type { StoredCredential } from "../../auth/oauth/stored-credential.ts";
 import { openOAuth } from "../../client/connect/credentials-for.ts";
@@ -11,15 +16,11 @@ import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import type { DeviceCode, LoginHandler, RedirectSettings, LoginRedirect } from "../../auth/oauth/login-handler.ts";
 import { visible } from "../../text/visible.ts";
 import { askFor } from "../output/terminal-questions.ts";
-import { openBrowser, type BrowserMachine } from "./open-browser.ts";
-import { createInterface } from "node:readline";
+import { browserCommand, type BrowserMachine } from "./open-browser.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
-import { randomBytes, randomInt } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { isLoopback } from "../../text/loopback.ts";
 
-export interface LoginOptions {
+interface LoginOptions {
   out: Output;
   surroundings: Surroundings;
   signal: AbortSignal;
@@ -371,4 +372,25 @@ function cannotListen(uri: URL, cause: Error): NexusError {
 /** A page of one sentence, without scripts. The text is ours. */
 function redirectPage(text: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Nexus</title><body style="${STYLE}"><p>${text}</p></body></html>\n`;
+}
+
+/** Shows a page in the user's browser. False if there is none here, or it could not be started. */
+async function openBrowser(page: URL, machine: BrowserMachine): Promise<boolean> {
+  const command = browserCommand(page, machine);
+  if (!command) return false;
+  return new Promise((resolve) => {
+    // Without a shell, because the address comes from a stranger. It outlives this program.
+    const child = spawn(command.program, command.args, {
+      env: machine.variables,
+      stdio: "ignore",
+      detached: true,
+      shell: false,
+      windowsHide: true,
+    });
+    child.once("error", () => resolve(false));
+    child.once("spawn", () => {
+      child.unref();
+      resolve(true);
+    });
+  });
 }

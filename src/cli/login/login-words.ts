@@ -11,7 +11,8 @@ export function loginStateOf({ hasToken, expiresAt, canRefresh }: CredentialSumm
 }
 
 /** For people: `valid for 59 min, renewed automatically`. */
-export function loginStateText(summary: CredentialSummary, now = Date.now()): string {
+export function loginStateText(summary: CredentialSummary): string {
+  const now = Date.now();
   const { expiresAt, canRefresh } = summary;
   const renewed = canRefresh ? ", renewed automatically" : "";
   switch (loginStateOf(summary, now)) {

@@ -103,7 +103,7 @@ async function listLogins({ out, surroundings, openServers }: CommandContext<unk
   ]);
   if (rows.length > 0) for (const line of tableLines(out, [HEADINGS, ...rows])) out.line(line);
   for (const { message, details, hint } of errors) {
-    out.note(`${out.onStderr("yellow", "warning:")} ${message}: ${details.source?.file}. ${hint}`);
+    out.warn(`${message}: ${details.source?.file}. ${hint}`);
   }
   if (rows.length === 0 && errors.length === 0) {
     out.note(`No logins are kept. Log in: nexus mcp login SERVER${servers.optionsAgain}`);

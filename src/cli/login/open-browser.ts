@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { findProgram, windowsProgram } from "../../process/find-program.ts";
 
 export interface BrowserMachine {
@@ -9,27 +8,6 @@ export interface BrowserMachine {
 interface BrowserCommand {
   program: string;
   args: string[];
-}
-
-/** Shows a page in the user's browser. False if there is none here, or it could not be started. */
-export async function openBrowser(page: URL, machine: BrowserMachine): Promise<boolean> {
-  const command = browserCommand(page, machine);
-  if (!command) return false;
-  return new Promise((resolve) => {
-    // Without a shell, because the address comes from a stranger. It outlives this program.
-    const child = spawn(command.program, command.args, {
-      env: machine.variables,
-      stdio: "ignore",
-      detached: true,
-      shell: false,
-      windowsHide: true,
-    });
-    child.once("error", () => resolve(false));
-    child.once("spawn", () => {
-      child.unref();
-      resolve(true);
-    });
-  });
 }
 
 /** The program that opens the page; undefined if there is none. */

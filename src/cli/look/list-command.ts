@@ -48,7 +48,7 @@ export interface Listing<T extends object> {
 }
 
 /** The list of one server. */
-export interface Listed<T> {
+interface Listed<T> {
   /** The server's id; for one in place, its own name. */
   title: string;
   shown: readonly T[];

@@ -69,7 +69,7 @@ Values of variables, headers and passwords are never shown.`,
     const headings = HEADINGS.filter((heading) => hasLogins || heading !== LOGIN_HEADING);
     if (rows.length > 0) for (const line of tableLines(out, [headings, ...rows])) out.line(line);
     if (logins?.problem) {
-      out.note(`${out.onStderr("yellow", "warning:")} The kept logins cannot be read: ${logins.problem.message}`);
+      out.warn(`The kept logins cannot be read: ${logins.problem.message}`);
     }
     for (const note of [
       ...known.flatMap(({ definition }) => notesOn(definition, home)),
@@ -79,7 +79,7 @@ Values of variables, headers and passwords are never shown.`,
     }
     for (const { message, source } of configuration.warnings) {
       const place = `${shortPath(source.file, home)}:${source.line}`;
-      out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${place})`);
+      out.warn(`${visible(message)} (${place})`);
     }
     for (const problem of fileProblems) out.error(problem);
     if (rows.length > 0) out.note(footer(set));

@@ -4,7 +4,7 @@ import { memberName, SchemaReader, type TypeLimits } from "../../schema/type-tex
 import { cellsOf, cut, filled } from "../output/text-width.ts";
 
 /** A name with its parameters: `search(query: string, limit?: integer = 10)`. */
-export interface Signature {
+interface Signature {
   name: string;
   parameters: readonly string[];
 }
@@ -12,8 +12,8 @@ export interface Signature {
 const IN_LISTS: TypeLimits = { depth: 2, choices: 8 };
 const LONGEST_DEFAULT = 40;
 
-export function toolSignature({ name, inputSchema }: Tool, limits: TypeLimits = IN_LISTS): Signature {
-  const reader = new SchemaReader(inputSchema, limits);
+export function toolSignature({ name, inputSchema }: Tool): Signature {
+  const reader = new SchemaReader(inputSchema, IN_LISTS);
   const parameters = reader.properties(inputSchema).map((property) => {
     const { schema } = property;
     const fallback = defaultOf(reader.resolved(schema));

@@ -30,7 +30,7 @@ function withoutStyle(text: string): string {
     .join("");
 }
 
-export interface OutputOptions {
+interface OutputOptions {
   json: boolean;
   colours: boolean;
   /** The terminal supports only plain lines. */
@@ -136,6 +136,11 @@ export class Output {
     if (this.json) return;
     if (this.#logForm === "json") return this.log("info", withoutStyle(text).trim());
     this.people.write(`${this.#visible(this.typed(text))}\n`);
+  }
+
+  /** A note about what is probably not meant. */
+  warn(text: string): void {
+    this.note(`${this.onStderr("yellow", "warning:")} ${text}`);
   }
 
   /** A log line: dim for people, a JSON object for programs. */

@@ -5,7 +5,7 @@ import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import type { Output } from "./output.ts";
 
-export interface TerminalQuestion {
+interface TerminalQuestion {
   text: string;
   /** Whether the typed text is hidden. */
   hidden?: boolean | undefined;

@@ -6,7 +6,7 @@ import { estimateWords, type ProcessEstimate } from "./process-estimate.ts";
 import { exampleArguments } from "../look/example-call.ts";
 import { stateWords } from "../command/state-words.ts";
 
-export interface Greeting {
+interface Greeting {
   host: Pick<Host, "servers" | "tools">;
   estimate: ProcessEstimate;
   platform: NodeJS.Platform;

@@ -1,14 +1,15 @@
 import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
+import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 import { untilAborted } from "../../async/unless-aborted.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import { removeTenantFolder } from "../../auth/tenant-folder.ts";
 import { loadWorkshop, openApi } from "../../compose/open-api.ts";
 import { openPublished, storedState } from "../../compose/stored-state.ts";
-import { gatewayLimits } from "../../config/gateway-settings.ts";
+import { gatewayLimits, readCount, readBytes } from "../../config/gateway-settings.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { serve as serveHttp, serveStdio, type Gateway } from "../../gateway/index.ts";
+import { serve as serveHttp, serveStdio, DEFAULT_LIMITS, type Gateway } from "../../gateway/index.ts";
 import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";
 import type { HostEntry, HostOptions } from "../../host/host-options.ts";
@@ -23,13 +24,15 @@ import { defineCommand, type CommandContext, type Flags } from "../command/comma
 import type { LogForm, Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { TenantState } from "../store/tenant-state.ts";
-import { limitProcesses } from "./process-options.ts";
 import type { ServeDoor } from "./serve-door.ts";
 import { logFormOf, parseTarget, SERVE_OPTIONS, type ServeTarget, type ServeValues } from "./serve-options.ts";
 import { ServerNews } from "./server-news.ts";
-import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 import { estimateProcesses } from "./process-estimate.ts";
 import { asHost } from "../../text/loopback.ts";
+import type { PROCESS_OPTIONS } from "./process-options.ts";
+import { ProcessBudget, type ProcessBudgetOptions } from "../../process/process-budget.ts";
+import type { ProcessLimits } from "../../process/process-limits.ts";
+import { wrongUsage } from "../command/command-line.ts";
 
 /** How long the first line waits for slow servers; they are served when they are ready. */
 const STARTING_MS = 10_000;
@@ -228,7 +231,7 @@ function tellWarnings(host: Host, out: Output): void {
   for (const { message, source } of host.configuration?.warnings ?? []) {
     const text = `${message} (${source.file}:${source.line})`;
     if (out.logsJson) out.log("warn", text);
-    else out.note(`${out.onStderr("yellow", "warning:")} ${visible(text)}`);
+    else out.warn(visible(text));
   }
 }
 
@@ -324,4 +327,33 @@ export function reachableUrls(url: string, interfaces: () => Interfaces): Reacha
     .filter(({ family }) => family === "IPv4" || everywhere[1] === "[::]");
   const inOrder = usable.toSorted((a, b) => a.family.localeCompare(b.family));
   return { local: at("127.0.0.1"), others: [...new Set(inOrder.map(({ address }) => at(address)))] };
+}
+
+type GivenLimits = { readonly [option in keyof typeof PROCESS_OPTIONS]?: string | undefined };
+
+/** A budget with the limits of the command line, and below them those of the configuration as it is read. */
+function limitProcesses(
+  given: GivenLimits,
+  options: ProcessBudgetOptions,
+): Pick<HostOptions, "processes" | "onConfiguration"> {
+  const { processes: most } = DEFAULT_LIMITS;
+  const own = limitsIn(given);
+  const processes = new ProcessBudget({ processes: most, ...own }, options);
+  return {
+    processes,
+    onConfiguration: ({ gateway }) => {
+      const { firstListMs: _, ...limits } = gateway ? gatewayLimits(gateway) : {};
+      processes.setLimits({ processes: most, ...limits, ...own });
+    },
+  };
+}
+
+function limitsIn({ "max-processes": count, "max-memory": size }: GivenLimits): ProcessLimits {
+  const processes = count === undefined ? undefined : readCount(Number(count));
+  const memoryBytes = size === undefined ? undefined : readBytes(size);
+  if (count !== undefined && processes === undefined)
+    throw wrongUsage(`--max-processes "${count}" is not a number of processes`, "Use a number from 1.");
+  if (size !== undefined && memoryBytes === undefined)
+    throw wrongUsage(`--max-memory "${size}" is not a size`, "Use a size like 512MB or 4GB.");
+  return { ...(processes && { processes }), ...(memoryBytes && { memoryBytes }) };
 }

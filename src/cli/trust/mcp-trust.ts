@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { parseEnv } from "node:util";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { DATABASE_OPTION, defineCommand, type CommandContext } from "../command/command.ts";
@@ -7,20 +8,20 @@ import { TenantState } from "../store/tenant-state.ts";
 import { placesOf } from "../configure/configured-servers.ts";
 import type { Output } from "../output/output.ts";
 import type { ProjectFile } from "./project-files.ts";
-import {
-  acceptToolFiles,
-  isOpen,
-  loadToolFiles,
-  revokeToolFiles,
-  showToolFiles,
-  toolFileFacts,
-  type ProjectToolFile,
-} from "./project-tool-files.ts";
-import { parseEnv } from "node:util";
 import { isRecord } from "../../json/is-record.ts";
 import { renderForPeople, renderForPrograms } from "../../errors/render.ts";
 import { visible } from "../../text/visible.ts";
 import { circumstancesAsWritten, reachAsWritten } from "../configure/entry-words.ts";
+import { projectFolderOf, pathOf, type ConfigContext } from "../../config/read/places.ts";
+import { toAbsolutePath } from "../../files/paths.ts";
+import { loadApi, type LoadedApi } from "../../workshop/load-api.ts";
+import { isApproved } from "../../workshop/review/lock.ts";
+import { isAccepted, accept as acceptContent, revokeAcceptance } from "../../workshop/acceptance.ts";
+import { showForApproval } from "../api/show-for-approval.ts";
+import { differences } from "../../workshop/review/differences.ts";
+import type { CompiledApi } from "../../workshop/compile/compile.ts";
+
+const NOTHING: Pick<LoadedApi, "api" | "lock" | "documents" | "problems"> = { documents: {}, problems: [] };
 
 /** nexus mcp trust */
 export const trust = defineCommand({
@@ -195,4 +196,81 @@ function isOff(entry: unknown): boolean {
 
 function indented(text: string): string {
   return text.replaceAll(/^/gm, "  ");
+}
+
+/** The tool files of a project's entries, except those whose path has variables: `nexus api approve` handles them. */
+async function loadToolFiles(
+  files: readonly ProjectFile[],
+  { platform, home }: ConfigContext,
+  trust: TrustStore,
+): Promise<ProjectToolFile[]> {
+  const named = files.flatMap(({ file, written }) => {
+    const base = projectFolderOf(file, pathOf(platform));
+    return (written?.servers ?? []).flatMap(({ id, entry }) => {
+      const path = isRecord(entry) ? entry["api"] : undefined;
+      const isPlain = typeof path === "string" && path !== "" && !path.includes("${");
+      return isPlain ? [{ server: id, path: toAbsolutePath(path, { home, base }) }] : [];
+    });
+  });
+  return Promise.all(named.map(({ server, path }) => loadToolFile(server, path, trust)));
+}
+
+async function loadToolFile(server: string, path: string, trust: TrustStore): Promise<ProjectToolFile> {
+  const { api, lock, documents, problems } = await loadApi(path).catch(() => NOTHING);
+  if (!api || problems.some(({ severity }) => severity === "error")) {
+    return { server, path, documents, api: undefined, isLocked: false, isAccepted: false };
+  }
+  return {
+    server,
+    path,
+    documents,
+    api,
+    isLocked: isApproved(lock, api),
+    isAccepted: await isAccepted(path, api, trust),
+  };
+}
+
+/** Whether trusting the project accepts it. */
+function isOpen({ isLocked, isAccepted }: ProjectToolFile): boolean {
+  return isLocked && !isAccepted;
+}
+
+/** What would be served and was not accepted yet. */
+function showToolFiles(out: Output, files: readonly ProjectToolFile[]): void {
+  for (const file of files) {
+    const { server, path, api, documents, isLocked } = file;
+    if (isOpen(file) && api) {
+      out.line(`${visible(path)} (server ${server})`);
+      showForApproval(out, { api, lock: undefined, quotes: false, changes: differences(undefined, api, documents) });
+    } else if (!isLocked) {
+      out.advice(`${visible(path)} (server ${server}) is not approved, so it is not served: nexus api approve`);
+      out.line();
+    }
+  }
+}
+
+async function acceptToolFiles(files: readonly ProjectToolFile[], trust: TrustStore): Promise<void> {
+  for (const { path, api } of files.filter(isOpen)) if (api) await acceptContent(path, api, trust);
+}
+
+async function revokeToolFiles(files: readonly ProjectToolFile[], trust: TrustStore): Promise<void> {
+  for (const { path } of files) await revokeAcceptance(path, trust);
+}
+
+/** The same for programs. */
+function toolFileFacts({ server, path, api, isLocked, isAccepted }: ProjectToolFile): Record<string, unknown> {
+  return { server, file: path, hash: api?.hash, approved: isLocked, trusted: isAccepted };
+}
+
+/** A tool file of a project's entry, as read. */
+interface ProjectToolFile {
+  server: string;
+  path: string;
+  /** Undefined if it cannot be compiled. */
+  api: CompiledApi | undefined;
+  documents: LoadedApi["documents"];
+  /** Whether its lock approves this version. */
+  isLocked: boolean;
+  /** Whether this user has accepted this version. */
+  isAccepted: boolean;
 }

@@ -1,10 +1,9 @@
 import { LazyCredentials } from "../../auth/authorize/lazy-credentials.ts";
-import type { LoginHint, OAuthCredentials } from "../../auth/authorize/oauth-credentials.ts";
+import type { OAuthCredentials, OAuthCredentialsOptions } from "../../auth/authorize/oauth-credentials.ts";
 import type { AuthHttpOptions } from "../../auth/oauth/auth-http.ts";
 import type { LoginHandler } from "../../auth/oauth/login-handler.ts";
 import type { SecretGuard } from "../../auth/secret-guard.ts";
 import type { OAuthSettings } from "../../auth/oauth/oauth-settings.ts";
-import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import { HiddenValues } from "../../errors/hidden-values.ts";
 import { isWritten, SILENT, type Logger } from "../../text/logger.ts";
 import type { CredentialSource } from "../../transport/credential-source.ts";
@@ -14,20 +13,14 @@ import { hasAuthorization } from "../../transport/http-sender.ts";
 import type { NetworkTrust } from "./connect-entry.ts";
 
 /** How the requests to one server are authorized. */
-export interface AuthorizationOptions {
+interface AuthorizationOptions extends Pick<OAuthCredentialsOptions, "storage" | "loginHint" | "owner" | "logger"> {
   surroundings: Surroundings;
   /** The network to the server, which is also that to its authorization server. */
   trust: NetworkTrust;
   connectTimeoutMs?: number | undefined;
-  storage: CredentialStorage;
   /** Those of a program; the entry has the others. */
   settings?: OAuthSettings | undefined;
   login?: LoginHandler | undefined;
-  /** What a person should do if a login is needed. */
-  loginHint?: LoginHint | undefined;
-  /** Whose storage it is, for caches that several share; default: nobody else's. */
-  owner?: string | undefined;
-  logger?: Logger | undefined;
   /** Checks where stored secrets of the entry are sent. */
   guard?: SecretGuard | undefined;
   /** Other values that are masked in errors and in the log. */

@@ -54,7 +54,7 @@ export interface CallInfo {
   params?: Params | undefined;
 }
 
-export interface ScopeSettings {
+interface ScopeSettings {
   deadlines: Deadlines;
   timeoutMs: number;
   /** Extensions that are declared for this call, in addition to the client's own. */

@@ -14,7 +14,7 @@ import { retryDelayMs, type RetrySettings } from "./retry.ts";
 import type { SharedClient } from "./shared-client.ts";
 import { UNKNOWN_TOOL, type ToolFacts } from "./tool-facts.ts";
 
-export interface ConversationOptions {
+interface ConversationOptions {
   clientInfo: Implementation;
   capabilities: (provider?: InputProvider, sharedClient?: SharedClient) => ClientCapabilities;
   retry: RetrySettings;

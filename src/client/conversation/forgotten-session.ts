@@ -1,7 +1,7 @@
 import { INVALID_REQUEST, type ErrorObject } from "../../protocol/json-rpc.ts";
 
 /** The answer to a request with a session id that the server refused. */
-export interface SessionRefusal {
+interface SessionRefusal {
   status?: number | undefined;
   rpc?: ErrorObject | undefined;
   /** The body, if it was not a JSON-RPC error. */

@@ -32,7 +32,7 @@ export interface Verdict {
   remember?: Era;
 }
 
-export interface NegotiateOptions {
+interface NegotiateOptions {
   transport: Transport;
   /** Opens a connection. Called again only if a child process exited at the probe, or for the transport's fallback. */
   open: (way: Transport) => Promise<Peer>;

@@ -38,7 +38,7 @@ export interface PeerListener {
   notification(notification: Notification, scope: CallScope | undefined): void;
 }
 
-export interface PeerOptions {
+interface PeerOptions {
   /** The server's name in the log. */
   server: string;
   logger: Logger;
@@ -48,7 +48,7 @@ export interface PeerOptions {
   signal: AbortSignal;
 }
 
-export interface PeerPostOptions {
+interface PeerPostOptions {
   headers?: Record<string, string>;
   /** The scope whose timeout and signal limit the sending. */
   scope?: CallScope;

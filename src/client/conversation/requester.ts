@@ -10,7 +10,7 @@ import type { InputDesk, InputProvider } from "./input.ts";
 import { runRounds } from "./rounds.ts";
 import { SharedClient } from "./shared-client.ts";
 
-export interface RequesterOptions {
+interface RequesterOptions {
   server: string;
   conversation: Conversation;
   desk: InputDesk;
@@ -117,7 +117,7 @@ export class Requester {
   }
 }
 
-export interface CallRequest {
+interface CallRequest {
   method: string;
   params?: Params | undefined;
   options?: CallOptions | undefined;

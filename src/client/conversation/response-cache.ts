@@ -48,7 +48,7 @@ export class MemoryCache implements CacheStore {
   }
 }
 
-export interface CacheContext {
+interface CacheContext {
   /** The server: its command or URL. */
   server: string;
   /** The principal: private answers are never returned to another one. */
@@ -132,7 +132,7 @@ export class ResponseCache {
   }
 }
 
-export interface CacheableAnswer {
+interface CacheableAnswer {
   result: Result;
   /** False if the answer depends on more than its parameters. */
   cacheable: boolean;

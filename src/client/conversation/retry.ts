@@ -18,7 +18,7 @@ export interface RetrySettings {
 export const DEFAULT_RETRY: RetrySettings = { maxRetries: 2, backoffMs: 250, trustToolHints: true };
 const LONGEST_BACKOFF_MS = 10_000;
 
-export interface RetryAttempt {
+interface RetryAttempt {
   method: string;
   /** Attempts so far. */
   tries: number;

@@ -6,7 +6,7 @@ import { URL_ELICITATION_REQUIRED } from "../../protocol/meta.ts";
 import type { CallScope } from "./call-scope.ts";
 import type { InputDesk } from "./input.ts";
 
-export interface RoundsOptions {
+interface RoundsOptions {
   exchange: (params: Params) => Promise<Result>;
   desk: InputDesk;
   scope: CallScope;

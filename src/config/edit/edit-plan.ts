@@ -4,7 +4,6 @@ import type { ServerEntry } from "../../transport/server-entry.ts";
 import type { SourceChange } from "../../source/source-change.ts";
 import { idOf } from "../define-server.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "../read/find-servers.ts";
-import type { Format } from "../read/read-source.ts";
 import { serverId } from "../../text/server-id.ts";
 import { findMember, type Place, type SourceNode } from "../../source/source-node.ts";
 import { asText } from "../../text/as-text.ts";
@@ -48,19 +47,6 @@ export function planEdit(edit: ServerEdit, root: SourceNode, file: string): Sour
   checkSwitches(server, file);
   if (edit.kind === "enable" && !server.section.enabled) throw sectionOff(server, file);
   return edit.kind === "enable" ? switchingOn(server) : [[switchingOff(server)]];
-}
-
-/** The instruction for a file that cannot be edited automatically. */
-export function byHand(edit: ServerEdit, format: Format): string {
-  if (edit.kind === "add") {
-    const others = "Add the server to another file, or edit this file in an editor.";
-    return format === "toml" ? `For Codex, use "nexus mcp install codex". ${others}` : others;
-  }
-  const part = format === "toml" ? "table" : "entry";
-  if (edit.kind === "remove") return `Delete the ${part} of "${edit.id}" in an editor.`;
-  const isOn = edit.kind === "enable";
-  const setting = { json: `"enabled": ${isOn}`, yaml: `enabled: ${isOn}`, toml: `"enabled = ${isOn}"` }[format];
-  return `Add ${setting} to the ${part} of "${edit.id}" in an editor.`;
 }
 
 function additionTo(contents: Contents, { name, entry, replace }: Addition): SourceChange {

@@ -6,7 +6,7 @@ import { realPath } from "../../files/paths.ts";
 import { withLock } from "../../files/file-lock.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { changed, type SourceChange } from "../../source/source-change.ts";
-import { byHand, planEdit, type ServerEdit } from "./edit-plan.ts";
+import { planEdit, type ServerEdit } from "./edit-plan.ts";
 import { encodedLike, formatOf, loadText, MAX_CLIENT_BYTES, parseSource, type Format } from "../read/read-source.ts";
 import { plainValue, type SourceNode } from "../../source/source-node.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -14,7 +14,7 @@ import { isRecord } from "../../json/is-record.ts";
 export type { ServerEdit } from "./edit-plan.ts";
 
 /** The text of a file before and after an edit. */
-export interface EditedFile {
+interface EditedFile {
   /** Undefined if there was no file. */
   before: string | undefined;
   after: string;
@@ -142,4 +142,17 @@ async function modeOf(file: string): Promise<number> {
 
 function refused(file: string, message: string, hint: string): NexusError {
   return new NexusError("CONFIG_INVALID", message, { phase: "config", source: { file }, hint, mayHaveReached: false });
+}
+
+/** The instruction for a file that cannot be edited automatically. */
+function byHand(edit: ServerEdit, format: Format): string {
+  if (edit.kind === "add") {
+    const others = "Add the server to another file, or edit this file in an editor.";
+    return format === "toml" ? `For Codex, use "nexus mcp install codex". ${others}` : others;
+  }
+  const part = format === "toml" ? "table" : "entry";
+  if (edit.kind === "remove") return `Delete the ${part} of "${edit.id}" in an editor.`;
+  const isOn = edit.kind === "enable";
+  const setting = { json: `"enabled": ${isOn}`, yaml: `enabled: ${isOn}`, toml: `"enabled = ${isOn}"` }[format];
+  return `Add ${setting} to the ${part} of "${edit.id}" in an editor.`;
 }

@@ -12,7 +12,7 @@ export interface DefinitionPlace {
 }
 
 /** The hashes of a definition. */
-export interface KnownHashes {
+interface KnownHashes {
   /** Undefined where it was never accepted. */
   accepted: string | undefined;
   /** Undefined where the server does not list it any more. */

@@ -20,7 +20,7 @@ export interface LastList {
   at: number;
 }
 
-export interface LastListsOptions {
+interface LastListsOptions {
   folder: string;
   /** Its logins decide what servers list. */
   tenant: string;

@@ -7,7 +7,7 @@ import type { DefinitionChange, DefinitionLedger, NamedDefinition, ReadList, Sta
 import { heldDefinition, RETRY_AFTER_MS } from "./held-definition.ts";
 import { listedDefinitions } from "./listed-definitions.ts";
 
-export interface PinsOptions {
+interface PinsOptions {
   ledger: DefinitionLedger;
   /** The `pin` of a server's entry. */
   pinOf: (server: string) => Pin | undefined;

@@ -6,7 +6,7 @@ import { isSearching } from "../../protocol/shown-tools.ts";
 import { unknownNameWithAdvice } from "./unknown-name.ts";
 
 /** The tools of an API, as far as whoever calls one may know of them. */
-export interface CallableTools {
+interface CallableTools {
   find: (name: string) => Tool | undefined;
   /** What a wrong name may have meant. */
   names: () => readonly string[];

@@ -7,7 +7,7 @@ const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;
 
 /** A thing of a server that has a name: a tool or a prompt. */
-export interface Named {
+interface Named {
   server: string;
   /** The prefix of its names, if it is not the server's id. */
   prefix?: string | undefined;

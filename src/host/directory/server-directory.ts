@@ -13,7 +13,7 @@ export interface ListedItem {
   annotations?: ToolAnnotations | undefined;
 }
 
-export interface Lookup<T extends ListedItem> {
+interface Lookup<T extends ListedItem> {
   kind: "tool" | "prompt";
   agent?: string | undefined;
   /** The tools or prompts that a server lists. */

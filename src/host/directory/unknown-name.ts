@@ -6,7 +6,7 @@ const MAX_LISTED = 8;
 /** A longer name is not a typing error. */
 const MAX_SHOWN = 128;
 
-export type NamedKind = "server" | "tool" | "prompt" | "resource" | "template" | "set";
+type NamedKind = "server" | "tool" | "prompt" | "resource" | "template" | "set";
 
 /** The error for an unknown name. */
 export function unknownName(kind: NamedKind, name: string, details: ErrorDetails = {}): NexusError {

@@ -7,7 +7,7 @@ import type { ProcessRequest, ProcessSlot } from "../../process/process-budget.t
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Backoff } from "../../async/backoff.ts";
 import { FairShares, type Share } from "../../async/fair-shares.ts";
-import { type Held, type Lease, PoolLease } from "./lease.ts";
+import type { Held, Lease } from "./lease.ts";
 import type { Urgency } from "./start-gate.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 
@@ -25,7 +25,7 @@ export type OpenOptions = Pick<ConnectOptions, "input" | "signal" | "onSpawn"> &
 /** For a connection that a caller waits for from the start. */
 const WANTED = AbortSignal.abort();
 
-export interface PoolOptions {
+interface PoolOptions {
   server: string;
   connect: (options: OpenOptions) => Promise<Client>;
   /** A slot for the process of a connection; undefined where it needs none. */
@@ -46,7 +46,7 @@ export interface PoolOptions {
   onReport: (held: Held, error: unknown) => void;
 }
 
-export interface HoldOptions {
+interface HoldOptions {
   /** The owner of the connection. */
   owner?: string;
   /** The principal whose share it uses; default: the owner. */
@@ -391,4 +391,31 @@ export class ConnectionPool {
 function longestIdle(all: readonly Held[]): Held | undefined {
   const [spare] = all.filter(({ idle }) => idle !== undefined).sort((a, b) => a.idleSince - b.idleSince);
   return spare;
+}
+
+/** A lease of a connection in a pool; releasing it again has no effect. */
+class PoolLease implements Lease {
+  readonly client: Client;
+  readonly #held: Held;
+  readonly #pool: ConnectionPool;
+  #isOut = true;
+
+  constructor(client: Client, held: Held, pool: ConnectionPool) {
+    this.client = client;
+    this.#held = held;
+    this.#pool = pool;
+  }
+
+  release(): void {
+    if (this.#isOut) this.#pool.giveBack(this.#held);
+    this.#isOut = false;
+  }
+
+  report(error: unknown): void {
+    this.#pool.report(this.#held, error);
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
 }

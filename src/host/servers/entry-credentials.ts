@@ -13,7 +13,7 @@ import { needsPerson } from "../../transport/entry-form.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 
-export interface EntryCredentialsOptions {
+interface EntryCredentialsOptions {
   surroundings: Surroundings;
   storage: CredentialStorage;
   tenant: string | undefined;

@@ -12,7 +12,7 @@ export const NOBODY: InputProvider = {
   handle: () => Promise.reject(new NexusError("INPUT_FAILED", "This connection has no caller to ask")),
 };
 
-export interface KeyRequest {
+interface KeyRequest {
   owner: string;
   input: InputProvider | undefined;
   isolation: ServerDefinition["isolation"];

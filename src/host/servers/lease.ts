@@ -3,7 +3,6 @@ import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { Share } from "../../async/fair-shares.ts";
 import type { ProcessSlot } from "../../process/process-budget.ts";
-import type { ConnectionPool } from "./connection-pool.ts";
 
 /** The use of a connection, to be released when it is no longer needed. */
 export interface Lease extends Disposable {
@@ -54,31 +53,4 @@ export interface Held {
   /** Called instead of what happens otherwise when its last user has released it; once. */
   onUnused?: (() => void) | undefined;
   ending?: Promise<void>;
-}
-
-/** A lease of a connection in a pool; releasing it again has no effect. */
-export class PoolLease implements Lease {
-  readonly client: Client;
-  readonly #held: Held;
-  readonly #pool: ConnectionPool;
-  #isOut = true;
-
-  constructor(client: Client, held: Held, pool: ConnectionPool) {
-    this.client = client;
-    this.#held = held;
-    this.#pool = pool;
-  }
-
-  release(): void {
-    if (this.#isOut) this.#pool.giveBack(this.#held);
-    this.#isOut = false;
-  }
-
-  report(error: unknown): void {
-    this.#pool.report(this.#held, error);
-  }
-
-  [Symbol.dispose](): void {
-    this.release();
-  }
 }

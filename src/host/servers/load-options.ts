@@ -7,7 +7,7 @@ import type { LoadOptions } from "../../config/load.ts";
 import { FileTrustStore, TRUST_EVERYTHING, type TrustStore } from "../../config/trust/trust-store.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 
-export interface StateOptions {
+interface StateOptions {
   surroundings: Surroundings;
   stateFolder: string;
   cwd?: string | undefined;

@@ -49,12 +49,7 @@ export interface ApiSurroundings {
   shared?: Map<string, object> | undefined;
 }
 
-export interface ConnectorOptions {
-  surroundings: Surroundings;
-  stateFolder: string;
-  tenant?: string | undefined;
-  /** Default: the secrets of this user, in the state folder. */
-  secrets?: SecretStore | undefined;
+interface ConnectorOptions extends Omit<ApiSurroundings, "server" | "trust" | "onProblem" | "shared"> {
   /** Where the logins to servers are kept; default: in the state folder. */
   credentials?: CredentialStorage | undefined;
   /** What a person should do to log in to a server; default: a command of Nexus. */
@@ -62,14 +57,9 @@ export interface ConnectorOptions {
   eras: EraCache;
   /** Maximum number of servers that start at the same time. */
   atOnce: number;
-  logger: Logger;
   openApi?: OpenApi | undefined;
   /** Which tool files may be opened. */
   trust: TrustStore;
-  /** Additional trusted certificate authorities (PEM), for all servers. */
-  ca?: readonly string[] | undefined;
-  /** Refuses internal addresses, for all servers. */
-  publicOnly?: PublicOnly | undefined;
   /** Called when the tool file of a running server cannot be served as it is now, and with undefined when it can. */
   onApiProblem?: ((server: string, problem: NexusError | undefined) => void) | undefined;
   /** Undefined if nothing is served to others. */

@@ -9,7 +9,7 @@ import type { ChangingList, ListKind } from "../../protocol/list-kinds.ts";
 import type { ListHashes } from "../definitions/pins.ts";
 import { CoalescedRuns } from "../../async/coalesced-runs.ts";
 
-export interface ListsOptions {
+interface ListsOptions {
   logger: Logger;
   /**
    * Called when the lists were read again: their content, or whether they can be read, may have changed. `told`: the

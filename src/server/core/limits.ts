@@ -48,8 +48,6 @@ export interface ServerLimits {
 /** What a body in JSON may hold. */
 export type JsonBodyLimits = Pick<ServerLimits, "jsonDepth" | "jsonValues" | "jsonMembers">;
 
-export type BatchLimits = Pick<ServerLimits, "batchMessages" | "batchBytes">;
-
 export const SERVER_LIMITS: ServerLimits = {
   share: DEFAULT_SHARE,
   totalBytes: 256 * 1024 * 1024,

@@ -146,11 +146,6 @@ export function behalfIn({ [CALLER_META]: caller }: Record<string, unknown>): st
   return typeof caller === "string" ? caller : undefined;
 }
 
-/** Which tools the caller of a gateway in front has seen. */
-export function seenIn({ [SEEN_META]: seen }: Record<string, unknown>): string | undefined {
-  return typeof seen === "string" ? seen : undefined;
-}
-
 /** The client's name and version, shortened: they are kept in records. */
 export function clientNameIn(info: unknown): ClientName | undefined {
   if (!isRecord(info)) return undefined;

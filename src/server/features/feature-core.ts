@@ -16,7 +16,7 @@ import { InputNeeded } from "./input-needed.ts";
 import { SealedRounds } from "./sealed-rounds.ts";
 import { changeMethod, type ChangingList } from "../../protocol/list-kinds.ts";
 
-export interface FeatureCoreOptions {
+interface FeatureCoreOptions {
   info: Implementation;
   features: Features;
   instructions: string | undefined;

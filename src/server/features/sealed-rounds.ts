@@ -11,7 +11,7 @@ import type { InputAnswers } from "./call-context.ts";
 const LIFETIME_MS = REQUEST_STATE_HOURS * 3_600_000;
 
 /** What one round of a call leaves to the next. */
-export interface SealedRound {
+interface SealedRound {
   answers: InputAnswers;
   /** The questions that the client got with it. */
   asked: string[];

@@ -5,18 +5,26 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, isIP, type Socket } from "node:net";
+import { isIP, type AddressInfo, type Socket } from "node:net";
+import { once } from "node:events";
+import type { Duplex } from "node:stream";
 import { asNexusError, messageOf, NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
 import { asHost, isLoopback } from "../../text/loopback.ts";
 import type { ServerLimits } from "../core/limits.ts";
 import type { Authenticate, Principal } from "../core/principal.ts";
 import { rpcErrorOf } from "../core/rpc-error.ts";
-import { type HttpWords, PLAIN_WORDS, refusalOf } from "./foreign-request.ts";
-import { invalidRequest, overloaded, refuse, refuseUnread, unauthorized } from "./http-refusal.ts";
+import { invalidRequest, overloaded, refuse, refuseUnread, unauthorized, type HttpRefusal } from "./http-refusal.ts";
 import { Traffic } from "./traffic.ts";
-import { once } from "node:events";
-import type { Duplex } from "node:stream";
 import { INVALID_REQUEST, PARSE_ERROR } from "../../protocol/json-rpc.ts";
+
+/** For programs that use the library. */
+const PLAIN_WORDS: HttpWords = {
+  self: "server",
+  allowHost: "allowedHosts",
+  allowOrigin: "allowedOrigins",
+  port: "port:",
+  address: "address:",
+};
 
 export interface HttpListenerOptions {
   limits: Pick<ServerLimits, "headerBytes" | "bodyMs" | "connections">;
@@ -388,4 +396,31 @@ function describe(code: string): [status: string, error: { code: number; message
     return ["431 Request Header Fields Too Large", { code: INVALID_REQUEST, message }];
   }
   return ["400 Bad Request", { code: PARSE_ERROR, message: "This is not a valid HTTP request" }];
+}
+
+/** What the server is called, and how its options are written. */
+interface HttpWords {
+  self: string;
+  allowHost: string;
+  allowOrigin: string;
+  /** Followed by a value. */
+  port: string;
+  /** Followed by a value. */
+  address: string;
+}
+
+/** How a request is answered that must not be served. */
+function refusalOf({ reason, value }: ForeignRequest, words: HttpWords): HttpRefusal {
+  const { self, allowHost, allowOrigin } = words;
+  const shown = JSON.stringify(value);
+  switch (reason) {
+    case "repeated header":
+      return invalidRequest(`The request has more than one ${value} header`);
+    case "host":
+      return invalidRequest(`Host ${shown} is not an allowed name of this ${self}. Allow it with ${allowHost}`, 403);
+    case "origin":
+      return invalidRequest(`Pages of ${shown} may not call this ${self}. Allow them with ${allowOrigin}`, 403);
+    case "site":
+      return invalidRequest(`Pages of other sites may not call this ${self} (Sec-Fetch-Site: ${value})`, 403);
+  }
 }

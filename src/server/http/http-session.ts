@@ -16,7 +16,7 @@ import { LITTLE_BYTES, NO_ROOM } from "../core/byte-budget.ts";
 import { retryLater } from "../core/busy-error.ts";
 import type { RequestChannel } from "../legacy/request-channel.ts";
 
-export interface HttpSessionOptions extends Omit<SessionOptions, "outside" | "hearsChanges"> {
+interface HttpSessionOptions extends Omit<SessionOptions, "outside" | "hearsChanges"> {
   streams: StreamSurroundings;
   idleMs: number;
   patienceMs: number;

@@ -17,9 +17,8 @@ import {
 } from "./http-refusal.ts";
 import type { LegacyEndpoint, PostedBody, Visitor } from "./legacy-endpoint.ts";
 import { sharePlaces } from "../core/caller-shares.ts";
-import { NO_ROOM, type UnreadBytes } from "../core/byte-budget.ts";
-import type { ServerLimits } from "../core/limits.ts";
-import { type OpenStreams, TOO_MANY_STREAMS } from "../core/open-streams.ts";
+import { NO_ROOM } from "../core/byte-budget.ts";
+import { TOO_MANY_STREAMS } from "../core/open-streams.ts";
 import { isKeyOf, type Principal, principalKey } from "../core/principal.ts";
 import { receivedBatch } from "../core/received-message.ts";
 import { retryLater, shuttingDown } from "../core/busy-error.ts";
@@ -30,20 +29,13 @@ import { admissionOf, refusalOf } from "../legacy/session-admission.ts";
 import type { Agreed, SessionIds } from "../sessions/session-ids.ts";
 import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
+import type { ModernHttpOptions } from "./modern-http.ts";
 import { HttpSession } from "./http-session.ts";
 import { SseSession, type SseSessionOptions } from "./sse-session.ts";
 
-export interface LegacyHttpOptions {
-  /** What this server is called where it speaks of itself. */
-  self?: string | undefined;
-  limits: ServerLimits;
-  /** Where streams that belong to no call are counted. */
-  streams: OpenStreams;
-  /** Where it is counted what clients have not read. */
-  unread: UnreadBytes;
+export interface LegacyHttpOptions extends ModernHttpOptions {
   /** By which sessions are known, also those that are no longer open. */
   ids: SessionIds;
-  logger: Logger;
   /** How long a client has to answer a question; ten minutes. */
   answerMs?: number | undefined;
   areTenantsSeparate?: boolean | undefined;

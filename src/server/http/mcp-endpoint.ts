@@ -6,8 +6,6 @@ import { OpenStreams } from "../core/open-streams.ts";
 import { type Principal, principalKey } from "../core/principal.ts";
 import { servedRevisions, type ServedRevisions } from "../core/core.ts";
 import { shuttingDown } from "../core/busy-error.ts";
-import type { SessionIds } from "../sessions/session-ids.ts";
-import type { Logger } from "../../text/logger.ts";
 import {
   EXPELLED,
   type HttpRefusal,
@@ -19,8 +17,8 @@ import {
   unreadable,
 } from "./http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
-import { LegacyHttp } from "./legacy-http.ts";
-import { ModernHttp } from "./modern-http.ts";
+import { LegacyHttp, type LegacyHttpOptions } from "./legacy-http.ts";
+import { ModernHttp, type ModernHttpOptions } from "./modern-http.ts";
 import { isRecord } from "../../json/is-record.ts";
 import {
   INVALID_PARAMS,
@@ -38,15 +36,9 @@ import { eraOf } from "../modern/modern-request.ts";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Turns } from "../../async/turns.ts";
 
-export interface McpEndpointOptions {
-  /** What this server is called where it speaks of itself. */
-  self?: string | undefined;
+export interface McpEndpointOptions extends ModernHttpOptions {
   legacy: LegacyEndpoint;
-  limits: ServerLimits;
-  streams: OpenStreams;
   budget: ByteBudget;
-  unread: UnreadBytes;
-  logger: Logger;
   /** Whether a caller may still come in, asked when its request has arrived; default: always. */
   door?: { admits: (principal: Principal) => boolean } | undefined;
   /** Maximum bytes of a request's body for this caller, where that is less than for all. */
@@ -54,14 +46,9 @@ export interface McpEndpointOptions {
 }
 
 /** What an endpoint is made of, with sessions for older clients. */
-export function endpointParts(options: {
-  self?: string | undefined;
-  limits: ServerLimits;
-  budget: ByteBudget;
-  ids: SessionIds;
-  logger: Logger;
-  areTenantsSeparate?: boolean | undefined;
-}): McpEndpointOptions & { legacy: LegacyHttp } {
+export function endpointParts(
+  options: Omit<LegacyHttpOptions, "streams" | "unread"> & { budget: ByteBudget },
+): McpEndpointOptions & { legacy: LegacyHttp } {
   const { self, limits, budget, logger, areTenantsSeparate } = options;
   const streams = new OpenStreams({ ...limits, areTenantsSeparate });
   const unread = new UnreadBytes(budget);

@@ -38,10 +38,13 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { EVENT_STREAM_HEADERS } from "./event-stream.ts";
 import { expectReading, STUCK_BEATS } from "./stuck-readers.ts";
 
-interface ModernHttpOptions {
+export interface ModernHttpOptions {
+  /** What this server is called where it speaks of itself. */
   self?: string | undefined;
   limits: ServerLimits;
+  /** Where streams that belong to no call are counted. */
   streams: OpenStreams;
+  /** Where it is counted what clients have not read. */
   unread: UnreadBytes;
   logger: Logger;
 }

@@ -4,7 +4,7 @@ import { SMALL_BYTES, type ByteClaim } from "../core/byte-budget.ts";
 /** So many of one session are not counted. */
 const FEW_CALLS = 16;
 
-export interface CountedCalls {
+interface CountedCalls {
   /** How many of the session are running already. */
   running: number;
   hold: () => ByteClaim;

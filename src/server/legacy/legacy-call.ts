@@ -4,13 +4,12 @@ import type { Logger } from "../../text/logger.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { isRequestId, type Notification, type Params, type Request } from "../../protocol/json-rpc.ts";
-import { type ClientCapabilities, isLoudEnough, type LogLevel, type Question } from "../../protocol/mcp.ts";
+import { isLoudEnough, type ClientCapabilities, type LogLevel, type Question } from "../../protocol/mcp.ts";
 import { atLeast, type LegacyRevision } from "../../protocol/revisions.ts";
 import type { Caller, ClientName, Core, Exchange } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
 import { Receipt } from "../core/receipt.ts";
-import { behalfIn, type Correlation, correlationOf, withoutReservedMeta } from "../core/request-meta.ts";
-import { withoutQuestions } from "./legacy-capabilities.ts";
+import { behalfIn, correlationOf, withoutReservedMeta, type Correlation } from "../core/request-meta.ts";
 import type { OpenQuestions } from "./open-questions.ts";
 import type { RequestChannel } from "./request-channel.ts";
 import { META } from "../../protocol/meta.ts";
@@ -353,4 +352,13 @@ function unknownField(name: string): NexusError {
   return new NexusError("CAPABILITY_MISSING", message, {
     hint: "Use a client of revision 2025-11-25 or newer.",
   });
+}
+
+/**
+ * The same without what would be asked, for a request that nothing can be sent on before its answer. Pages are left: the
+ * answer itself can say which ones to visit (-32042).
+ */
+function withoutQuestions(capabilities: ClientCapabilities): ClientCapabilities {
+  const { elicitation, sampling: _sampling, roots: _roots, ...others } = capabilities;
+  return elicitation?.url === undefined ? others : { ...others, elicitation: { url: elicitation.url } };
 }

@@ -22,15 +22,6 @@ export function usableCapabilities(version: LegacyRevision, declared: unknown): 
   return usable;
 }
 
-/**
- * The same without what would be asked, for a request that nothing can be sent on before its answer. Pages are left: the
- * answer itself can say which ones to visit (-32042).
- */
-export function withoutQuestions(capabilities: ClientCapabilities): ClientCapabilities {
-  const { elicitation, sampling: _sampling, roots: _roots, ...others } = capabilities;
-  return elicitation?.url === undefined ? others : { ...others, elicitation: { url: elicitation.url } };
-}
-
 /** Whether a client that declared this can be asked anything. */
 export function isAskable({ elicitation, sampling, roots }: ClientCapabilities): boolean {
   return elicitation !== undefined || sampling !== undefined || roots !== undefined;

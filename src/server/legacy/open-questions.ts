@@ -5,7 +5,7 @@ import type { Message, Params, Request, Response } from "../../protocol/json-rpc
 import type { Question } from "../../protocol/mcp.ts";
 
 /** Where a question goes, and until when its answer is wanted. */
-export interface QuestionOptions {
+interface QuestionOptions {
   /** False where it cannot arrive. */
   send: (message: Message) => boolean;
   signal: AbortSignal;

@@ -1,8 +1,8 @@
 import {
-  type ErrorObject,
   INVALID_PARAMS,
   isRequestId,
   METHOD_NOT_FOUND,
+  type ErrorObject,
   type Notification,
   type Params,
   type Request,
@@ -11,9 +11,9 @@ import {
 } from "../../protocol/json-rpc.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import {
+  LOG_LEVELS,
   type ClientCapabilities,
   type Implementation,
-  LOG_LEVELS,
   type LogLevel,
   type ProgressToken,
 } from "../../protocol/mcp.ts";
@@ -27,31 +27,30 @@ import {
   UNSUPPORTED_VERSION,
 } from "../../protocol/meta.ts";
 import { isRemoved } from "../../protocol/methods.ts";
-import { type Era, MODERN_REVISIONS, type ModernRevision } from "../../protocol/revisions.ts";
+import { MODERN_REVISIONS, type Era, type ModernRevision } from "../../protocol/revisions.ts";
 import {
+  servedRevisions,
   type ClientName,
   type Core,
   type Exchange,
   type Offer,
-  servedRevisions,
   type ServedRevisions,
 } from "../core/core.ts";
 import {
   behalfIn,
   clientNameIn,
-  type Correlation,
   correlationOf,
   isCorrelated,
-  seenIn,
   withoutReservedMeta,
+  type Correlation,
 } from "../core/request-meta.ts";
-import { type Principal, principalKey } from "../core/principal.ts";
+import { principalKey, type Principal } from "../core/principal.ts";
 import { logHidden, rpcErrorOf } from "../core/rpc-error.ts";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Receipt } from "../core/receipt.ts";
-import { asNotifications, type Interests, listsIn } from "../../protocol/interests.ts";
+import { asNotifications, listsIn, type Interests } from "../../protocol/interests.ts";
 
 /** Answers one modern request from what it carries alone: nothing is remembered between requests. Never rejects. */
 export async function answerModern(r: ModernRequest): Promise<Response> {
@@ -310,4 +309,9 @@ function lacksTasks(): NexusError {
   const message = `Task notifications require the extension ${TASKS_EXTENSION}`;
   const data = { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
   return new NexusError("CAPABILITY_MISSING", message, { rpc: { code: MISSING_CLIENT_CAPABILITY, message, data } });
+}
+
+/** Which tools the caller of a gateway in front has seen. */
+function seenIn({ [SEEN_META]: seen }: Record<string, unknown>): string | undefined {
+  return typeof seen === "string" ? seen : undefined;
 }

@@ -33,7 +33,7 @@ export interface BoundTo {
   principal: Principal;
 }
 
-export interface SessionIdsOptions {
+interface SessionIdsOptions {
   /** How long an id can be taken up. */
   lifeMs: number;
   /** Where the key and the ended sessions are kept; without it, in memory. */

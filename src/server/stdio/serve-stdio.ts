@@ -1,29 +1,34 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { callListener } from "../../async/call-listener.ts";
-import { type Logger, safeLogger } from "../../text/logger.ts";
+import { safeLogger, type Logger } from "../../text/logger.ts";
 import { isRecord } from "../../json/is-record.ts";
 import {
-  type ErrorResponse,
   INTERNAL_ERROR,
   INVALID_REQUEST,
   isNotification,
   isRequest,
   isRequestId,
   isResponse,
-  type Message,
   PARSE_ERROR,
+  type ErrorResponse,
+  type Message,
   type RequestId,
 } from "../../protocol/json-rpc.ts";
 import { LineReader } from "../../protocol/line-reader.ts";
 import { OversizeOutline } from "../../protocol/oversize-outline.ts";
-import { ByteBudget, type ByteClaim, NO_ROOM } from "../core/byte-budget.ts";
+import { ByteBudget, NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
-import { type BatchLimits, type JsonBodyLimits, SERVER_LIMITS } from "../core/limits.ts";
-import { jsonRefusal, type JsonRefusal } from "../core/received-message.ts";
-import { ANYBODY, type Principal, principalKey } from "../core/principal.ts";
+import { SERVER_LIMITS, type JsonBodyLimits, type ServerLimits } from "../core/limits.ts";
+import {
+  jsonRefusal,
+  messageProblem,
+  receivedBatch,
+  receivedMessage,
+  type JsonRefusal,
+} from "../core/received-message.ts";
+import { ANYBODY, principalKey, type Principal } from "../core/principal.ts";
 import { STDERR_LOGGER } from "../core/stderr-logger.ts";
-import { messageProblem, receivedBatch, receivedMessage } from "../core/received-message.ts";
 import { jsonText } from "../core/receipt.ts";
 import { BatchAnswers, NO_BATCHES } from "../legacy/batch-answers.ts";
 import { DuplexConversation } from "../legacy/duplex-conversation.ts";
@@ -255,3 +260,5 @@ async function flushed(output: Writable): Promise<void> {
   });
   clearTimeout(timer);
 }
+
+type BatchLimits = Pick<ServerLimits, "batchMessages" | "batchBytes">;

@@ -64,4 +64,4 @@ export class MarkSigner {
 }
 
 /** `chains` is the number of tenants with a chain: a whole chain cannot be removed unnoticed. */
-export type MarkKind = "head" | "checkpoint" | "chains";
+type MarkKind = "head" | "checkpoint" | "chains";

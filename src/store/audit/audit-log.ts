@@ -12,7 +12,7 @@ import { pruneSome } from "./audit-prune.ts";
 import { KnownLosses, type KnownLoss } from "./known-losses.ts";
 import type { Expectations, SeenAudit } from "./seen-audit.ts";
 
-export interface AuditLogOptions {
+interface AuditLogOptions {
   key: Buffer;
   now: () => number;
   /** Undefined where nothing outside of the database is known of it. */
@@ -25,14 +25,14 @@ interface UsageFilter {
   keyId?: string | undefined;
 }
 
-export interface AuditUsage {
+interface AuditUsage {
   keyId: string | null;
   server: string | null;
   outcome: string | null;
   count: number;
 }
 
-export interface AuditPage {
+interface AuditPage {
   items: StoredAuditRecord[];
   /** Where the next page begins; undefined after the last one. */
   next: string | undefined;

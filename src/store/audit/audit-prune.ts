@@ -6,7 +6,7 @@ import { hashOf, NO_HASH, parseRecord, type ChainPlace, type KeptRecord } from "
 import { timeOf } from "./audit-filter.ts";
 import type { AuditMarks } from "./audit-marks.ts";
 
-export interface Pruning {
+interface Pruning {
   tenant: string;
   /** Records of before that time are removed. */
   before: number;

@@ -15,7 +15,7 @@ const CLOCKS_MS = 300_000;
 /** A store that is closed does not wait longer for a database that does not answer. */
 const CLOSE_MS = 2_000;
 
-export interface SeenAuditOptions {
+interface SeenAuditOptions {
   witness: AuditWitness;
   logger: Logger;
   now: () => number;
@@ -143,7 +143,7 @@ export class SeenAudit {
   }
 }
 
-export interface MissingRecord {
+interface MissingRecord {
   place: SeenPlace;
   problem: string;
 }

@@ -59,8 +59,8 @@ export async function openSqliteFile(file: string, libraries = LIBRARIES): Promi
 }
 
 /** Why there can be no SQLite file on this machine; undefined where there can. */
-export async function sqliteProblem(libraries = LIBRARIES): Promise<NexusError | undefined> {
-  const loaded = await loadSqlite(libraries);
+export async function sqliteProblem(): Promise<NexusError | undefined> {
+  const loaded = await loadSqlite(LIBRARIES);
   return loaded instanceof NexusError ? loaded : undefined;
 }
 

@@ -29,7 +29,7 @@ export interface PendingDefinition extends DefinitionChange {
 }
 
 /** What a list has changed: the differences, and all hashes of the server after it. */
-export interface RecordedList {
+interface RecordedList {
   differences: readonly Difference[];
   known: KnownDefinitions;
 }

@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { Engine } from "../engine/engine.ts";
 import type { StoreTables } from "../tables/tables.ts";
 
-export interface RateWindow {
+interface RateWindow {
   max: number;
   windowMs: number;
 }

@@ -22,7 +22,7 @@ interface RequestRate {
 export type LimitChange = { [Name in keyof RequestLimits]?: RequestLimits[Name] | null };
 
 /** Limits as people and programs write them. Null, or the text `none`, removes one. */
-export interface WrittenLimits {
+interface WrittenLimits {
   /** `10/s`, `600/m`, `5000/h`. */
   rate?: unknown;
   perDay?: unknown;
@@ -32,7 +32,7 @@ export interface WrittenLimits {
 }
 
 /** Limits as they are shown. */
-export interface ShownLimits extends WrittenLimits {
+interface ShownLimits extends WrittenLimits {
   rate?: string;
   perDay?: number;
   concurrent?: number;
@@ -41,14 +41,14 @@ export interface ShownLimits extends WrittenLimits {
 
 const WINDOWS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
-/** Throws ARGUMENTS_INVALID. `nameOf`: what the person who wrote it calls a member. */
-export function parseLimits(written: WrittenLimits, nameOf = (member: string) => member): LimitChange {
+/** Throws ARGUMENTS_INVALID. */
+export function parseLimits(written: WrittenLimits): LimitChange {
   const change: LimitChange = {};
   const read = <T>(member: keyof WrittenLimits, parse: (value: unknown) => T | undefined, hint: string) => {
     const value = written[member];
     if (value === undefined || value === null || value === "none") return value === undefined ? undefined : null;
     const parsed = parse(value);
-    if (parsed === undefined) throw invalid(`${nameOf(member)} ${JSON.stringify(value)} is not valid`, hint);
+    if (parsed === undefined) throw invalid(`${member} ${JSON.stringify(value)} is not valid`, hint);
     return parsed;
   };
   const rate = read("rate", parseRate, "Use a number of requests for a second, minute or hour: 10/s, 600/m, 5000/h.");

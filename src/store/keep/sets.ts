@@ -16,7 +16,7 @@ export interface KeptSet {
 }
 
 /** A set that was just stored. */
-export interface StoredSet extends KeptSet {
+interface StoredSet extends KeptSet {
   /** Whether there was one with this name before. */
   isReplaced: boolean;
 }

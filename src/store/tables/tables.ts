@@ -145,34 +145,6 @@ interface DefinitionRow {
 
 export type TableName = keyof StoreTables;
 
-/** The tables in a backup and their primary keys. A table comes after the tables that it references. */
-export const KEPT_TABLES = {
-  nexus_tenants: ["name"],
-  nexus_api_keys: ["id"],
-  nexus_secrets: ["id"],
-  nexus_writes: ["id"],
-  nexus_servers: ["id"],
-  nexus_sets: ["id"],
-  nexus_definitions: ["id"],
-  nexus_trust: ["id"],
-  nexus_api_versions: ["id"],
-  nexus_api_instances: ["id"],
-  nexus_api_usage: ["id"],
-  nexus_audit: ["tenant", "seq"],
-  nexus_audit_heads: ["tenant"],
-  nexus_audit_checkpoints: ["tenant"],
-} as const satisfies Partial<Record<TableName, readonly string[]>>;
-
-/** Tables that are not in a backup: caches, and facts about this database. */
-export const UNSAVED_TABLES = [
-  "nexus_eras",
-  "nexus_answers",
-  "nexus_rates",
-  "nexus_generations",
-  "nexus_facts",
-  "nexus_migrations",
-] as const satisfies readonly TableName[];
-
 /** Tables with data of tenants, in a column `tenant`. */
 export const TABLES_OF_TENANTS = [
   "nexus_api_keys",
@@ -187,16 +159,3 @@ export const TABLES_OF_TENANTS = [
   "nexus_eras",
   "nexus_answers",
 ] as const satisfies readonly TableName[];
-
-/** Columns that contain JSON. */
-export const JSON_COLUMNS = [
-  { table: "nexus_tenants", id: "name", column: "limits" },
-  { table: "nexus_api_keys", id: "id", column: "grants" },
-  { table: "nexus_api_keys", id: "id", column: "limits" },
-  { table: "nexus_writes", id: "id", column: "result" },
-  { table: "nexus_sets", id: "id", column: "definition" },
-  { table: "nexus_definitions", id: "id", column: "accepted" },
-  { table: "nexus_definitions", id: "id", column: "current" },
-  { table: "nexus_api_versions", id: "id", column: "record" },
-  { table: "nexus_api_instances", id: "id", column: "definition" },
-] as const;

@@ -166,8 +166,8 @@ export function isForCallers(field: FieldSpec): boolean {
   return !hidden && constant === undefined && value === undefined && isOnSide(field, "input");
 }
 
-/** A member named __proto__ must stay a member, so that it is reported. */
-function setMember(target: Fields, name: string, value: unknown): void {
+/** A member named __proto__ must stay a member: names come from callers and from upstream. */
+export function setMember(target: Fields, name: string, value: unknown): void {
   if (name !== "__proto__") target[name] = value;
   else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }

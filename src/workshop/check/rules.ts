@@ -38,7 +38,7 @@ export function checkRules(file: ToolFile, type: string, value: Fields): string[
   return rulesFor(file, type)(value).map(({ path, say }) => (path === "" ? say : `${path}: ${say}`));
 }
 
-export interface RuleOptions {
+interface RuleOptions {
   /** Whether the field at this path is already wrong. */
   wrong?: ((path: string) => boolean) | undefined;
   /** The first so many problems are enough. */

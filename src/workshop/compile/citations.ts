@@ -17,7 +17,7 @@ export interface CitedLines {
 }
 
 /** A page of a PDF. */
-export interface CitedPage {
+interface CitedPage {
   document: string;
   /** Counted from 1. */
   page: number;

@@ -35,7 +35,7 @@ export interface CompileProblem {
 /** Maximum size of all definitions. */
 const LIST_BYTES = 96 * 1024;
 
-export interface CompileOptions {
+interface CompileOptions {
   /** From before. */
   known?: KnownCitations | undefined;
   /** Default: the newest one. */

@@ -1,9 +1,13 @@
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { FieldSpec, Shape, ToolFile, TypeSpec, UnionShape } from "../file/model/tool-file.ts";
+import type { FieldSpec, Shape, ToolFile, TypeSpec, UnionShape, ScalarShape } from "../file/model/tool-file.ts";
 import { findType, isOnSide } from "../shape/shape-parts.ts";
-import { type Tag, tagOf } from "../shape/union-tags.ts";
-import { limits, scalarSchema } from "./scalar-schema.ts";
+import { tagOf, type Tag } from "../shape/union-tags.ts";
+import { DATETIME } from "./scalar-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
+
+/** A number as text, with all its digits. */
+const DIGITS = { integer: String.raw`^-?\d+$`, number: String.raw`^-?\d+(\.\d+)?([eE][+-]?\d+)?$` };
+const OF_NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "enum"] as const;
 
 /** How a schema is written. */
 export interface SchemaStyle {
@@ -259,4 +263,45 @@ function tagSchema({ description }: FieldSpec, { values }: Tag): JsonSchema {
 
 function withDescription(schema: JsonSchema, description: string | undefined): JsonSchema {
   return description === undefined || "$ref" in schema ? schema : { ...schema, description };
+}
+
+/** Answers are shown unchanged, even if they are longer or larger than the document says. */
+function scalarSchema(shape: ScalarShape, side: "input" | "output"): JsonSchema {
+  return side === "input" ? withLimits(shape) : withoutLimits(withLimits(shape), shape);
+}
+
+function withLimits(shape: ScalarShape): JsonSchema {
+  if (shape.codes) return { type: "string", enum: [...new Set(Object.values(shape.codes))] };
+  switch (shape.type) {
+    case "string":
+      return { type: "string", ...limits(shape, ["minLength", "maxLength", "pattern", "enum", "format"]) };
+    case "integer":
+    case "number": {
+      const exact = shape.exact ? { type: [shape.type, "string"], pattern: DIGITS[shape.type] } : { type: shape.type };
+      return { ...exact, ...limits(shape, OF_NUMBERS) };
+    }
+    case "boolean":
+    case "presence":
+      return { type: "boolean" };
+    case "date":
+      return { type: "string", format: "date" };
+    case "datetime":
+      return { type: "string", pattern: DATETIME };
+    case "binary":
+      return { type: "string", contentEncoding: "base64" };
+  }
+}
+
+function withoutLimits({ type, format, enum: values }: JsonSchema, shape: ScalarShape): JsonSchema {
+  return {
+    type,
+    // Clients would refuse an answer whose text has another format than the document says.
+    ...(format === undefined || shape.type === "string" ? {} : { format }),
+    ...(values === undefined ? {} : { enum: values }),
+  };
+}
+
+/** Only members that are set. */
+function limits<T extends object>(shape: T, names: readonly (keyof T & string)[]): JsonSchema {
+  return Object.fromEntries(names.filter((name) => shape[name] !== undefined).map((name) => [name, shape[name]]));
 }

@@ -1,4 +1,4 @@
-import type { Effect } from "../file/model/tool-file.ts";
+import type { Effect, ListShape, ScalarShape } from "../file/model/tool-file.ts";
 
 /** The formats that readers know. A PDF has become text when it was loaded, with form feeds between its pages. */
 export type DocumentFormat =
@@ -201,12 +201,19 @@ export interface ResponseFacts {
   evidence: Evidence;
 }
 
+/** Limits of a value, of its length, or of how many there are. */
+export type ValueLimits = Pick<ScalarShape, ScalarLimit> & Pick<ListShape, "minItems" | "maxItems">;
+
+type ScalarLimit =
+  | ("minLength" | "maxLength" | "pattern" | "format" | "decimals" | "multipleOf")
+  | ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum");
+
 /**
  * A schema in the words of JSON Schema 2020-12, whatever the version of its document. Shallow: inner schemas are read
  * when they are asked for, so that a document of any size costs only what is used. References are followed; the same
  * schema has the same `identity`, or else `evidence`, which is how recursion is recognised.
  */
-export interface SchemaFacts {
+export interface SchemaFacts extends ValueLimits {
   evidence: Evidence;
   /** Further places that it follows from. */
   also?: Evidence[];
@@ -222,8 +229,6 @@ export interface SchemaFacts {
   codes?: { value: string; name: string; description?: string; evidence: Evidence }[];
   /** With `const`: callers need not give it. */
   fixed?: true;
-  /** A number is written with exactly this many decimals. */
-  decimals?: number;
   /** Conditions between members of an object: `{departure} > {arrival}`. */
   rules?: { that: string; say: string; evidence: Evidence }[];
   /** The name of a named schema: `Pet` of `#/components/schemas/Pet`. */
@@ -233,7 +238,6 @@ export interface SchemaFacts {
   nullable: boolean;
   title?: string;
   description?: string;
-  format?: string;
   enum?: unknown[];
   const?: unknown;
   default?: unknown;
@@ -241,16 +245,6 @@ export interface SchemaFacts {
   deprecated: boolean;
   readOnly: boolean;
   writeOnly: boolean;
-  minLength?: number;
-  maxLength?: number;
-  pattern?: string;
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  multipleOf?: number;
-  minItems?: number;
-  maxItems?: number;
   uniqueItems: boolean;
   minProperties?: number;
   maxProperties?: number;

@@ -1,4 +1,4 @@
-import type { ApiFacts, ServerFacts } from "../documents/api-facts.ts";
+import type { ServerFacts } from "../documents/api-facts.ts";
 import { placeholderIn } from "../file/model/address-placeholder.ts";
 import type { QuestionList } from "./questions.ts";
 
@@ -7,24 +7,11 @@ const UNKNOWN = "https://api.example.invalid/";
 const UNKNOWN_OWN = "https://other.example.invalid/";
 const NO_SERVER = "The document names no server. What is the address of the API? Answer with it: https://…";
 
-export interface BaseOptions {
+interface BaseOptions {
   /** Given by the person; it wins. */
   base?: string | undefined;
   /** Where the document was loaded from, if that was an address. */
   documentUrl?: string | undefined;
-}
-
-/** The servers of the document; if it names none, those of the operations that have the most operations in common. */
-export function commonServers({ servers, operations }: Pick<ApiFacts, "servers" | "operations">): ServerFacts[] {
-  if (servers.length > 0) return servers;
-  const counts = new Map<string, { servers: ServerFacts[]; count: number }>();
-  for (const { servers: own = [] } of operations) {
-    const key = own.map(({ url }) => url).join("\n");
-    const known = counts.get(key) ?? { servers: own, count: 0 };
-    counts.set(key, { servers: own, count: known.count + 1 });
-  }
-  counts.delete("");
-  return [...counts.values()].toSorted((one, other) => other.count - one.count)[0]?.servers ?? [];
 }
 
 /** The base address: the first https server, made absolute with the address of the document. */
@@ -113,7 +100,7 @@ function withSlash(address: string): string {
   return `${origin}${pathname.replace(/\/*$/, "").replaceAll(/\/\/+/g, "/")}/`;
 }
 
-export interface OwnBaseContext {
+interface OwnBaseContext {
   base: string;
   documentUrl?: string | undefined;
   /** The servers that the base was chosen from. */

@@ -4,11 +4,12 @@ import {
   type OmittedOperation,
   type ManualFormat,
   type OperationFacts,
+  type ServerFacts,
 } from "../documents/api-facts.ts";
 import type { Problem } from "../../format/problem.ts";
 import { readToolFile, readTree } from "../file/read-tool-file.ts";
-import type { Effect, QuestionSpec, ToolFile } from "../file/model/tool-file.ts";
-import { baseAddress, commonServers, endpointOf, ownBase } from "./base-address.ts";
+import type { Effect, QuestionSpec, ToolFile, FieldSpec } from "../file/model/tool-file.ts";
+import { baseAddress, endpointOf, ownBase } from "./base-address.ts";
 import { toolNames } from "./names/tool-names.ts";
 import { leaveOutParts } from "./leave-out.ts";
 import { QuestionList } from "./questions.ts";
@@ -24,11 +25,15 @@ import { draftTool, type DraftedTool } from "./tool/draft-tool.ts";
 import { groupedBy } from "../../text/grouped-by.ts";
 import { effectOf, isEffectOpen } from "./tool/effect-of.ts";
 import { makeSound, reachedFrom } from "./types/sound-types.ts";
-import { shareParameters } from "./types/share-parameters.ts";
 import { TypeDrafter } from "./types/type-drafter.ts";
 import { writtenType } from "./types/written-type.ts";
 import { writeYaml, type YamlMap, type YamlSection } from "./yaml/write-yaml.ts";
 import { treeOf } from "./yaml/yaml-tree.ts";
+import type { DraftType } from "./types/draft-type.ts";
+import { pascalCase, wordsOf } from "./names/words.ts";
+
+const LEAST_FIELDS = 3;
+const LEAST_USES = 3;
 
 export interface DraftOptions extends Choice {
   /** The id of the API. */
@@ -379,3 +384,50 @@ function askAboutOrigins(base: string, others: readonly string[], questions: Que
 }
 
 const MOST_ORIGINS = 10;
+
+type Shared = { type: DraftType; fields: [string, FieldSpec][] };
+
+/**
+ * Parameters that the document describes once and many operations use become a type of their own, which the inputs
+ * include.
+ */
+function shareParameters(inputs: Iterable<DraftType>, types: TypeDrafter): void {
+  const candidates: Shared[] = [...new Set(inputs)].map((type) => ({ type, fields: sharedFields(type) }));
+  const large = candidates.filter(({ fields }) => fields.length >= LEAST_FIELDS);
+  for (const [key, same] of groupedBy(large, ({ fields }) => JSON.stringify(fields))) {
+    const [first] = same;
+    if (same.length < LEAST_USES || !first) continue;
+    const names = first.fields.map(([name]) => name);
+    const name = `${pascalCase(wordsOf(`${names[0]} to ${names.at(-1)}`))}Parameters`;
+    const evidence = [...new Set(first.fields.flatMap(([, field]) => field.evidence))];
+    const shared = types.add(name, key, { evidence: [], xml: {}, include: [], fields: new Map(first.fields) });
+    if (evidence.length === 1) shared.evidence = evidence;
+    for (const { type } of same) {
+      for (const field of names) type.fields.delete(field);
+      type.include.unshift(shared);
+    }
+  }
+}
+
+/** Fields whose evidence is outside of the operation. Those of the body come from included types and are not here. */
+function sharedFields({ fields, evidence: [own = ""] }: DraftType): [string, FieldSpec][] {
+  const path = own.replace(/\/[^/]*$/, "");
+  return [...fields].filter(
+    ([name, field]) =>
+      field.wire === name &&
+      field.evidence.every((place) => !place.startsWith(`${own}/`) && !place.startsWith(`${path}/`)),
+  );
+}
+
+/** The servers of the document; if it names none, those of the operations that have the most operations in common. */
+function commonServers({ servers, operations }: Pick<ApiFacts, "servers" | "operations">): ServerFacts[] {
+  if (servers.length > 0) return servers;
+  const counts = new Map<string, { servers: ServerFacts[]; count: number }>();
+  for (const { servers: own = [] } of operations) {
+    const key = own.map(({ url }) => url).join("\n");
+    const known = counts.get(key) ?? { servers: own, count: 0 };
+    counts.set(key, { servers: own, count: known.count + 1 });
+  }
+  counts.delete("");
+  return [...counts.values()].toSorted((one, other) => other.count - one.count)[0]?.servers ?? [];
+}

@@ -5,7 +5,7 @@ import { joinFirst } from "../../text/shorten.ts";
 const MOST_EVIDENCE = 5;
 
 /** An answer, and the values that it sets: by their keys below the place of the question, `""` for the place itself. */
-export interface PlaceChoice {
+interface PlaceChoice {
   answer: string;
   set: Record<string, unknown>;
 }

@@ -1,17 +1,11 @@
 import type { SchemaFacts } from "../documents/api-facts.ts";
 
 const FIELD_LENGTH = 300;
-const TOOL_LENGTH = 1_000;
-
 /** The description of a field or type: shorter than in many documents, whose place the evidence names. */
 export function fieldText({ description, title, deprecated, name }: Partial<SchemaFacts>): string | undefined {
   const said = cleanText(description ?? (name === undefined ? title : undefined) ?? "", FIELD_LENGTH);
   const text = deprecated ? `${said} (deprecated)`.trim() : said;
   return text === "" ? undefined : text;
-}
-
-export function toolText(text: string): string {
-  return cleanText(text, TOOL_LENGTH);
 }
 
 /** Readable text of at most so many characters, cut after a sentence. HTML and control characters are left out. */
@@ -64,9 +58,4 @@ function cutAtSentence(text: string, most: number): string {
 /** A text as a template: braces mean themselves. */
 export function asTemplate(text: string): string {
   return text.replaceAll(/[{}]/g, (brace) => brace + brace);
-}
-
-/** With a full stop, if it has no other end. */
-export function asSentence(text: string): string {
-  return /[.!?…:]$/.test(text) || text === "" ? text : `${text}.`;
 }

@@ -10,7 +10,7 @@ const MAX_TIMES = 1_000;
 /**
  * `{each, as, when?, times?, give}`: a list with one `give`, or `times` of it, for every item for which `when` is true.
  */
-export interface Repetition {
+interface Repetition {
   each: string;
   as: string;
   when?: string;

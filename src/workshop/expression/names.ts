@@ -47,62 +47,18 @@ function isNull(expression: Expression): boolean {
 
 /** All names in an expression, needed or not. */
 export function mentioned(expression: Expression): string[] {
-  switch (expression.kind) {
-    case "literal":
-      return [];
-    case "name":
-      return [expression.name];
-    case "member":
-    case "item":
-    case "spread":
-    case "not":
-    case "minus":
-      return mentioned(expression.of);
-    case "call":
-      return expression.given.flatMap(mentioned);
-    case "binary":
-      return [...mentioned(expression.left), ...mentioned(expression.right)];
-  }
+  return expression.kind === "name" ? [expression.name] : innerOf(expression).flatMap(mentioned);
 }
 
 /** Whether an expression uses the function with that name. */
 export function callsIn(expression: Expression, name: string): boolean {
-  switch (expression.kind) {
-    case "literal":
-    case "name":
-      return false;
-    case "member":
-    case "item":
-    case "spread":
-    case "not":
-    case "minus":
-      return callsIn(expression.of, name);
-    case "call":
-      return expression.name === name || expression.given.some((given) => callsIn(given, name));
-    case "binary":
-      return callsIn(expression.left, name) || callsIn(expression.right, name);
-  }
+  if (expression.kind === "call" && expression.name === name) return true;
+  return innerOf(expression).some((inner) => callsIn(inner, name));
 }
 
-/** The members of a name that an expression uses; undefined in it where the name is used otherwise. */
-export function membersOf(expression: Expression, name: string): (string | undefined)[] {
-  switch (expression.kind) {
-    case "literal":
-      return [];
-    case "name":
-      return expression.name === name ? [undefined] : [];
-    case "member":
-      return expression.of.kind === "name" && expression.of.name === name
-        ? [expression.name]
-        : membersOf(expression.of, name);
-    case "item":
-    case "spread":
-    case "not":
-    case "minus":
-      return membersOf(expression.of, name);
-    case "call":
-      return expression.given.flatMap((given) => membersOf(given, name));
-    case "binary":
-      return [...membersOf(expression.left, name), ...membersOf(expression.right, name)];
-  }
+/** The expressions that an expression is directly made of. */
+export function innerOf(expression: Expression): readonly Expression[] {
+  if (expression.kind === "call") return expression.given;
+  if (expression.kind === "binary") return [expression.left, expression.right];
+  return "of" in expression ? [expression.of] : [];
 }

@@ -6,13 +6,13 @@ import type { SignableRequest } from "../run/signing/signable-request.ts";
 import type { SecretsSpec, SignerSpec, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 
 /** The parts of a request that may have credentials. */
-export interface Carried {
+interface Carried {
   query: URLSearchParams;
   headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 /** What is needed to judge a request beside its parts: its signature covers all of it, and tokens were issued before. */
-export interface CredentialsCheck {
+interface CredentialsCheck {
   /** The request as it came, with lower-case names of headers. */
   signable: () => SignableRequest;
   isIssued: (set: string, authorization: unknown) => boolean;

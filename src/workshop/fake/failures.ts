@@ -28,14 +28,3 @@ export class Failures {
     return planned.failure;
   }
 }
-
-/** A failure in JSON: `{"status": 503}`, `{"cut": true}`; undefined for anything else. */
-export function failureIn(value: unknown): FakeFailure | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { status, delayMs, cut, broken, offSchema } = value as Record<string, unknown>;
-  if (typeof status === "number" && Number.isInteger(status) && status >= 200 && status <= 599) return { status };
-  if (typeof delayMs === "number" && delayMs >= 0 && delayMs <= 3_600_000) return { delayMs };
-  if (cut === true) return { cut };
-  if (broken === true) return { broken };
-  return offSchema === true ? { offSchema } : undefined;
-}

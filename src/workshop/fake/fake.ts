@@ -3,12 +3,14 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { asHost, isLoopback } from "../../text/loopback.ts";
-import { OriginGuard } from "../../server/http/http-listener.ts";
+import { OriginGuard, type ForeignRequest } from "../../server/http/http-listener.ts";
 import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
 import { placeholderSecrets } from "./credentials.ts";
-import { Failures, failureIn } from "./failures.ts";
-import { bodyOf, refuse, send, type FakeReply } from "./reply.ts";
+import { Failures } from "./failures.ts";
+import type { FakeReply } from "./reply.ts";
 import { Responder, type SeenRequest } from "./responder.ts";
+
+const MAX_BODY = 32 * 1024 * 1024;
 
 export interface FakeOptions {
   /** Default: any free port. */
@@ -180,4 +182,51 @@ function orderIn(body: Uint8Array): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+/** The body of a request; the connection ends if it is too long. */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_BODY) throw new RangeError("the body is too long");
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** `cut`: the connection ends in the middle of the body. */
+function send(response: ServerResponse, { status, type, body, headers }: FakeReply, { cut = false } = {}): void {
+  const bytes = Buffer.from(body as string);
+  // Something must also be missing in an empty body.
+  const length = cut ? Math.max(bytes.length, 2) : bytes.length;
+  response.writeHead(status, {
+    ...headers,
+    ...(length === 0 ? {} : { "content-type": type, "content-length": length }),
+  });
+  if (!cut) {
+    response.end(bytes);
+    return;
+  }
+  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy());
+}
+
+/** Refuses pages of other sites, which could read and change the fake. The rest of the request is not read. */
+function refuse(request: IncomingMessage, response: ServerResponse, { reason, value }: ForeignRequest): void {
+  const body = `The fake serves programs of this machine only, not this request (${reason}: ${JSON.stringify(value)}).\n`;
+  response.shouldKeepAlive = false;
+  request.resume();
+  send(response, { status: 403, type: "text/plain; charset=utf-8", body });
+}
+
+/** A failure in JSON: `{"status": 503}`, `{"cut": true}`; undefined for anything else. */
+function failureIn(value: unknown): FakeFailure | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { status, delayMs, cut, broken, offSchema } = value as Record<string, unknown>;
+  if (typeof status === "number" && Number.isInteger(status) && status >= 200 && status <= 599) return { status };
+  if (typeof delayMs === "number" && delayMs >= 0 && delayMs <= 3_600_000) return { delayMs };
+  if (cut === true) return { cut };
+  if (broken === true) return { broken };
+  return offSchema === true ? { offSchema } : undefined;
 }

@@ -1,13 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { rulesFor } from "../check/rules.ts";
-import { requestBodyFor } from "../codec/body/request-body.ts";
+import { rulesFor, type RuleProblem } from "../check/rules.ts";
+import { requestBodyFor, type RequestBody } from "../codec/body/request-body.ts";
 import { PartsReader } from "../codec/parameter/parts-reader.ts";
 import type { FakeFailure, RequestToolSpec, ToolFile, FieldSpec, UpstreamOAuthSpec } from "../file/model/tool-file.ts";
 import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
 import { isAccepted, maskedBody, maskedQuery, placeholderSecrets } from "./credentials.ts";
 import type { Failures } from "./failures.ts";
-import { receive, type Arrival, type Received, type RequestReading } from "./received.ts";
 import type { FakeReply } from "./reply.ts";
 import type { SignableRequest } from "../run/signing/signable-request.ts";
 import { Routes, type FakeRoute } from "./routes.ts";
@@ -31,7 +30,7 @@ export interface SeenRequest {
   status: number;
 }
 
-export interface RequestOutcome {
+interface RequestOutcome {
   seen: SeenRequest;
   reply: FakeReply;
   /** The failure while the reply is sent. */
@@ -379,4 +378,54 @@ function clientOf(
 /** RFC 6749, section 2.3.1: both are encoded as in a form. */
 function formDecoded(text: string): string {
   return new URLSearchParams(`text=${text}`).get("text") ?? "";
+}
+
+/** How the requests of one tool are read. */
+interface RequestReading {
+  parts: PartsReader;
+  /** Undefined if it has no body. */
+  body: RequestBody | undefined;
+  rules: (value: Record<string, unknown>) => RuleProblem[];
+}
+
+/** Reads a request strictly: every deviation from the file is a problem. */
+function receive(route: FakeRoute, arrival: Arrival, { parts, body, rules }: RequestReading): Received {
+  const { query, headers } = arrival;
+  const content = bodyIn(arrival, body);
+  const parameters = parts.read({ path: route.places, query: [...query], headers }, content.input);
+  const input = { ...content.input, ...parameters.input };
+  const problems = [...parameters.problems, ...content.problems, ...differences(content.input, parameters.input)];
+  const { wrongConstants = 0 } = parameters;
+  if (problems.length > 0) return { input, problems, wrongConstants };
+  const broken = rules(input).map(({ path, say }) => (path === "" ? say : `${path}: ${say}`));
+  return { input, problems: broken, wrongConstants };
+}
+
+function bodyIn({ headers, body }: Arrival, how: RequestBody | undefined): Omit<Received, "wrongConstants"> {
+  if (how) return how.read(body, String(headers["content-type"] ?? ""));
+  return { input: {}, problems: body.length === 0 ? [] : ["the request has a body, and takes none"] };
+}
+
+/** A value that occurs twice in a request must be the same. */
+function differences(body: Record<string, unknown>, parameters: Record<string, unknown>): string[] {
+  return Object.entries(parameters)
+    .filter(([field, value]) => body[field] !== undefined && JSON.stringify(body[field]) !== JSON.stringify(value))
+    .map(([field]) => `${field}: not the same in the address and in the body`);
+}
+
+/** A request as it came. */
+interface Arrival {
+  /** The complete address, as its client wrote it. */
+  url: string;
+  query: URLSearchParams;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Uint8Array;
+}
+
+/** The content of a request and its problems, each with its field. */
+interface Received {
+  input: Record<string, unknown>;
+  problems: string[];
+  /** How many parameters differ from the constants of the file. */
+  wrongConstants: number;
 }

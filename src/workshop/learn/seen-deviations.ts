@@ -32,7 +32,7 @@ export interface SeenDeviations {
 }
 
 /** A deviation as its caller gets it: with secrets masked. */
-export type ToldDeviation = Readonly<Record<string, string>>;
+type ToldDeviation = Readonly<Record<string, string>>;
 
 const MAX_BYTES = 1024 * 1024;
 const MOST = 300;
@@ -62,18 +62,16 @@ export function readSeen(file: string): SeenDeviations | undefined {
 export class DeviationLog {
   readonly #file: string;
   readonly #of: Pick<SeenDeviations, "api" | "server">;
-  readonly #now: () => number;
   readonly #new = new Map<string, SeenDeviation>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(file: string, of: Pick<SeenDeviations, "api" | "server">, now: () => number = Date.now) {
+  constructor(file: string, of: Pick<SeenDeviations, "api" | "server">) {
     this.#file = file;
     this.#of = of;
-    this.#now = now;
   }
 
   note(tool: string, deviations: readonly ToldDeviation[]): void {
-    const at = new Date(this.#now()).toISOString();
+    const at = new Date().toISOString();
     for (const told of deviations) {
       // Names of members come from upstream: what no tool file has is nothing to learn.
       const { path = "" } = told;

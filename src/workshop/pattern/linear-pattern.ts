@@ -3,7 +3,7 @@ import { compilePattern, type Program, type PatternStep } from "./pattern-progra
 import type { StepBudget } from "./step-budget.ts";
 
 /** A compiled pattern of a tool file. */
-export interface LinearPattern {
+interface LinearPattern {
   /** Whether it matches anywhere in the text; throws StepsExceeded if the budget is too small. */
   test(text: string, budget: StepBudget): boolean;
 }

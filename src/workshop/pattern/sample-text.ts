@@ -8,7 +8,7 @@ const CHARACTERS = [..."Aa10-_.:/@, ".split(""), ...printable()];
 const EXTRA = [0, 1, 2, 3, 5, 8, 13, 21, 34, 55];
 const MAX_LENGTH = 1_000;
 
-export interface TextLimits {
+interface TextLimits {
   pattern?: string | undefined;
   minLength?: number | undefined;
   maxLength?: number | undefined;

@@ -5,7 +5,7 @@ import { changeBetween, type VersionChange, type VersionedChange } from "./versi
 import { compareVersions, isVersionNumber, majorOf, nextVersion } from "./version-number.ts";
 
 /** The versions of an API that exist. */
-export interface KnownVersions {
+interface KnownVersions {
   /** The lowest first. */
   records: readonly VersionRecord[];
   /** All numbers that are taken, the lowest first, also those of versions that cannot be read. */

@@ -17,7 +17,7 @@ export interface SeenVersion {
   isPublished: boolean;
 }
 
-export interface VersionsOfCall {
+interface VersionsOfCall {
   /** The version that is served now. */
   current: CompiledApi;
   /** All that were published, the oldest first, with the current one. */
@@ -27,7 +27,7 @@ export interface VersionsOfCall {
 }
 
 /** The version that makes the call, or why none does. */
-export type Translation = { kind: "run"; by: CompiledApi } | { kind: "refused"; message: string };
+type Translation = { kind: "run"; by: CompiledApi } | { kind: "refused"; message: string };
 
 interface NamedCall {
   tool: string;

@@ -33,34 +33,6 @@ export interface ApiChange {
   after?: unknown;
 }
 
-/** The most important kinds come first. */
-const ORDER: readonly ApiChangeKind[] = [
-  "effect raised",
-  "endpoint added",
-  "secret used",
-  "tool added",
-  "tool removed",
-  "field removed",
-  "input narrowed",
-  "field changed",
-  "wire changed",
-  "answer changed",
-  "fake changed",
-  "limits changed",
-  "input widened",
-  "field added",
-  "effect lowered",
-  "endpoint removed",
-  "secret dropped",
-  "document changed",
-  "other",
-  "description changed",
-];
-
-export function byWeight(changes: readonly ApiChange[]): ApiChange[] {
-  return [...changes].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
-}
-
 /** A change with its values. */
 export function changeOf(
   words: Pick<ApiChange, "kind" | "path" | "message">,

@@ -1,14 +1,38 @@
 import type { CompiledApi } from "../compile/compile.ts";
 import { toolsByType } from "../compile/type-reach.ts";
-import type { ToolFile } from "../file/model/tool-file.ts";
-import { byWeight, changeOf, type ApiChange, type ApiChangeKind } from "./api-change.ts";
+import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import { changeOf, type ApiChange, type ApiChangeKind } from "./api-change.ts";
 import { citedChanges } from "./cited-changes.ts";
 import { fileChanges } from "./file-changes.ts";
 import { differingLeaves, pathText } from "./leaves.ts";
-import { schemasOf } from "./seen-alone.ts";
 import { fromTo, valueText } from "./value-text.ts";
 import { isRecord } from "../../json/is-record.ts";
-import type { JsonSchema } from "../compile/json-schema.ts";
+import { fullInputSchema, fullOutputSchema, type JsonSchema } from "../compile/json-schema.ts";
+import { toolDefinition } from "../compile/tool-definition.ts";
+
+/** The most important kinds come first. */
+const ORDER: readonly ApiChangeKind[] = [
+  "effect raised",
+  "endpoint added",
+  "secret used",
+  "tool added",
+  "tool removed",
+  "field removed",
+  "input narrowed",
+  "field changed",
+  "wire changed",
+  "answer changed",
+  "fake changed",
+  "limits changed",
+  "input widened",
+  "field added",
+  "effect lowered",
+  "endpoint removed",
+  "secret dropped",
+  "document changed",
+  "other",
+  "description changed",
+];
 
 /**
  * The differences between the approved and the current version, by kind; everything if nothing was approved. Empty
@@ -228,4 +252,15 @@ function listOf(value: unknown): unknown[] | undefined {
 
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function byWeight(changes: readonly ApiChange[]): ApiChange[] {
+  return [...changes].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+}
+
+/** The arguments and the result of a tool, as its definition shows them; complete if it is described on request. */
+function schemasOf(file: ToolFile, name: string, spec: ToolSpec): [input: JsonSchema, output: JsonSchema] {
+  if (spec.offer !== undefined) return [fullInputSchema(file, spec), fullOutputSchema(file, spec)];
+  const { inputSchema, outputSchema } = toolDefinition(file, name, spec);
+  return [inputSchema, outputSchema ?? {}];
 }

@@ -1,9 +1,9 @@
-import type { StepSpec } from "../file/model/tool-file.ts";
-import type { Effect, RequestSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { StepSpec, Effect, RequestSpec, ToolFile, ToolSpec, TypeSpec } from "../file/model/tool-file.ts";
 import { changeOf, type ApiChange, type ApiChangeKind } from "./api-change.ts";
-import { differingLeaves, pathText, type Leaf } from "./leaves.ts";
-import { seenAlone } from "./seen-alone.ts";
+import { differingLeaves, pathText, type Leaf, type PathStep } from "./leaves.ts";
 import { fromTo, valueText } from "./value-text.ts";
+import { fullInputSchema, fullOutputSchema } from "../compile/json-schema.ts";
+import { isRecord } from "../../json/is-record.ts";
 
 /** An empty file, for the first approval: everything new is listed by member. */
 const NOTHING = {
@@ -136,4 +136,54 @@ function rank(effect: unknown): number {
 
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/**
+ * Decides whether a change inside of a type is visible to callers in its schemas, which then show it. Hidden, constant
+ * and computed fields and wire paths are not visible there, nor are changes that are invalid alone. Only the schema of
+ * the type itself is written: a file may have thousands of changes.
+ */
+function seenAlone(file: ToolFile): (leaf: Leaf) => boolean {
+  const [spec] = Object.values(file.tools);
+  const bare = Object.fromEntries(Object.entries(file.types).map(([name, type]) => [name, emptied(type)]));
+  const texts = new Map<string, string>();
+  const textOf = (name: string, type: TypeSpec) => {
+    if (!spec) return "";
+    const alone: ToolFile = { ...file, types: { ...bare, [name]: type } };
+    const user = userOf(spec, name);
+    return JSON.stringify([fullInputSchema(alone, user), fullOutputSchema(alone, user)]);
+  };
+  return ({ path: [section, name, ...rest], after }) => {
+    if (section !== "types" || typeof name !== "string" || !Object.hasOwn(file.types, name)) return false;
+    const type = file.types[name];
+    if (!type) return false;
+    try {
+      const before = texts.get(name) ?? textOf(name, type);
+      texts.set(name, before);
+      return before !== textOf(name, replaced(type, rest, after) as TypeSpec);
+    } catch {
+      return false;
+    }
+  };
+}
+
+/** A tool that takes and returns the type. */
+function userOf(spec: ToolSpec, type: string): ToolSpec {
+  return spec.request
+    ? { ...spec, input: type, response: { ...spec.response, type } }
+    : { ...spec, input: type, response: { ...spec.response, type } };
+}
+
+/** A type that is only a name, for the schemas of others. */
+function emptied({ xml }: TypeSpec): TypeSpec {
+  return { xml, fields: {}, rules: [] };
+}
+
+/** A copy with one value replaced, or removed if it is undefined. */
+function replaced(tree: unknown, [name, ...rest]: readonly PathStep[], value: unknown): unknown {
+  if (name === undefined) return value;
+  if (typeof name === "number") throw new TypeError("a single entry of a list is not replaced");
+  const members = new Map(Object.entries(isRecord(tree) ? tree : {}));
+  members.set(name, replaced(members.get(name), rest, value));
+  return Object.fromEntries([...members].filter(([, member]) => member !== undefined));
 }

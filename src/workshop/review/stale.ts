@@ -29,7 +29,7 @@ export interface MovedPlace {
   to: string;
 }
 
-export interface StaleOptions {
+interface StaleOptions {
   /** What was cited before, by evidence. */
   citations: Readonly<Record<string, Citation>>;
   /** The texts that the citations were made of, if they are known. */

@@ -1,7 +1,7 @@
 import { changedRuns, type ChangedRun } from "../../text/text-difference.ts";
 
 /** One place where two texts differ. */
-export interface TextChange {
+interface TextChange {
   /** The number of characters before it in the new text. */
   at: number;
   removed: string;

@@ -1,16 +1,18 @@
-import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
+import { randomBytes } from "node:crypto";
+import { setTimeout as timeout } from "node:timers/promises";
+import { abortSignalOf, Cancellation, type CancelSignal } from "../../async/cancellation.ts";
 import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
-import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError, messageOf } from "../../errors/nexus-error.ts";
 import type { PublicOnly } from "../../net/public-only.ts";
 import type { CallToolResult, LogLevel, Progress, Tool } from "../../protocol/mcp.ts";
 import { isProtocolOutcome } from "../../server/features/input-needed.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { clockFunctions } from "../expression/clock.ts";
 import { acceptedCall, servedTool } from "../check/served-tool.ts";
-import { realPause, type Pause } from "./attempts.ts";
-import { META_KEYS, failureResult, successResult, withMeta } from "./call-result.ts";
-import { CallTrace, CorrelationIds } from "./call-trace.ts";
+import type { Pause } from "./attempts.ts";
+import { META_KEYS, failureResult, successResult, withMeta, repeatedResult } from "./call-result.ts";
+import { CallTrace } from "./call-trace.ts";
 import { CompletedValues } from "./completed-values.ts";
 import type { CallerPrompt } from "./confirmation.ts";
 import type { SaveSecret } from "./secrets/api-secrets.ts";
@@ -18,18 +20,22 @@ import { hideSecrets } from "./secrets/credentials.ts";
 import { Redaction } from "./secrets/redaction.ts";
 import type { FindSecret } from "./secrets/secret-lookup.ts";
 import { UpstreamTokens } from "./secrets/upstream-tokens.ts";
-import { LOCAL_CALLER } from "./writes/request-key.ts";
-import { type KeptResult, ResultStore } from "./result-store.ts";
+import { LOCAL_CALLER, requestKey, ledgerKey } from "./writes/request-key.ts";
+import { ResultStore, type KeptResult } from "./result-store.ts";
 import type { RequestRate } from "./request-rate.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import { settingValues, type SettingValues } from "./setting-values.ts";
-import { StepsCall } from "./steps/steps-call.ts";
-import { type StepsPlan, ToolPlans } from "./steps/steps-plan.ts";
-import { type CallFacts, ToolCall } from "./tool-call.ts";
+import { ToolPlans, type StepsPlan } from "./steps/steps-plan.ts";
+import { ToolCall, argumentsRefused, settlingHint, type CallFacts } from "./tool-call.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import { Upstream } from "./upstream.ts";
 import { MemoryWriteLedger, type WriteLedger } from "./writes/write-ledger.ts";
 import { WriteOnce } from "./writes/write-once.ts";
+import { StepsRun } from "./steps/steps-run.ts";
+import { stepsResult } from "./steps/steps-result.ts";
+
+const ID_DIGITS = 16;
+const IDS_AT_ONCE = 64;
 
 export interface ApiRunnerOptions {
   /** Looks up a secret by its full name, `<server>.<name>`. */
@@ -253,4 +259,87 @@ export class ApiRunner implements AsyncDisposable {
 
 function cancelled(signal: CancelSignal): NexusError {
   return new NexusError("CANCELLED", "The call was cancelled", { cause: signal.reason });
+}
+
+type Value = Record<string, unknown>;
+
+/** One call of a tool with steps, from its arguments to its result. */
+class StepsCall {
+  readonly #parts: RunnerParts;
+  readonly #plan: StepsPlan;
+  readonly #facts: CallFacts;
+
+  constructor(parts: RunnerParts, plan: StepsPlan, facts: CallFacts) {
+    this.#parts = parts;
+    this.#plan = plan;
+    this.#facts = facts;
+  }
+
+  async run(args: unknown): Promise<CallToolResult> {
+    const { trace, caller, signal } = this.#facts;
+    const { api, redaction, instance, upstream, writes } = this.#parts;
+    trace.reached(0, "Checking the arguments");
+    const checked = this.#plan.check(args);
+    if (checked.problems.length > 0) {
+      const refused = argumentsRefused(api, this.#plan, checked);
+      trace.note("info", "The call failed", { reason: refused.text });
+      return failureResult(refused, redaction);
+    }
+    const input = checked.value;
+    const id = requestKey({ of: instance, tool: this.#plan.name, caller, input });
+    const key = ledgerKey(id, upstream.standIn);
+    return this.#plan.spec.effect === "read"
+      ? this.#made(input, id, signal)
+      : writes.share(key, signal, (stop) => this.#madeOnce(input, { id, key, stop }));
+  }
+
+  /** Every write is recorded by itself; the whole call when it is finished, so that a repetition gives its result. */
+  async #madeOnce(
+    input: Value,
+    { id, key, stop }: { id: string; key: string; stop: CancelSignal },
+  ): Promise<CallToolResult> {
+    const { writes } = this.#parts;
+    const { trace } = this.#facts;
+    const earlier = await writes.recordOf(key);
+    if (earlier?.kind === "done") {
+      trace.note("info", "The same call was finished before; nothing is sent", { earlier: earlier.kind });
+      return repeatedResult(earlier.result, earlier.at);
+    }
+    const result = await this.#made(input, id, stop);
+    if (result.isError) return result;
+    await writes.recordDone(key, result).catch((error: unknown) => {
+      trace.note("error", "A call was finished, and could not be recorded", { reason: messageOf(error) });
+    });
+    return result;
+  }
+
+  async #made(input: Value, id: string, signal: CancelSignal | undefined): Promise<CallToolResult> {
+    const { trace, caller } = this.#facts;
+    const end = await new StepsRun(this.#parts, this.#plan, { input, id, signal, trace }).run();
+    if (end.stopped)
+      trace.note("info", "The call failed", { step: end.stopped.step, reason: end.stopped.failure.text });
+    const settling = (write: string) => settlingHint(this.#parts, write);
+    return stepsResult(this.#parts, this.#plan, end, { caller, settling });
+  }
+}
+
+/** Makes random ids of calls, many at once: asking for random bytes takes longer than to cut an id out of them. */
+class CorrelationIds {
+  #digits = "";
+  #at = 0;
+
+  next(): string {
+    if (this.#at === this.#digits.length) {
+      this.#digits = randomBytes((ID_DIGITS / 2) * IDS_AT_ONCE).toString("hex");
+      this.#at = 0;
+    }
+    const from = this.#at;
+    this.#at += ID_DIGITS;
+    return `nx-${this.#digits.slice(from, this.#at)}`;
+  }
+}
+
+/** Ends early if the call is cancelled; callers check the signal themselves. */
+async function realPause(ms: number, signal: CancelSignal | undefined): Promise<void> {
+  await timeout(ms, undefined, signal ? { signal: abortSignalOf(signal) } : {}).catch(() => {});
 }

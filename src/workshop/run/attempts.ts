@@ -1,5 +1,4 @@
-import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
-import { setTimeout as timeout } from "node:timers/promises";
+import type { CancelSignal } from "../../async/cancellation.ts";
 import { growingPause, retryAfterMs, withJitter } from "../../async/backoff.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import type { Effect } from "../file/model/tool-file.ts";
@@ -8,11 +7,11 @@ import type { UpstreamResponse } from "./upstream.ts";
 import { isConnectionFailure, isWorthARetry } from "../../errors/error-traits.ts";
 
 /** How one request ended, after all attempts. */
-export type Attempted = { kind: "answered"; answer: UpstreamResponse } | { kind: "failed"; error: NexusError };
+type Attempted = { kind: "answered"; answer: UpstreamResponse } | { kind: "failed"; error: NexusError };
 
 export type Pause = (ms: number, signal: CancelSignal | undefined) => Promise<void>;
 
-export interface AttemptOptions {
+interface AttemptOptions {
   effect: Effect;
   retries: number;
   timeoutMs: number;
@@ -52,11 +51,6 @@ export async function attempts(
     if (now() + waitMs >= deadline) return attempted;
     await pause(waitMs, signal);
   }
-}
-
-/** Ends early if the call is cancelled; callers check the signal themselves. */
-export async function realPause(ms: number, signal: CancelSignal | undefined): Promise<void> {
-  await timeout(ms, undefined, signal ? { signal: abortSignalOf(signal) } : {}).catch(() => {});
 }
 
 function mayRepeat(attempted: Attempted, effect: Effect): boolean {

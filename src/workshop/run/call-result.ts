@@ -23,7 +23,7 @@ const MAX_RECEIVED_CHARACTERS = 200;
 const MOST_OMISSIONS = 100;
 const MAX_PATH_CHARACTERS = 200;
 
-export interface ResultParts {
+interface ResultParts {
   text: string;
   structured: Record<string, unknown>;
   /** `structured` as JSON, if it is known. */

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import type { LogLevel, Progress } from "../../protocol/mcp.ts";
 import type { Redaction } from "./secrets/redaction.ts";
@@ -7,7 +6,7 @@ type Level = "debug" | "info" | "warn" | "error";
 
 const MCP_LEVELS: Record<Level, LogLevel> = { debug: "debug", info: "info", warn: "warning", error: "error" };
 
-export interface CallTraceOptions {
+interface CallTraceOptions {
   api: string;
   tool: string;
   logger: Logger;
@@ -58,24 +57,5 @@ export class CallTrace {
     const text = redaction.inOwnWords(message);
     logger[level](text, { api, ...shown });
     log?.(MCP_LEVELS[level], { message: text, ...shown }, api);
-  }
-}
-
-const ID_DIGITS = 16;
-const IDS_AT_ONCE = 64;
-
-/** Makes random ids of calls, many at once: asking for random bytes takes longer than to cut an id out of them. */
-export class CorrelationIds {
-  #digits = "";
-  #at = 0;
-
-  next(): string {
-    if (this.#at === this.#digits.length) {
-      this.#digits = randomBytes((ID_DIGITS / 2) * IDS_AT_ONCE).toString("hex");
-      this.#at = 0;
-    }
-    const from = this.#at;
-    this.#at += ID_DIGITS;
-    return `nx-${this.#digits.slice(from, this.#at)}`;
   }
 }

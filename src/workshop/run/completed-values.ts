@@ -1,4 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
+import { setMember } from "../check/completion.ts";
 import { AlternativeChooser } from "../codec/union/alternative-chooser.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import type { Expression, Scope } from "../expression/expression.ts";
@@ -11,7 +12,7 @@ import { fitting } from "../shape/fitting-value.ts";
 type Value = Record<string, unknown>;
 
 /** How values are written for callers, with secrets masked. */
-export interface Showing {
+interface Showing {
   /** For free text from upstream. */
   text: (text: string) => string;
   /** For unknown members; undefined leaves them out. */
@@ -281,12 +282,6 @@ function copyOf(...each: readonly Readonly<Value>[]): Value {
   const copy: Value = {};
   for (const value of each) for (const name of Object.keys(value)) setMember(copy, name, value[name]);
   return copy;
-}
-
-/** Names from upstream may be `__proto__`. */
-function setMember(target: Value, name: string, value: unknown): void {
-  if (name !== "__proto__") target[name] = value;
-  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 function mapped(value: unknown, each: (member: unknown) => unknown, nameOf?: (name: string) => string): unknown {

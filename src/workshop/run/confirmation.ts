@@ -18,7 +18,7 @@ export interface CallerPrompt {
   waits: boolean;
 }
 
-export interface ConfirmationOptions {
+interface ConfirmationOptions {
   /** Makes the call for the current value. */
   look: (args: Value) => Promise<Value | Failure>;
   asking: CallerPrompt | undefined;

@@ -5,20 +5,17 @@ const MINUTE_MS = 60_000;
 /** Limits requests per minute: so many at once, and then as many as a minute gives. */
 export class RequestRate {
   readonly #perMinute: number;
-  readonly #now: () => number;
   #left: number;
-  #countedAt: number;
+  #countedAt = performance.now();
 
-  constructor(perMinute: number, now: () => number = () => performance.now()) {
+  constructor(perMinute: number) {
     this.#perMinute = perMinute;
-    this.#now = now;
     this.#left = perMinute;
-    this.#countedAt = now();
   }
 
   /** Counts one request; returns why it must not be sent, if the limit is reached. */
   take(): NexusError | undefined {
-    const now = this.#now();
+    const now = performance.now();
     this.#left = Math.min(this.#perMinute, this.#left + ((now - this.#countedAt) * this.#perMinute) / MINUTE_MS);
     this.#countedAt = now;
     if (this.#left >= 1) {

@@ -1,7 +1,7 @@
 import { RecentMap } from "../../async/recent-map.ts";
 import { randomBytes } from "node:crypto";
 
-export interface ResultStoreOptions {
+interface ResultStoreOptions {
   maxResults?: number;
   maxBytes?: number;
   lifetimeMs?: number;

@@ -25,7 +25,7 @@ export interface UpstreamResponse {
   body: Uint8Array;
 }
 
-export interface UpstreamOptions {
+interface UpstreamOptions {
   /** An address on this machine that replaces the real one: a fake. */
   binding?: string | undefined;
   /** Additional trusted certificate authorities (PEM). */

@@ -1,3 +1,4 @@
+import { escapePart } from "../../schema/pointer.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { nearNames } from "../../text/nearest-name.ts";
 import { shorten } from "../../text/shorten.ts";
@@ -32,7 +33,7 @@ export interface ToolSink {
 }
 
 /** How a call of a client becomes one of the runner. */
-export type RunOptionsFrom = (context: CallContext) => RunOptions;
+type RunOptionsFrom = (context: CallContext) => RunOptions;
 
 /** Offers tools that are not listed: they are searched for, described with their complete schemas, and called by name. */
 export function addSearchTools(server: ToolSink, runner: ApiRunner, optionsFrom: RunOptionsFrom): void {
@@ -351,7 +352,7 @@ function cutAt(value: unknown, path: string, depth: number): unknown {
   }
   const inner = (member: unknown, name: string | number) => {
     const isContainer = typeof member === "object" && member !== null;
-    return cutAt(member, `${path}/${escaped(String(name))}`, isContainer ? depth - 1 : 0);
+    return cutAt(member, `${path}/${escapePart(String(name))}`, isContainer ? depth - 1 : 0);
   };
   if (Array.isArray(value)) return (value as unknown[]).map(inner);
   if (!isRecord(value)) return value;
@@ -367,8 +368,4 @@ function valueAt(definition: unknown, path: string): unknown {
     value = (value as Record<string, unknown>)[name];
   }
   return value;
-}
-
-function escaped(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

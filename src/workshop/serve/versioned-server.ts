@@ -12,7 +12,7 @@ import { REVISIONS } from "./api-server.ts";
 import { EarlierVersions, type PublishedVersions } from "./earlier-versions.ts";
 import { RunningVersion, type OpenedRunner, type RouteCall, type ServedVersion } from "./running-version.ts";
 
-export interface VersionedServerOptions {
+interface VersionedServerOptions {
   /** Opens what makes the requests of a version. */
   open: (version: ServedVersion) => Promise<OpenedRunner>;
   /** Of the server now: what a call means may depend on them. */

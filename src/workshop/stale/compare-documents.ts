@@ -19,7 +19,7 @@ export interface Uncompared {
   why: string;
 }
 
-export interface ComparedDocuments {
+interface ComparedDocuments {
   stale: StalePlace[];
   moved: MovedPlace[];
   uncompared: Uncompared[];

@@ -7,19 +7,10 @@ import type {
   ResponseFacts,
   ServerFacts,
   SchemaFacts,
+  Evidence,
 } from "../documents/api-facts.ts";
-import {
-  byName,
-  compareMember,
-  compareMembers,
-  compareNamed,
-  inside,
-  rulesOf,
-  saySide,
-  type Comparing,
-  type FactChange,
-  type TrailStep,
-} from "./comparing.ts";
+import type { FactChange, TrailStep } from "./comparing.ts";
+import { isSameMeaning } from "./same-meaning.ts";
 
 /**
  * What a newer version of a document says differently: by meaning, so the order and the layout of the document do not
@@ -359,4 +350,71 @@ function codesOf({ codes }: SchemaFacts): unknown {
 /** The prefix of a namespace says nothing. */
 function xmlOf({ xml }: SchemaFacts): unknown {
   return xml && { ...xml, prefix: undefined };
+}
+
+/** Something that only one of the documents has. */
+function saySide<T extends { evidence: Evidence }>(
+  before: T | undefined,
+  after: T | undefined,
+  { trail, say }: Comparing,
+  words: (side: T) => unknown,
+): void {
+  if (before) say({ trail, at: before.evidence, change: "gone", before: words(before) });
+  else if (after) say({ trail, at: after.evidence, change: "new", after: words(after) });
+}
+
+function compareMembers(
+  before: object,
+  after: object,
+  members: readonly string[],
+  here: Comparing & { at: Evidence },
+): void {
+  const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  for (const member of members) compareMember(member, old.get(member), now.get(member), here);
+}
+
+function compareMember(member: string, before: unknown, after: unknown, here: Comparing & { at: Evidence }): void {
+  if (isSameMeaning(before, after)) return;
+  const sides = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+  here.say({ ...placeOf(here), member, change: "changed", ...sides });
+}
+
+function placeOf({ trail, at }: Comparing & { at: Evidence }): Pick<FactChange, "trail" | "at"> {
+  return { trail, at };
+}
+
+function inside({ trail, say }: Comparing, step: TrailStep): Comparing {
+  return { trail: [...trail, step], say };
+}
+
+/** Each name of either side, with what the sides have under it. */
+function compareNamed<T>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+  compare: (name: string, old: T | undefined, now: T | undefined) => void,
+): void {
+  for (const name of new Set([...before.keys(), ...after.keys()])) compare(name, before.get(name), after.get(name));
+}
+
+/** What has the same name is numbered, so that nothing is left out. */
+function byName<T>(all: readonly T[], nameOf: (each: T) => string): Map<string, T> {
+  const found = new Map<string, T>();
+  for (const each of all) {
+    const name = nameOf(each);
+    let unique = name;
+    for (let more = 2; found.has(unique); more++) unique = `${name} (${more})`;
+    found.set(unique, each);
+  }
+  return found;
+}
+
+/** Conditions in words, in any order. */
+function rulesOf(rules: readonly { that: string; say: string }[] = []): string[] {
+  return rules.map(({ that, say }) => `${that}: ${say}`).toSorted();
+}
+
+/** Where something is said, and where its changes go. */
+interface Comparing {
+  trail: readonly TrailStep[];
+  say: (change: FactChange) => void;
 }

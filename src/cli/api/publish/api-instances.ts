@@ -3,8 +3,10 @@ import { APIS } from "../../../operations/apis.ts";
 import { defineCommand } from "../../command/command.ts";
 import { wrongUsage } from "../../command/command-line.ts";
 import { tableLines } from "../../output/table.ts";
-import { INSTANCE_OPTIONS, instanceChange, instanceText } from "./instance-options.ts";
+import { INSTANCE_OPTIONS, instanceChange } from "./instance-options.ts";
 import { apiIdIn, APIS_OPTIONS, openApis } from "./open-apis.ts";
+import type { InstanceView } from "../../../operations/apis/api-view.ts";
+import { durationText } from "../../../text/duration.ts";
 
 const ACTIONS = ["add", "set", "remove"];
 
@@ -76,3 +78,15 @@ settings and limits; its secrets are <server>.<name>. Removing an instance ends 
     out.line(`${now.server} serves version ${now.version} of ${api}${more === "" ? "" : `: ${more}`}.`);
   },
 });
+
+/** Its address, settings and limits in one line. */
+function instanceText({ upstream, addresses, settings, limits }: InstanceView): string {
+  const { timeoutMs, perMinute } = limits;
+  return [
+    ...(upstream === null ? [] : [`to ${upstream}`]),
+    ...Object.entries(addresses).map(([address, target]) => `${address} at ${target}`),
+    ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
+    ...(timeoutMs === undefined ? [] : [`at most ${durationText(timeoutMs)}`]),
+    ...(perMinute === undefined ? [] : [`${perMinute} per minute`]),
+  ].join(", ");
+}

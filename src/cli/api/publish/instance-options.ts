@@ -1,6 +1,5 @@
 import type { InstanceChange } from "../../../operations/apis/api-instance.ts";
-import type { InstanceView } from "../../../operations/apis/api-view.ts";
-import { durationText, parseDuration } from "../../../text/duration.ts";
+import { parseDuration } from "../../../text/duration.ts";
 import { keyValue } from "../../arguments/key-value.ts";
 import { wrongUsage } from "../../command/command-line.ts";
 import type { Options, OptionValues } from "../../command/command.ts";
@@ -51,18 +50,6 @@ function pairsOf(texts: readonly string[], option: string): Record<string, strin
   if (texts.length === 0) return undefined;
   const pairs = texts.map((text) => keyValue(text, option));
   return Object.fromEntries(pairs.map(({ key, value }) => [key, value === "" ? null : value]));
-}
-
-/** Its address, settings and limits in one line. */
-export function instanceText({ upstream, addresses, settings, limits }: InstanceView): string {
-  const { timeoutMs, perMinute } = limits;
-  return [
-    ...(upstream === null ? [] : [`to ${upstream}`]),
-    ...Object.entries(addresses).map(([address, target]) => `${address} at ${target}`),
-    ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
-    ...(timeoutMs === undefined ? [] : [`at most ${durationText(timeoutMs)}`]),
-    ...(perMinute === undefined ? [] : [`${perMinute} per minute`]),
-  ].join(", ");
 }
 
 function milliseconds(text: string): number {

@@ -13,7 +13,7 @@ type ReviewContext = CommandContext<{
 }>;
 
 /** How a file differs from the highest version that is published. */
-export interface PublishedBefore extends VersionChange {
+interface PublishedBefore extends VersionChange {
   since: string;
   /** The lowest number that the file can be published with. */
   next: string;

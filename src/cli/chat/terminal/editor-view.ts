@@ -2,7 +2,7 @@ import { visible } from "../../../text/visible.ts";
 import { broken, cellsOf, wrapped } from "../../output/text-width.ts";
 import type { LineEditor } from "./line-editor.ts";
 
-export interface ViewOptions {
+interface ViewOptions {
   /** Before the first line. */
   prompt: string;
   columns: number;

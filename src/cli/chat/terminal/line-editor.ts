@@ -7,7 +7,7 @@ export interface PressedKey {
 }
 
 /** What a key asks for, besides a change of the text. */
-export type EditorEvent =
+type EditorEvent =
   | { kind: "submit"; text: string }
   | { kind: "complete" }
   | { kind: "older" }

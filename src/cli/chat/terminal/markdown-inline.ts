@@ -6,7 +6,7 @@ interface InlineSpan {
   styles: readonly InlineStyle[];
 }
 
-export interface InlineOptions {
+interface InlineOptions {
   /** Whether the line ends here; otherwise a mark without its end is left for later. */
   isComplete: boolean;
   /** Keeps the marks of bold text, code and so on, for terminals without styles. */
@@ -15,7 +15,7 @@ export interface InlineOptions {
   before?: string | undefined;
 }
 
-export interface InlineReading {
+interface InlineReading {
   spans: InlineSpan[];
   /** The end of the text that cannot be shown before more of it is known. */
   rest: string;

@@ -4,7 +4,7 @@ import type { Style } from "../../output/output.ts";
 import { readInline, type InlineStyle, withoutMarks } from "./markdown-inline.ts";
 
 /** Where Markdown is shown. */
-export interface MarkdownTarget {
+interface MarkdownTarget {
   write(text: string): void;
   style(style: Style, text: string): string;
   /** Undefined: not a terminal, so Markdown is written unchanged. */

@@ -13,7 +13,7 @@ import { setImmediate } from "node:timers/promises";
 export type Entered = { kind: "line"; text: string } | { kind: "interrupt"; wasEmpty: boolean } | { kind: "end" };
 
 /** Called at once for what was entered. False: the prompt is shown again, and no key in between is taken as typed ahead. */
-export type Accepts = (entered: Entered) => boolean;
+type Accepts = (entered: Entered) => boolean;
 
 /** The words that may complete the text before the cursor, and the length of the part that they replace. */
 export interface Completions {
@@ -21,7 +21,7 @@ export interface Completions {
   length: number;
 }
 
-export interface TerminalInputOptions {
+interface TerminalInputOptions {
   out: Output;
   history: InputHistory;
   complete: (before: string) => Completions;

@@ -1,7 +1,7 @@
 import { base64In } from "../record/scalar.ts";
 
 /** Bytes that a caller gave, with what a data URL says about them. */
-export interface GivenBytes {
+interface GivenBytes {
   bytes: Uint8Array;
   contentType?: string;
   fileName?: string;

@@ -9,7 +9,7 @@ import { isRecord } from "../../../json/is-record.ts";
 /** A value in the words of the upstream, before a style writes it: a text, a list, or members by their names. */
 export type ParameterTree = string | ParameterTree[] | ParameterMembers;
 
-export interface ParameterMembers {
+interface ParameterMembers {
   members: [name: string, value: ParameterTree][];
 }
 

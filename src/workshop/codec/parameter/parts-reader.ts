@@ -2,7 +2,7 @@ import { asNexusError } from "../../../errors/nexus-error.ts";
 import { textOf } from "../../expression/arithmetic.ts";
 import { evaluate } from "../../expression/evaluate.ts";
 import type { Expression } from "../../expression/expression.ts";
-import { callsIn, membersOf, mentioned } from "../../expression/names.ts";
+import { callsIn, innerOf, mentioned } from "../../expression/names.ts";
 import { parseExpression } from "../../expression/parse.ts";
 import { placesIn } from "../../file/model/path-template.ts";
 import type {
@@ -19,14 +19,14 @@ import type { Pair } from "./form-text.ts";
 import { flatName } from "../../file/model/member-names.ts";
 import { jsonValue } from "../json/json-codec.ts";
 import type { Fields } from "../record/record-source.ts";
-import { belongsTo, type PairReading, readPairs, splitMember, treeOfLine } from "./pair-styles.ts";
-import { type ParameterTree, ParameterTrees } from "./parameter-tree.ts";
+import { belongsTo, readPairs, splitMember, treeOfLine, type PairReading } from "./pair-styles.ts";
+import { ParameterTrees, type ParameterTree } from "./parameter-tree.ts";
 import { kindOfParameter } from "../../shape/parameter-kind.ts";
 import { parameterOf } from "./parameter.ts";
 import { readPlace } from "./path-styles.ts";
 
 /** The parts of a received request besides its body. */
-export interface ReceivedParts {
+interface ReceivedParts {
   /** The texts in the places of the path, still encoded. */
   path: readonly string[];
   query: readonly Pair[];
@@ -34,7 +34,7 @@ export interface ReceivedParts {
 }
 
 /** The fields in these parts, and the problems of those that are not as the file says. */
-export interface ReadParts {
+interface ReadParts {
   input: Fields;
   problems: string[];
   /** How many of the problems are about constants, if any: the request may be meant for another tool. */
@@ -242,4 +242,12 @@ function decoded([name, value]: Pair): Pair {
   } catch {
     return [name, value];
   }
+}
+
+/** The members of a name that an expression uses; undefined in it where the name is used otherwise. */
+function membersOf(expression: Expression, name: string): (string | undefined)[] {
+  const isMeant = (each: Expression) => each.kind === "name" && each.name === name;
+  if (isMeant(expression)) return [undefined];
+  if (expression.kind === "member" && isMeant(expression.of)) return [expression.name];
+  return innerOf(expression).flatMap((inner) => membersOf(inner, name));
 }

@@ -16,7 +16,7 @@ import { fillPath } from "./path-styles.ts";
 import { parameterOf, type FieldParameter } from "./parameter.ts";
 
 /** The parts of a request besides its body. */
-export interface RequestParts {
+interface RequestParts {
   /** Relative to the base, encoded. */
   path: string;
   /** Encoded, without a question mark; empty for none. */

@@ -42,7 +42,7 @@ export class ReadingProblem extends Error {
 }
 
 /** What the thread may use; undefined members are not limited. */
-export interface ReadingLimits {
+interface ReadingLimits {
   waitMs: number;
   heapMb: number;
   /** Of the whole process: only where nothing else runs in it. */
@@ -69,7 +69,7 @@ export const TOOL_FILE_LIMITS = {
 } satisfies Record<string, ReadingLimits>;
 const CHECK_MS = 25;
 
-export interface ReadApartOptions {
+interface ReadApartOptions {
   signal?: CancelSignal | undefined;
   limits?: ReadingLimits;
 }

@@ -1,11 +1,11 @@
 import type { ApiFacts, ResponseFacts } from "../api-facts.ts";
 import { parseDocument, type LoadedDocument } from "../parse-document.ts";
 import { readPostman } from "../postman/read-postman.ts";
-import { curlCollection } from "../recorded/curl-collection.ts";
 import { readCurlCommand, type CurlRequest } from "../recorded/curl-request.ts";
+import { collectionOf, requestItem } from "../recorded/curl-collection.ts";
 
 /** What one curl command says, and the document that is kept of it: without the values of its credentials. */
-export interface CurlFacts {
+interface CurlFacts {
   facts: ApiFacts;
   document: LoadedDocument;
 }
@@ -33,4 +33,12 @@ export function requestFacts(request: CurlRequest, title: string): CurlFacts {
 function assumedAnswer(evidence: string): ResponseFacts {
   const content = { mediaType: "application/json", examples: [], encoding: {}, evidence };
   return { status: "200", contents: [content], headers: [], evidence };
+}
+
+/**
+ * A command as a collection with one request. Credentials are replaced by variables, so that no value of one is in it:
+ * it is kept beside the tool file.
+ */
+function curlCollection(request: CurlRequest, name: string): Record<string, unknown> {
+  return collectionOf(name, [requestItem(request, { name })]);
 }

@@ -66,7 +66,7 @@ export class GraphqlSchemas {
       return listOf(evidence, () => ({ ...this.#inputValue(getNullableType(item), evidence), nullable: false }));
     }
     if (isInputObjectType(type)) return type.isOneOf ? this.#oneOf(type) : this.#inputObject(type);
-    return this.#leaf(type as GraphQLScalarType | GraphQLEnumType, evidence);
+    return this.#leaf(type, evidence);
   }
 
   #inputObject(type: GraphQLInputObjectType): SchemaFacts {
@@ -238,7 +238,7 @@ function isSent(field: GraphQLInputField): boolean {
 
 /** Whether a value has a file in it, which only a request of another kind can carry. */
 export function isFileType(type: GraphQLInputType): boolean {
-  const named = isListType(type) || isNonNullType(type) ? (type.ofType as GraphQLInputType) : undefined;
+  const named = isListType(type) || isNonNullType(type) ? type.ofType : undefined;
   return named ? isFileType(named) : isScalarType(type) && isFile(type);
 }
 

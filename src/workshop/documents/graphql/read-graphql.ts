@@ -3,9 +3,6 @@ import {
   isLeafType,
   isNonNullType,
   isRequiredArgument,
-  type GraphQLArgument,
-  type GraphQLField,
-  type GraphQLObjectType,
   buildASTSchema,
   buildClientSchema,
   GraphQLError,
@@ -13,20 +10,27 @@ import {
   parse,
   specifiedScalarTypes,
   visit,
+  isObjectType,
+  isInterfaceType,
+  isInputObjectType,
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLObjectType,
   type DefinitionNode,
   type DocumentNode,
   type GraphQLSchema,
   type IntrospectionQuery,
+  type ASTNode,
 } from "graphql";
 import { plainSchema } from "../inferred-schema.ts";
-import type { ApiFacts, BodyFacts, OmittedOperation, OperationFacts, Remark } from "../api-facts.ts";
-import { type LoadedDocument, unreadable } from "../parse-document.ts";
+import type { ApiFacts, BodyFacts, OmittedOperation, OperationFacts, Remark, Evidence } from "../api-facts.ts";
+import { unreadable, type LoadedDocument } from "../parse-document.ts";
 import { GraphqlSchemas, isFileType } from "./graphql-schemas.ts";
 import { Selections } from "./selection.ts";
 import { messageOf } from "../../../errors/nexus-error.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { visible } from "../../../text/visible.ts";
-import { IntrospectionPlaces, SdlPlaces, type GraphqlPlaces } from "./graphql-places.ts";
+import type { GraphqlPlaces } from "./graphql-places.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type Root = "query" | "mutation";
@@ -66,7 +70,7 @@ class Reader {
       this.#omitted.push({ key: `subscription ${name}`, reason: "stream", detail: "a subscription", evidence });
     }
     return {
-      format: this.#document.format as ApiFacts["format"],
+      format: this.#document.format,
       title: titleOf(this.#document),
       version: "1.0.0",
       ...(typeof schema.description === "string" && { description: schema.description }),
@@ -356,4 +360,79 @@ function tooLarge(name: string, problem: string): Error {
     `The GraphQL schema ${name} ${problem}, the limit`,
     "Leave out types that the tools do not need, and import the rest.",
   );
+}
+
+interface Described {
+  name: string;
+  astNode?: ASTNode | null | undefined;
+  args?: readonly Described[];
+}
+
+/** Lines of a schema in the schema language. */
+class SdlPlaces implements GraphqlPlaces {
+  readonly whole: Evidence;
+  readonly #document: string;
+  readonly #schema: GraphQLSchema;
+
+  constructor(document: string, schema: GraphQLSchema) {
+    this.#document = document;
+    this.whole = `${document}#L1`;
+    this.#schema = schema;
+  }
+
+  of(type: string, member?: string, argument?: string): Evidence {
+    const owner: Described | undefined = this.#schema.getType(type);
+    const found = member === undefined ? owner : memberOf(owner, member);
+    const part = argument === undefined ? found : found?.args?.find(({ name }) => name === argument);
+    const { loc } = part?.astNode ?? {};
+    if (!loc) return this.whole;
+    const [from, to] = [lineOf(part), loc.endToken.line];
+    return `${this.#document}#L${from}${to > from ? `-L${to}` : ""}`;
+  }
+}
+
+function memberOf(owner: Described | undefined, member: string): Described | undefined {
+  if (!(isObjectType(owner) || isInterfaceType(owner) || isInputObjectType(owner))) return undefined;
+  const fields: Record<string, Described> = owner.getFields();
+  return Object.hasOwn(fields, member) ? fields[member] : undefined;
+}
+
+/** The first line; that of the description, which is a part of it. */
+function lineOf(part: Described | null | undefined): number {
+  return part?.astNode?.loc?.startToken.line ?? 1;
+}
+
+/** Members of an introspection result. */
+class IntrospectionPlaces implements GraphqlPlaces {
+  readonly whole: Evidence;
+  readonly #types = new Map<string, { place: Evidence; type: Record<string, unknown> }>();
+
+  /** `pointer`: of `__schema`. */
+  constructor(document: string, pointer: string, types: readonly unknown[]) {
+    this.whole = `${document}#${pointer}`;
+    for (const [index, type] of types.entries()) {
+      if (!isRecord(type) || typeof type["name"] !== "string") continue;
+      this.#types.set(type["name"], { place: `${this.whole}/types/${index}`, type });
+    }
+  }
+
+  of(type: string, member?: string, argument?: string): Evidence {
+    const known = this.#types.get(type);
+    if (!known || member === undefined) return known?.place ?? this.whole;
+    for (const list of ["fields", "inputFields"]) {
+      const found = entryOf(known.type[list], member);
+      if (!found) continue;
+      const place = `${known.place}/${list}/${found.index}`;
+      const inner = argument === undefined ? undefined : entryOf(found.entry["args"], argument);
+      return inner ? `${place}/args/${inner.index}` : place;
+    }
+    return known.place;
+  }
+}
+
+function entryOf(list: unknown, name: string): { index: number; entry: Record<string, unknown> } | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const index = list.findIndex((entry) => isRecord(entry) && entry["name"] === name);
+  const entry: unknown = list[index];
+  return isRecord(entry) ? { index, entry } : undefined;
 }

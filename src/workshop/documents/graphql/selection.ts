@@ -25,7 +25,7 @@ export interface ObjectSelection {
 }
 
 /** An interface or a union: a part for each type that a value can have. */
-export interface AbstractSelection {
+interface AbstractSelection {
   kind: "abstract";
   type: GraphQLAbstractType;
   of: ObjectSelection[];

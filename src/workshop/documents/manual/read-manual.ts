@@ -35,7 +35,8 @@ import { roleOf } from "./roles.ts";
 import { samplesIn, type MessageSample } from "./samples/find-samples.ts";
 import { attachCodes, codeTables } from "./tables/code-tables.ts";
 import { applyLimitRow, limitRows } from "./tables/limit-tables.ts";
-import { groupedBy, looseName, markIn } from "./words.ts";
+import { groupedBy } from "../../../text/grouped-by.ts";
+import { looseName, markIn } from "./words.ts";
 
 const MOST_ENDPOINTS = 2_000;
 const MOST_DOUBTS = 40;
@@ -243,8 +244,7 @@ class ManualReader {
       if (place === undefined || place === "body" || place === "path" || (isForAll && table.role.side === "response"))
         continue;
       for (const description of all) {
-        const isMeant =
-          isForAll || description.endpoint.names.some((name) => called?.includes(looseName(name)) === true);
+        const isMeant = isForAll || description.endpoint.names.some((name) => called?.includes(looseName(name)));
         if (isMeant) description.addParameter(place, row);
       }
     }

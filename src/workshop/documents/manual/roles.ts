@@ -94,12 +94,3 @@ function placeWord(text: string): ParameterPlace | undefined {
   if (/^(?:url|uri)/i.test(word)) return undefined;
   return placeOf(word);
 }
-
-/** The place that the head of the column with the names states: `Header | Value`. */
-export function headPlace(table: { head: { text: string }[] }): ParameterPlace | undefined {
-  const columns = columnsOf({ head: table.head.map(({ text }) => ({ text, place: { from: 0, to: 0 } })), rows: [] });
-  const head = plainText(table.head[columns.indexOf("name")]?.text ?? "");
-  if (/^(?:http[- ])?headers?(?: name| field)?$/i.test(head)) return "header";
-  if (/query/i.test(head)) return "query";
-  return /^path (?:param|variable)/i.test(head) ? "path" : undefined;
-}

@@ -22,11 +22,6 @@ export function numberWord(text: string): number | undefined {
   return text.trim() === "" || !Number.isFinite(value) ? undefined : value;
 }
 
-/** A number at the beginning of a text. */
-export function numberOf(text: string): number | undefined {
-  return numberWord(/^-?\d[\d,'.]*/.exec(text.trim())?.[0].replace(/[.,]+$/, "") ?? "");
-}
-
 /** The words of a text or a name in small letters, in the singular: `roomTypes`, `Room types` are room, type. */
 export function singularWords(text: string): string[] {
   return text
@@ -84,15 +79,4 @@ export function withoutMarks(text: string): string {
     .replaceAll(/ (?=[,;.])/g, "")
     .replaceAll(/^[,;.:\s]+|[,;:\s]+$/g, "")
     .trim();
-}
-
-/** The items by what `keyOf` says of them. */
-export function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }

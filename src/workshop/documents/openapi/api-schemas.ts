@@ -12,16 +12,40 @@ import {
   type DocumentPart,
 } from "./api-document.ts";
 import { schemaName } from "./schema-name.ts";
-import {
-  countOf,
-  numberOf,
-  otherKeywords,
-  readablePattern,
-  readBounds,
-  readTypes,
-  saysOnly,
-} from "./schema-keywords.ts";
+import { countOf, numberOf, readablePattern, readBounds, readTypes } from "./schema-keywords.ts";
 import { JsonSchemaWriter } from "./json-schema-writer.ts";
+
+const OTHERS = [
+  "not",
+  "if",
+  "then",
+  "else",
+  "patternProperties",
+  "propertyNames",
+  "dependentRequired",
+  "dependentSchemas",
+  "dependencies",
+  "contains",
+  "minContains",
+  "maxContains",
+  "unevaluatedItems",
+] as const;
+/** Keywords that only describe a value. */
+const ANNOTATIONS = new Set([
+  "title",
+  "description",
+  "summary",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "default",
+  "example",
+  "examples",
+  "nullable",
+  "externalDocs",
+  "xml",
+  "$comment",
+]);
 
 type Lazy = () => SchemaFacts;
 
@@ -81,8 +105,7 @@ export class ApiSchemas {
       this.#document.remark(schema.pointer, `${ref.slice(0, 200)} ${why}; anything is accepted`);
       return hasOwn ? this.#plain(schema) : this.#nothing(schema);
     }
-    if (hasOwn)
-      return { ...this.#plain(schema), allOf: [() => this.schema(target, hops + 1), ...this.#all(schema, "allOf")] };
+    if (hasOwn) return { ...this.#plain(schema), allOf: [() => this.schema(target, hops + 1), ...this.#all(schema)] };
     return this.#withAnnotations(this.schema(target, hops + 1), schema);
   }
 
@@ -150,7 +173,7 @@ export class ApiSchemas {
       properties: this.#properties(schema),
       required: requiredOf(value),
       additional: this.#additional(schema),
-      allOf: this.#all(schema, "allOf"),
+      allOf: this.#all(schema),
       oneOf: alternatives.oneOf.schemas,
       anyOf: alternatives.anyOf.schemas,
       others: otherKeywords(value),
@@ -178,8 +201,8 @@ export class ApiSchemas {
     return () => this.schema(part);
   }
 
-  #all(schema: ObjectPart, keyword: string): Lazy[] {
-    return itemsOf(memberOf(schema, keyword)).map((part) => this.#lazy(part));
+  #all(schema: ObjectPart): Lazy[] {
+    return itemsOf(memberOf(schema, "allOf")).map((part) => this.#lazy(part));
   }
 
   #alternatives(schema: ObjectPart, keyword: "oneOf" | "anyOf"): { schemas: Lazy[]; hasNull: boolean } {
@@ -318,4 +341,17 @@ function xmlOf(value: unknown): SchemaFacts["xml"] {
     attribute: value["attribute"] === true || nodeType === "attribute",
     wrapped: value["wrapped"] === true || nodeType === "element",
   };
+}
+
+/** Keywords of the schema that the facts have no place for. */
+function otherKeywords(schema: Record<string, unknown>): string[] {
+  const others: string[] = OTHERS.filter((name) => schema[name] !== undefined);
+  const unevaluated = schema["unevaluatedProperties"];
+  if (unevaluated !== undefined && unevaluated !== true) others.push("unevaluatedProperties");
+  return others;
+}
+
+/** Whether a schema says nothing of its own beside these keywords and descriptions. */
+function saysOnly(schema: Record<string, unknown>, ...keywords: readonly string[]): boolean {
+  return Object.keys(schema).every((name) => keywords.includes(name) || ANNOTATIONS.has(name) || name.startsWith("x-"));
 }

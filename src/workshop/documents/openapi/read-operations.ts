@@ -24,12 +24,12 @@ const SENT: ReadonlySet<string> = new Set(REQUEST_METHODS);
 const ENDLESS = /^(?:text\/event-stream|multipart\/x-mixed-replace)\b/i;
 
 /** What holds for all operations unless they say otherwise. */
-export interface OperationDefaults {
+interface OperationDefaults {
   security: OperationFacts["security"];
   schemes: ReadonlySet<string>;
 }
 
-export interface ReadOperations {
+interface ReadOperations {
   operations: OperationFacts[];
   omitted: OmittedOperation[];
 }

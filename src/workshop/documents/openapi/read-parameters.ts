@@ -14,7 +14,7 @@ import { plainName, type PathTemplate } from "./path-template.ts";
 import { oldStyle, readExamples, styleOf, type ReadContext } from "./read-contents.ts";
 
 /** The parameters of one operation: those of the request line and headers, and those that are a body in 2.0. */
-export interface ReadParameters {
+interface ReadParameters {
   parameters: ParameterFacts[];
   body: ObjectPart[];
   /** References that lead nowhere. */
@@ -25,7 +25,7 @@ export interface ReadParameters {
 const DESCRIBED_ELSEWHERE = new Set(["accept", "content-type"]);
 const PLACES = ["path", "query", "header", "cookie"] as const;
 
-export interface ParameterOwner {
+interface ParameterOwner {
   /** The path item and the operation, in this order. */
   owners: readonly ObjectPart[];
   /** The names in the template of the path, and in its query. */

@@ -29,7 +29,7 @@ const MEANT: Readonly<Record<string, { type: JsonType; format?: string }>> = {
   dict: { type: "object" },
 };
 
-export interface ReadTypes {
+interface ReadTypes {
   types: JsonType[];
   /** Whether null is one of them. */
   hasNull: boolean;
@@ -128,50 +128,4 @@ function withoutNeedlessEscapes(pattern: string): string {
     if (/[\w^$\\.*+?()[\]{}|/]/.test(escaped) && escaped !== "_") return found;
     return escaped === "-" && isInClass ? found : escaped;
   });
-}
-
-const OTHERS = [
-  "not",
-  "if",
-  "then",
-  "else",
-  "patternProperties",
-  "propertyNames",
-  "dependentRequired",
-  "dependentSchemas",
-  "dependencies",
-  "contains",
-  "minContains",
-  "maxContains",
-  "unevaluatedItems",
-] as const;
-
-/** Keywords of the schema that the facts have no place for. */
-export function otherKeywords(schema: Record<string, unknown>): string[] {
-  const others: string[] = OTHERS.filter((name) => schema[name] !== undefined);
-  const unevaluated = schema["unevaluatedProperties"];
-  if (unevaluated !== undefined && unevaluated !== true) others.push("unevaluatedProperties");
-  return others;
-}
-
-/** Keywords that only describe a value. */
-const ANNOTATIONS = new Set([
-  "title",
-  "description",
-  "summary",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-  "default",
-  "example",
-  "examples",
-  "nullable",
-  "externalDocs",
-  "xml",
-  "$comment",
-]);
-
-/** Whether a schema says nothing of its own beside these keywords and descriptions. */
-export function saysOnly(schema: Record<string, unknown>, ...keywords: readonly string[]): boolean {
-  return Object.keys(schema).every((name) => keywords.includes(name) || ANNOTATIONS.has(name) || name.startsWith("x-"));
 }

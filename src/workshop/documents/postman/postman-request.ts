@@ -21,11 +21,11 @@ import {
 } from "../inferred-schema.ts";
 import { credentialInHeader, credentialInQuery, type PostmanAuth } from "./postman-auth.ts";
 import { PostmanPart } from "./postman-part.ts";
-import { readUrl, type PostmanUrl, type QueryEntry } from "./postman-url.ts";
+import { readUrl, type PostmanUrl, type PostmanEntry } from "./postman-url.ts";
 import { variablesIn, type PostmanVariables } from "./postman-variables.ts";
 import { jsonSample } from "../text/json-sample.ts";
 
-export interface RequestContext {
+interface RequestContext {
   method: string;
   variables: PostmanVariables;
   /** That of the request, or of what is around it. */
@@ -34,7 +34,7 @@ export interface RequestContext {
   marksRequired: boolean;
 }
 
-export interface ReadRequest {
+interface ReadRequest {
   /** Without the key and the tags, which the collection decides. */
   facts: Omit<OperationFacts, "key" | "tags"> & { tags: string[] };
   server: ServerFacts | undefined;
@@ -114,7 +114,7 @@ function pathParameters({ pathParameters: found }: PostmanUrl, variables: Postma
 }
 
 function queryParameters(
-  entries: readonly QueryEntry[],
+  entries: readonly PostmanEntry[],
   { variables, marksRequired }: RequestContext,
   found: SecuritySchemeFacts[],
 ): ParameterFacts[] {
@@ -143,7 +143,7 @@ function queryParameters(
 }
 
 function headerParameters(
-  headers: readonly HeaderEntry[],
+  headers: readonly PostmanEntry[],
   { variables, marksRequired }: RequestContext,
   found: SecuritySchemeFacts[],
 ): ParameterFacts[] {
@@ -169,7 +169,7 @@ function headerParameters(
 }
 
 /** Cookies are the credentials of a session. */
-function cookiesIn({ value, evidence }: HeaderEntry): SecuritySchemeFacts[] {
+function cookiesIn({ value, evidence }: PostmanEntry): SecuritySchemeFacts[] {
   return value.split(/;\s*/).flatMap((pair) => {
     const [name = ""] = pair.split("=", 1);
     return /^[\w!#$%&'*+.^`|~-]+$/.test(name) ? [{ kind: "apiKey", in: "cookie", name, evidence }] : [];
@@ -356,13 +356,9 @@ function formContent(list: PostmanPart, mediaType: string, variables: PostmanVar
     if (type !== undefined && type !== "") encoding[name] = { contentType: type };
     const schema = fieldSchema(entry, variables);
     const before = members.get(name);
-    members.set(name, before ? repeated(schema) : schema);
+    members.set(name, before ? listOf(schema) : schema);
   }
   return { ...content(mediaType, objectSchema(list.evidence, members), list.evidence), encoding };
-}
-
-function repeated(schema: SchemaFacts): SchemaFacts {
-  return { ...plainSchema(`${schema.evidence}/value`, ["array"]), items: () => schema };
 }
 
 function fieldSchema(entry: PostmanPart, variables: PostmanVariables): SchemaFacts {
@@ -399,16 +395,8 @@ function content(mediaType: string, schema: SchemaFacts, evidence: Evidence): Co
   return { mediaType, schema, examples: [], encoding: {}, evidence };
 }
 
-interface HeaderEntry {
-  name: string;
-  value: string;
-  isOff: boolean;
-  description: string | undefined;
-  evidence: Evidence;
-}
-
 /** The headers of a request or response: a list, or lines of text. */
-function headersOf(part: PostmanPart): HeaderEntry[] {
+function headersOf(part: PostmanPart): PostmanEntry[] {
   const text = part.text();
   if (text !== undefined) {
     return text.split(/\r?\n/).flatMap((line) => {

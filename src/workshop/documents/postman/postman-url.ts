@@ -12,10 +12,10 @@ export interface PostmanUrl {
   /** With `{name}` for parameters. */
   path: string;
   pathParameters: { name: string; value: string; description: string | undefined; evidence: Evidence }[];
-  query: QueryEntry[];
+  query: PostmanEntry[];
 }
 
-export interface QueryEntry {
+export interface PostmanEntry {
   name: string;
   value: string;
   isOff: boolean;
@@ -77,7 +77,7 @@ function leftOf(url: PostmanPart, fragment: string): string {
   return hash === "" ? fragment : `#${hash}`;
 }
 
-function listedQuery(url: PostmanPart): QueryEntry[] {
+function listedQuery(url: PostmanPart): PostmanEntry[] {
   return url
     .part("query")
     .items()
@@ -89,7 +89,7 @@ function listedQuery(url: PostmanPart): QueryEntry[] {
     });
 }
 
-function queryIn(text: string, evidence: Evidence): QueryEntry[] {
+function queryIn(text: string, evidence: Evidence): PostmanEntry[] {
   return [...new URLSearchParams(text)]
     .filter(([name]) => name !== "")
     .map(([name, value]) => ({ name, value, isOff: false, description: undefined, evidence }));

@@ -9,14 +9,6 @@ import type { CurlRequest } from "./curl-request.ts";
 const OF_BROWSERS =
   /^(?:sec-.*|accept-language|origin|referer|priority|dnt|pragma|upgrade-insecure-requests|if-none-match|if-modified-since|x-requested-with)$/i;
 
-/**
- * A command as a collection with one request. Credentials are replaced by variables, so that no value of one is in it:
- * it is kept beside the tool file.
- */
-export function curlCollection(request: CurlRequest, name: string): Record<string, unknown> {
-  return collectionOf(name, [requestItem(request, { name })]);
-}
-
 /** A collection with these items. */
 export function collectionOf(
   name: string,

@@ -5,7 +5,7 @@ import { keyOf } from "../../../source/yaml-source.ts";
 import type { JsonLimits, RepeatedKey } from "./json-scan.ts";
 import { setMember } from "./yaml-scalars.ts";
 
-export interface YamlValue {
+interface YamlValue {
   value: unknown;
   repeated: RepeatedKey[];
 }

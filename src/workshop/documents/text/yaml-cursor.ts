@@ -1,4 +1,26 @@
-import { blockText, escapeAt, NotSimple, type BlockHeader } from "./yaml-scalars.ts";
+import { NotSimple } from "./yaml-scalars.ts";
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "0": "\0",
+  a: "\u0007",
+  b: "\b",
+  e: "\u001b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  N: "\u0085",
+  _: "\u00a0",
+  L: "\u2028",
+  P: "\u2029",
+  " ": " ",
+  '"': '"',
+  "/": "/",
+  "\\": "\\",
+  "\t": "\t",
+};
+const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
 const TAB = 0x09;
 const NEWLINE = 0x0a;
@@ -184,4 +206,48 @@ export class YamlCursor {
     const end = this.text.indexOf("\n", this.at);
     return end === -1 ? this.text.length : end;
   }
+}
+
+/** What is after the backslash at `at`, and where it ends. */
+function escapeAt(text: string, at: number): { value: string; end: number } {
+  const sign = text[at + 1] ?? "";
+  const digits = HEX_DIGITS[sign];
+  if (digits !== undefined) {
+    const hex = text.slice(at + 2, at + 2 + digits);
+    const code = /^[\da-fA-F]+$/.test(hex) && hex.length === digits ? parseInt(hex, 16) : Infinity;
+    if (code > 0x10ffff) throw new NotSimple();
+    return { value: String.fromCodePoint(code), end: at + 2 + digits };
+  }
+  const value = ESCAPES[sign];
+  if (value === undefined) throw new NotSimple();
+  return { value, end: at + 2 };
+}
+
+interface BlockHeader {
+  isFolded: boolean;
+  chomping: "clip" | "strip" | "keep";
+}
+
+/** The text of a block scalar from its lines without indentation; lines without text are empty. */
+function blockText(lines: readonly string[], { isFolded, chomping }: BlockHeader): string {
+  let text = "";
+  let empty = 0;
+  let hasContent = false;
+  let wasIndented = false;
+  for (const line of lines) {
+    if (line === "") {
+      empty++;
+      continue;
+    }
+    const isIndented = line[0] === " " || line[0] === "\t";
+    if (!isFolded || isIndented || wasIndented) text += "\n".repeat(hasContent ? empty + 1 : empty);
+    else if (empty > 0) text += "\n".repeat(empty);
+    else if (hasContent) text += " ";
+    wasIndented = isIndented;
+    hasContent = true;
+    empty = 0;
+    text += line;
+  }
+  if (chomping === "keep") return text + "\n".repeat(hasContent ? empty + 1 : empty);
+  return chomping === "clip" && hasContent ? `${text}\n` : text;
 }

@@ -115,31 +115,3 @@ function portOf(port: XmlNode, binding: XmlNode, service: string): Port | undefi
   }
   return undefined;
 }
-
-/**
- * The ports that tools are made of: of several with the same operations one, SOAP 1.1 before 1.2, and https before http.
- */
-export function chosenPorts(ports: readonly Port[]): { chosen: Port[]; left: Port[] } {
-  const groups = new Map<string, Port[]>();
-  for (const port of ports) {
-    const key = keyOf(port.portType);
-    groups.set(key, [...(groups.get(key) ?? []), port]);
-  }
-  const chosen: Port[] = [];
-  const left: Port[] = [];
-  for (const group of groups.values()) {
-    const [best, ...others] = group.toSorted((a, b) => rankOf(a) - rankOf(b));
-    if (best) chosen.push(best);
-    left.push(...others);
-  }
-  return { chosen, left };
-}
-
-function rankOf({ version, location = "", binding, soap }: Port): number {
-  const isEncoded = binding.children.some(({ children }) =>
-    children.some((each) => childrenOf(each, soap, "body").some((body) => body.attributes.get("use") === "encoded")),
-  );
-  return (
-    (isEncoded ? 8 : 0) + (location === "" ? 4 : 0) + (/^https:/i.test(location) ? 0 : 2) + (version === "1.1" ? 0 : 1)
-  );
-}

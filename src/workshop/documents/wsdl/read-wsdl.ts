@@ -1,7 +1,7 @@
 import type { ApiFacts, OmittedOperation, OperationFacts, Remark, ServerFacts } from "../api-facts.ts";
 import type { LoadedDocument } from "../parse-document.ts";
 import { childrenOf, keyOf, readXmlNodes, type XmlNode } from "./xml-nodes.ts";
-import { chosenPorts, readDefinitions, WSDL, type WsdlDefinitions, type Port } from "./definitions.ts";
+import { readDefinitions, WSDL, type WsdlDefinitions, type Port } from "./definitions.ts";
 import { CredentialCensus } from "./soap-credentials.ts";
 import { readOperation, requestMembers, type BoundOperation, type OperationContext } from "./soap-operation.ts";
 import { XsdFacts } from "./xsd/schema-facts.ts";
@@ -126,4 +126,32 @@ function choiceRemarks(
     remarks.push({ text: `The description ${found}, so there are no operations`, evidence });
   }
   return remarks;
+}
+
+/**
+ * The ports that tools are made of: of several with the same operations one, SOAP 1.1 before 1.2, and https before http.
+ */
+function chosenPorts(ports: readonly Port[]): { chosen: Port[]; left: Port[] } {
+  const groups = new Map<string, Port[]>();
+  for (const port of ports) {
+    const key = keyOf(port.portType);
+    groups.set(key, [...(groups.get(key) ?? []), port]);
+  }
+  const chosen: Port[] = [];
+  const left: Port[] = [];
+  for (const group of groups.values()) {
+    const [best, ...others] = group.toSorted((a, b) => rankOf(a) - rankOf(b));
+    if (best) chosen.push(best);
+    left.push(...others);
+  }
+  return { chosen, left };
+}
+
+function rankOf({ version, location = "", binding, soap }: Port): number {
+  const isEncoded = binding.children.some(({ children }) =>
+    children.some((each) => childrenOf(each, soap, "body").some((body) => body.attributes.get("use") === "encoded")),
+  );
+  return (
+    (isEncoded ? 8 : 0) + (location === "" ? 4 : 0) + (/^https:/i.test(location) ? 0 : 2) + (version === "1.1" ? 0 : 1)
+  );
 }

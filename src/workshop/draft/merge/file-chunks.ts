@@ -54,22 +54,6 @@ export function chunksOf(text: string): FileChunk[] {
   return chunks;
 }
 
-/** One name for each path. */
-export function chunkKey([section, entry]: FileChunk["path"]): string {
-  return entry === undefined ? section : `${section}\n${entry}`;
-}
-
-/** The text with as many spaces before its lines as another one has, of which it becomes a neighbour. */
-export function indented(text: string, spaces: number): string {
-  const has = indentOf(text);
-  if (has === spaces) return text;
-  const lines = text.split(/(?<=\n)/).map((line) => {
-    if (line.trim() === "") return line;
-    return has < spaces ? " ".repeat(spaces - has) + line : line.slice(Math.min(has - spaces, line.search(/\S/)));
-  });
-  return lines.join("");
-}
-
 /** The spaces before its first key. */
 export function indentOf(text: string): number {
   for (const line of text.split("\n")) {

@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import { parseBoundedYaml } from "../../../source/bounded-yaml.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { editToolFile, type ToolFileChange } from "../../file/edit-tool-file.ts";
-import { chunkKey, chunksOf, indented, indentOf, mentionedTypes, type FileChunk } from "./file-chunks.ts";
-import { isDeepStrictEqual } from "node:util";
+import { chunksOf, indentOf, mentionedTypes, type FileChunk } from "./file-chunks.ts";
 import { canonicalJson } from "../../../json/canonical-json.ts";
 
 /** Something that the document changed and that was taken over into the file. */
@@ -250,4 +250,20 @@ function byQuestion(list: readonly unknown[]): Map<string, unknown> {
 
 function own(record: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+/** One name for each path. */
+function chunkKey([section, entry]: FileChunk["path"]): string {
+  return entry === undefined ? section : `${section}\n${entry}`;
+}
+
+/** The text with as many spaces before its lines as another one has, of which it becomes a neighbour. */
+function indented(text: string, spaces: number): string {
+  const has = indentOf(text);
+  if (has === spaces) return text;
+  const lines = text.split(/(?<=\n)/).map((line) => {
+    if (line.trim() === "") return line;
+    return has < spaces ? " ".repeat(spaces - has) + line : line.slice(Math.min(has - spaces, line.search(/\S/)));
+  });
+  return lines.join("");
 }

@@ -1,6 +1,6 @@
 import type { OperationFacts } from "../../documents/api-facts.ts";
 import { groupedBy } from "../../../text/grouped-by.ts";
-import { joinWithin, shortHash, wordsOf } from "./words.ts";
+import { shortHash, wordsOf } from "./words.ts";
 
 const MOST = 64;
 
@@ -26,7 +26,7 @@ export function toolNames(operations: readonly OperationFacts[]): Map<string, st
         const isFree = same.length === 1 && !taken.has(longer);
         const unique = isFree
           ? longer
-          : joinWithin([...cut(longer, MOST - 7), shortHash(operation.key)], MOST, operation.key);
+          : joinWithin([...cut(longer, MOST - 7), shortHash(operation.key)], operation.key);
         taken.add(unique);
         names.set(operation.key, unique);
       }
@@ -69,7 +69,7 @@ function distinguishedName(operation: OperationFacts): string {
 
 function asName(words: readonly string[], whole: string): string {
   const [first = ""] = words;
-  return joinWithin(/^[a-z]/.test(first) ? words : ["call", ...words], MOST, whole);
+  return joinWithin(/^[a-z]/.test(first) ? words : ["call", ...words], whole);
 }
 
 function stepsOf(path: string): string[] {
@@ -78,4 +78,18 @@ function stepsOf(path: string): string[] {
 
 function isParameter(step: string): boolean {
   return /^\{[^{}]*\}$/.test(step);
+}
+
+/** `words` joined to at most `MOST` characters: cut after a whole word, with a hash of `whole` if anything is lost. */
+function joinWithin(words: readonly string[], whole: string): string {
+  const name = words.join("_");
+  if (name.length <= MOST) return name;
+  const hash = shortHash(whole);
+  let short = "";
+  for (const word of words) {
+    const longer = short === "" ? word : `${short}_${word}`;
+    if (longer.length + 1 + hash.length > MOST) break;
+    short = longer;
+  }
+  return `${short === "" ? name.slice(0, MOST - 1 - hash.length) : short}_${hash}`;
 }

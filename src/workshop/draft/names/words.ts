@@ -38,20 +38,6 @@ export function shortHash(text: string, length = 6): string {
   return sha256(text).slice(0, length);
 }
 
-/** `words` joined to at most `most` characters: cut after a whole word, with a hash of `whole` if anything is lost. */
-export function joinWithin(words: readonly string[], most: number, whole: string): string {
-  const name = words.join("_");
-  if (name.length <= most) return name;
-  const hash = shortHash(whole);
-  let short = "";
-  for (const word of words) {
-    const longer = short === "" ? word : `${short}_${word}`;
-    if (longer.length + 1 + hash.length > most) break;
-    short = longer;
-  }
-  return `${short === "" ? name.slice(0, most - 1 - hash.length) : short}_${hash}`;
-}
-
 export function pascalCase(words: readonly string[]): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }

@@ -253,16 +253,6 @@ function addBody(set: SecretsSpec, body: ReadonlyMap<string, BodySecret>): void 
   set.public = [...body.values()].filter(({ isPublic }) => isPublic).map(({ name }) => secretName(name));
 }
 
-const CREDENTIAL =
-  /^(?:authorization|proxy-authorization|token|api[-_]?(?:key|token)|x[-_]?api[-_]?(?:key|token)|x[-_]?(?:auth|access)[-_]?token|(?:auth|access)[-_]?token|client[-_]?secret|apikey|secret[-_]?key)$/i;
-
-/** Whether a parameter carries credentials, by its name; outside of headers its description has to say so as well. */
-export function isCredential({ name, in: place, description = "" }: ParameterFacts): boolean {
-  if (place === "path" || !CREDENTIAL.test(name)) return false;
-  if (place === "header") return true;
-  return /authenticat|authoriz|api[ -]?key|access token|credential|oauth/i.test(description);
-}
-
 function isBearerText(description = ""): boolean {
   return /\bbearer\b/i.test(description);
 }

@@ -5,12 +5,14 @@ import { fittingValue, UNFIT } from "../examples/fitting-value.ts";
 import { fieldNameFor } from "../names/field-names.ts";
 import { pascalCase, shortHash } from "../names/words.ts";
 import type { QuestionList } from "../questions.ts";
-import { isCredential } from "../secrets/draft-secrets.ts";
 import { cleanText } from "../texts.ts";
 import { TEXT_SHAPE } from "../types/draft-type.ts";
 import type { TypeDrafter } from "../types/type-drafter.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import { isWritable, parameterStyle, pathPlace } from "./parameter-style.ts";
+
+const CREDENTIAL =
+  /^(?:authorization|proxy-authorization|token|api[-_]?(?:key|token)|x[-_]?api[-_]?(?:key|token)|x[-_]?(?:auth|access)[-_]?token|(?:auth|access)[-_]?token|client[-_]?secret|apikey|secret[-_]?key)$/i;
 
 /** The parameters of an operation as input fields, and what the request says about them. */
 export interface DraftedParameters {
@@ -263,4 +265,11 @@ function fixedText(text: string): string {
       .replaceAll(/\/\.{1,2}(?=\/|$)/g, "")
       .replaceAll(/%2f|%5c/gi, "-")
   );
+}
+
+/** Whether a parameter carries credentials, by its name; outside of headers its description has to say so as well. */
+function isCredential({ name, in: place, description = "" }: ParameterFacts): boolean {
+  if (place === "path" || !CREDENTIAL.test(name)) return false;
+  if (place === "header") return true;
+  return /authenticat|authoriz|api[ -]?key|access token|credential|oauth/i.test(description);
 }

@@ -2,7 +2,7 @@ import type { OperationFacts } from "../../documents/api-facts.ts";
 import type { Effect, FieldSpec } from "../../file/model/tool-file.ts";
 import { exampleAnswer, exampleArguments, expectedOf } from "../examples/draft-checks.ts";
 import type { SecretsDrafter } from "../secrets/draft-secrets.ts";
-import { asSentence, cleanText, toolText, asTemplate } from "../texts.ts";
+import { cleanText, asTemplate } from "../texts.ts";
 import type { YamlMap } from "../yaml/write-yaml.ts";
 import { draftGraphqlAnswer, draftGraphqlInput } from "./draft-graphql.ts";
 import { draftInput } from "./draft-input.ts";
@@ -10,6 +10,8 @@ import type { ToolPlace, DraftedParameters } from "./draft-parameters.ts";
 import { draftResponse, type DraftedResponse } from "./draft-response.ts";
 import { effectOf } from "./effect-of.ts";
 import { allFields } from "../types/draft-type.ts";
+
+const TOOL_LENGTH = 1_000;
 
 /** One tool of the file, with the types at which its slice begins. */
 export interface DraftedTool {
@@ -25,7 +27,7 @@ export interface DraftedTool {
   fake?: YamlMap;
 }
 
-export interface ToolContext extends ToolPlace {
+interface ToolContext extends ToolPlace {
   secrets: SecretsDrafter;
   /** The base address, if it is not that of the file. */
   base: string | undefined;
@@ -277,4 +279,13 @@ function isEmpty(text: string): boolean {
       text,
     )
   );
+}
+
+function toolText(text: string): string {
+  return cleanText(text, TOOL_LENGTH);
+}
+
+/** With a full stop, if it has no other end. */
+function asSentence(text: string): string {
+  return /[.!?…:]$/.test(text) || text === "" ? text : `${text}.`;
 }

@@ -2,7 +2,7 @@ import { nearestName } from "../../../text/nearest-name.ts";
 import { expressionIn, repetitionIn } from "../../expression/fill.ts";
 import { checkExpression } from "./check-expressions.ts";
 import type { ExpressionPlace } from "./judge-expression.ts";
-import { ANYTHING, joined, knownRows, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
+import { ANYTHING, joined, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";
 import { filledPlaces } from "../model/filled-template.ts";
 import { oneOf } from "../../../format/part.ts";
 import type { Path, Problems } from "../../../format/problem.ts";
@@ -120,4 +120,11 @@ function checkFakeSecrets({ secrets, fake }: ToolFile, problems: Problems): void
       meant ? `Did you mean "${meant}"?` : undefined,
     );
   }
+}
+
+/** For tables in the file: each row has some of the members. */
+function knownRows(rows: readonly Record<string, unknown>[]): KnownValue {
+  const keys = new Set(rows.flatMap((row) => Object.keys(row)));
+  const of: KnownValue = { kind: "object", members: new Map([...keys].map((key) => [key, () => ANYTHING])) };
+  return { kind: "list", of: rows.length === 0 ? ANYTHING : of };
 }

@@ -9,7 +9,7 @@ import { oneOf } from "../../../format/part.ts";
 const MAX_LISTED = 100;
 
 /** A part of an expression that has no meaning in its place. */
-export interface Misnomer {
+interface Misnomer {
   message: string;
   hint?: string;
 }

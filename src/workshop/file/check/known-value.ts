@@ -37,13 +37,6 @@ function knownField(file: ToolFile, field: FieldSpec, hidden: boolean): KnownVal
   return knownShape(file, field.shape, hidden);
 }
 
-/** For tables in the file: each row has some of the members. */
-export function knownRows(rows: readonly Record<string, unknown>[]): KnownValue {
-  const keys = new Set(rows.flatMap((row) => Object.keys(row)));
-  const of: KnownValue = { kind: "object", members: new Map([...keys].map((key) => [key, () => ANYTHING])) };
-  return { kind: "list", of: rows.length === 0 ? ANYTHING : of };
-}
-
 /** The members of several together. */
 export function joined(...values: readonly KnownValue[]): KnownValue {
   const objects = values.filter((value) => value.kind === "object");

@@ -67,7 +67,7 @@ export const SCALAR_MEMBERS = {
     .default("keep"),
 };
 
-export type ScalarMembers = Infer<ReturnType<typeof record<typeof SCALAR_MEMBERS>>>;
+type ScalarMembers = Infer<ReturnType<typeof record<typeof SCALAR_MEMBERS>>>;
 type ScalarKey = keyof typeof SCALAR_MEMBERS;
 
 export const SCALAR_KEYS = Object.keys(SCALAR_MEMBERS) as ScalarKey[];

@@ -114,7 +114,7 @@ const ITEM = record(SHAPE_MEMBERS, { foreign: FOREIGN })
   .says("What an item, a value of a map, or an alternative is.")
   .named("item");
 
-export type WrittenShape = Infer<typeof ITEM>;
+type WrittenShape = Infer<typeof ITEM>;
 
 /** What a value can be made of, and the name of its parts in messages. */
 const MADE_OF = { list: "the items of the list", map: "the values of the map", oneOf: "one of the alternatives" };

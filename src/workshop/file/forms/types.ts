@@ -34,7 +34,7 @@ import {
 type OwnField = Omit<FieldSpec, "wire" | "evidence"> & Partial<Pick<FieldSpec, "wire" | "evidence">>;
 
 /** A type before the fields of the types that it includes are added. */
-export type OwnType = TypeSpec & { include?: string[] };
+type OwnType = TypeSpec & { include?: string[] };
 
 /** Short forms are written out before the file is read (`short-forms.ts`), so none is ever read. */
 const SHORT_FIELD = custom<OwnField>({

@@ -2,7 +2,7 @@ import { surePlaceholderIn } from "./address-placeholder.ts";
 import type { ToolFile } from "./tool-file.ts";
 
 /** An address of a tool file that is not known yet. */
-export interface OpenAddress {
+interface OpenAddress {
   /** Where it is in the file: `upstream.base`. */
   path: string;
   address: string;

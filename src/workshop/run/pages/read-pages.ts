@@ -6,7 +6,7 @@ import { evaluate } from "../../expression/evaluate.ts";
 import { parseExpression } from "../../expression/parse.ts";
 import { renderTemplate } from "../../expression/template.ts";
 import type { Deviation } from "../../codec/record/deviations.ts";
-import type { PagingSpec, ToolFile } from "../../file/model/tool-file.ts";
+import type { PagingSpec, ToolFile, NextPage } from "../../file/model/tool-file.ts";
 import type { Tracing } from "../call-trace.ts";
 import type { MorePages, Success } from "../response-reader.ts";
 import type { RunnerParts } from "../runner-parts.ts";
@@ -18,14 +18,15 @@ import {
   type SendingFacts,
   type UpstreamOutcome,
 } from "../upstream-call.ts";
-import { memberAt, nextPage, withMemberAt, type PageRequest } from "./next-page.ts";
+import type { UpstreamResponse } from "../upstream.ts";
+import { isRecord } from "../../../json/is-record.ts";
 
 type Value = Record<string, unknown>;
 
 /** No further page is requested once the answers have this many bytes. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-export interface ReadingFacts extends SendingFacts {
+interface ReadingFacts extends SendingFacts {
   /** Makes the value of `request_key()`. */
   key: () => string;
 }
@@ -239,4 +240,80 @@ function argumentsForLink(
     found[parameter.field] = shape.type === "integer" || shape.type === "number" ? Number(text) : text;
   }
   return found;
+}
+
+/** A page that was read. */
+interface PageRead {
+  input: Value;
+  /** The answer as a value. */
+  value: Value;
+  items: readonly unknown[];
+  answer: UpstreamResponse | undefined;
+}
+
+/** What the next page is requested with: an input field, or an address. Undefined after the last page. */
+type PageRequest = { kind: "field"; field: string; value: string | number } | { kind: "link"; address: string };
+
+/** Finds out whether there is another page. */
+function nextPage(next: NextPage, { input, value, items, answer }: PageRead): PageRequest | undefined {
+  switch (next.kind) {
+    case "cursor": {
+      const cursor = memberAt(value, next.from);
+      const isThere = (typeof cursor === "string" && cursor !== "") || typeof cursor === "number";
+      return isThere ? { kind: "field", field: next.to, value: cursor } : undefined;
+    }
+    case "page": {
+      if (isLast(items, sizeOf(next.size, input))) return undefined;
+      return { kind: "field", field: next.to, value: numberOf(input[next.to], next.first) + 1 };
+    }
+    case "offset": {
+      if (isLast(items, sizeOf(next.size, input))) return undefined;
+      return { kind: "field", field: next.to, value: numberOf(input[next.to], 0) + items.length };
+    }
+    case "link": {
+      const address = next.from === undefined ? linkIn(answer) : memberAt(value, next.from);
+      return typeof address === "string" && address !== "" ? { kind: "link", address } : undefined;
+    }
+  }
+}
+
+/** The value at a path of members with dots. */
+function memberAt(value: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((found, name) => {
+    return isRecord(found) && Object.hasOwn(found, name) ? found[name] : undefined;
+  }, value);
+}
+
+/** A copy with another value at a path. */
+function withMemberAt(value: unknown, path: string, member: unknown): Value {
+  const [name = "", ...rest] = path.split(".");
+  const members = isRecord(value) ? value : {};
+  return { ...members, [name]: rest.length === 0 ? member : withMemberAt(members[name], rest.join("."), member) };
+}
+
+/** An empty page, or one that is shorter than its size. */
+function isLast(items: readonly unknown[], size: number | undefined): boolean {
+  return items.length === 0 || (size !== undefined && items.length < size);
+}
+
+function sizeOf(size: string | number | undefined, input: Value): number | undefined {
+  const given = typeof size === "string" ? input[size] : size;
+  return typeof given === "number" ? given : undefined;
+}
+
+function numberOf(value: unknown, standard: number): number {
+  return typeof value === "number" ? value : standard;
+}
+
+/** RFC 8288: `<https://…?page=2>; rel="next"`. */
+function linkIn(answer: UpstreamResponse | undefined): string | undefined {
+  const header = answer?.headers["link"];
+  const text = Array.isArray(header) ? header.join(", ") : (header ?? "");
+  for (const [, address, parameters = ""] of text.matchAll(
+    /<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^",;<\s]*))*)/g,
+  )) {
+    const [, quoted, plain = ""] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]*))/i.exec(parameters) ?? [];
+    if ((quoted ?? plain).toLowerCase().split(/\s+/).includes("next")) return address;
+  }
+  return undefined;
 }

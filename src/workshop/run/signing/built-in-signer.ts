@@ -7,7 +7,7 @@ import { parseTemplate, renderTemplate, type Template } from "../../expression/t
 import { filledPlaces } from "../../file/model/filled-template.ts";
 
 /** What a built-in signer needs beside the request. */
-export interface SigningValues {
+interface SigningValues {
   /** The value of a secret by its name in the file. */
   secret: (name: string) => string;
   settings: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import type { FieldSpec, Shape, ToolFile } from "../../file/model/tool-file.ts";
 import { fitting } from "../../shape/fitting-value.ts";
 import { failureResult, META_KEYS, successResult, withMeta } from "../call-result.ts";
 import type { RunnerParts } from "../runner-parts.ts";
-import { changedSomething, reportLine, type StepReport } from "./step-report.ts";
+import type { StepReport } from "./step-report.ts";
 import type { StepsPlan } from "./steps-plan.ts";
 import type { StepsEnd } from "./steps-run.ts";
 
@@ -105,4 +105,27 @@ function fittedShape(file: ToolFile, shape: Shape, value: unknown): unknown {
     case "any":
       return value;
   }
+}
+
+/** `- lines: 2 of 3 done, then the outcome of one is not known (id 7KQ…)`. */
+function reportLine({ step, call, isWrite, state, items, earlier, id }: StepReport): string {
+  const before = earlier ? ", by an earlier run of the same call" : "";
+  const part = items ? `${items.done} of ${items.of} done${before}` : "";
+  const words = {
+    done: items ? part : `done${before}`,
+    "not needed": "not needed",
+    "not done": "not done",
+    failed: isWrite ? "refused, so it was not done" : "failed",
+    running: "running in another process",
+    unknown: `the outcome is not known${id === undefined ? "" : ` (id ${id})`}`,
+  }[state];
+  const isStopped = items !== undefined && state !== "done" && state !== "not done";
+  return `- ${step} (${call}): ${isStopped ? `${part}, then ${words}` : words}`;
+}
+
+/** Whether writes were made or may have been made. */
+function changedSomething(reports: readonly StepReport[]): boolean {
+  return reports.some(({ isWrite, state, items }) => {
+    return isWrite && (state === "done" || state === "unknown" || state === "running" || (items?.done ?? 0) > 0);
+  });
 }

@@ -8,7 +8,7 @@ import type { CallTrace } from "../call-trace.ts";
 import { Failure } from "../failure.ts";
 import type { RunnerParts } from "../runner-parts.ts";
 import { StepCaller, type StepCall, type StepCallOutcome } from "./step-call.ts";
-import { takeOutcome, type StepReport } from "./step-report.ts";
+import type { StepReport } from "./step-report.ts";
 import type { PlannedStep, StepsPlan } from "./steps-plan.ts";
 
 type Value = Record<string, unknown>;
@@ -22,7 +22,7 @@ export interface StepsEnd {
   stopped?: { step: string; failure: Failure; id?: string | undefined };
 }
 
-export interface StepsRunOptions {
+interface StepsRunOptions {
   input: Value;
   /** The key of the whole call. */
   id: string;
@@ -211,4 +211,16 @@ function unanswered(step: string): Failure {
     hint: "Do the remaining steps with other tools or by hand.",
     outcome: "refused",
   });
+}
+
+/** Takes one outcome into the report of its step. */
+function takeOutcome(report: StepReport, outcome: StepCallOutcome): void {
+  if (outcome.kind !== "done") {
+    report.state = outcome.kind;
+    if (outcome.kind === "unknown") report.id = outcome.id;
+    return;
+  }
+  if (outcome.earlier) report.earlier = true;
+  if (report.items) report.items.done += 1;
+  if (!report.items || report.items.done === report.items.of) report.state = "done";
 }

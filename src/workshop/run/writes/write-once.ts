@@ -10,7 +10,7 @@ export interface SentWrite {
   outcome: WriteOutcome["kind"];
 }
 
-export interface OneWrite {
+interface OneWrite {
   key: string;
   tool: string;
   /** The latest end of the write. */

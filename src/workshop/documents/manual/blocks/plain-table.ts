@@ -3,7 +3,7 @@ import type { ManualBlock, ManualCell } from "./manual.ts";
 type Table = Extract<ManualBlock, { kind: "table" }>;
 
 /** A table whose cells need no parser, and the line after it. */
-export interface PlainTable {
+interface PlainTable {
   table: Table;
   end: number;
 }

@@ -13,7 +13,7 @@ const SECRET_NAMES =
   /^(?:pass(?:word|wd|wort)?|pwd|pin|secret|token|key|api_?key|apikey|auth|sig(?:nature)?|hash|kennwort|passwort)$/i;
 
 /** Credentials that requests of an endpoint carry: the schemes, and the parameters that are not arguments. */
-export interface FoundCredentials {
+interface FoundCredentials {
   schemes: { name: string; facts: SecuritySchemeFacts }[];
   skip: Set<string>;
 }

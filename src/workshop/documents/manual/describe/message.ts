@@ -1,7 +1,7 @@
 import type { ContentFacts, Evidence } from "../../api-facts.ts";
 import { addDoubt, applyRow } from "../fields/apply-row.ts";
 import { FieldTree, keyOf, type FieldNode } from "../fields/field-node.ts";
-import { nodeSchema, wireKey } from "../fields/node-schema.ts";
+import { nodeSchema } from "../fields/node-schema.ts";
 import type { FieldTable } from "../field-tables.ts";
 import { addSample, type SampleNode } from "../samples/sample-node.ts";
 import type { BodySample } from "../samples/find-samples.ts";
@@ -235,4 +235,9 @@ function plainValue({ list, value, children }: SampleNode): unknown {
   if (list) return children.map(plainValue);
   if (value !== undefined) return value;
   return Object.fromEntries(children.map((child) => [child.name, plainValue(child)]));
+}
+
+/** A sample as a value by the places of its fields, so that it can become an example. */
+function wireKey(node: FieldNode): string {
+  return node.list && !node.attribute ? `${keyOf(node)}[]` : keyOf(node);
 }

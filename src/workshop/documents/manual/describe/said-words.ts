@@ -4,7 +4,7 @@ import { plainText, type Outline, type PlacedBlock } from "../outline.ts";
 import { looseName, withoutMarks } from "../words.ts";
 
 /** What the manual calls an endpoint, and how its body is sent. */
-export interface SaidWords {
+interface SaidWords {
   id?: string;
   summary?: string;
   description?: string;

@@ -1,6 +1,6 @@
 import type { ServerFacts } from "../../api-facts.ts";
 import { plainText, type Outline, type PlacedBlock } from "../outline.ts";
-import { groupedBy } from "../words.ts";
+import { groupedBy } from "../../../../text/grouped-by.ts";
 import { type Mention, targetOf } from "./mentions.ts";
 import type { LineRange, ManualBlock } from "../blocks/manual.ts";
 import { samplesIn } from "../samples/find-samples.ts";
@@ -13,7 +13,7 @@ export interface ChosenAction {
 }
 
 /** The requests of a manual in which a parameter chooses what a request does, and where the others are relative to. */
-export interface ActionMentions {
+interface ActionMentions {
   mentions: Mention[];
   /** If the address of all requests is what the manual calls its base address. */
   servers?: ServerFacts[];

@@ -1,5 +1,4 @@
-import type { DoubtChoice, Evidence } from "../../api-facts.ts";
-import type { ValueLimits } from "./said-limits.ts";
+import type { DoubtChoice, Evidence, ValueLimits } from "../../api-facts.ts";
 import type { TypeSaid } from "./type-words.ts";
 
 export type SampleScalar = string | number | boolean | null;
@@ -94,14 +93,9 @@ const MAX_NODES = 20_000;
 
 /** The fields of a message, as a tree from its root. */
 export class FieldTree {
-  readonly root: FieldNode;
-  readonly #byKey = new Map<string, FieldNode[]>();
+  readonly root = newNode("");
+  readonly #byKey = new Map([["", [this.root]]]);
   #size = 1;
-
-  constructor(name = "") {
-    this.root = newNode(name);
-    this.#byKey.set(name, [this.root]);
-  }
 
   nodes(): FieldNode[] {
     return [...this.#byKey.values()].flat();
@@ -198,12 +192,4 @@ export function pathOf(node: FieldNode): FieldNode[] {
   const path: FieldNode[] = [];
   for (let at: FieldNode | undefined = node; at; at = at.parent) path.unshift(at);
   return path;
-}
-
-/** `members/member/@hotel_id` for people. */
-export function pathText(node: FieldNode): string {
-  return pathOf(node)
-    .map(keyOf)
-    .filter((key) => key !== "")
-    .join("/");
 }

@@ -1,7 +1,7 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { plainSchema } from "../../inferred-schema.ts";
 import { singularWords } from "../words.ts";
-import { keyOf, pathText, type FieldDoubt, type FieldNode, type SampleScalar, type FieldCode } from "./field-node.ts";
+import { pathOf, keyOf, type FieldDoubt, type FieldNode, type SampleScalar, type FieldCode } from "./field-node.ts";
 import { isPlaceholder, sampleDecimals, scalarType, type SchemaPlace } from "./scalar-type.ts";
 
 const MOST_CODES = 200;
@@ -270,11 +270,6 @@ function defined<T extends object>(values: T): Partial<T> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** A sample as a value by the places of its fields, so that it can become an example. */
-export function wireKey(node: FieldNode): string {
-  return node.list && !node.attribute ? `${keyOf(node)}[]` : keyOf(node);
-}
-
 const LINES = /^(.*#L)(\d+)(?:-L(\d+))?$/;
 
 /** Places of which those that follow each other are one: `doc#L404`, `doc#L405` are `doc#L404-L405`. The first stays. */
@@ -336,4 +331,12 @@ function nameOf(text: string): string {
     .replaceAll(/[^a-z0-9]+/g, "_")
     .replaceAll(/^_+|_+$/g, "")
     .slice(0, 48);
+}
+
+/** `members/member/@hotel_id` for people. */
+function pathText(node: FieldNode): string {
+  return pathOf(node)
+    .map(keyOf)
+    .filter((key) => key !== "")
+    .join("/");
 }

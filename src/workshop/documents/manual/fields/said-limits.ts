@@ -1,20 +1,5 @@
 import { numberWord } from "../words.ts";
 
-/** ValueLimits of a value, of its length, or of how many there are. */
-export interface ValueLimits {
-  minimum?: number;
-  maximum?: number;
-  exclusiveMinimum?: number;
-  exclusiveMaximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  minItems?: number;
-  maxItems?: number;
-  pattern?: string;
-  format?: string;
-  decimals?: number;
-}
-
 /** A limit as it is written: of what is decided by its unit, or by the type of the field. */
 export interface SaidLimit {
   least?: number;
@@ -68,7 +53,7 @@ export function limitsIn(text: string): SaidLimit[] {
     rest = rest.replaceAll(pattern, (...match) => {
       const limit = read(match as unknown as RegExpExecArray);
       if (limit) found.push(limit);
-      return limit ? " " : (match[0] as string);
+      return limit ? " " : match[0];
     });
   };
   for (const pattern of RANGES) {

@@ -11,7 +11,7 @@ export interface SchemaPlace {
   owner: string;
 }
 
-export interface ScalarType {
+interface ScalarType {
   types: SchemaFacts["types"];
   format?: string;
   doubts: FieldDoubt[];

@@ -7,7 +7,7 @@ import { keyOf, pathOf, type FieldNode } from "./field-node.ts";
 import { limitsIn, type SaidLimit } from "./said-limits.ts";
 
 /** The fields that a sentence may be about. */
-export interface SentenceFields {
+interface SentenceFields {
   /** Those with a name, in the description that a block belongs to, or in all. */
   named(index: number, name: string): readonly FieldNode[];
   /** Those that words may mean: the fields of the block's description, or all if the block is a note about all. */

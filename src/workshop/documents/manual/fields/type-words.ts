@@ -1,16 +1,10 @@
 import { plainText } from "../outline.ts";
-import type { SchemaFacts } from "../../api-facts.ts";
+import type { SchemaFacts, ValueLimits } from "../../api-facts.ts";
 
 /** What the words of a type say. */
-export interface TypeSaid {
+export interface TypeSaid extends ValueLimits {
   type?: SchemaFacts["types"][number];
-  format?: string;
   list?: boolean;
-  maxLength?: number;
-  minLength?: number;
-  maximum?: number;
-  pattern?: string;
-  decimals?: number;
   nullable?: boolean;
   /** An empty element: it has no text. */
   empty?: boolean;

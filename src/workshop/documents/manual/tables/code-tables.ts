@@ -10,7 +10,7 @@ import { fieldColumns } from "./field-rows.ts";
 type Table = Extract<ManualBlock, { kind: "table" }>;
 
 /** A list of codes with their meanings, and the names that its surroundings give. */
-export interface CodeTable {
+interface CodeTable {
   codes: FieldCode[];
   /** `4.2` of the section that it is in, and those around it. */
   numbers: string[];

@@ -10,7 +10,7 @@ import { columnsOf } from "./columns.ts";
 type Table = Extract<ManualBlock, { kind: "table" }>;
 
 /** A row of a table of limits: what is limited, in words, and how. */
-export interface LimitRow {
+interface LimitRow {
   about: string;
   limits: SaidLimit[];
   mark?: string;

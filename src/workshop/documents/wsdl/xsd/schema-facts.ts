@@ -2,7 +2,7 @@ import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { plainSchema } from "../../inferred-schema.ts";
 import { childrenOf, qnameIn, XSD, type QName, type XmlNode } from "../xml-nodes.ts";
 import { ContentReader, memberKey, type ContentModel, type XsdMember } from "./content-model.ts";
-import { documentationOf, isEncoding, type SchemaPart, type SchemaSet } from "./schema-set.ts";
+import { described, isEncoding, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 import { SimpleTypes, type SimpleFacts } from "./simple-types.ts";
 
 const XSI = "http://www.w3.org/2001/XMLSchema-instance";
@@ -309,11 +309,6 @@ function freeKey({ kind, name }: XsdMember, taken: ReadonlyMap<string, unknown>)
     const key = more === 1 ? placed : `${placed}${more}`;
     if (!taken.has(key)) return key;
   }
-}
-
-function described(node: XmlNode): { description?: string } {
-  const description = documentationOf(node);
-  return description === undefined ? {} : { description };
 }
 
 function valueFrom(text: string, type: SchemaFacts["types"][number] | undefined): unknown {

@@ -110,6 +110,12 @@ export function documentationOf(node: XmlNode): string | undefined {
   return text === "" ? undefined : text;
 }
 
+/** The documentation as a member, where there is any. */
+export function described(node: XmlNode): { description?: string } {
+  const description = documentationOf(node);
+  return description === undefined ? {} : { description };
+}
+
 function isDocumentation({ name }: XmlNode): boolean {
   return name === "documentation";
 }

@@ -1,6 +1,6 @@
 import type { Evidence, SchemaFacts } from "../../api-facts.ts";
 import { childrenOf, qnameIn, qnameOf, XSD, type QName, type XmlNode } from "../xml-nodes.ts";
-import { documentationOf, isEncoding, type SchemaPart, type SchemaSet } from "./schema-set.ts";
+import { described, documentationOf, isEncoding, type SchemaPart, type SchemaSet } from "./schema-set.ts";
 
 /** A single value: its type, its limits and where they are. */
 export interface SimpleFacts extends Partial<SchemaFacts> {
@@ -201,11 +201,6 @@ export class SimpleTypes {
 function typed(values: readonly string[], [type]: SchemaFacts["types"]): unknown[] {
   if (type === "integer" || type === "number") return values.map(Number).filter((value) => Number.isFinite(value));
   return [...values];
-}
-
-function described(node: XmlNode): { description?: string } {
-  const description = documentationOf(node);
-  return description === undefined ? {} : { description };
 }
 
 /** What a name may begin with, and have in it (XML Schema, `\i` and `\c`). */
