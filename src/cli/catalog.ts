@@ -301,22 +301,22 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
   "secrets set": {
     section: "Secrets",
     summary: "store a secret that entries use as ${secret:name}",
-    load: async () => (await import("./secrets/secrets-set.ts")).secretsSet,
+    load: async () => (await import("./secrets/secrets.ts")).secretsSet,
   },
   "secrets list": {
     section: "Secrets",
     summary: "list stored secrets and the origins they may be sent to",
-    load: async () => (await import("./secrets/secrets-list.ts")).secretsList,
+    load: async () => (await import("./secrets/secrets.ts")).secretsList,
   },
   "secrets allow": {
     section: "Secrets",
     summary: "allow one more origin for a secret",
-    load: async () => (await import("./secrets/secrets-allow.ts")).secretsAllow,
+    load: async () => (await import("./secrets/secrets.ts")).secretsAllow,
   },
   "secrets remove": {
     section: "Secrets",
     summary: "remove a secret",
-    load: async () => (await import("./secrets/secrets-remove.ts")).secretsRemove,
+    load: async () => (await import("./secrets/secrets.ts")).secretsRemove,
   },
   "keys create": {
     section: "Operate the gateway",

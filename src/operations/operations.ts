@@ -21,6 +21,7 @@ const getMetrics = defineOperation({
   summary: "What callers of a tenant do now, and did since this gateway started",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/metrics", status: 200 },
+  command: "tenants metrics {tenant}",
   output: answer("Metrics", {
     inFlight: whole().says("Calls that run now."),
     queued: whole(),

@@ -44,6 +44,7 @@ const listToolFiles = defineOperation({
   summary: "The tool files that servers of the tenant are made of, and whether they are approved",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/tool-files", status: 200 },
+  command: "api files",
   input: PAGE_INPUT,
   output: listOf("ToolFileList", TOOL_FILE),
   async handle(services, _actor, { tenant, ...page }) {
@@ -63,11 +64,15 @@ const getToolFile = defineOperation({
   summary: "The tool file of one server: its tools, addresses, secrets and approvals",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/tool-files/{id}", status: 200 },
+  command: "api files {id}",
   output: TOOL_FILE_DETAILS,
   async handle(services, _actor, { tenant, id }) {
     const served = (await servedFiles(services, tenant)).find(({ server }) => server === id);
     if (served) return details(served, await services.toolFiles.load(served.reach.file));
-    throw new NexusError("NAME_UNKNOWN", `There is no server "${id}" with a tool file`, { mayHaveReached: false });
+    throw new NexusError("NAME_UNKNOWN", `There is no server "${id}" with a tool file`, {
+      hint: `"{listToolFiles}" lists those that have one.`,
+      mayHaveReached: false,
+    });
   },
 });
 

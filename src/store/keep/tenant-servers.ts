@@ -155,7 +155,7 @@ function takenName(id: string, tenant: string): NexusError {
     phase: "config",
     server: id,
     refusal: "CONFLICT",
-    hint: `Remove it first (nexus mcp remove ${id} --tenant ${tenant}), choose another name, or replace it: --force, or PUT in the REST API.`,
+    hint: `Choose another name, or replace it: {changeServer id=${id}}`,
     mayHaveReached: false,
   });
 }
@@ -173,7 +173,7 @@ function damaged(id: string): NexusError {
   return new NexusError("PERMISSION_DENIED", `The stored entry of server "${id}" cannot be decrypted`, {
     phase: "config",
     server: id,
-    hint: "The database was changed by something else than Nexus. Add the server again with --force.",
+    hint: "The database was changed by something else than Nexus. Add the server again.",
     mayHaveReached: false,
   });
 }
