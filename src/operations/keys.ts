@@ -312,10 +312,11 @@ interface NamedKey {
 }
 
 /** Of this tenant. Throws NAME_UNKNOWN. */
-async function findKey({ store: { keys } }: Pick<Services, "store">, { tenant, id }: NamedKey): Promise<ApiKey> {
-  const key = await keys.find(id);
+async function findKey({ store }: Pick<Services, "store">, { tenant, id }: NamedKey): Promise<ApiKey> {
+  const key = await store.keys.find(id);
   if (key?.tenant === tenant) return key;
-  const others = await keys.list(tenant);
+  await store.tenants.require(tenant);
+  const others = await store.keys.list(tenant);
   throw unknownKey(
     id,
     others.filter(({ revokedAt }) => revokedAt === undefined),

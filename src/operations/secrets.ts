@@ -106,9 +106,7 @@ async function unknownSecret(name: string, store: Pick<SecretStore, "list">): Pr
   const names = secrets.map((secret) => secret.name);
   const near = nearestName(name, names);
   const known =
-    names.length === 0
-      ? "No secrets are stored. Store one: {setSecret}"
-      : `"{listSecrets}" lists all secrets.`;
+    names.length === 0 ? "No secrets are stored. Store one: {setSecret}" : `"{listSecrets}" lists all secrets.`;
   return new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, {
     hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
     mayHaveReached: false,

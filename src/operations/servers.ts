@@ -310,7 +310,10 @@ export async function viewOf(services: Services, { tenant, id }: NamedServer): P
   const found = views.find((view) => view.id === id);
   if (found) return found;
   const ids = views.map((view) => view.id);
-  throw unknownServer(id, ids, { none: `The tenant "${tenant}" has no servers. Add one: {addServer}`, all: ALL_SERVERS });
+  throw unknownServer(id, ids, {
+    none: `The tenant "${tenant}" has no servers. Add one: {addServer}`,
+    all: ALL_SERVERS,
+  });
 }
 
 /** One that was added a moment ago is known to the host within a second. */

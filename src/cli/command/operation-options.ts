@@ -78,7 +78,9 @@ export async function inCommandWords(error: NexusError, { options, values }: Giv
 export function commandWords(again: string): HintWords {
   return {
     operation({ command = "", http: { path } }, values) {
-      const words = filledText(command, values, quoteWord).replaceAll(/\{(\w+)\}/g, (_all, name: string) => name.toUpperCase());
+      const words = filledText(command, values, quoteWord).replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
+        name.toUpperCase(),
+      );
       const { tenant } = values;
       const isNamed = path.includes("{tenant}") && !command.includes("{tenant}");
       const isOther = typeof tenant === "string" && tenant !== DEFAULT_TENANT;

@@ -73,7 +73,10 @@ export interface TenantOperations extends CommandOperations {
 
 export type TenantContext = OperatedContext & { options: { readonly tenant?: string | undefined } };
 
-export async function openTenant(context: TenantContext, options: { creates?: boolean } = {}): Promise<TenantOperations> {
+export async function openTenant(
+  context: TenantContext,
+  options: { creates?: boolean } = {},
+): Promise<TenantOperations> {
   const { gateway, tenant, database } = context.options;
   const opened = await openOperations(context, options);
   const here = `${tenantAgain(tenant, database)}${configAgain(context.flags)}`;

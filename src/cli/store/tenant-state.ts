@@ -214,4 +214,3 @@ export function isOtherTenant(tenant: string | undefined): tenant is string {
 export function tenantAgain(tenant: string | undefined, database: string | undefined): string {
   return `${isOtherTenant(tenant) ? ` --tenant ${quoteWord(tenant)}` : ""}${databaseAgain(database)}`;
 }
-

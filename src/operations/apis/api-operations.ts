@@ -208,7 +208,7 @@ export class ApiOperations {
     const names = all.map((each) => each.name);
     throw unknown(`"${api}" has no instance "${name}"`, {
       near: nearNames(name, names, 2),
-      list: `nexus api instances ${api}`,
+      list: `{listApiInstances id=${api}}`,
     });
   }
 
@@ -277,7 +277,10 @@ function unknown(message: string, { near, list }: { near: readonly string[]; lis
 function nothingBefore({ api, name, current }: ApiInstance, usable: readonly string[]): NexusError {
   const others = usable.filter((version) => version !== current);
   return new NexusError("ARGUMENTS_INVALID", `The instance "${name}" of "${api}" served nothing before ${current}`, {
-    hint: others.length === 0 ? "There is no other published version." : `Choose one with {rollBackApi.to}: ${others.join(", ")}.`,
+    hint:
+      others.length === 0
+        ? "There is no other published version."
+        : `Choose one with {rollBackApi.to}: ${others.join(", ")}.`,
     mayHaveReached: false,
   });
 }

@@ -151,8 +151,7 @@ export class TenantServers {
 }
 
 function takenName(id: string, tenant: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `The tenant "${tenant}" already has a server "${id}"`, {
-    phase: "config",
+  return new NexusError("ARGUMENTS_INVALID", `The tenant "${tenant}" already has a server "${id}"`, {
     server: id,
     refusal: "CONFLICT",
     hint: `Choose another name, or replace it: {changeServer id=${id}}`,
