@@ -77,6 +77,11 @@ export function configAgain({ config }: { readonly config?: string | undefined }
   return config === undefined ? "" : ` --config ${quoteWord(config)}`;
 }
 
+/** The option for the same database, for commands to copy. The address of PostgreSQL may contain a password. */
+export function databaseAgain(database: unknown): string {
+  return typeof database === "string" ? ` --database ${quoteWord(shownValue("database", database))}` : "";
+}
+
 /** Throws an error about the command line, not about a configuration file. */
 export function requireAddress(url: string): void {
   if (url.includes("${") || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
