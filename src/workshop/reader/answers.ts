@@ -44,7 +44,7 @@ function replyTo(task: AnswerTask): AnswerReply {
   }
   return {
     kind: "told",
-    told: toldAnswer({ ...plan, redaction, mostKept, wantsDifferences }, input, reading),
+    told: toldAnswer({ ...plan, redaction, mostKept, wantsDifferences }, plan, input, reading),
     payload,
   };
 }

@@ -10,11 +10,11 @@ import { findType, shapesOf, typesIn } from "../shape/shape-parts.ts";
 import { Failure, type FailureOptions } from "./failure.ts";
 import type { Success } from "./response-reader.ts";
 import type { HiddenSecrets } from "./secrets/redaction.ts";
-import type { TellingParts, Told } from "./told-answer.ts";
+import type { TellingParts, Told, ToldTool } from "./told-answer.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 /** What a thread has to know of a tool; it is sent once. */
-export type AnswerPlan = Pick<TellingParts, "file" | "name" | "spec">;
+export type AnswerPlan = Pick<TellingParts, "file"> & ToldTool;
 
 /** An answer that a thread reads, and tells if that is wanted. */
 export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDifferences"> {
@@ -44,9 +44,10 @@ export interface Unread {
   isLimit?: boolean;
 }
 
-/** An answer that is read: `plan` stands for the tool, and is the same object in all of its calls. */
-export interface AnswerAsked extends Omit<TellingParts, "values"> {
-  plan: object;
+/** An answer that is read: `plan` is the same object in all calls of the tool. */
+export interface AnswerAsked {
+  telling: TellingParts;
+  plan: ToldTool;
   answer: UpstreamResponse;
   input: Record<string, unknown>;
   wantsPayload: boolean;
@@ -187,8 +188,9 @@ class AnswerThread {
     return reply;
   }
 
-  #send({ plan, file, name, spec, answer, input, redaction, ...asked }: Waiting["asked"]): void {
-    const { wants, mostKept, wantsDifferences, wantsPayload } = asked;
+  #send({ telling, plan, answer, input, wants, wantsPayload }: Waiting["asked"]): void {
+    const { file, redaction, mostKept, wantsDifferences } = telling;
+    const { name, spec } = plan;
     const known = this.#plans.get(plan);
     const id = known ?? this.#plans.size;
     this.#plans.set(plan, id);
@@ -233,7 +235,7 @@ function unexpected(reply: AnswerReply): Unread {
 }
 
 /** The part of a file that answers of one tool need: a large API has thousands of types, and takes long to be sent. */
-function partOf(file: ToolFile, { response }: TellingParts["spec"]): ToolFile {
+function partOf(file: ToolFile, { response }: ToldTool["spec"]): ToolFile {
   const names = new Set(response.type === undefined ? [] : [response.type]);
   // The set grows while it is read.
   const types: ToolFile["types"] = {};

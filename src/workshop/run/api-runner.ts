@@ -104,6 +104,7 @@ export class ApiRunner implements AsyncDisposable {
     const values = new CompletedValues(file, "output");
     const now = options.now ?? Date.now;
     const instance = options.instance ?? defaultInstance(file.api);
+    const redaction = new Redaction();
     this.#parts = {
       api,
       instance,
@@ -119,7 +120,14 @@ export class ApiRunner implements AsyncDisposable {
         rate: options.rate,
         others: Object.values(file.secrets).flatMap(({ oauth }) => (oauth ? [oauth.tokenUrl] : [])),
       }),
-      redaction: new Redaction(),
+      redaction,
+      telling: {
+        file,
+        values,
+        redaction,
+        mostKept: this.results.most,
+        wantsDifferences: options.onDeviations !== undefined,
+      },
       writes: new WriteOnce(options.ledger ?? new MemoryWriteLedger({ now })),
       results: this.results,
       findSecret: options.secrets,

@@ -12,6 +12,7 @@ import type { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import type { ResultStore } from "./result-store.ts";
 import type { SettingValues } from "./setting-values.ts";
 import type { ToolPlans } from "./steps/steps-plan.ts";
+import type { TellingParts } from "./told-answer.ts";
 import type { OutgoingRequest, Upstream } from "./upstream.ts";
 import type { WriteOnce } from "./writes/write-once.ts";
 
@@ -27,6 +28,7 @@ export interface RunnerParts {
   /** For answers. */
   values: CompletedValues;
   inputs: CompletedValues;
+  telling: TellingParts;
   upstream: Upstream;
   redaction: Redaction;
   writes: WriteOnce;

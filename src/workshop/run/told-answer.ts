@@ -11,17 +11,21 @@ import type { UpstreamResponse } from "./upstream.ts";
 
 type Value = Record<string, unknown>;
 
-/** What is needed to tell an answer of one tool; it can be had in another thread. */
+/** What is needed to tell answers of an API; it can be had in another thread. */
 export interface TellingParts {
   file: ToolFile;
-  name: string;
-  spec: RequestToolSpec;
   values: CompletedValues;
   redaction: Redaction;
   /** The most bytes that can be kept of one result. */
   mostKept: number;
   /** Whether somebody is told how answers differ from the file. */
   wantsDifferences: boolean;
+}
+
+/** The tool whose answer it is. */
+export interface ToldTool {
+  name: string;
+  spec: RequestToolSpec;
 }
 
 /** An answer as the caller gets it, and what is done with it besides. */
@@ -37,11 +41,14 @@ export interface Told {
 }
 
 /** The result of an answer that is not a failure. */
-export function toldAnswer(parts: TellingParts, input: Value, success: Success): Told {
-  const { redaction, file, name, spec, mostKept } = parts;
+export function toldAnswer(parts: TellingParts, tool: ToldTool, input: Value, success: Success): Told {
+  const { redaction, file, mostKept } = parts;
+  const { name, spec } = tool;
   const { text, more, bytes } = success;
   const maxBytes = spec.limits.resultBytes;
-  const { structured, json } = wholeValue(parts, success) ?? { structured: shownValue(parts, input, success) };
+  const { structured, json } = wholeValue(parts, spec, success) ?? {
+    structured: shownValue(parts, spec, input, success),
+  };
   const deviations = success.deviations.map((deviation) => toldDeviation(deviation, redaction));
   // Two adjacent values may form a secret.
   let line = redaction.inOwnWords(text);
@@ -60,14 +67,13 @@ export function toldAnswer(parts: TellingParts, input: Value, success: Success):
     const id = keep(content, contentType);
     return id === undefined ? undefined : resultUri(file.api, id);
   };
-  const blob = bytes && redactedBytes(bytes, redaction);
   const result = successResult({
     text: line,
     structured,
     json,
     deviations,
     maxBytes,
-    blob: blob && blobContent(blob, { tool: name, maxBytes, keep: keepBlob }),
+    blob: bytes && blobContent(redactedBytes(bytes, redaction), { tool: name, maxBytes, keep: keepBlob }),
     more: more && { next: more.next && shownNext(more.next, redaction), why: redaction.inOwnWords(more.why) },
     keep: { keepWhole: (whole) => keep(whole, "application/json"), api: file.api, tool: name },
   });
@@ -76,7 +82,7 @@ export function toldAnswer(parts: TellingParts, input: Value, success: Success):
     result,
     kept,
     deviations,
-    differences: parts.wantsDifferences ? differencesOf(parts, success) : [],
+    differences: parts.wantsDifferences ? differencesOf({ file, spec, redaction }, success) : [],
   };
 }
 
@@ -89,7 +95,8 @@ export function payloadOf({ headers, body, status }: UpstreamResponse, redaction
 
 /** The value as it is and its JSON, if all of it is shown and no secret is in it. */
 function wholeValue(
-  { values, redaction, spec }: TellingParts,
+  { values, redaction }: TellingParts,
+  spec: RequestToolSpec,
   { value, deviations, own, more, json: known }: Success,
 ): { structured: Value; json: string } | undefined {
   const { type, headers } = spec.response;
@@ -101,8 +108,12 @@ function wholeValue(
 }
 
 /** The visible fields, with secrets masked. */
-function shownValue({ values, redaction, spec }: TellingParts, input: Value, { value, own }: Success): Value {
-  const { response } = spec;
+function shownValue(
+  { values, redaction }: TellingParts,
+  { response }: RequestToolSpec,
+  input: Value,
+  { value, own }: Success,
+): Value {
   const show = {
     text: redaction.showing(input),
     unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,

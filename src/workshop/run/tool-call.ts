@@ -14,15 +14,7 @@ import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
 import { readUpstream } from "./pages/read-pages.ts";
 import { payloadOf, type Told, toldAnswer } from "./told-answer.ts";
-import {
-  type CallOutcome,
-  callAndTell,
-  completed,
-  prepare,
-  type PreparedRequest,
-  type SendingFacts,
-  tellingParts,
-} from "./upstream-call.ts";
+import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
 import { formerRequestKeys, ledgerKey, requestKey, type KeyedWrite } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
@@ -103,10 +95,10 @@ export class ToolCall {
     const { trace, signal } = this.#facts;
     const prepared = await prepare(this.#parts, this.#plan, input, { key, signal, endTurn: this.#endTurn });
     if (this.#endTurn) await this.#endTurn();
-    const facts = { trace, signal, key };
+    const wantsPayload = this.#wantsPayload;
     const answered = this.#plan.spec.paging
-      ? await readUpstream(this.#parts, this.#plan, prepared, facts)
-      : await this.#call(prepared, facts);
+      ? await readUpstream(this.#parts, this.#plan, prepared, { trace, signal, key })
+      : await callAndTell(this.#parts, this.#plan, prepared, { trace, signal, wantsPayload });
     throwIfAborted(signal);
     return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
   }
@@ -172,15 +164,12 @@ export class ToolCall {
   /** From here on, a failure means that the write may have been sent. `id`: under which it is recorded. */
   async #send(prepared: PreparedRequest, id?: string): Promise<SentWrite> {
     const { trace } = this.#facts;
-    const answered = await this.#call(prepared, { trace, signal: this.#parts.closing });
+    const facts = { trace, signal: this.#parts.closing, wantsPayload: this.#wantsPayload };
+    const answered = await callAndTell(this.#parts, this.#plan, prepared, facts);
     const { reading } = answered;
     const outcome = reading.kind === "failure" ? reading.outcome : "done";
     const lasting = this.#reported(prepared.input, reading, id);
     return { result: this.#withPayload(lasting, answered), lasting, outcome };
-  }
-
-  #call(prepared: PreparedRequest, facts: SendingFacts): Promise<CallOutcome> {
-    return callAndTell(this.#parts, this.#plan, prepared, { ...facts, wantsPayload: this.#wantsPayload });
   }
 
   /** Other callers were told that the outcome is unknown: a person may be acting on that. */
@@ -221,7 +210,7 @@ export class ToolCall {
       case "told":
         return this.#finished(reading);
       case "success":
-        return this.#finished(toldAnswer(tellingParts(this.#parts, this.#plan), input, reading));
+        return this.#finished(toldAnswer(this.#parts.telling, this.#plan, input, reading));
     }
   }
 

@@ -15,7 +15,7 @@ import { Failure, failureOf } from "./failure.ts";
 import type { Show } from "./secrets/redaction.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
-import type { TellingParts, Told } from "./told-answer.ts";
+import type { Told } from "./told-answer.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 import type { SecretsSpec } from "../file/model/tool-file.ts";
@@ -215,13 +215,6 @@ function notUnderstood(reason: string, { trace, title }: ReadingFacts): Failure 
   return new Failure(`${title} responded, but the response could not be understood.`, { outcome: "unknown" });
 }
 
-/** What is needed to tell answers of a tool. */
-export function tellingParts(parts: RunnerParts, { name, spec }: ToolPlan): TellingParts {
-  const { api, values, redaction, results, onDeviations } = parts;
-  const wantsDifferences = onDeviations !== undefined;
-  return { file: api.file, name, spec, values, redaction, mostKept: results.most, wantsDifferences };
-}
-
 async function readApart(
   parts: RunnerParts,
   plan: ToolPlan,
@@ -246,7 +239,7 @@ async function tellApart(
 }
 
 function asked(parts: RunnerParts, plan: ToolPlan, answer: UpstreamResponse, input: Value): AnswerAsked {
-  return { ...tellingParts(parts, plan), plan, answer, input, wantsPayload: false };
+  return { telling: parts.telling, plan, answer, input, wantsPayload: false };
 }
 
 /** APIs take turns, and in each of them its tools. */
