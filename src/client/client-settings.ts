@@ -1,4 +1,4 @@
-import type { HiddenValues } from "../errors/hidden-values.ts";
+import type { HiddenValues } from "../masking/hidden-values.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Implementation, Root } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
@@ -11,6 +11,7 @@ import type { InputDesk, InputProvider } from "./conversation/input.ts";
 import { SILENT, type Logger } from "../text/logger.ts";
 import type { CacheStore } from "./conversation/response-cache.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./conversation/retry.ts";
+import { maskError } from "../errors/masked-error.ts";
 
 export interface ClientOptions {
   /** The server's name in errors and questions. */
@@ -101,7 +102,7 @@ export function introduce(settings: ClientSettings, desk: InputDesk, signal: Abo
 
 export function connectingFailed(error: NexusError, settings: ClientSettings): NexusError {
   const named = namedFailure(error, settings);
-  return settings.hidden?.inError(named) ?? named;
+  return settings.hidden ? maskError(settings.hidden, named) : named;
 }
 
 function namedFailure(error: NexusError, { server, connectTimeoutMs }: ClientSettings): NexusError {

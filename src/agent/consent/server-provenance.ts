@@ -1,5 +1,5 @@
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { maskUrl, maskWords } from "../../text/mask-secrets.ts";
+import { maskUrl, maskWords } from "../../masking/mask-words.ts";
 import { sha256 } from "../../text/digest.ts";
 import { visible } from "../../text/visible.ts";
 import { cutMiddle } from "./shown-json.ts";

@@ -21,6 +21,7 @@ import { providerNames } from "./provider-names.ts";
 import { RefusedTools } from "./refused-tools.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import type { LanguageModelV3 } from "@ai-sdk/provider";
+import { maskError } from "../../errors/masked-error.ts";
 
 export interface SdkModelOptions {
   endpoint: ProviderEndpoint;
@@ -81,9 +82,9 @@ export class SdkModel implements ModelProvider {
             continue;
           }
           const pause = hasOutput || clock.signal.aborted ? undefined : pauseAfter(error, failures);
-          if (pause === undefined) throw hidden.inError(await this.#withNearestName(error, clock));
+          if (pause === undefined) throw maskError(hidden, await this.#withNearestName(error, clock));
           if (pause > clock.leftMs)
-            throw hidden.inError(noTimeLeft(error, { pause, tries: failures, waitedMs, timeoutMs }));
+            throw maskError(hidden, noTimeLeft(error, { pause, tries: failures, waitedMs, timeoutMs }));
           waitedMs += pause;
           yield { type: "wait", ms: Math.ceil(pause), reason: hidden.in(error.message) };
           await sleep(pause, undefined, { signal: clock.signal }).catch(() => {

@@ -1,7 +1,7 @@
 import { durationText } from "../../text/duration.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
-import { maskUrl, withoutDefaults } from "../../text/mask-secrets.ts";
+import { maskUrl, withoutDefaults } from "../../masking/mask-words.ts";
 import { visible } from "../../text/visible.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { factLines, type Fact } from "../output/facts.ts";

@@ -1,4 +1,4 @@
-import { maskUrl } from "../../text/mask-secrets.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
 import { unknownSecret } from "../../operations/secrets.ts";
 import { defineCommand, TENANT } from "../command/command.ts";
 import { TenantState } from "../store/tenant-state.ts";

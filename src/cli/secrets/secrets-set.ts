@@ -1,5 +1,5 @@
 import { addAbortSignal } from "node:stream";
-import { SHORT_SECRET } from "../../text/mask-secrets.ts";
+import { SHORT_SECRET } from "../../masking/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
 import { defineCommand, GATEWAY_OPTIONS, TENANT, type CommandContext } from "../command/command.ts";

@@ -15,7 +15,7 @@ import { CompletedValues } from "./completed-values.ts";
 import type { CallerPrompt } from "./confirmation.ts";
 import type { SaveSecret } from "./secrets/api-secrets.ts";
 import { hideSecrets } from "./secrets/credentials.ts";
-import { Redaction } from "./secrets/redaction.ts";
+import { HiddenValues } from "../../masking/hidden-values.ts";
 import type { FindSecret } from "./secrets/secret-lookup.ts";
 import { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import { LOCAL_CALLER } from "./writes/request-key.ts";
@@ -113,7 +113,7 @@ export class ApiRunner implements AsyncDisposable {
         rate: options.rate,
         others: Object.values(file.secrets).flatMap(({ oauth }) => (oauth ? [oauth.tokenUrl] : [])),
       }),
-      redaction: new Redaction(),
+      hidden: new HiddenValues(),
       writes: new WriteOnce(options.ledger ?? new MemoryWriteLedger({ now })),
       results: this.results,
       findSecret: options.secrets,
@@ -134,7 +134,7 @@ export class ApiRunner implements AsyncDisposable {
   async call(tool: string, args: unknown, options: RunOptions = {}): Promise<CallToolResult> {
     const { tools, api } = this.api.file;
     if (!Object.hasOwn(tools, tool)) throw new NexusError("NAME_UNKNOWN", `${api} has no tool ${tool}`);
-    const { logger, redaction } = this.#parts;
+    const { logger, hidden } = this.#parts;
     const {
       caller = LOCAL_CALLER,
       correlationId: correlation = this.#ids.next(),
@@ -143,7 +143,7 @@ export class ApiRunner implements AsyncDisposable {
       log,
       asking,
     } = options;
-    const trace = new CallTrace({ api, tool, logger, redaction, correlation, progress, log });
+    const trace = new CallTrace({ api, tool, logger, hidden, correlation, progress, log });
     const meta = { [META_KEYS.correlation]: correlation };
     this.#running++;
     try {
@@ -158,10 +158,7 @@ export class ApiRunner implements AsyncDisposable {
         code,
         reason: message,
       });
-      return withMeta(
-        failureResult({ text: redaction.in(`${message}.`), hint: hint && redaction.in(hint) }, redaction),
-        meta,
-      );
+      return withMeta(failureResult({ text: hidden.in(`${message}.`), hint: hint && hidden.in(hint) }, hidden), meta);
     } finally {
       if (--this.#running === 0) this.#onIdle?.();
     }
@@ -180,9 +177,9 @@ export class ApiRunner implements AsyncDisposable {
 
   /** Masks the secrets of this API in a text. */
   async redacted(text: string): Promise<string> {
-    const { redaction, findSecret: find, api, instance } = this.#parts;
-    await hideSecrets(Object.values(api.file.secrets), { server: instance.server, find, redaction });
-    return redaction.in(text);
+    const { hidden, findSecret: find, api, instance } = this.#parts;
+    await hideSecrets(Object.values(api.file.secrets), { server: instance.server, find, hidden });
+    return hidden.in(text);
   }
 
   /**

@@ -16,7 +16,7 @@ const MOST_KEPT = 200;
  * are no deviation for callers, but something that the file could name.
  */
 export function noteDeviations(
-  { onDeviations, redaction, api }: Pick<RunnerParts, "onDeviations" | "redaction" | "api">,
+  { onDeviations, hidden, api }: Pick<RunnerParts, "onDeviations" | "hidden" | "api">,
   { name, spec: { response } }: Pick<ToolPlan, "name" | "spec">,
   { value, deviations }: Pick<Success, "value" | "deviations">,
 ): void {
@@ -24,7 +24,7 @@ export function noteDeviations(
   const isKept = response.unknown === "keep" && response.type !== undefined;
   const kept = isKept ? new KeptMembers(api.file).in(response.type ?? "", value) : [];
   if (deviations.length + kept.length === 0) return;
-  const all = [...deviations, ...kept].map((deviation) => toldDeviation(deviation, redaction));
+  const all = [...deviations, ...kept].map((deviation) => toldDeviation(deviation, hidden));
   onDeviations(name, all);
 }
 

@@ -6,7 +6,7 @@ import type { Pause } from "./attempts.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import type { SaveSecret } from "./secrets/api-secrets.ts";
 import type { FindSecret } from "./secrets/secret-lookup.ts";
-import type { Redaction } from "./secrets/redaction.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import type { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import type { ResultStore } from "./result-store.ts";
 import type { SettingValues } from "./setting-values.ts";
@@ -27,7 +27,7 @@ export interface RunnerParts {
   values: CompletedValues;
   inputs: CompletedValues;
   upstream: Upstream;
-  redaction: Redaction;
+  hidden: HiddenValues;
   writes: WriteOnce;
   results: ResultStore;
   findSecret: FindSecret;

@@ -23,7 +23,8 @@ import type { RunnerParts } from "./runner-parts.ts";
 import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
 import type { SentWrite } from "./writes/write-once.ts";
-import type { Redaction } from "./secrets/redaction.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
+import { showing } from "./secrets/show.ts";
 
 type Value = Record<string, unknown>;
 
@@ -152,12 +153,12 @@ export class ToolCall {
     const { confirmation, spec } = this.#plan;
     if (!confirmation || !spec.confirm) return input;
     const { call } = spec.confirm;
-    const { redaction } = this.#parts;
+    const { hidden } = this.#parts;
     return confirmation.confirm(input, {
       look: (args) => this.#look(call, args),
       asking: this.#facts.asking,
-      show: redaction.showing(input),
-      showWhole: (text) => redaction.inOwnWords(text),
+      show: showing(hidden, input),
+      showWhole: (text) => hidden.inOwnWords(text),
     });
   }
 
@@ -209,20 +210,20 @@ export class ToolCall {
   #withPayload(result: CallToolResult, { answer }: UpstreamOutcome): CallToolResult {
     if (!answer || !this.#wantsPayload) return result;
     const type = answer.headers["content-type"];
-    const contentType = typeof type === "string" ? this.#parts.redaction.in(type) : undefined;
-    const payload = this.#parts.redaction.in(textOf(answer.body));
+    const contentType = typeof type === "string" ? this.#parts.hidden.in(type) : undefined;
+    const payload = this.#parts.hidden.in(textOf(answer.body));
     const content: Content[] = [...result.content, payloadBlock(payload, { status: answer.status, contentType })];
     return { ...result, content };
   }
 
   #succeeded(input: Value, success: Success): CallToolResult {
-    const { redaction, results, api, instance } = this.#parts;
+    const { hidden, results, api, instance } = this.#parts;
     const { deviations, text, more, bytes } = success;
     const { limits } = this.#plan.spec;
     const { structured, json } = this.#wholeValue(success) ?? { structured: this.#shownValue(input, success) };
     // Two adjacent values may form a secret.
-    let line = redaction.inOwnWords(text);
-    const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
+    let line = hidden.inOwnWords(text);
+    const told = deviations.map((deviation) => toldDeviation(deviation, hidden));
     noteDeviations(this.#parts, this.#plan, success);
     if (told.length > 0) {
       this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
@@ -235,7 +236,7 @@ export class ToolCall {
       const id = results.keep(owner(), content, contentType);
       return id === undefined ? undefined : resultUri(api.file.api, id);
     };
-    const blob = bytes && redactedBytes(bytes, redaction);
+    const blob = bytes && maskedBytes(bytes, hidden);
     const keep = { keepWhole, api: api.file.api, tool: this.#plan.name };
     return successResult({
       text: line,
@@ -245,8 +246,8 @@ export class ToolCall {
       maxBytes: limits.resultBytes,
       blob: blob && blobContent(blob, { tool: this.#plan.name, maxBytes: limits.resultBytes, keep: keepBlob }),
       more: more && {
-        next: more.next && shownNext(more.next, redaction),
-        why: redaction.inOwnWords(more.why),
+        next: more.next && shownNext(more.next, hidden),
+        why: hidden.inOwnWords(more.why),
       },
       keep,
     });
@@ -254,25 +255,25 @@ export class ToolCall {
 
   /** The value as it is and its JSON, if all of it is shown and no secret is in it. */
   #wholeValue({ value, deviations, own, more, json: known }: Success): { structured: Value; json: string } | undefined {
-    const { values, redaction } = this.#parts;
+    const { values, hidden } = this.#parts;
     const { type, headers } = this.#plan.spec.response;
     // Values of headers are behind the others, and may belong before them.
     if (type === undefined || headers || own || more || deviations.length > 0) return undefined;
     if (!values.isShownWhole(type)) return undefined;
     const json = known ?? JSON.stringify(value);
-    return redaction.isAbsentFrom(json) ? { structured: value, json } : undefined;
+    return hidden.isAbsentFrom(json) ? { structured: value, json } : undefined;
   }
 
   /** The visible fields, with secrets masked. */
   #shownValue(input: Value, { value, own }: Success): Value {
-    const { values, redaction } = this.#parts;
+    const { values, hidden } = this.#parts;
     const { response } = this.#plan.spec;
     const show = {
-      text: redaction.showing(input),
-      unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,
+      text: showing(hidden, input),
+      unknown: response.unknown === "keep" ? (members: Value) => hidden.inAll(members) as Value : undefined,
     };
-    const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
-    return { ...(own && (redaction.inAll(own) as Value)), ...(plain as Value) };
+    const plain = response.type === undefined ? hidden.inAll(value) : values.shown(response.type, value, show);
+    return { ...(own && (hidden.inAll(own) as Value)), ...(plain as Value) };
   }
 
   /** `input`: of a request that may have been sent. `id`: under which it is recorded. */
@@ -286,7 +287,7 @@ export class ToolCall {
           .join("\n")
       : (failure.hint ?? failure.again);
     this.#facts.trace.note("info", "The call failed", { reason: failure.text });
-    return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.redaction);
+    return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.hidden);
   }
 
   /** Removes arguments that are for this program, not for upstream. */
@@ -334,8 +335,8 @@ export function argumentsRefused(
 }
 
 /** Arguments that the API named; a short secret is not masked, because a page has a number. */
-function shownNext(next: Value, redaction: RunnerParts["redaction"]): Value {
-  const show = (value: unknown) => (typeof value === "string" ? redaction.inOwnWords(value) : value);
+function shownNext(next: Value, hidden: RunnerParts["hidden"]): Value {
+  const show = (value: unknown) => (typeof value === "string" ? hidden.inOwnWords(value) : value);
   return Object.fromEntries(Object.entries(next).map(([name, value]) => [name, show(value)]));
 }
 
@@ -370,11 +371,11 @@ export function blobContent(blob: AnswerBytes, { tool, maxBytes, keep }: BlobOpt
 }
 
 /** The bytes with secrets masked: all in a text, and those that cannot occur by chance in other bytes. */
-function redactedBytes({ bytes, contentType }: AnswerBytes, redaction: Redaction): AnswerBytes {
-  const masked = { contentType: redaction.in(contentType) };
+function maskedBytes({ bytes, contentType }: AnswerBytes, hidden: HiddenValues): AnswerBytes {
+  const masked = { contentType: hidden.in(contentType) };
   const text = asUtf8(bytes);
   const plain = text ?? Buffer.from(bytes).toString("latin1");
-  const shown = text === undefined ? redaction.inOwnWords(plain) : redaction.in(plain);
+  const shown = text === undefined ? hidden.inOwnWords(plain) : hidden.in(plain);
   return { ...masked, bytes: shown === plain ? bytes : Buffer.from(shown, text === undefined ? "latin1" : "utf8") };
 }
 

@@ -19,6 +19,7 @@ import {
   type UpstreamOutcome,
 } from "../upstream-call.ts";
 import { memberAt, nextPage, withMemberAt, type PageRequest } from "./next-page.ts";
+import { showing } from "../secrets/show.ts";
 
 type Value = Record<string, unknown>;
 
@@ -174,12 +175,12 @@ class PageReading {
     { outcome, reading }: { outcome: UpstreamOutcome; reading: Success },
     more?: MorePages,
   ): UpstreamOutcome {
-    const { values, redaction } = this.#parts;
+    const { values, hidden } = this.#parts;
     const { type = "", text } = this.#plan.spec.response;
     const status = outcome.answer?.status ?? 200;
     const whole = withMemberAt(reading.value, this.#paging.items, this.#items);
     const value = values.complete(type, whole, { input, status });
-    const line = renderTemplate(text, { ...value, input, status }, redaction.showing(input));
+    const line = renderTemplate(text, { ...value, input, status }, showing(hidden, input));
     const success: Success = { kind: "success", value, deviations: this.#deviations, text: line };
     return { ...outcome, reading: more ? { ...success, more } : success };
   }

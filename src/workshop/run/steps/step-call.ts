@@ -175,19 +175,19 @@ export class StepCaller {
   }
 
   async #prepared({ plan, arguments: given }: StepCall, key: () => string): Promise<PreparedRequest | Failure> {
-    const { redaction } = this.#parts;
+    const { hidden } = this.#parts;
     try {
       return await prepare(this.#parts, plan, plan.check(given).value, { key, signal: this.#signal });
     } catch (error) {
       const { code, message, hint } = asNexusError(error);
       if (code === "INTERNAL" && !(error instanceof NexusError)) throw error;
-      return new Failure(redaction.in(`${message}.`), { hint: hint && redaction.in(hint), outcome: "refused" });
+      return new Failure(hidden.in(`${message}.`), { hint: hint && hidden.in(hint), outcome: "refused" });
     }
   }
 
   #told(call: StepCall, deviations: Parameters<typeof toldDeviation>[0][]): Record<string, string>[] {
     return deviations.map((deviation) => {
-      return toldDeviation({ ...deviation, path: `${nameOf(call)}.${deviation.path}` }, this.#parts.redaction);
+      return toldDeviation({ ...deviation, path: `${nameOf(call)}.${deviation.path}` }, this.#parts.hidden);
     });
   }
 

@@ -14,11 +14,11 @@ const MAX_RECORDED_BYTES = 1024 * 1024;
  * that a repeated call goes on with it. Only secrets that cannot occur by chance are masked: an id must stay as it is.
  */
 export function stepValue(
-  { values, redaction }: RunnerParts,
+  { values, hidden }: RunnerParts,
   plan: ToolPlan,
   { value, more }: Pick<Success, "value" | "more">,
 ): Value {
-  const masked = (text: string) => redaction.inOwnWords(text);
+  const masked = (text: string) => hidden.inOwnWords(text);
   const { type, unknown } = plan.spec.response;
   const inAll = (members: Value) => maskedIn(members, masked) as Value;
   const keep = unknown === "keep" ? inAll : undefined;

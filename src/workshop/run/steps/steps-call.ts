@@ -25,13 +25,13 @@ export class StepsCall {
 
   async run(args: unknown): Promise<CallToolResult> {
     const { trace, caller, signal } = this.#facts;
-    const { api, redaction, instance, upstream, writes } = this.#parts;
+    const { api, hidden, instance, upstream, writes } = this.#parts;
     trace.reached(0, "Checking the arguments");
     const checked = this.#plan.check(args);
     if (checked.problems.length > 0) {
       const refused = argumentsRefused(api, this.#plan, checked);
       trace.note("info", "The call failed", { reason: refused.text });
-      return failureResult(refused, redaction);
+      return failureResult(refused, hidden);
     }
     const input = checked.value;
     const id = requestKey({ of: instance, tool: this.#plan.name, caller, input });
