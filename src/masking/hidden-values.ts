@@ -1,4 +1,4 @@
-import { type ReadText, readEncoded, readWithPositions, withoutHalfEncoded } from "../text/read-encoded.ts";
+import { type ReadText, readEncoded, readWithPositions, withoutHalfEncoded } from "./read-encoded.ts";
 import { replaceSpans, type Span } from "./find-secrets.ts";
 import { MASK } from "./mask-words.ts";
 

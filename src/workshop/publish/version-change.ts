@@ -16,7 +16,6 @@ import {
   type Shape,
 } from "../file/model/tool-file.ts";
 import { findType, isOnSide, shapesOf, typesIn } from "../shape/shape-parts.ts";
-import { isAdded, isRaised, isRemoved, worst, type Meaning, type CallSide } from "./meaning.ts";
 
 /** A difference between two versions, and what it means for callers. */
 export interface VersionedChange extends ApiChange {
@@ -389,4 +388,27 @@ function codeMeaning(leaf: Leaf, rest: readonly PathStep[], whole: Shape): Meani
 /** One more alternative is told from the others by its discriminator, or not at all. */
 function variantMeaning(leaf: Leaf, rest: readonly PathStep[], whole: Extract<Shape, { kind: "union" }>): Meaning {
   return rest.length === 1 && isAdded(leaf) && whole.discriminator ? "widened" : "breaking";
+}
+
+/** What one change means for callers. */
+type Meaning = Exclude<VersionChangeKind, "none">;
+
+type CallSide = "input" | "output";
+
+function worst(meanings: readonly Meaning[]): Meaning {
+  if (meanings.includes("breaking")) return "breaking";
+  return meanings.includes("widened") ? "widened" : "wording";
+}
+
+function isAdded({ before, after }: Leaf): boolean {
+  return before === undefined && after !== undefined;
+}
+
+function isRemoved({ before, after }: Leaf): boolean {
+  return before !== undefined && after === undefined;
+}
+
+/** Whether a limit became larger. */
+function isRaised({ before, after }: Leaf): boolean {
+  return typeof before === "number" && typeof after === "number" && after > before;
 }

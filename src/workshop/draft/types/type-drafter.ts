@@ -7,7 +7,6 @@ import type { QuestionList } from "../questions.ts";
 import { fieldText } from "../texts.ts";
 import { ANY_SHAPE, FREE_OBJECT, includes, NULL_SHAPE, TEXT_SHAPE, type DraftType } from "./draft-type.ts";
 import { flattenSchema, identityOf, type FlatSchema } from "./flatten-schema.ts";
-import { givenTypes, kindsOf } from "./schema-kinds.ts";
 import { enumShape, fixedValue, isExact, scalarShape } from "./scalar-shape.ts";
 import { joinScalars, realAlternatives, valueOf } from "./union-shape.ts";
 import { addExclusiveRules, xmlField } from "./xml-field.ts";
@@ -399,4 +398,32 @@ function addRules(type: DraftType, { rules = [] }: SchemaFacts, names: ReadonlyM
     evidence: [evidence],
   }));
   if (named.length > 0) type.rules = named;
+}
+
+type Kind = SchemaFacts["types"][number];
+
+/** The types of a schema, guessed from its other members where it names none; empty: any. */
+function kindsOf(schema: SchemaFacts): Kind[] {
+  const { types } = schema;
+  // An integer is a number.
+  if (types.length > 0) return types.filter((type) => type !== "integer" || !types.includes("number"));
+  if (schema.properties.size > 0 || typeof schema.additional === "function") return ["object"];
+  if (schema.items || schema.prefixItems.length > 0 || schema.minItems !== undefined) return ["array"];
+  if (schema.required.size > 0 || schema.others.includes("patternProperties")) return ["object"];
+  const values = schema.enum?.filter((value) => value !== null) ?? [];
+  if (values.length > 0) {
+    return values.every((value) => typeof value === "boolean") ? ["boolean"] : [];
+  }
+  if (schema.pattern !== undefined || schema.minLength !== undefined || schema.maxLength !== undefined)
+    return ["string"];
+  if (schema.minimum !== undefined || schema.maximum !== undefined || schema.multipleOf !== undefined)
+    return ["number"];
+  if (["date", "date-time", "uuid", "uri", "email", "binary", "byte"].includes(schema.format ?? "")) return ["string"];
+  return [];
+}
+
+/** The same, for deciding about a part of a union before it is read; unions inside of it may be anything. */
+function givenTypes(schema: SchemaFacts): Kind[] {
+  if (schema.allOf.length > 0 || schema.oneOf.length > 0 || schema.anyOf.length > 0) return ["object"];
+  return kindsOf(schema);
 }
