@@ -14,7 +14,7 @@ import type { Services } from "./services.ts";
 import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import type { ServerState } from "../host/servers/server-state.ts";
 import type { TenantServer } from "../store/keep/tenant-servers.ts";
-import { maskUrl } from "../text/mask-secrets.ts";
+import { maskUrl } from "../masking/mask-words.ts";
 
 const SOURCES = ["configuration", "published", "local", "network"] as const;
 const STATES = [

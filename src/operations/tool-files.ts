@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { NexusError } from "../errors/nexus-error.ts";
 import { choice, json, list, map, record, whole, type Infer } from "../format/form.ts";
-import { maskUrl } from "../text/mask-secrets.ts";
+import { maskUrl } from "../masking/mask-words.ts";
 import type { ApiReach } from "../transport/server-entry.ts";
 import type { LoadedApi } from "../workshop/load-api.ts";
 import { answer, asItIs, listOf, PAGE_INPUT, pageOf, TEXT, TEXT_OR_NULL } from "./forms.ts";

@@ -2,7 +2,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { defineServers, type LoadOptions } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { splitWords, wrongUsage } from "./command-line.ts";
-import { maskCommand, maskUrl } from "../../text/mask-secrets.ts";
+import { maskCommand, maskUrl } from "../../masking/mask-words.ts";
 import { isLoopback } from "../../text/loopback.ts";
 
 /** The server on the command line (`--stdio`, `--url`), if there is one. */

@@ -1,4 +1,5 @@
 import { addAbortSignal } from "node:stream";
+import { SHORT_SECRET } from "../../masking/hidden-values.ts";
 import { ownedName } from "../../auth/secret-name.ts";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
@@ -6,7 +7,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 import { SECRETS } from "../../operations/secrets.ts";
 import { isMissingFile } from "../../store/engine/database-address.ts";
-import { maskUrl, SHORT_SECRET } from "../../text/mask-secrets.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
 import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
 import { addressOfSecret, neededSecrets } from "../../workshop/file/model/secret-names.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";

@@ -9,7 +9,7 @@ import { parseWebOrigin } from "../../net/web-origin.ts";
 import type { GatewayClientOptions, OperationClient } from "../../operations/client.ts";
 import type { ExplainedServers, Services } from "../../operations/services.ts";
 import type { Store } from "../../store/store.ts";
-import { maskUrl } from "../../text/mask-secrets.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import { isElsewhere, wrongUsage } from "../command/command-line.ts";
 import { asksAnyone, DATABASE_OPTION, GATEWAY_OPTIONS, type CommandContext, type Options } from "../command/command.ts";

@@ -4,7 +4,8 @@ import { exactJson, parseExactJson } from "../../json/exact-json.ts";
 import { CompletedValues } from "../run/completed-values.ts";
 import type { AnswerPlan, AnswerReply, AnswerTask } from "../run/answer-threads.ts";
 import { type ResponseReader, responseReader } from "../run/response-reader.ts";
-import { Redaction } from "../run/secrets/redaction.ts";
+import { HiddenValues } from "../../masking/hidden-values.ts";
+import { showing } from "../run/secrets/show.ts";
 import { payloadOf, toldAnswer } from "../run/told-answer.ts";
 
 // The program of the threads that read very large answers.
@@ -27,13 +28,13 @@ parentPort?.on("message", (task: AnswerTask) => {
 });
 
 function replyTo(task: AnswerTask): AnswerReply {
-  const { answer, hidden, mostKept, wantsDifferences, wantsPayload } = task;
+  const { answer, mostKept, wantsDifferences, wantsPayload } = task;
   const plan = planOf(task);
-  const redaction = Redaction.of(hidden);
+  const hidden = hiddenValues(task.hidden);
   // What was written of an object is one.
   const input = parseExactJson(task.input) as Record<string, unknown>;
-  const reading = plan.read(answer, input, redaction.showing(input));
-  const payload = wantsPayload ? payloadOf(answer, redaction) : undefined;
+  const reading = plan.read(answer, input, showing(hidden, input));
+  const payload = wantsPayload ? payloadOf(answer, hidden) : undefined;
   if (reading.kind === "failure") {
     const { text, ...options } = reading;
     return { kind: "failure", text, options, payload };
@@ -44,9 +45,15 @@ function replyTo(task: AnswerTask): AnswerReply {
   }
   return {
     kind: "told",
-    told: toldAnswer({ ...plan, redaction, mostKept, wantsDifferences }, plan, input, reading),
+    told: toldAnswer({ ...plan, hidden, mostKept, wantsDifferences }, plan, input, reading),
     payload,
   };
+}
+
+function hiddenValues(values: readonly string[]): HiddenValues {
+  const hidden = new HiddenValues();
+  for (const value of values) hidden.hide(value);
+  return hidden;
 }
 
 function planOf({ id, plan }: AnswerTask): KnownPlan {

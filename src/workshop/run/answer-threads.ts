@@ -9,7 +9,6 @@ import type { ToolFile } from "../file/model/tool-file.ts";
 import { findType, shapesOf, typesIn } from "../shape/shape-parts.ts";
 import { Failure, type FailureOptions } from "./failure.ts";
 import type { Success } from "./response-reader.ts";
-import type { HiddenSecrets } from "./secrets/redaction.ts";
 import type { TellingParts, Told, ToldTool } from "./told-answer.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
@@ -25,7 +24,7 @@ export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDiffer
   answer: UpstreamResponse;
   /** The arguments of the call as JSON with all digits: numbers of a class of ours cannot be sent. */
   input: string;
-  hidden: HiddenSecrets;
+  hidden: readonly string[];
   wantsPayload: boolean;
 }
 
@@ -189,7 +188,7 @@ class AnswerThread {
   }
 
   #send({ telling, plan, answer, input, wants, wantsPayload }: Waiting["asked"]): void {
-    const { file, redaction, mostKept, wantsDifferences } = telling;
+    const { file, hidden, mostKept, wantsDifferences } = telling;
     const { name, spec } = plan;
     const known = this.#plans.get(plan);
     const id = known ?? this.#plans.size;
@@ -203,7 +202,7 @@ class AnswerThread {
       plan: known === undefined ? { file: partOf(file, spec), name, spec } : undefined,
       answer: { status, headers: { ...headers }, body },
       input: exactJson(input),
-      hidden: redaction.hidden(),
+      hidden: hidden.values(),
       mostKept,
       wantsDifferences,
       wantsPayload,

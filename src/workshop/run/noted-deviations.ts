@@ -5,7 +5,7 @@ import { findType } from "../shape/shape-parts.ts";
 import { toldDeviation } from "./call-result.ts";
 import type { Success } from "./response-reader.ts";
 import type { RunnerParts } from "./runner-parts.ts";
-import type { Redaction } from "./secrets/redaction.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 
 /** A large answer has the same members in all its items. */
@@ -14,11 +14,11 @@ const MOST_KEPT = 200;
 
 /** Reports how an answer differs from the file to the one who keeps the file. */
 export function noteDeviations(
-  { onDeviations, redaction, api: { file } }: Pick<RunnerParts, "onDeviations" | "redaction" | "api">,
+  { onDeviations, hidden, api: { file } }: Pick<RunnerParts, "onDeviations" | "hidden" | "api">,
   { name, spec }: Pick<ToolPlan, "name" | "spec">,
   answer: Pick<Success, "value" | "deviations">,
 ): void {
-  const differences = onDeviations ? differencesOf({ file, spec, redaction }, answer) : [];
+  const differences = onDeviations ? differencesOf({ file, spec, hidden }, answer) : [];
   if (differences.length > 0) onDeviations?.(name, differences);
 }
 
@@ -27,12 +27,12 @@ export function noteDeviations(
  * something that the file could name.
  */
 export function differencesOf(
-  { file, spec: { response }, redaction }: { file: ToolFile; spec: RequestToolSpec; redaction: Redaction },
+  { file, spec: { response }, hidden }: { file: ToolFile; spec: RequestToolSpec; hidden: HiddenValues },
   { value, deviations }: Pick<Success, "value" | "deviations">,
 ): Record<string, string>[] {
   const isKept = response.unknown === "keep" && response.type !== undefined;
   const kept = isKept ? new KeptMembers(file).in(response.type ?? "", value) : [];
-  return [...deviations, ...kept].map((deviation) => toldDeviation(deviation, redaction));
+  return [...deviations, ...kept].map((deviation) => toldDeviation(deviation, hidden));
 }
 
 /** Finds the members of a value that its type does not have. Which alternative of a union has them is not decided. */

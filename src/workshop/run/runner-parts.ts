@@ -7,7 +7,7 @@ import type { Pause } from "./attempts.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import type { SaveSecret } from "./secrets/api-secrets.ts";
 import type { FindSecret } from "./secrets/secret-lookup.ts";
-import type { Redaction } from "./secrets/redaction.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import type { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import type { ResultStore } from "./result-store.ts";
 import type { SettingValues } from "./setting-values.ts";
@@ -30,7 +30,7 @@ export interface RunnerParts {
   inputs: CompletedValues;
   telling: TellingParts;
   upstream: Upstream;
-  redaction: Redaction;
+  hidden: HiddenValues;
   writes: WriteOnce;
   results: ResultStore;
   findSecret: FindSecret;

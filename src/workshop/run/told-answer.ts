@@ -6,7 +6,8 @@ import type { CompletedValues } from "./completed-values.ts";
 import { differencesOf } from "./noted-deviations.ts";
 import type { Success } from "./response-reader.ts";
 import { type KeptResult, newResultId } from "./result-store.ts";
-import type { Redaction } from "./secrets/redaction.ts";
+import { showing } from "./secrets/show.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 type Value = Record<string, unknown>;
@@ -15,7 +16,7 @@ type Value = Record<string, unknown>;
 export interface TellingParts {
   file: ToolFile;
   values: CompletedValues;
-  redaction: Redaction;
+  hidden: HiddenValues;
   /** The most bytes that can be kept of one result. */
   mostKept: number;
   /** Whether somebody is told how answers differ from the file. */
@@ -42,16 +43,16 @@ export interface Told {
 
 /** The result of an answer that is not a failure. */
 export function toldAnswer(parts: TellingParts, tool: ToldTool, input: Value, success: Success): Told {
-  const { redaction, file, mostKept } = parts;
+  const { hidden, file, mostKept } = parts;
   const { name, spec } = tool;
   const { text, more, bytes } = success;
   const maxBytes = spec.limits.resultBytes;
   const { structured, json } = wholeValue(parts, spec, success) ?? {
     structured: shownValue(parts, spec, input, success),
   };
-  const deviations = success.deviations.map((deviation) => toldDeviation(deviation, redaction));
+  const deviations = success.deviations.map((deviation) => toldDeviation(deviation, hidden));
   // Two adjacent values may form a secret.
-  let line = redaction.inOwnWords(text);
+  let line = hidden.inOwnWords(text);
   if (deviations.length > 0) {
     const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
     line += `\nThe answer was not as documented in ${places}: see deviations.`;
@@ -73,8 +74,8 @@ export function toldAnswer(parts: TellingParts, tool: ToldTool, input: Value, su
     json,
     deviations,
     maxBytes,
-    blob: bytes && blobContent(redactedBytes(bytes, redaction), { tool: name, maxBytes, keep: keepBlob }),
-    more: more && { next: more.next && shownNext(more.next, redaction), why: redaction.inOwnWords(more.why) },
+    blob: bytes && blobContent(maskedBytes(bytes, hidden), { tool: name, maxBytes, keep: keepBlob }),
+    more: more && { next: more.next && shownNext(more.next, hidden), why: hidden.inOwnWords(more.why) },
     keep: { keepWhole: (whole) => keep(whole, "application/json"), api: file.api, tool: name },
   });
   return {
@@ -82,20 +83,20 @@ export function toldAnswer(parts: TellingParts, tool: ToldTool, input: Value, su
     result,
     kept,
     deviations,
-    differences: parts.wantsDifferences ? differencesOf({ file, spec, redaction }, success) : [],
+    differences: parts.wantsDifferences ? differencesOf({ file, spec, hidden }, success) : [],
   };
 }
 
 /** The raw answer as content of a result. */
-export function payloadOf({ headers, body, status }: UpstreamResponse, redaction: Redaction): Content {
+export function payloadOf({ headers, body, status }: UpstreamResponse, hidden: HiddenValues): Content {
   const type = headers["content-type"];
-  const contentType = typeof type === "string" ? redaction.in(type) : undefined;
-  return payloadBlock(redaction.in(textOf(body)), { status, contentType });
+  const contentType = typeof type === "string" ? hidden.in(type) : undefined;
+  return payloadBlock(hidden.in(textOf(body)), { status, contentType });
 }
 
 /** The value as it is and its JSON, if all of it is shown and no secret is in it. */
 function wholeValue(
-  { values, redaction }: TellingParts,
+  { values, hidden }: TellingParts,
   spec: RequestToolSpec,
   { value, deviations, own, more, json: known }: Success,
 ): { structured: Value; json: string } | undefined {
@@ -104,27 +105,27 @@ function wholeValue(
   if (type === undefined || headers || own || more || deviations.length > 0) return undefined;
   if (!values.isShownWhole(type)) return undefined;
   const json = known ?? JSON.stringify(value);
-  return redaction.isAbsentFrom(json) ? { structured: value, json } : undefined;
+  return hidden.isAbsentFrom(json) ? { structured: value, json } : undefined;
 }
 
 /** The visible fields, with secrets masked. */
 function shownValue(
-  { values, redaction }: TellingParts,
+  { values, hidden }: TellingParts,
   { response }: RequestToolSpec,
   input: Value,
   { value, own }: Success,
 ): Value {
   const show = {
-    text: redaction.showing(input),
-    unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,
+    text: showing(hidden, input),
+    unknown: response.unknown === "keep" ? (members: Value) => hidden.inAll(members) as Value : undefined,
   };
-  const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
-  return { ...(own && (redaction.inAll(own) as Value)), ...(plain as Value) };
+  const plain = response.type === undefined ? hidden.inAll(value) : values.shown(response.type, value, show);
+  return { ...(own && (hidden.inAll(own) as Value)), ...(plain as Value) };
 }
 
 /** Arguments that the API named; a short secret is not masked, because a page has a number. */
-function shownNext(next: Value, redaction: Redaction): Value {
-  const show = (value: unknown) => (typeof value === "string" ? redaction.inOwnWords(value) : value);
+function shownNext(next: Value, hidden: HiddenValues): Value {
+  const show = (value: unknown) => (typeof value === "string" ? hidden.inOwnWords(value) : value);
   return Object.fromEntries(Object.entries(next).map(([name, value]) => [name, show(value)]));
 }
 
@@ -159,11 +160,11 @@ export function blobContent(blob: AnswerBytes, { tool, maxBytes, keep }: BlobOpt
 }
 
 /** The bytes with secrets masked: all in a text, and those that cannot occur by chance in other bytes. */
-function redactedBytes({ bytes, contentType }: AnswerBytes, redaction: Redaction): AnswerBytes {
-  const masked = { contentType: redaction.in(contentType) };
+function maskedBytes({ bytes, contentType }: AnswerBytes, hidden: HiddenValues): AnswerBytes {
+  const masked = { contentType: hidden.in(contentType) };
   const text = asUtf8(bytes);
   const plain = text ?? Buffer.from(bytes).toString("latin1");
-  const shown = text === undefined ? redaction.inOwnWords(plain) : redaction.in(plain);
+  const shown = text === undefined ? hidden.inOwnWords(plain) : hidden.in(plain);
   return { ...masked, bytes: shown === plain ? bytes : Buffer.from(shown, text === undefined ? "latin1" : "utf8") };
 }
 

@@ -21,6 +21,7 @@ import type { RunnerParts } from "./runner-parts.ts";
 import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
 import type { SentWrite } from "./writes/write-once.ts";
+import { showing } from "./secrets/show.ts";
 
 type Value = Record<string, unknown>;
 
@@ -152,12 +153,12 @@ export class ToolCall {
     const { confirmation, spec } = this.#plan;
     if (!confirmation || !spec.confirm) return input;
     const { call } = spec.confirm;
-    const { redaction } = this.#parts;
+    const { hidden } = this.#parts;
     return confirmation.confirm(input, {
       look: (args) => this.#look(call, args),
       asking: this.#facts.asking,
-      show: redaction.showing(input),
-      showWhole: (text) => redaction.inOwnWords(text),
+      show: showing(hidden, input),
+      showWhole: (text) => hidden.inOwnWords(text),
     });
   }
 
@@ -216,7 +217,7 @@ export class ToolCall {
 
   #withPayload(result: CallToolResult, { answer, payload }: CallOutcome): CallToolResult {
     if (!this.#wantsPayload) return result;
-    const shown = payload ?? (answer && payloadOf(answer, this.#parts.redaction));
+    const shown = payload ?? (answer && payloadOf(answer, this.#parts.hidden));
     return shown ? { ...result, content: [...result.content, shown] } : result;
   }
 
@@ -239,7 +240,7 @@ export class ToolCall {
           .join("\n")
       : (failure.hint ?? failure.again);
     this.#facts.trace.note("info", "The call failed", { reason: failure.text });
-    return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.redaction);
+    return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.hidden);
   }
 
   /** Removes arguments that are for this program, not for upstream. */

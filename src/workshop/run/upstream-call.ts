@@ -12,7 +12,7 @@ import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { type Credentials, credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
-import type { Show } from "./secrets/redaction.ts";
+import { showing, type Show } from "./secrets/show.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
 import type { Told } from "./told-answer.ts";
@@ -81,7 +81,7 @@ export async function prepare(
 
 /** A secret is for the origin that the request goes to. */
 function credentialsOf(parts: RunnerParts, plan: ToolPlan, input: Value, base: string): Promise<Credentials> {
-  const { instance, findSecret: find, redaction, upstream } = parts;
+  const { instance, findSecret: find, hidden, upstream } = parts;
   const tokenUrl = (address: string) => upstream.addressOf(address);
   if (!plan.secrets) return Promise.resolve(NO_CREDENTIALS);
   return credentialsFor(plan.secrets, input, {
@@ -90,7 +90,7 @@ function credentialsOf(parts: RunnerParts, plan: ToolPlan, input: Value, base: s
     origin: upstream.originOf(base),
     tokenUrl,
     find,
-    redaction,
+    hidden,
   });
 }
 
@@ -179,7 +179,7 @@ function sent<T>(
   trace.note("info", "Sending a request", { method: request.method, path: plan.spec.request.path, target: plan.name });
   const waiting =
     effect === "read" ? "Waiting for the answer" : `Sending. If no answer comes: ${plan.outcomeUnknown({ input })}`;
-  const show = parts.redaction.showing(input);
+  const show = showing(parts.hidden, input);
   const deliver = sign
     ? async (outgoing: OutgoingRequest, leftMs: number) => upstream.send(await sign(outgoing), leftMs, signal)
     : (outgoing: OutgoingRequest, leftMs: number) => upstream.send(outgoing, leftMs, signal);
