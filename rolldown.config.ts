@@ -20,6 +20,7 @@ const published = defineConfig({
     "server/index": "src/server/index.ts",
     "workshop/index": "src/workshop/index.ts",
     "workshop/reader": "src/workshop/reader/main.ts",
+    "workshop/answers": "src/workshop/reader/answers.ts",
     "testing/index": "src/testing/index.ts",
   },
   platform: "node",

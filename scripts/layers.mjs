@@ -3,6 +3,7 @@
 /** Each folder by itself, lowest first; its sub-folders have places of their own. */
 export const LAYERS = [
   ["text"],
+  ["masking"],
   ["errors"],
   ["json"],
   ["async"],
@@ -54,7 +55,6 @@ export const LAYERS = [
   ["workshop/codec/body"],
   ["workshop/documents/text"],
   ["workshop/documents/recorded"],
-  ["workshop/documents/cleaned"],
   ["workshop/documents/apart"],
   ["workshop/documents/pdf"],
   ["workshop/documents"],

@@ -1,13 +1,14 @@
 // Calls made with the package that was built in one folder: node process.mjs <folder>.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { measureCalls } from "../client/measure-calls.mjs";
 import { obey } from "../client/obey.mjs";
 import { CASES, pathOf } from "../workshop/cases.mjs";
 
 const built = (entry) => import(pathToFileURL(join(process.argv[2], "dist", entry)).href);
+const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const TEXT = "x".repeat(64);
 
 /** What is measured: each opens something, and gives a function that makes one call. */
@@ -32,7 +33,8 @@ const SUBJECTS = {
   async tool({ name, url }) {
     const { ApiRunner, loadApproved } = await built("workshop/index.js");
     const { tool, args } = CASES[name];
-    const { api } = await loadApproved(pathOf(name));
+    // Its own lock: an older version does not read the locks of a newer one.
+    const { api } = await loadApproved(join(process.argv[2], relative(PROJECT, pathOf(name))));
     const settings = Object.entries(api.file.settings ?? {}).map(([name, setting]) => {
       return [name, setting.example ?? setting.default];
     });

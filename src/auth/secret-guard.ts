@@ -1,4 +1,4 @@
-import { SHORT_SECRET } from "../text/mask-secrets.ts";
+import { SHORT_SECRET } from "../masking/hidden-values.ts";
 import { secretFor } from "./secret-origins.ts";
 import type { SecretStore } from "./secrets.ts";
 

@@ -243,6 +243,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     summary: "list, add, change and remove the servers of a published API",
     load: async () => (await import("./api/publish/api-instances.ts")).apiInstances,
   },
+  "api files": {
+    section: "Turn APIs into servers",
+    summary: "list the tool files of servers and whether they are approved, or show one",
+    load: async () => (await import("./api/api-files.ts")).apiFiles,
+  },
   "api learn": {
     section: "Turn APIs into servers",
     summary: "propose changes to a tool file from answers that did not fit it",
@@ -301,22 +306,22 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
   "secrets set": {
     section: "Secrets",
     summary: "store a secret that entries use as ${secret:name}",
-    load: async () => (await import("./secrets/secrets-set.ts")).secretsSet,
+    load: async () => (await import("./secrets/secrets.ts")).secretsSet,
   },
   "secrets list": {
     section: "Secrets",
     summary: "list stored secrets and the origins they may be sent to",
-    load: async () => (await import("./secrets/secrets-list.ts")).secretsList,
+    load: async () => (await import("./secrets/secrets.ts")).secretsList,
   },
   "secrets allow": {
     section: "Secrets",
     summary: "allow one more origin for a secret",
-    load: async () => (await import("./secrets/secrets-allow.ts")).secretsAllow,
+    load: async () => (await import("./secrets/secrets.ts")).secretsAllow,
   },
   "secrets remove": {
     section: "Secrets",
     summary: "remove a secret",
-    load: async () => (await import("./secrets/secrets-remove.ts")).secretsRemove,
+    load: async () => (await import("./secrets/secrets.ts")).secretsRemove,
   },
   "keys create": {
     section: "Operate the gateway",
@@ -332,6 +337,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     section: "Operate the gateway",
     summary: "show one API key, without its secret",
     load: async () => (await import("./keys/keys.ts")).keysShow,
+  },
+  "keys whoami": {
+    section: "Operate the gateway",
+    summary: "show whose rights commands have at a gateway, or here",
+    load: async () => (await import("./keys/keys.ts")).keysWhoami,
   },
   "keys grant": {
     section: "Operate the gateway",
@@ -377,6 +387,11 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     section: "Operate the gateway",
     summary: "change how much a tenant may use",
     load: async () => (await import("./tenants/tenants.ts")).tenantsLimit,
+  },
+  "tenants metrics": {
+    section: "Operate the gateway",
+    summary: "show what callers of a tenant do at a gateway now, and did since it started",
+    load: async () => (await import("./tenants/tenants.ts")).tenantsMetrics,
   },
   "tenants remove": {
     section: "Operate the gateway",

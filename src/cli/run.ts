@@ -140,9 +140,10 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   } catch (error) {
     if (exitCode === undefined || command.endsOnSignal) {
       const known = asNexusError(servers?.explained(error) ?? error);
-      if (known.details.invalid === undefined) throw withSizeAdvice(known, command.options);
-      const { inOptionWords } = await import("./command/operation-options.ts");
-      throw inOptionWords(known, command.options);
+      const { invalid, hint = "" } = known.details;
+      if (invalid === undefined && !hint.includes("{")) throw withSizeAdvice(known, command.options);
+      const { inCommandWords } = await import("./command/operation-options.ts");
+      throw await inCommandWords(known, { options: command.options, values });
     }
     // The user who pressed Ctrl-C knows; a program that reads errors may not.
     if (out.json) out.error(interruption);

@@ -1,11 +1,11 @@
-import type { HiddenValues } from "../errors/hidden-values.ts";
+import type { HiddenValues } from "../masking/hidden-values.ts";
 import type { Implementation, Root } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { NotificationListener } from "./conversation/inbox.ts";
 import type { InputProvider } from "./conversation/input.ts";
 import type { Logger } from "../text/logger.ts";
 import type { CacheStore } from "./conversation/response-cache.ts";
-import type { RetrySettings } from "./conversation/retry.ts";
+import { type RetrySettings } from "./conversation/retry.ts";
 
 export interface ClientOptions {
   /** The server's name in errors and questions. */

@@ -1,3 +1,4 @@
+import { maskError } from "../errors/masked-error.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { isLoudEnough, type LogLevel, type Tool, type Implementation } from "../protocol/mcp.ts";
 import type { StreamEnd, Transport } from "../transport/transport.ts";
@@ -23,7 +24,7 @@ import { changeMethod } from "../protocol/list-kinds.ts";
 import { VERSION } from "../protocol/version.ts";
 import { DEFAULT_RETRY, type RetrySettings } from "./conversation/retry.ts";
 import { Deadlines } from "../async/deadlines.ts";
-import type { HiddenValues } from "../errors/hidden-values.ts";
+import type { HiddenValues } from "../masking/hidden-values.ts";
 
 interface Parts {
   transport: Transport;
@@ -333,7 +334,7 @@ function introduce(settings: ClientSettings, desk: InputDesk, signal: AbortSigna
 
 function connectingFailed(error: NexusError, settings: ClientSettings): NexusError {
   const named = namedFailure(error, settings);
-  return settings.hidden?.inError(named) ?? named;
+  return settings.hidden ? maskError(settings.hidden, named) : named;
 }
 
 function namedFailure(error: NexusError, { server, connectTimeoutMs }: ClientSettings): NexusError {

@@ -1,5 +1,5 @@
 import { writeMembersForFile } from "../text/entry-notation.ts";
-import { maskCommand, maskUrl } from "../text/mask-secrets.ts";
+import { maskCommand, maskUrl } from "../masking/mask-words.ts";
 import type { ErrorDetails, ErrorSource, NexusError } from "./nexus-error.ts";
 import { thingsToTry } from "./things-to-try.ts";
 import { visible } from "../text/visible.ts";

@@ -1,5 +1,5 @@
 import { quoteUrl } from "../text/shell-words.ts";
-import { maskUrl } from "../text/mask-secrets.ts";
+import { maskUrl } from "../masking/mask-words.ts";
 import type { NexusError } from "./nexus-error.ts";
 
 /** Commands or addresses to try, in the syntax of the reader's system. */

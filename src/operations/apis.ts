@@ -53,6 +53,7 @@ const listApis = defineOperation({
   summary: "The APIs that the tenant has published, and the servers that they are",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/apis", status: 200 },
+  command: "api versions",
   input: PAGE_INPUT,
   output: listOf("PublishedApiList", PUBLISHED_API),
   handle: async (services, actor, { tenant, ...page }) =>
@@ -77,6 +78,7 @@ const publishApi = defineOperation({
     "The gateway compiles the file itself, and refuses it if the approval is about something else. A breaking change needs a new major version. The addresses that the file reaches must be public.",
   access: "admin",
   http: { method: "POST", path: "/tenants/{tenant}/apis", status: 201, maxBytes: MAX_UPLOAD },
+  command: "api publish {api}",
   input: record({
     text: text({ empty: true, least: 1 }).says("The tool file as it is written."),
     documents: map(TEXT, { names: text({ empty: true, most: 255 }), most: MAX_VALUES }).says(
@@ -100,6 +102,7 @@ const listApiVersions = defineOperation({
   summary: "The versions of an API, the lowest first, with their approvals and how much they are used",
   access: "operator",
   http: { method: "GET", path: `${PATH}/versions`, status: 200 },
+  command: "api versions {id}",
   input: PAGE_INPUT,
   output: listOf("ApiVersionList", API_VERSION),
   handle: async (services, actor, { tenant, id, ...page }) =>
@@ -112,6 +115,7 @@ const changeApiVersion = defineOperation({
   summary: "Retire a version that no instance serves, or take it back",
   access: "admin",
   http: { method: "PATCH", path: `${PATH}/versions/{version}`, status: 200 },
+  command: "api versions {id} --restore {version}",
   input: record({ state: VERSION_STATE }).named("ApiVersionState"),
   output: API_VERSION,
   handle: async (services, actor, { tenant, id, version, state }) =>
@@ -124,6 +128,7 @@ const listApiInstances = defineOperation({
   summary: "The servers that an API is: each serves one version with its own address, settings and limits",
   access: "operator",
   http: { method: "GET", path: `${PATH}/instances`, status: 200 },
+  command: "api instances {id}",
   input: PAGE_INPUT,
   output: listOf("ApiInstanceList", API_INSTANCE),
   handle: async (services, actor, { tenant, id, ...page }) =>
@@ -136,6 +141,7 @@ const changeApiInstance = defineOperation({
   summary: "Add an instance of an API, or change one",
   access: "admin",
   http: { method: "PATCH", path: `${PATH}/instances/{name}`, status: 200 },
+  command: "api instances {id} set {name}",
   input: record({
     version: GIVEN_VERSION.says("Three numbers: `1.4.0`.").optional(),
     ...INSTANCE_CHANGE,
@@ -151,6 +157,7 @@ const removeApiInstance = defineOperation({
   summary: "Remove an instance; its server ends, its versions stay",
   access: "admin",
   http: { method: "DELETE", path: `${PATH}/instances/{name}`, status: 204 },
+  command: "api instances {id} remove {name}",
   handle: async (services, actor, { tenant, id, name }) =>
     (await apisOf(services, actor, tenant)).removeInstance(id, name),
 });
@@ -161,6 +168,7 @@ const rollBackApi = defineOperation({
   summary: "Serve the version that an instance served before, or another one",
   access: "admin",
   http: { method: "POST", path: `${PATH}/instances/{name}/rollback`, status: 200 },
+  command: "api rollback {id}",
   input: record({
     to: GIVEN_VERSION.says("Default: the version that the instance served before.").optional(),
   }).named("ApiRollback"),

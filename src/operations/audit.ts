@@ -49,6 +49,7 @@ const listAudit = defineOperation({
   summary: "Calls and refused attempts, the newest first; a caller sees its own",
   access: "caller",
   http: { method: "GET", path: PATH, status: 200 },
+  command: "audit list",
   input: record({ ...FILTER, ...PAGE }),
   output: listOf("AuditList", AUDIT_RECORD),
   async handle({ store }, actor, { tenant, limit, cursor, ...filter }) {
@@ -64,6 +65,7 @@ const exportAudit = defineOperation({
   summary: "Records as lines of JSON, the oldest first; a caller gets its own",
   access: "caller",
   http: { method: "GET", path: `${PATH}/export`, status: 200, mediaType: "application/jsonl" },
+  command: "audit export",
   input: record(FILTER),
   async handle({ store }, actor, { tenant, ...filter }) {
     await requireAudited(store, tenant);
@@ -92,6 +94,7 @@ const verifyAudit = defineOperation({
   summary: "Verify that no record was changed, removed, added or re-ordered",
   access: "operator",
   http: { method: "GET", path: `${PATH}/verify`, status: 200 },
+  command: "audit verify",
   output: AUDIT_CHECK,
   async handle({ store }, _actor, { tenant }) {
     await requireAudited(store, tenant);
@@ -109,13 +112,14 @@ const getAuditRecord = defineOperation({
   summary: "One record, by its number",
   access: "caller",
   http: { method: "GET", path: `${PATH}/{seq}`, status: 200 },
+  command: "audit show {seq}",
   output: AUDIT_RECORD,
   async handle({ store }, actor, { tenant, seq }) {
     await requireAudited(store, tenant);
     const found = /^\d{1,15}$/.test(seq) ? await store.audit.find(tenant, Number(seq)) : undefined;
     if (found && (seesAll(actor) || found["keyId"] === actor.keyId)) return found as typeof AUDIT_RECORD.type;
     throw new NexusError("NAME_UNKNOWN", `The audit of the tenant "${tenant}" has no record ${seq}`, {
-      hint: `"nexus audit list" shows the newest records. Older ones may have been removed when their retention ended.`,
+      hint: `"{listAudit}" shows the newest records. Older ones may have been removed when their retention ended.`,
       mayHaveReached: false,
     });
   },
@@ -129,6 +133,7 @@ const pruneAudit = defineOperation({
     "Records that were changed are not removed (409) unless `damaged` says so. The removal is recorded itself.",
   access: "admin",
   http: { method: "POST", path: `${PATH}/prune`, status: 200, fails: [409] },
+  command: "audit prune --before {before}",
   input: record({
     before: TIME.says("Older records are removed."),
     damaged: boolean().default(false).says("Also removes records that were changed, the trace of the change."),
@@ -157,6 +162,7 @@ const getUsage = defineOperation({
   description: "Without since, of the last 24 hours.",
   access: "caller",
   http: { method: "GET", path: "/tenants/{tenant}/usage", status: 200 },
+  command: "audit usage",
   input: record({ since: SINCE, until: UNTIL }),
   output: answer("Usage", { since: TEXT, until: TEXT, items: list(USED) }),
   async handle({ store }, actor, { tenant, since: from, until: to }) {
@@ -182,7 +188,7 @@ const DAY_MS = 24 * 3_600_000;
 
 /** An admin is told what a caller is not. */
 function refusedRemoval({ code, message }: NexusError): NexusError {
-  const hint = "Nothing was removed. Verify and export the audit, then remove these records: damaged, or --damaged.";
+  const hint = "Nothing was removed. Verify and export the audit, then remove these records with {pruneAudit.damaged}.";
   return new NexusError(code, message, { refusal: "CONFLICT", hint, mayHaveReached: false });
 }
 

@@ -1,11 +1,11 @@
-import { unknownName, unknownServer } from "../host/directory/unknown-name.ts";
+import { unknownServer } from "../host/directory/unknown-name.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { boolean, choice, constant, json, list, map, record, text, type Infer } from "../format/form.ts";
 import { definitionName, nounOf } from "../host/definitions/held-definition.ts";
 import { changedAgain, sortKey, type PendingDefinition } from "../store/keep/definitions.ts";
 import { answer, asItIs, listOf, PAGE, pageOf, TEXT, TEXT_OR_NULL } from "./forms.ts";
 import { defineOperation } from "./operation.ts";
-import { viewOf, viewsOf } from "./servers.ts";
+import { ALL_SERVERS, viewOf, viewsOf } from "./servers.ts";
 import type { Services } from "./services.ts";
 import { definitionDifferences, type DefinitionDifference } from "../host/definitions/definition-difference.ts";
 import { isoTime } from "../text/duration.ts";
@@ -67,6 +67,7 @@ const listTools = defineOperation({
   summary: "The tools that servers list, and their definitions",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/tools", status: 200 },
+  command: "mcp tools",
   input: OF_SERVER,
   output: listOf("ToolList", TOOL),
   async handle(services, _actor, { tenant, server, ...page }) {
@@ -93,6 +94,7 @@ const listDefinitions = defineOperation({
   summary: "What is known of the tools, prompts, resources and templates of servers, by name",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/definitions", status: 200 },
+  command: "mcp changes show {name}",
   input: OF_SERVER,
   output: listOf("DefinitionList", DEFINITION),
   async handle(services, _actor, { tenant, server: asked, ...page }) {
@@ -117,6 +119,7 @@ const listChanges = defineOperation({
   summary: "Definitions that are not as they were accepted",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/changes", status: 200 },
+  command: "mcp changes list",
   input: OF_SERVER,
   output: listOf("ChangeList", CHANGE_VIEW),
   handle: async (services, _actor, { tenant, server, ...page }) =>
@@ -129,11 +132,15 @@ const getChange = defineOperation({
   summary: "One change: the definition before and now, and what is different",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/changes/{id}", status: 200 },
+  command: "mcp changes show {name}",
   output: CHANGE_DETAILS,
   async handle(services, _actor, { tenant, id }) {
     const found = (await pendingOf(services, tenant)).find((each) => each.id === id);
     if (found) return { ...shortView(found), ...changeDetails(found) };
-    throw new NexusError("NAME_UNKNOWN", `There is no change "${id}"`, { mayHaveReached: false });
+    throw new NexusError("NAME_UNKNOWN", `There is no change "${id}"`, {
+      hint: `"{listChanges}" lists the changes.`,
+      mayHaveReached: false,
+    });
   },
 });
 
@@ -143,6 +150,7 @@ const acceptChanges = defineOperation({
   summary: "Accept definitions as the servers list them now: all that are named, or none",
   access: "admin",
   http: { method: "POST", path: "/tenants/{tenant}/changes/accept", status: 200, fails: [409] },
+  command: "mcp changes accept {name}",
   input: record({
     changes: list(record({ id: TEXT, hash: TEXT_OR_NULL }), { mostOverNetwork: 1000 })
       .says("Changes as they were read: one that has changed again is not accepted.")
@@ -186,7 +194,7 @@ async function requireKnown(services: Services, tenant: string, server: string |
   if (ids.includes(server)) return;
   const none = "No definitions are known yet: a gateway keeps them while it runs.";
   const all = [...new Set([...known, ...ids])];
-  throw all.length === 0 ? unknownName("server", server, { server, hint: none }) : unknownServer(server, all);
+  throw unknownServer(server, all, { none, all: ALL_SERVERS });
 }
 
 async function pendingOf(services: Services, tenant: string, server?: string): Promise<PendingDefinition[]> {

@@ -1,9 +1,10 @@
-import { messageOf, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
+import { asNexusError, messageOf, NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
 import { parseJson } from "../json/parse-json.ts";
 import { asText } from "../text/as-text.ts";
 import type { Actor } from "./actor.ts";
 import { MAX_PAGE, type Page } from "./forms.ts";
+import { PLAIN_HINTS, withHintIn, type HintWords } from "./hint-words.ts";
 import { readInput, type InvalidMember } from "./input.ts";
 import { pathNames, type AnyOperation, type AskedInput, type DefinedOperation } from "./operation.ts";
 import type { OperationRunner } from "./run-operation.ts";
@@ -13,12 +14,19 @@ import { TENANTS } from "./tenants.ts";
 
 /** Does operations: with an opened store as the local account, or at a gateway over HTTP. */
 export abstract class OperationClient {
+  readonly #words: HintWords;
+
+  /** `words`: how hints name operations. */
+  protected constructor(words: HintWords) {
+    this.#words = words;
+  }
+
   async call<Path extends string, In, Out>(
     operation: DefinedOperation<Path, In, Out>,
     input: AskedInput<Path, In>,
   ): Promise<Out> {
     // The operation answers in its form, also at a gateway elsewhere.
-    return (await this.ask(operation, input)) as Out;
+    return (await this.#asked(operation, input)) as Out;
   }
 
   /** All pages of a list. */
@@ -37,7 +45,7 @@ export abstract class OperationClient {
     const pages: P[] = [];
     let cursor: string | undefined;
     do {
-      const page = (await this.ask(operation, { ...input, limit: this.pageSize, cursor })) as P;
+      const page = (await this.#asked(operation, { ...input, limit: this.pageSize, cursor })) as P;
       pages.push(page);
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
@@ -45,10 +53,16 @@ export abstract class OperationClient {
   }
 
   /** An answer of many lines, some whole lines at a time. */
-  abstract lines<Path extends string, In>(
+  async *lines<Path extends string, In>(
     operation: DefinedOperation<Path, In, unknown>,
     input: AskedInput<Path, In>,
-  ): AsyncGenerator<string>;
+  ): AsyncGenerator<string> {
+    try {
+      yield* this.askLines(operation, input);
+    } catch (error) {
+      throw await withHintIn(asNexusError(error), this.#words, { ...input });
+    }
+  }
 
   /** The tenant that is meant where none is named: that of the key, or the default one. */
   async ownTenant(): Promise<string> {
@@ -63,26 +77,44 @@ export abstract class OperationClient {
 
   protected abstract readonly pageSize: number;
   protected abstract ask(operation: AnyOperation, input: object): Promise<unknown>;
+  protected abstract askLines(operation: AnyOperation, input: object): AsyncGenerator<string>;
+
+  async #asked(operation: AnyOperation, input: object): Promise<unknown> {
+    try {
+      return await this.ask(operation, input);
+    } catch (error) {
+      throw await withHintIn(asNexusError(error), this.#words, { ...input });
+    }
+  }
 }
 
 /** Everything of a list at once: here, each page would be as much work as all of them. */
 const ALL = Number.MAX_SAFE_INTEGER;
 
+/** Runs operations that a command asks for: all of them, or those that need nothing else than what it has. */
+type RunsHere = Pick<OperationRunner<Services>, "run">;
+
+interface LocalClientOptions {
+  actor: Actor;
+  signal: AbortSignal;
+  words: HintWords;
+}
+
 /** Does operations in this process. */
 export class LocalClient extends OperationClient {
   protected readonly pageSize = ALL;
-  readonly #runner: OperationRunner<Services>;
+  readonly #runner: RunsHere;
   readonly #actor: Actor;
   readonly #signal: AbortSignal;
 
-  constructor(runner: OperationRunner<Services>, { actor, signal }: { actor: Actor; signal: AbortSignal }) {
-    super();
+  constructor(runner: RunsHere, { actor, signal, words }: LocalClientOptions) {
+    super(words);
     this.#runner = runner;
     this.#actor = actor;
     this.#signal = signal;
   }
 
-  async *lines(operation: AnyOperation, input: object): AsyncGenerator<string> {
+  protected async *askLines(operation: AnyOperation, input: object): AsyncGenerator<string> {
     // Such an operation answers with its lines.
     yield* (await this.ask(operation, input)) as AsyncGenerator<string>;
   }
@@ -120,6 +152,7 @@ export interface GatewayClientOptions {
   url: string;
   key: string;
   signal: AbortSignal;
+  words: HintWords;
 }
 
 /** Does operations at a gateway, through its REST API. */
@@ -128,11 +161,11 @@ export class GatewayClient extends OperationClient {
   readonly #options: GatewayClientOptions;
 
   constructor(options: GatewayClientOptions) {
-    super();
+    super(options.words);
     this.#options = options;
   }
 
-  async *lines(operation: AnyOperation, input: object): AsyncGenerator<string> {
+  protected async *askLines(operation: AnyOperation, input: object): AsyncGenerator<string> {
     const { target, response } = await this.#request(operation, input);
     if (!response.ok) throw failure(target, response.status, parseJson(await response.text()));
     const decoder = new TextDecoder();
@@ -158,6 +191,7 @@ export class GatewayClient extends OperationClient {
   }
 
   async #request(operation: AnyOperation, input: object): Promise<{ target: URL; response: Response }> {
+    if (operation.isLocal) throw notThroughGateway();
     const { url, key, signal } = this.#options;
     const { method, path } = operation.http;
     const { params, rest } = dividedInput(operation, input);
@@ -166,6 +200,7 @@ export class GatewayClient extends OperationClient {
     const body = method === "GET" || !operation.input ? undefined : JSON.stringify(rest);
     const headers = {
       authorization: `Bearer ${key}`,
+      [PLAIN_HINTS.header]: PLAIN_HINTS.value,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
     // The key is not sent anywhere else.
@@ -211,12 +246,11 @@ function failure({ origin }: URL, status: number, value: unknown): NexusError {
   const { detail, code, hint, errors } = value;
   const known = OTHER_CODES[code] ?? (code as ErrorCode);
   const invalid = Array.isArray(errors) ? errors.flatMap(invalidMember) : undefined;
-  // Those of an unknown name and of a key are about requests, not about commands.
-  const isForPeople = typeof hint === "string" && known !== "NAME_UNKNOWN" && status !== 401;
   return new NexusError(known, detail, {
     url: origin,
     status,
-    hint: isForPeople ? hint : hintFor(status),
+    // How a key is sent is not the same for commands.
+    hint: status === 401 ? KEY_HINT : typeof hint === "string" ? hint : undefined,
     ...(invalid ? { invalid } : {}),
   });
 }
@@ -227,12 +261,13 @@ function invalidMember(value: unknown): InvalidMember[] {
   return [{ at, message, ...(typeof hint === "string" ? { hint } : {}) }];
 }
 
-function hintFor(status: number): string | undefined {
-  if (status === 401)
-    return `Put a valid key into the variable NEXUS_KEY. On the machine of the gateway, "nexus keys list" shows all keys.`;
-  if (status === 403)
-    return `Use a key that may do this: an admin of the gateway makes one with "nexus keys create NAME --role ROLE".`;
-  return undefined;
+const KEY_HINT = `Put a valid key into the variable NEXUS_KEY. On the machine of the gateway, "nexus keys list" shows all keys.`;
+
+function notThroughGateway(): NexusError {
+  return new NexusError("DENIED", "This is only possible on the machine of the gateway", {
+    hint: "Run the command there, without --gateway.",
+    mayHaveReached: false,
+  });
 }
 
 function unreachable({ origin }: URL, error: unknown): NexusError {

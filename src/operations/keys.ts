@@ -127,6 +127,7 @@ const listKeys = defineOperation({
   summary: "The keys of a tenant, the oldest first; never a key itself",
   access: "admin",
   http: { method: "GET", path: "/tenants/{tenant}/keys", status: 200 },
+  command: "keys list",
   input: PAGE_INPUT,
   output: listOf("KeyList", KEY),
   async handle({ store }, _actor, { tenant, ...page }) {
@@ -142,6 +143,7 @@ const createKey = defineOperation({
   summary: "Create a key; the answer shows it once",
   access: "admin",
   http: { method: "POST", path: "/tenants/{tenant}/keys", status: 201 },
+  command: "keys create {name} --role {role}",
   input: NEW_KEY,
   output: ISSUED_KEY,
   async handle({ store }, actor, { limits = {}, expires, allow, deny, readOnly, ...given }) {
@@ -164,6 +166,7 @@ const getKey = defineOperation({
   summary: "One key, without its secret",
   access: "admin",
   http: { method: "GET", path: PATH, status: 200 },
+  command: "keys show {id}",
   output: KEY,
   volatile: ["lastUsed"],
   handle: async (services, _actor, input) => keyView(await findKey(services, input)),
@@ -175,6 +178,7 @@ const revokeKey = defineOperation({
   summary: "Revoke a key: it is refused within a second, and its streams end within two",
   access: "admin",
   http: { method: "DELETE", path: PATH, status: 200 },
+  command: "keys revoke {id}",
   output: KEY,
   handle: (services, actor, input) => changeKey(services, actor, input, ({ id }) => services.store.keys.revoke(id)),
 });
@@ -185,6 +189,7 @@ const rotateKey = defineOperation({
   summary: "Give a key a new secret; the answer shows it once",
   access: "admin",
   http: { method: "POST", path: `${PATH}/rotate`, status: 200 },
+  command: "keys rotate {id}",
   input: record({
     overlap: lasting(0).default("1h").says("How long the old secret works; 0s ends it now."),
   }).named("Rotation"),
@@ -203,6 +208,7 @@ const getGrants = defineOperation({
   summary: "What a key may use",
   access: "admin",
   http: { method: "GET", path: `${PATH}/grants`, status: 200 },
+  command: "keys show {id}",
   output: answer("Grants", GRANTS),
   handle: async (services, _actor, input) => (await findKey(services, input)).grants,
 });
@@ -213,6 +219,7 @@ const setGrants = defineOperation({
   summary: "Change what a key may use; it counts within a second",
   access: "admin",
   http: { method: "PUT", path: `${PATH}/grants`, status: 200 },
+  command: "keys grant {id}",
   input: record(NEW_GRANTS).named("NewGrants"),
   output: answer("Grants", GRANTS),
   async handle(services, actor, { tenant, id, ...grants }) {
@@ -231,6 +238,7 @@ const getLimits = defineOperation({
   summary: "The limits of a key",
   access: "admin",
   http: { method: "GET", path: `${PATH}/limits`, status: 200 },
+  command: "keys show {id}",
   output: LIMITS,
   handle: async (services, _actor, input) => writtenLimits((await findKey(services, input)).limits),
 });
@@ -241,6 +249,7 @@ const changeLimits = defineOperation({
   summary: "Change limits of a key; they count within a second, and what was used before counts also",
   access: "admin",
   http: { method: "PATCH", path: `${PATH}/limits`, status: 200 },
+  command: "keys limit {id}",
   input: LIMIT_CHANGE,
   output: LIMITS,
   async handle(services, actor, { tenant, id, ...limits }) {
@@ -255,6 +264,7 @@ const explainKey = defineOperation({
   summary: "Whether a key may use a tool or a set, and which rule decides",
   access: "admin",
   http: { method: "GET", path: `${PATH}/explain`, status: 200 },
+  command: "keys explain {id} {target}",
   input: record({
     target: text({ empty: true, least: 1, most: 1000 }).says("`SERVER.TOOL` or `set:NAME`."),
     set: text({ empty: true, least: 1, most: 200 }).says("The set in which the tool is used.").optional(),
@@ -302,10 +312,11 @@ interface NamedKey {
 }
 
 /** Of this tenant. Throws NAME_UNKNOWN. */
-async function findKey({ store: { keys } }: Pick<Services, "store">, { tenant, id }: NamedKey): Promise<ApiKey> {
-  const key = await keys.find(id);
+async function findKey({ store }: Pick<Services, "store">, { tenant, id }: NamedKey): Promise<ApiKey> {
+  const key = await store.keys.find(id);
   if (key?.tenant === tenant) return key;
-  const others = await keys.list(tenant);
+  await store.tenants.require(tenant);
+  const others = await store.keys.list(tenant);
   throw unknownKey(
     id,
     others.filter(({ revokedAt }) => revokedAt === undefined),
@@ -337,7 +348,7 @@ export function unknownKey(id: string, others: readonly Pick<ApiKey, "id" | "nam
   const named = others.filter(({ name }) => name === id).map((key) => key.id);
   const hint =
     named.length === 0
-      ? `"nexus keys list" shows the ids of all keys.`
+      ? `"{listKeys}" shows the ids of all keys.`
       : `"${id}" is the name of a key. Use its id: ${named.join(" or ")}`;
   return new NexusError("NAME_UNKNOWN", `There is no usable key with the id "${id}"`, { hint, mayHaveReached: false });
 }

@@ -6,6 +6,7 @@ import { SILENT } from "../text/logger.ts";
 import { accountActor } from "./actor.ts";
 import { LocalClient } from "./client.ts";
 import { LoadedToolFiles } from "./loaded-tool-files.ts";
+import { REST_WORDS } from "./hint-words.ts";
 import { LocalAudit } from "./local-audit.ts";
 import { OperationRunner, recordChange } from "./run-operation.ts";
 import type { Services } from "./services.ts";
@@ -21,7 +22,7 @@ async function openClient(world: StoreWorld, onFailure: AuditSettings["onFailure
       store,
       gateway: { findHost: () => undefined, useHost: async () => undefined, activityOf: () => undefined },
       useServers: async () => undefined,
-      secretsOf: (tenant) => store.secrets(tenant),
+      secretsOf: async (tenant) => store.secrets(tenant),
       toolFiles: new LoadedToolFiles(),
       stateFolder: world.folder,
       logger,
@@ -31,7 +32,7 @@ async function openClient(world: StoreWorld, onFailure: AuditSettings["onFailure
     record: (change) => recordChange(store, audit, change),
   });
   const { signal } = new AbortController();
-  const client = new LocalClient(runner, { actor: accountActor("ada"), signal });
+  const client = new LocalClient(runner, { actor: accountActor("ada"), signal, words: REST_WORDS });
   const create = (name: string) => client.call(SETS.createSet, { tenant: "default", name, allow: ["*"] });
   const names = async () => (await store.sets.list("default")).map(({ name }) => name);
   return { store, warnings, create, names };

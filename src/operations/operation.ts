@@ -44,6 +44,10 @@ export interface AnyOperation<S = Services, C = OperationCall> {
   readonly description?: string;
   readonly access: Access;
   readonly http: HttpForm;
+  /** The command that does it, without `nexus`; `{name}` stands for a member. Undefined: only browsers do it. */
+  readonly command?: string;
+  /** Whether it is only for the machine of the gateway itself: the REST API does not have it. */
+  readonly isLocal?: boolean;
   /** Its members beside those in the path: the query of GET, otherwise the body. */
   readonly input?: AnyForm;
   readonly output?: AnyForm;
@@ -55,6 +59,7 @@ export interface AnyOperation<S = Services, C = OperationCall> {
 /** An operation with the types of what it takes and gives. */
 export interface DefinedOperation<Path extends string, In, Out> extends AnyOperation {
   readonly http: HttpForm<Path>;
+  readonly command: string;
   readonly input?: Form<In>;
   readonly output?: Form<Out>;
   handle(services: Services, actor: Actor, input: PathValues<Path> & In, call: OperationCall): Promise<Given<Out>>;

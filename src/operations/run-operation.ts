@@ -101,7 +101,7 @@ export class OperationRunner<S, C = OperationCall> {
       if (!mayUse(actor, access)) throw roleTooLow(access);
       const { tenant } = params;
       if (tenant !== undefined && http.path.includes("{tenant}") && !mayEnter(actor, tenant))
-        throw unknownTenant(tenant);
+        throw new NexusError("NAME_UNKNOWN", unknownTenant(tenant).message, { mayHaveReached: false });
     }
     running.input = await read();
     if (isRecorded(operation)) await this.#requireRecordable(params, running);
@@ -152,7 +152,9 @@ function targetOf(params: Readonly<Record<string, string>>, input: object = {}):
 
 function roleTooLow(access: string): NexusError {
   const needed = access === "all-tenants" ? "an admin of all tenants" : `the role ${access}`;
-  return new NexusError("FORBIDDEN", `This needs ${needed}`, { mayHaveReached: false });
+  const role = access === "all-tenants" ? "admin" : access;
+  const hint = `Use a key that may do this. An admin makes one: {createKey role=${role}}`;
+  return new NexusError("FORBIDDEN", `This needs ${needed}`, { hint, mayHaveReached: false });
 }
 
 /** In the audit of the tenant that it is about, or of the actor where there is no such tenant, for example any more. */

@@ -1,4 +1,3 @@
-import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import { checkSecretName } from "../auth/secret-name.ts";
 import type { SecretStore } from "../auth/secrets.ts";
 import { NexusError } from "../errors/nexus-error.ts";
@@ -7,7 +6,6 @@ import { nearestName } from "../text/nearest-name.ts";
 import { parseWebOrigin } from "../net/web-origin.ts";
 import { answer, listOf, PAGE_INPUT, pageOf, TEXT } from "./forms.ts";
 import { defineOperation } from "./operation.ts";
-import type { Services } from "./services.ts";
 
 const SECRET = answer("Secret", {
   name: TEXT,
@@ -30,12 +28,13 @@ const listSecrets = defineOperation({
   summary: "The names of the secrets of a tenant, and where they may be sent; never a value",
   access: "admin",
   http: { method: "GET", path: "/tenants/{tenant}/secrets", status: 200 },
+  command: "secrets list",
   input: PAGE_INPUT,
   output: listOf("SecretList", SECRET, {
     unreadable: whole().says("The number of further secrets that cannot be decrypted. Set them again."),
   }),
   async handle(services, _actor, { tenant, ...asked }) {
-    const { secrets, unreadable } = await (await secretsOf(services, tenant)).list();
+    const { secrets, unreadable } = await (await services.secretsOf(tenant)).list();
     const page = pageOf(secrets, asked, {
       keyOf: ({ name }) => name,
       show: (secret) => secretView(tenant, secret),
@@ -52,6 +51,7 @@ const setSecret = defineOperation({
     "Entries of servers use it as `${secret:NAME}`. Origins of a stored secret are added on the machine itself only, because who adds one could read the value there; removing the secret and setting it again also changes them.",
   access: "admin",
   http: { method: "PUT", path: PATH, status: 200 },
+  command: "secrets set {name}",
   input: record({
     value: text({ empty: true, least: 1, most: 500_000 }).secret().says("No answer contains it."),
     origins: list(ORIGIN, { least: 1, mostOverNetwork: 50 })
@@ -61,7 +61,7 @@ const setSecret = defineOperation({
   output: SECRET,
   async handle(services, _actor, { tenant, name, value, origins }) {
     checkSecretName(name);
-    const stored = await (await secretsOf(services, tenant)).set(name, value, origins);
+    const stored = await (await services.secretsOf(tenant)).set(name, value, origins);
     return secretView(tenant, { name, origins: stored.origins });
   },
 });
@@ -72,42 +72,45 @@ const removeSecret = defineOperation({
   summary: "Remove a secret; entries that use it can no longer start",
   access: "admin",
   http: { method: "DELETE", path: PATH, status: 204 },
+  command: "secrets remove {name}",
   async handle(services, _actor, { tenant, name }) {
-    const secrets = await secretsOf(services, tenant);
-    if (!(await secrets.remove(name))) throw await unknownSecret(name, { secrets, optionsAgain: optionsOf(tenant) });
+    const secrets = await services.secretsOf(tenant);
+    if (!(await secrets.remove(name))) throw await unknownSecret(name, secrets);
+  },
+});
+
+const allowSecret = defineOperation({
+  id: "allowSecret",
+  tag: TAG,
+  summary: "Allow one more origin for a secret",
+  access: "admin",
+  http: { method: "POST", path: `${PATH}/origins`, status: 200 },
+  command: "secrets allow {name} {origin}",
+  isLocal: true,
+  input: record({ origin: ORIGIN }),
+  output: SECRET,
+  async handle(services, _actor, { tenant, name, origin }) {
+    const secrets = await services.secretsOf(tenant);
+    const allowed = await secrets.allow(name, origin);
+    if (!allowed) throw await unknownSecret(name, secrets);
+    return secretView(tenant, { name, origins: allowed.origins });
   },
 });
 
 /** All of them, in the order of the reference. */
-export const SECRETS = { listSecrets, setSecret, removeSecret };
+export const SECRETS = { listSecrets, setSecret, removeSecret, allowSecret };
 
-function optionsOf(tenant: string): string {
-  return tenant === DEFAULT_TENANT ? "" : ` --tenant ${tenant}`;
-}
-
-/** The error for an unknown secret. `optionsAgain`: what commands that its advice names need as well. */
-export async function unknownSecret(
-  name: string,
-  { secrets: store, optionsAgain: again }: { secrets: Pick<SecretStore, "list">; optionsAgain: string },
-): Promise<NexusError> {
+async function unknownSecret(name: string, store: Pick<SecretStore, "list">): Promise<NexusError> {
   // An unreadable secret must not hide that this one does not exist.
   const { secrets } = await store.list().catch(() => ({ secrets: [] }));
   const names = secrets.map((secret) => secret.name);
   const near = nearestName(name, names);
   const known =
-    names.length === 0
-      ? `No secrets are stored. Store one: nexus secrets set NAME${again}`
-      : `"nexus secrets list${again}" lists all secrets.`;
+    names.length === 0 ? "No secrets are stored. Store one: {setSecret}" : `"{listSecrets}" lists all secrets.`;
   return new NexusError("NAME_UNKNOWN", `There is no secret "${name}"`, {
     hint: near === undefined ? known : `Did you mean "${near}"? ${known}`,
     mayHaveReached: false,
   });
-}
-
-/** Throws NAME_UNKNOWN. */
-async function secretsOf(services: Services, tenant: string): Promise<SecretStore> {
-  await services.store.tenants.require(tenant);
-  return services.secretsOf(tenant);
 }
 
 function secretView(

@@ -4,7 +4,7 @@ import { serverId } from "../text/server-id.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { boolean, json, list, map, record, text, whole, choice, type Infer } from "../format/form.ts";
 import type { Host, ServerStatus } from "../host/host.ts";
-import { unknownNameWithAdvice } from "../host/directory/unknown-name.ts";
+import { unknownServer } from "../host/directory/unknown-name.ts";
 import { lastLines, timedLine } from "../host/server-log-reader.ts";
 import { addNetworkServer } from "../team/network-server.ts";
 import { answer, asItIs, listOf, PAGE_INPUT, pageOf, TEXT, TEXT_OR_NULL } from "./forms.ts";
@@ -14,7 +14,7 @@ import type { Services } from "./services.ts";
 import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import type { ServerState } from "../host/servers/server-state.ts";
 import type { TenantServer } from "../store/keep/tenant-servers.ts";
-import { maskUrl } from "../text/mask-secrets.ts";
+import { maskUrl } from "../masking/mask-words.ts";
 
 const SOURCES = ["configuration", "published", "local", "network"] as const;
 const STATES = [
@@ -128,6 +128,7 @@ const listServers = defineOperation({
   summary: "The servers of a tenant and their states; starts none",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/servers", status: 200 },
+  command: "mcp servers",
   input: PAGE_INPUT,
   output: listOf("ServerList", SERVER),
   handle: async (services, _actor, { tenant, ...page }) =>
@@ -141,6 +142,7 @@ const addServer = defineOperation({
   description: "The servers of the tenant default are those of the configuration files.",
   access: "admin",
   http: { method: "POST", path: "/tenants/{tenant}/servers", status: 201, fails: [409] },
+  command: "mcp add {name}",
   input: record({ name: text({ empty: true, least: 1, most: 200 }), entry: ENTRY }).named("NewServer"),
   output: SERVER,
   async handle({ store }, actor, { tenant, name, entry }) {
@@ -155,6 +157,7 @@ const getServer = defineOperation({
   summary: "One server and its state",
   access: "operator",
   http: { method: "GET", path: PATH, status: 200 },
+  command: "mcp servers {id}",
   output: SERVER,
   volatile: VOLATILE,
   handle: (services, _actor, named) => viewOf(services, named),
@@ -166,6 +169,7 @@ const changeServer = defineOperation({
   summary: "Replace the entry of a server",
   access: "admin",
   http: { method: "PUT", path: PATH, status: 200 },
+  command: "mcp add {id} --force",
   input: record({ entry: ENTRY }).named("ServerEntry"),
   output: SERVER,
   async handle(services, actor, { entry, ...named }) {
@@ -181,6 +185,7 @@ const switchServer = defineOperation({
   description: "A server of a configuration file is switched until the gateway restarts or the file changes.",
   access: "admin",
   http: { method: "PATCH", path: PATH, status: 200 },
+  command: "mcp enable {id}",
   input: record({ enabled: boolean() }).named("ServerSwitch"),
   output: SERVER,
   async handle(services, _actor, { enabled, ...named }) {
@@ -198,6 +203,7 @@ const removeServer = defineOperation({
   summary: "Remove a server of a tenant",
   access: "admin",
   http: { method: "DELETE", path: PATH, status: 204 },
+  command: "mcp remove {id}",
   async handle(services, _actor, named) {
     const { name } = await keptServer(services, named);
     await services.store.servers(named.tenant).remove(name);
@@ -210,6 +216,7 @@ const retryServer = defineOperation({
   summary: "Try a failed server again now, or read the lists of a running one again",
   access: "admin",
   http: { method: "POST", path: `${PATH}/retry`, status: 200 },
+  command: "mcp retry {id}",
   output: SERVER,
   async handle(services, _actor, named, { signal }) {
     const { tenant, id } = named;
@@ -229,6 +236,7 @@ const getServerLog = defineOperation({
   summary: "What a server that is a program printed on stderr lately",
   access: "operator",
   http: { method: "GET", path: `${PATH}/logs`, status: 200 },
+  command: "mcp logs {id}",
   input: record({ lines: whole({ least: 1, most: 5000 }).default(50).says("Number of lines.") }),
   output: answer("ServerLog", {
     server: TEXT,
@@ -293,16 +301,19 @@ export async function viewsOf(services: Services, tenant: string): Promise<Serve
   return [...open, ...kept.map((each) => closedServerView(each, tenant)).filter(({ id }) => !known.has(id))];
 }
 
+/** Where too many are known to name them. */
+export const ALL_SERVERS = `"{listServers}" lists all servers.`;
+
 /** Throws NAME_UNKNOWN. */
 export async function viewOf(services: Services, { tenant, id }: NamedServer): Promise<ServerView> {
   const views = await viewsOf(services, tenant);
   const found = views.find((view) => view.id === id);
   if (found) return found;
-  throw unknownNameWithAdvice(
-    "server",
-    id,
-    views.map((view) => view.id),
-  );
+  const ids = views.map((view) => view.id);
+  throw unknownServer(id, ids, {
+    none: `The tenant "${tenant}" has no servers. Add one: {addServer}`,
+    all: ALL_SERVERS,
+  });
 }
 
 /** One that was added a moment ago is known to the host within a second. */

@@ -21,7 +21,8 @@ export interface Services {
   gateway: Pick<Gateway, "findHost" | "useHost" | "activityOf">;
   /** Undefined where the tenant is not known. */
   useServers<T>(tenant: string, use: (servers: ExplainedServers) => Promise<T>): Promise<T | undefined>;
-  secretsOf(tenant: string): SecretStore;
+  /** Throws NAME_UNKNOWN for a tenant that does not exist. */
+  secretsOf(tenant: string): Promise<SecretStore>;
   toolFiles: LoadedToolFiles;
   /** One for all requests of a process, so that it compiles one tool file at a time; undefined where there is only one. */
   compiler?: PublicationCompiler | undefined;

@@ -21,6 +21,7 @@ export const getSession = defineOperation({
   summary: "Who the caller is, and the CSRF token of a browser's session",
   access: "caller",
   http: { method: "GET", path: "/session", status: 200 },
+  command: "keys whoami",
   output: SESSION,
   handle: async (_services, actor, _input, { session }) => sessionView(actor, session),
 });

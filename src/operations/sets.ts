@@ -29,6 +29,7 @@ const listSets = defineOperation({
   summary: "The sets of a tenant",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/sets", status: 200 },
+  command: "sets list",
   input: PAGE_INPUT,
   output: listOf("SetList", TOOL_SET),
   async handle({ store }, _actor, { tenant, ...page }) {
@@ -44,6 +45,7 @@ const createSet = defineOperation({
   summary: "Create a set; gateways serve it within a second",
   access: "admin",
   http: { method: "POST", path: "/tenants/{tenant}/sets", status: 201, fails: [409] },
+  command: "sets create {name}",
   input: record({ ...SET_MEMBERS, name: NAME })
     .named("NewSet")
     .check(requireConsistent),
@@ -59,6 +61,7 @@ const getSet = defineOperation({
   summary: "One set",
   access: "operator",
   http: { method: "GET", path: PATH, status: 200 },
+  command: "sets show {name}",
   output: TOOL_SET,
   handle: async ({ store }, _actor, { tenant, name }) => setView(await store.sets.get(tenant, name)),
 });
@@ -69,6 +72,7 @@ const replaceSet = defineOperation({
   summary: "Replace a set",
   access: "admin",
   http: { method: "PUT", path: PATH, status: 200 },
+  command: "sets edit {name}",
   input: SET,
   output: TOOL_SET,
   async handle({ store: { sets } }, _actor, { tenant, name, ...definition }) {
@@ -83,6 +87,7 @@ const removeSet = defineOperation({
   summary: "Remove a set; its address is unknown within a second",
   access: "admin",
   http: { method: "DELETE", path: PATH, status: 204 },
+  command: "sets remove {name}",
   handle: ({ store }, _actor, { tenant, name }) => store.sets.remove(tenant, name),
 });
 

@@ -25,6 +25,7 @@ const listTenants = defineOperation({
   summary: "The tenants",
   access: "all-tenants",
   http: { method: "GET", path: "/tenants", status: 200 },
+  command: "tenants list",
   input: PAGE_INPUT,
   output: listOf("TenantList", TENANT),
   async handle({ store }, _actor, page) {
@@ -45,6 +46,7 @@ const createTenant = defineOperation({
   summary: "Create a tenant",
   access: "all-tenants",
   http: { method: "POST", path: "/tenants", status: 201, fails: [409] },
+  command: "tenants create {name}",
   input: record({
     name: NAME.says("1 to 32 lower-case letters, digits and dashes, starting with a letter."),
     limits: lazy(() => LIMIT_CHANGE)
@@ -63,6 +65,7 @@ const getTenant = defineOperation({
   summary: "One tenant",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}", status: 200 },
+  command: "tenants show {tenant}",
   output: TENANT,
   async handle(services, _actor, { tenant: name }) {
     const tenant = await services.store.tenants.find(name);
@@ -77,6 +80,7 @@ const limitTenant = defineOperation({
   summary: "Change limits of a tenant: what all its callers together may use",
   access: "all-tenants",
   http: { method: "PATCH", path: "/tenants/{tenant}/limits", status: 200 },
+  command: "tenants limit {tenant}",
   input: LIMIT_CHANGE,
   output: TENANT,
   handle: async (services, _actor, { tenant, ...limits }) =>
@@ -90,6 +94,7 @@ const removeTenant = defineOperation({
   description: "Gateways refuse its keys within a second and end its streams. The tenant default cannot be removed.",
   access: "all-tenants",
   http: { method: "DELETE", path: "/tenants/{tenant}", status: 204 },
+  command: "tenants remove {tenant} --yes",
   async handle({ store: { tenants }, stateFolder, logger }, _actor, { tenant }) {
     if (!(await tenants.remove(tenant))) throw unknownTenant(tenant);
     await removeTenantFolder(stateFolder, tenant, logger);

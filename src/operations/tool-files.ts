@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { NexusError } from "../errors/nexus-error.ts";
 import { choice, json, list, map, record, whole, type Infer } from "../format/form.ts";
-import { maskUrl } from "../text/mask-secrets.ts";
+import { maskUrl } from "../masking/mask-words.ts";
 import type { ApiReach } from "../transport/server-entry.ts";
 import type { LoadedApi } from "../workshop/load-api.ts";
 import { answer, asItIs, listOf, PAGE_INPUT, pageOf, TEXT, TEXT_OR_NULL } from "./forms.ts";
@@ -28,6 +28,9 @@ const SHORT = {
 
 const TOOL_FILE = answer("ToolFile", SHORT);
 
+/** What is told about the tool file of a server. */
+export type ToolFileView = Infer<typeof TOOL_FILE>;
+
 const TOOL_FILE_DETAILS = answer("ToolFileDetails", {
   ...SHORT,
   description: TEXT_OR_NULL,
@@ -38,12 +41,15 @@ const TOOL_FILE_DETAILS = answer("ToolFileDetails", {
   approvals: list(APPROVAL).says("All approvals with their versions, the oldest first. Only the newest one counts."),
 });
 
+export type ToolFileDetails = Infer<typeof TOOL_FILE_DETAILS>;
+
 const listToolFiles = defineOperation({
   id: "listToolFiles",
   tag: "tool files",
   summary: "The tool files that servers of the tenant are made of, and whether they are approved",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/tool-files", status: 200 },
+  command: "api files",
   input: PAGE_INPUT,
   output: listOf("ToolFileList", TOOL_FILE),
   async handle(services, _actor, { tenant, ...page }) {
@@ -63,11 +69,15 @@ const getToolFile = defineOperation({
   summary: "The tool file of one server: its tools, addresses, secrets and approvals",
   access: "operator",
   http: { method: "GET", path: "/tenants/{tenant}/tool-files/{id}", status: 200 },
+  command: "api files {id}",
   output: TOOL_FILE_DETAILS,
   async handle(services, _actor, { tenant, id }) {
     const served = (await servedFiles(services, tenant)).find(({ server }) => server === id);
     if (served) return details(served, await services.toolFiles.load(served.reach.file));
-    throw new NexusError("NAME_UNKNOWN", `There is no server "${id}" with a tool file`, { mayHaveReached: false });
+    throw new NexusError("NAME_UNKNOWN", `There is no server "${id}" with a tool file`, {
+      hint: `"{listToolFiles}" lists those that have one.`,
+      mayHaveReached: false,
+    });
   },
 });
 
@@ -79,18 +89,18 @@ interface ServedFile {
   reach: ApiReach;
 }
 
-async function servedFiles({ store, gateway }: Services, tenant: string): Promise<ServedFile[]> {
+async function servedFiles({ store, useServers }: Services, tenant: string): Promise<ServedFile[]> {
   await store.tenants.require(tenant);
-  const found = await gateway.useHost(tenant, (host) =>
-    host.servers().flatMap(({ id, definition }) => {
-      const reach = definition.entry?.reach;
+  const found = await useServers(tenant, async ({ directory }) =>
+    directory.all().flatMap(({ id, entry }) => {
+      const reach = entry?.reach;
       return reach?.kind === "api" && !reach.published ? [{ server: id, reach }] : [];
     }),
   );
   return found ?? [];
 }
 
-function shortView({ server, reach }: ServedFile, loaded: LoadedApi | string): Infer<typeof TOOL_FILE> {
+function shortView({ server, reach }: ServedFile, loaded: LoadedApi | string): ToolFileView {
   const { file, api, lock, problems } = typeof loaded === "string" ? NOTHING : loaded;
   const approved = lock?.approvals.at(-1) ?? null;
   const mistake = problems.find(({ severity }) => severity === "error")?.message;
@@ -112,7 +122,7 @@ function shortView({ server, reach }: ServedFile, loaded: LoadedApi | string): I
   };
 }
 
-async function details(served: ServedFile, loaded: LoadedApi | string): Promise<Infer<typeof TOOL_FILE_DETAILS>> {
+async function details(served: ServedFile, loaded: LoadedApi | string): Promise<ToolFileDetails> {
   const { neededSecrets } = await import("../workshop/file/model/secret-names.ts");
   const { file, api, lock } = typeof loaded === "string" ? NOTHING : loaded;
   const documents = Object.values(file?.documents ?? {});

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { isFolder } from "../files/paths.ts";
-import { maskCommand, maskWords } from "../text/mask-secrets.ts";
+import { maskCommand, maskWords } from "../masking/mask-words.ts";
 import { nearNames } from "../text/nearest-name.ts";
 import { splitCommandLine } from "../text/shell-words.ts";
 import { messageOf, NexusError, type ErrorCode, type ErrorDetails } from "../errors/nexus-error.ts";

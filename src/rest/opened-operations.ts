@@ -45,7 +45,10 @@ export class OpenedOperations implements Disposable {
     const sessions = new Sessions();
     const identification = new Identification(door, sessions);
     const failures = new FailureLog(logger);
-    const secretsOf = (tenant: string) => (tenant === DEFAULT_TENANT && ownSecrets) || store.secrets(tenant);
+    const secretsOf = async (tenant: string) => {
+      await store.tenants.require(tenant);
+      return (tenant === DEFAULT_TENANT && ownSecrets) || store.secrets(tenant);
+    };
     const useServers = <T>(tenant: string, use: (servers: ExplainedServers) => Promise<T>) =>
       gateway.useHost(tenant, (host) => use(serversOf(host)));
     const [toolFiles, compiler] = [new LoadedToolFiles(), new PublicationCompiler()];

@@ -59,6 +59,6 @@ const signOut = defineRestOperation({
 });
 
 /** All operations of the REST API, in the order of its reference. */
-export const REST_OPERATIONS: readonly RestOperation[] = OPERATIONS.flatMap((operation) =>
-  operation === getSession ? [getSession, signIn, signOut] : [operation],
-).concat(streamEvents);
+export const REST_OPERATIONS: readonly RestOperation[] = OPERATIONS.filter(({ isLocal }) => isLocal !== true)
+  .flatMap((operation): RestOperation[] => (operation === getSession ? [getSession, signIn, signOut] : [operation]))
+  .concat(streamEvents);

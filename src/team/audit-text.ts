@@ -6,8 +6,9 @@ import { isRecord } from "../json/is-record.ts";
 import type { Correlation } from "../server/core/request-meta.ts";
 import { ANYBODY } from "../server/core/principal.ts";
 import type { AuditEntry } from "../store/audit/audit-chain.ts";
-import { MASK, maskProse } from "../text/mask-secrets.ts";
-import { isSecretName } from "../text/secret-names.ts";
+import { maskProse } from "../masking/find-secrets.ts";
+import { MASK } from "../masking/mask-words.ts";
+import { isSecretName } from "../masking/secret-names.ts";
 import { visibleJson } from "../text/visible.ts";
 
 /** Callers choose how long the names are that they use. */

@@ -1,4 +1,4 @@
-import type { HiddenValues } from "../errors/hidden-values.ts";
+import type { HiddenValues } from "../masking/hidden-values.ts";
 import type { AuthorizedRequest, CredentialHeaders, CredentialSource } from "./credential-source.ts";
 import { partsToHide } from "./values-to-hide.ts";
 

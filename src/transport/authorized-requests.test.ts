@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import type { CancelSignal } from "../async/cancellation.ts";
-import { HiddenValues } from "../errors/hidden-values.ts";
+import { HiddenValues } from "../masking/hidden-values.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { Network } from "../net/network.ts";
 import type { Message } from "../protocol/json-rpc.ts";

@@ -15,7 +15,7 @@ import {
 import { size, time } from "../format/quantities.ts";
 import { isRecord } from "../json/is-record.ts";
 import type { Root } from "../protocol/mcp.ts";
-import { maskWords } from "../text/mask-secrets.ts";
+import { maskWords } from "../masking/mask-words.ts";
 import { SERVER_ID } from "../text/server-id.ts";
 import { splitCommandLine } from "../text/shell-words.ts";
 

@@ -1,5 +1,5 @@
 import { NexusError } from "../errors/nexus-error.ts";
-import type { HiddenValues } from "../errors/hidden-values.ts";
+import type { HiddenValues } from "../masking/hidden-values.ts";
 import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
 import { sha256 } from "../text/digest.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";

@@ -1,8 +1,9 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancellation } from "../async/cancellation.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { networkFailure } from "../net/network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
-import { parseMessages, type RequestId } from "../protocol/json-rpc.ts";
+import { type Message, parseMessages, type RequestId } from "../protocol/json-rpc.ts";
 import type { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialHeaders } from "./credential-source.ts";
 import { SseParser } from "./sse-parser.ts";
@@ -54,6 +55,8 @@ type Reading =
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /** How long a stream may stay open after its answer. */
 const GRACE_MS = 1_000;
+/** A body of so many characters takes some milliseconds to be parsed. */
+const LARGE_BODY = 256 * 1024;
 const MAX_REDIRECTS = 5;
 /** 303 means "done, see another page": repeating the POST there could have an effect twice. */
 const REDIRECTS = [301, 302, 307, 308];
@@ -103,8 +106,12 @@ export class HttpSending implements DispatchHandler, Sending {
     return this.#started;
   }
 
+  get #isOver(): boolean {
+    return this.#reading.kind === "over";
+  }
+
   abandon(): void {
-    if (this.#reading.kind === "over") return;
+    if (this.#isOver) return;
     this.#over();
     this.#wait?.abort(new NexusError("CANCELLED", "The request was cancelled before it was sent"));
     this.#controller?.abort(new Error("abandoned"));
@@ -240,20 +247,38 @@ export class HttpSending implements DispatchHandler, Sending {
 
   /** False if there was nothing to deliver. */
   #deliver(json: string): boolean {
-    const { receiver, streamOf, maxMessageBytes } = this.#setup;
-    const error = tooManyValues(json, maxMessageBytes);
-    if (error) {
-      this.#abort(error);
-      return true;
-    }
-    const messages = parseMessages(json);
+    const messages = this.#messagesIn(json);
+    return messages === undefined || this.#deliverAll(messages, json);
+  }
+
+  /** Undefined if there are too many values in the text; then reading has ended. */
+  #messagesIn(json: string): Message[] | undefined {
+    const error = tooManyValues(json, this.#setup.maxMessageBytes);
+    if (!error) return parseMessages(json);
+    this.#abort(error);
+    return undefined;
+  }
+
+  #deliverAll(messages: readonly Message[], json: string): boolean {
+    const { receiver, streamOf } = this.#setup;
     for (const message of messages) receiver.message(message, streamOf);
     if (messages.length === 0) receiver.discarded({ kind: "noise", excerpt: json.slice(0, MAX_EXCERPT) });
     return messages.length > 0;
   }
 
   #endJson(body: string): void {
-    if (body.trim() === "" || this.#deliver(body)) this.#end({ kind: "ended" });
+    if (body.length >= LARGE_BODY) void this.#endLargeJson(body);
+    else if (body.trim() === "" || this.#deliver(body)) this.#end({ kind: "ended" });
+    else this.#fail(notMcp("application/json", body));
+  }
+
+  /** To parse it, and what is done with it, have a turn of the event loop each. */
+  async #endLargeJson(body: string): Promise<void> {
+    await nextTurn();
+    const messages = this.#isOver ? undefined : this.#messagesIn(body);
+    await nextTurn();
+    if (messages === undefined || this.#isOver) return;
+    if (this.#deliverAll(messages, body)) this.#end({ kind: "ended" });
     else this.#fail(notMcp("application/json", body));
   }
 

@@ -1,5 +1,5 @@
 import { shorten } from "../text/shorten.ts";
-import { maskProse } from "../text/mask-secrets.ts";
+import { maskProse } from "../masking/find-secrets.ts";
 import { isRecord } from "../json/is-record.ts";
 import { isNestedDeeper } from "../json/nesting.ts";
 import { parseJson } from "../json/parse-json.ts";

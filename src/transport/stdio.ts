@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process";
 import { within } from "../async/within.ts";
-import type { HiddenValues } from "../errors/hidden-values.ts";
-import { maskWords } from "../text/mask-secrets.ts";
+import type { HiddenValues } from "../masking/hidden-values.ts";
+import { maskWords } from "../masking/mask-words.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { sha256 } from "../text/digest.ts";
 import { isRequest, type Message, parseMessages } from "../protocol/json-rpc.ts";

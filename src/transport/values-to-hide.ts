@@ -1,6 +1,6 @@
 import { percentDecoded } from "../text/percent-decoded.ts";
-import { secretsInWords } from "../text/mask-secrets.ts";
-import { mayBeSecretName } from "../text/secret-names.ts";
+import { secretsInWords } from "../masking/mask-words.ts";
+import { mayBeSecretName } from "../masking/secret-names.ts";
 import { childEnvironment, isOwnVariable } from "../process/child-environment.ts";
 import type { HttpReach, ResolvedEntry, StdioReach } from "./server-entry.ts";
 import type { Surroundings } from "./surroundings.ts";

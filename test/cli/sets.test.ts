@@ -67,7 +67,7 @@ describe("nexus sets", () => {
       "support  default  hub.search*, hub.issue, not hub.search_all, pinned\n",
     );
     const again = await run("sets", "create", "support", "--allow", "hub");
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("--replace") as string });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("nexus sets edit support") as string });
     const replaced = await run("sets", "create", "support", "--allow", "hub", "--read-only", "--replace", "--json");
     expect(parsed(replaced.stdout)).toMatchObject({ allow: ["hub"], readOnly: true, pin: false, tools: {} });
     expect((await run("sets", "create", "support", "--allow", "hub", "--replace")).stdout).toMatch(/^Replaced the set/);

@@ -104,7 +104,7 @@ describe("messages", () => {
       expect(await create(body)).toMatchObject({ status: 400, body: { errors: [{ message }] } });
     }
     const unknown = await world.call("GET", "/tenants/shop/keys/none", { key: root });
-    expect(unknown.body["hint"]).toBe("GET /api/v1/tenants/{tenant}/keys lists those that are known.");
+    expect(unknown.body["hint"]).toBe('"GET /api/v1/tenants/shop/keys" shows the ids of all keys.');
     for (const path of [
       "/tenants/none",
       "/tenants/none/keys",

@@ -63,7 +63,7 @@ test("a key comes from NEXUS_KEY or stdin, and failures have the exit codes of o
   });
   expect(await run("keys list", { env: { NEXUS_KEY: await gateway.newKey("operator") } })).toMatchObject({
     code: 8,
-    error: { error: { hint: expect.stringContaining("nexus keys create NAME --role ROLE") as string } },
+    error: { error: { hint: expect.stringContaining("nexus keys create NAME --role admin") as string } },
   });
   expect((await run("keys list --tenant none")).code).toBe(6);
   expect((await run("tenants create shop")).code).toBe(2);

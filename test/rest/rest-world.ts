@@ -101,17 +101,27 @@ export class RestWorld implements AsyncDisposable {
     this.operations = new Operations({ ...parts, logger: SILENT });
   }
 
-  /** Each tenant has the same server; `default` also two of tool files, of which one does not exist yet. */
+  /**
+   * Each tenant has the same server, or those that were kept for it; `default` also two of tool files, of which one does not
+   * exist yet.
+   */
   async #host(tenant: string): Promise<Host> {
-    const { folder, store } = this;
-    const everything = { url: this.#upstream.url };
+    const { folder, store, everything } = this;
     const hotel = { api: TOOL_FILE, upstream: "fake", auto_start: false };
     const draft = { ...hotel, api: join(folder, "draft.nexus.yaml") };
-    const servers = tenant === DEFAULT_TENANT ? { everything, hotel, draft } : { everything };
+    const { servers: kept } = await store.servers(tenant).list();
+    const ofTenant =
+      kept.length === 0 ? { everything } : Object.fromEntries(kept.map(({ name, entry }) => [name, entry]));
+    const servers = tenant === DEFAULT_TENANT ? { everything, hotel, draft } : ofTenant;
     const host = await Host.open({ tenant, servers, stateFolder: folder, definitions: store.ledger(tenant) });
     this.operations.follow(host);
     await host.ready();
     return host;
+  }
+
+  /** The entry of the server that each tenant has. */
+  get everything(): { url: string } {
+    return { url: this.#upstream.url };
   }
 
   get origin(): string {

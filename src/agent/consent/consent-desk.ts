@@ -11,7 +11,7 @@ import { shownJson, cutMiddle } from "./shown-json.ts";
 import type { ConsentAnswer, ToolConsent, WantedCall } from "./tool-consent.ts";
 import { wrongReply } from "./wrong-reply.ts";
 import type { ServerProvenance } from "./consent-question.ts";
-import { maskWords, maskUrl } from "../../text/mask-secrets.ts";
+import { maskWords, maskUrl } from "../../masking/mask-words.ts";
 import { sha256 } from "../../text/digest.ts";
 
 const MAX_REACH = 500;

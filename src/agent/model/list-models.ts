@@ -4,6 +4,7 @@ import type { Network } from "../../net/network.ts";
 import { hiddenValuesOf, type ProviderEndpoint } from "./provider-endpoint.ts";
 import { providerFailure } from "./provider-failure.ts";
 import { providerFetch } from "./provider-fetch.ts";
+import { maskError } from "../../errors/masked-error.ts";
 
 interface ModelListing {
   endpoint: ProviderEndpoint;
@@ -26,7 +27,7 @@ export async function listProviderModels({ endpoint, network, timeoutMs, signal 
   } catch (thrown) {
     if (signal?.aborted) throw new NexusError("CANCELLED", "The request was cancelled", { cause: signal.reason });
     if (late.aborted) throw silent(endpoint, timeoutMs);
-    throw hiddenValuesOf(endpoint).inError(providerFailure(thrown, endpoint, ""));
+    throw maskError(hiddenValuesOf(endpoint), providerFailure(thrown, endpoint, ""));
   }
 }
 

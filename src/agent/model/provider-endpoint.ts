@@ -1,7 +1,7 @@
 import type { ProviderType } from "../../config/models-setting.ts";
-import { HiddenValues } from "../../errors/hidden-values.ts";
+import { HiddenValues } from "../../masking/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { maskUrl } from "../../text/mask-secrets.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
 
 /** Where the models of a provider are reached. */
 export interface ProviderEndpoint {

@@ -1,6 +1,6 @@
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { maskProse } from "../../text/mask-secrets.ts";
+import { maskProse } from "../../masking/find-secrets.ts";
 import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import type { ProviderEndpoint } from "./provider-endpoint.ts";

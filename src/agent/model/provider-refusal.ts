@@ -2,7 +2,7 @@ import { isTemporaryStatus } from "../../errors/error-traits.ts";
 import { retryAfterMs } from "../../async/backoff.ts";
 import { NexusError, type ErrorCode, type ErrorDetails } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { maskProse } from "../../text/mask-secrets.ts";
+import { maskProse } from "../../masking/find-secrets.ts";
 import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import type { ProviderEndpoint } from "./provider-endpoint.ts";

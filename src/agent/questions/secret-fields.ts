@@ -1,4 +1,4 @@
-import { isSecretName } from "../../text/secret-names.ts";
+import { isSecretName } from "../../masking/secret-names.ts";
 import type { FormField } from "./form-field.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { HiddenValues } from "../../errors/hidden-values.ts";
+import { HiddenValues } from "../../masking/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { CredentialSource, Refusal } from "../../transport/credential-source.ts";
 import { MemoryCredentials } from "../oauth/stored-credential.ts";

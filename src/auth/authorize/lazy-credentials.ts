@@ -1,5 +1,5 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
-import type { HiddenValues } from "../../errors/hidden-values.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type {
   AuthorizedRequest,
@@ -8,6 +8,7 @@ import type {
   Refusal,
 } from "../../transport/credential-source.ts";
 import type { CredentialStorage } from "../oauth/stored-credential.ts";
+import { maskError } from "../../errors/masked-error.ts";
 
 export interface LazyCredentialsOptions {
   /** The URL of the server. */
@@ -91,7 +92,7 @@ export class LazyCredentials implements CredentialSource {
     try {
       return await run();
     } catch (error) {
-      throw error instanceof NexusError ? this.#options.hidden.inError(error) : error;
+      throw error instanceof NexusError ? maskError(this.#options.hidden, error) : error;
     }
   }
 }

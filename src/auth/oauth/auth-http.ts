@@ -8,7 +8,7 @@ import { AddressGuard } from "../../net/address-guard.ts";
 import { Network, type DispatchOptions, type NetworkOptions } from "../../net/network.ts";
 import { PendingResponse } from "../../net/pending-response.ts";
 import { percentDecoded } from "../../text/percent-decoded.ts";
-import { MASK } from "../../text/mask-secrets.ts";
+import { MASK } from "../../masking/mask-words.ts";
 import type { PublicOnly } from "../../net/public-only.ts";
 import { isLoopback } from "../../text/loopback.ts";
 

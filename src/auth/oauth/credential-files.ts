@@ -5,7 +5,7 @@ import { withLock } from "../../files/file-lock.ts";
 import { readOwnerOnly, writeOwnerOnly } from "../../files/owner-only-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { sha256 } from "../../text/digest.ts";
-import { maskUrl } from "../../text/mask-secrets.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
 import { seal, unseal } from "../seal.ts";
 import { CREDENTIAL_ENDING, credentialsFolder, SecretsKey, type SecretsKeyOptions } from "../secrets-key.ts";
 import type { CredentialStorage, StoredCredential } from "./stored-credential.ts";

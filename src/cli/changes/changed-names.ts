@@ -2,14 +2,11 @@ import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { definitionName, kindOf } from "../../host/definitions/held-definition.ts";
 import { unknownName } from "../../host/directory/unknown-name.ts";
 import { CHANGES, type ChangeView } from "../../operations/changes.ts";
-import type { OperationClient } from "../../operations/client.ts";
 import { sha256 } from "../../text/digest.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { visible } from "../../text/visible.ts";
-import type { CommandContext, Options } from "../command/command.ts";
-import { configAgain } from "../command/in-place.ts";
-import { gatewayAgain, openOperations, OPERATED_OPTIONS } from "../store/open-operations.ts";
-import { tenantAgain } from "../store/tenant-state.ts";
+import type { Options } from "../command/command.ts";
+import { OPERATED_OPTIONS, type TenantOperations } from "../store/open-operations.ts";
 
 export const CHANGES_OPTIONS = {
   tenant: {
@@ -20,34 +17,8 @@ export const CHANGES_OPTIONS = {
   ...OPERATED_OPTIONS,
 } as const satisfies Options;
 
-/** Operations on the definitions of a tenant's servers, for one command. */
-export interface AskedDefinitions extends AsyncDisposable {
-  client: OperationClient;
-  tenant: string;
-  /** The options that select the same definitions, for commands to copy. */
-  again: string;
-}
-
-type ChangesContext = CommandContext<{ readonly [K in keyof typeof CHANGES_OPTIONS]?: string | undefined }>;
-
-/** The definitions of the tenant's servers, here or behind a gateway. */
-export async function openDefinitions(context: ChangesContext): Promise<AskedDefinitions> {
-  const { gateway, tenant, database } = context.options;
-  const opened = await openOperations(context);
-  const { client } = opened;
-  return {
-    client,
-    tenant: tenant ?? (await client.ownTenant()),
-    again:
-      gateway === undefined
-        ? `${tenantAgain(tenant, database)}${configAgain(context.flags)}`
-        : gatewayAgain({ gateway, tenant }),
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-  };
-}
-
 /** What waits to be accepted. */
-export function pendingOf({ client, tenant }: AskedDefinitions, server?: string): Promise<ChangeView[]> {
+export function pendingOf({ client, tenant }: TenantOperations, server?: string): Promise<ChangeView[]> {
   return client.list(CHANGES.listChanges, { tenant, server });
 }
 
@@ -67,7 +38,7 @@ const KINDS: Readonly<Record<string, ChangeView["kind"]>> = {
 };
 
 /** Finds `server.tool`, `server/prompts/NAME`, `server/resources/URI` or `server/templates/URI`; throws if it is unknown. */
-export async function findNamed(asked: AskedDefinitions, text: string): Promise<NamedChange> {
+export async function findNamed(asked: TenantOperations, text: string): Promise<NamedChange> {
   const { client, tenant, again } = asked;
   const [, server = "", tool, list = "", other] = FORM.exec(text) ?? [];
   const kind = tool === undefined ? KINDS[list] : "tool";

@@ -5,16 +5,8 @@ import { visible } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
-import {
-  CHANGES_OPTIONS,
-  findNamed,
-  fullName,
-  oncePerName,
-  openDefinitions,
-  pendingHash,
-  pendingOf,
-  type AskedDefinitions,
-} from "./changed-names.ts";
+import { CHANGES_OPTIONS, findNamed, fullName, oncePerName, pendingHash, pendingOf } from "./changed-names.ts";
+import { openTenant, type TenantOperations } from "../store/open-operations.ts";
 
 /** nexus mcp changes accept github.search */
 export const changesAccept = defineCommand({
@@ -56,7 +48,7 @@ server/prompts/NAME, server/resources/URI, server/templates/URI.`,
       throw wrongUsage("--hash is for one name", "Use the command that nexus mcp changes show NAME prints.");
     }
     requireOneWay({ names: words.length > 0, "--server": options.server !== undefined, "--all": options.all === true });
-    await using asked = await openDefinitions(context);
+    await using asked = await openTenant(context);
     const { chosen, unchanged } = await choose(asked, words, options.server);
     const [first] = chosen;
     if (first && options.hash !== undefined && options.hash !== pendingHash(chosen))
@@ -75,7 +67,7 @@ server/prompts/NAME, server/resources/URI, server/templates/URI.`,
 const AT_ONCE = 1000;
 
 /** Returns the ids of those that were accepted: one that has changed again is not. */
-async function accept(asked: AskedDefinitions, pending: readonly ChangeView[]): Promise<string[]> {
+async function accept(asked: TenantOperations, pending: readonly ChangeView[]): Promise<string[]> {
   const accepted: string[] = [];
   for (let at = 0; at < pending.length; at += AT_ONCE) {
     accepted.push(...(await acceptSome(asked, pending.slice(at, at + AT_ONCE))));
@@ -84,7 +76,7 @@ async function accept(asked: AskedDefinitions, pending: readonly ChangeView[]): 
 }
 
 /** All or none of them are accepted at once: those that have changed again are left out. */
-async function acceptSome(asked: AskedDefinitions, pending: readonly ChangeView[]): Promise<string[]> {
+async function acceptSome(asked: TenantOperations, pending: readonly ChangeView[]): Promise<string[]> {
   if (pending.length === 0) return [];
   const { client, tenant } = asked;
   const changes = pending.map(({ id, hash }) => ({ id, hash }));
@@ -119,7 +111,7 @@ function requireOneWay(ways: Readonly<Record<string, boolean>>): void {
 
 /** What is to be accepted, and the names of what has not changed. */
 async function choose(
-  asked: AskedDefinitions,
+  asked: TenantOperations,
   names: readonly string[],
   server: string | undefined,
 ): Promise<{ chosen: ChangeView[]; unchanged: string[] }> {

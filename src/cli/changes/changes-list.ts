@@ -3,7 +3,8 @@ import { agoText } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import { tableLines } from "../output/table.ts";
-import { CHANGES_OPTIONS, fullName, oncePerName, openDefinitions, pendingOf } from "./changed-names.ts";
+import { CHANGES_OPTIONS, fullName, oncePerName, pendingOf } from "./changed-names.ts";
+import { openTenant } from "../store/open-operations.ts";
 
 const STYLES = { changed: "yellow", added: "green", removed: "red" } as const;
 
@@ -26,7 +27,7 @@ added things are neither listed nor used until they are accepted.`,
 
   async run(context) {
     const { out, options } = context;
-    await using asked = await openDefinitions(context);
+    await using asked = await openTenant(context);
     const { again } = asked;
     const pending = oncePerName(await pendingOf(asked, options.server));
     if (out.json) return out.value({ items: pending.map(forPrograms) });

@@ -4,7 +4,8 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
 import type { Output } from "../output/output.ts";
-import { CHANGES_OPTIONS, findNamed, fullName, openDefinitions, pendingHash } from "./changed-names.ts";
+import { CHANGES_OPTIONS, findNamed, fullName, pendingHash } from "./changed-names.ts";
+import { openTenant } from "../store/open-operations.ts";
 import type { DefinitionDifference } from "../../host/definitions/definition-difference.ts";
 import { textDifference, type TextPiece } from "../../text/text-difference.ts";
 
@@ -23,7 +24,7 @@ Other kinds: server/prompts/NAME, server/resources/URI, server/templates/URI.`,
 
   async run(context) {
     const { out, words } = context;
-    await using asked = await openDefinitions(context);
+    await using asked = await openTenant(context);
     const named = await findNamed(asked, words[0] ?? "");
     const { server, kind, name } = named;
     const { client, tenant } = asked;

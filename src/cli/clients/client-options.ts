@@ -1,5 +1,5 @@
 import { INSTALL_CLIENTS, type ClientId } from "../../config/import/clients.ts";
-import { maskUrl } from "../../text/mask-secrets.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command/command-line.ts";

@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import { maskUrl, maskWords } from "../../text/mask-secrets.ts";
+import { maskUrl, maskWords } from "../../masking/mask-words.ts";
 import { literalSecrets } from "../configure/literal-secrets.ts";
 
 /**

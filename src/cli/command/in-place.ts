@@ -2,7 +2,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { defineServers, type LoadOptions } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { splitWords, wrongUsage } from "./command-line.ts";
-import { maskCommand, maskUrl } from "../../text/mask-secrets.ts";
+import { maskCommand, maskUrl } from "../../masking/mask-words.ts";
 import { isLoopback } from "../../text/loopback.ts";
 
 /** The server on the command line (`--stdio`, `--url`), if there is one. */
@@ -75,6 +75,11 @@ export function inPlaceAgain(values: Readonly<Record<string, unknown>>): string 
 /** The option for the same configuration file, for commands to copy: ` --config FILE`, or nothing. */
 export function configAgain({ config }: { readonly config?: string | undefined }): string {
   return config === undefined ? "" : ` --config ${quoteWord(config)}`;
+}
+
+/** The option for the same database, for commands to copy. The address of PostgreSQL may contain a password. */
+export function databaseAgain(database: unknown): string {
+  return typeof database === "string" ? ` --database ${quoteWord(shownValue("database", database))}` : "";
 }
 
 /** Throws an error about the command line, not about a configuration file. */

@@ -1,6 +1,10 @@
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { AnyForm, Declared, Form } from "../../format/form.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { filledText, withHintIn, type HintWords } from "../../operations/hint-words.ts";
+import { quoteWord } from "../../text/shell-words.ts";
 import type { Option, Options } from "./command.ts";
+import { databaseAgain } from "./in-place.ts";
 
 /** `perDay` → `per-day`. */
 type Kebab<Name extends string> = Name extends `${infer First}${infer Rest}`
@@ -48,10 +52,15 @@ export function inputOf<T extends object>(form: Form<T> | undefined, values: obj
   return Object.fromEntries(members) as Partial<T>;
 }
 
-/** What is not valid in a request, as a person wrote it: with the names of options instead of members. */
-export function inOptionWords(error: NexusError, options: Options): NexusError {
+interface GivenOptions {
+  options: Options;
+  values: Readonly<Record<string, unknown>>;
+}
+
+/** A failure as a person wrote the command: with options instead of members, and commands instead of operations. */
+export async function inCommandWords(error: NexusError, { options, values }: GivenOptions): Promise<NexusError> {
   const [first] = error.details.invalid ?? [];
-  if (!first) return error;
+  if (!first) return withHintIn(error, commandWords(databaseAgain(values["database"])), values);
   const [, ...path] = first.at.split("/");
   const names = path.map(kebab);
   const option = names.findLast((name) => Object.hasOwn(options, name));
@@ -63,6 +72,22 @@ export function inOptionWords(error: NexusError, options: Options): NexusError {
     invalid: undefined,
     hint: first.hint ?? advice,
   });
+}
+
+/** Operations as commands: `nexus keys list --tenant shop`. `again`: the options that select the same gateway or database. */
+export function commandWords(again: string): HintWords {
+  return {
+    operation({ command = "", http: { path } }, values) {
+      const words = filledText(command, values, quoteWord).replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
+        name.toUpperCase(),
+      );
+      const { tenant } = values;
+      const isNamed = path.includes("{tenant}") && !command.includes("{tenant}");
+      const isOther = typeof tenant === "string" && tenant !== DEFAULT_TENANT;
+      return `nexus ${words}${isNamed && isOther ? ` --tenant ${quoteWord(tenant)}` : ""}${again}`;
+    },
+    member: (name) => `--${kebab(name)}`,
+  };
 }
 
 function membersOf(form: Declared | undefined): Readonly<Record<string, AnyForm>> {

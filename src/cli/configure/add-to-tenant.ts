@@ -1,12 +1,11 @@
 import { serverId } from "../../text/server-id.ts";
-import { SERVERS } from "../../operations/servers.ts";
 import { visible } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";
+import { putServer } from "../gateway/servers.ts";
 import type { CommandContext } from "../command/command.ts";
 import { ServerSet } from "../command/server-set.ts";
 import { shortPath } from "../output/short-path.ts";
-import type { ServerEntry } from "../../transport/server-entry.ts";
-import { openOperations, type OperatedContext } from "../store/open-operations.ts";
+import { openTenant, type OperatedContext } from "../store/open-operations.ts";
 import { TenantState } from "../store/tenant-state.ts";
 import { outcomeForPrograms, tellOutcome } from "./added-server.ts";
 import { reachAsWritten } from "./entry-words.ts";
@@ -38,7 +37,8 @@ export async function addToTenant(
   const id = serverId(name);
   await using source = new TenantState(context);
   const { tenant } = source;
-  await keep(context, { tenant, name, entry, replace: options.force === true });
+  await using opened = await openTenant(context);
+  await putServer(opened, { name, entry, replace: options.force === true });
 
   if (!out.json) {
     const called = id === name ? "" : `; its name in commands is ${id}`;
@@ -53,20 +53,4 @@ export async function addToTenant(
   const outcome = isTried ? await connectOnce(servers, definition, signal) : undefined;
   if (!out.json) return tellOutcome(out, servers, { definition, outcome });
   out.value({ server: id, tenant, enabled: definition.enabled, check: outcomeForPrograms(outcome) });
-}
-
-interface KeptServer {
-  tenant: string;
-  name: string;
-  entry: ServerEntry;
-  replace: boolean;
-}
-
-async function keep(context: AddContext, { tenant, name, entry, replace }: KeptServer): Promise<void> {
-  await using opened = await openOperations(context);
-  const { client } = opened;
-  const [id, written] = [serverId(name), { ...entry }];
-  const isReplaced = replace && (await client.list(SERVERS.listServers, { tenant })).some((view) => view.id === id);
-  if (isReplaced) await client.call(SERVERS.changeServer, { tenant, id, entry: written });
-  else await client.call(SERVERS.addServer, { tenant, name, entry: written });
 }

@@ -12,8 +12,9 @@ export const SOURCE = {
 } as const satisfies Options;
 
 /** The servers of a gateway elsewhere are not in a file here. */
-export function requireNoFile({ file }: { file?: string | undefined }): void {
-  if (file !== undefined) throw wrongUsage("--gateway and --file exclude each other", "Remove one of them.");
+export function requireNoFile({ file, gateway }: { file?: string | undefined; gateway?: string | undefined }): void {
+  const other = gateway === undefined ? "--tenant" : "--gateway";
+  if (file !== undefined) throw wrongUsage(`${other} and --file exclude each other`, `Remove --file, or ${other}.`);
 }
 
 interface Changed {

@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import { mayBeSecretName } from "../../text/secret-names.ts";
+import { mayBeSecretName } from "../../masking/secret-names.ts";
 
 /** A value in an entry that looks like a literal secret. */
 interface LiteralSecret {

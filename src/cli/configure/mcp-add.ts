@@ -5,7 +5,7 @@ import { visible } from "../../text/visible.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
 import { defineCommand, SERVED, type CommandContext, type Options } from "../command/command.ts";
 import { isElsewhere, wrongUsage } from "../command/command-line.ts";
-import type { ElsewhereContext } from "../gateway/open-servers.ts";
+import type { ElsewhereContext } from "../gateway/servers.ts";
 import { openConfigured, placesOf } from "./configured-servers.ts";
 import { reachAsWritten } from "./entry-words.ts";
 import { outcomeForPrograms, tellOutcome } from "./added-server.ts";
@@ -125,7 +125,7 @@ async function addElsewhere(
   }
   const target = { file: "", layer: "user", folder: surroundings.home } as const;
   const entry = newEntry(name, command, { ...options, target, from: cwd });
-  const { addRemoteServer } = await import("../gateway/change-servers.ts");
+  const { addRemoteServer } = await import("../gateway/servers.ts");
   const { force = false, "no-check": noCheck = false } = options;
   await addRemoteServer(context, { name, entry, replace: force, check: !noCheck });
 }

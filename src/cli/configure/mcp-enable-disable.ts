@@ -52,13 +52,9 @@ type SwitchContext = CommandContext<{
 
 /** Enables or disables a server in its file, and reports the result. */
 async function switchEntry(context: SwitchContext, on: boolean): Promise<void> {
-  if (isElsewhere(context)) {
+  if (isElsewhere(context) || isOtherTenant(context.options.tenant)) {
     requireNoFile(context.options);
-    const { switchRemoteServer } = await import("../gateway/change-servers.ts");
-    return switchRemoteServer(context, on);
-  }
-  if (isOtherTenant(context.options.tenant)) {
-    const { switchInTenant } = await import("./change-in-tenant.ts");
+    const { switchInTenant } = await import("../gateway/servers.ts");
     return switchInTenant(context, on);
   }
   const { words, out, surroundings } = context;

@@ -22,13 +22,9 @@ server with the same name, that server is used from then on. To keep the entry, 
   ],
 
   async run(context) {
-    if (isElsewhere(context)) {
+    if (isElsewhere(context) || isOtherTenant(context.options.tenant)) {
       requireNoFile(context.options);
-      const { removeRemoteServer } = await import("../gateway/change-servers.ts");
-      return removeRemoteServer(context);
-    }
-    if (isOtherTenant(context.options.tenant)) {
-      const { removeFromTenant } = await import("./change-in-tenant.ts");
+      const { removeFromTenant } = await import("../gateway/servers.ts");
       return removeFromTenant(context);
     }
     const { words, out, surroundings } = context;

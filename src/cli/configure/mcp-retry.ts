@@ -26,7 +26,7 @@ the lists. Without a name: every server whose last connection failed.`,
 
   async run(context) {
     if (isElsewhere(context)) {
-      const { retryRemoteServers } = await import("../gateway/retry-servers.ts");
+      const { retryRemoteServers } = await import("../gateway/servers.ts");
       return retryRemoteServers(context);
     }
     const { out, signal, openServers } = context;

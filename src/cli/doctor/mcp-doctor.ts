@@ -2,7 +2,7 @@ import { SILENT } from "../../text/logger.ts";
 import type { ConfigFile, Configuration } from "../../config/load.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
-import { maskCommand } from "../../text/mask-secrets.ts";
+import { maskCommand } from "../../masking/mask-words.ts";
 import { renderForPrograms } from "../../errors/render.ts";
 import { SERVERS_AT_ONCE } from "../command/ask-servers.ts";
 import { defineCommand, IN_PLACE, TENANT } from "../command/command.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { visible } from "../../text/visible.ts";
 import { defineCommand, SERVED, type CommandContext } from "../command/command.ts";
 import { isElsewhere, wrongUsage } from "../command/command-line.ts";
-import type { ElsewhereContext } from "../gateway/open-servers.ts";
+import type { ElsewhereContext } from "../gateway/servers.ts";
 import type { Output } from "../output/output.ts";
 import { followLog, lastLines, timedLine } from "../../host/server-log-reader.ts";
 
@@ -82,11 +82,12 @@ async function showRemote(context: RemoteContext, count: number): Promise<void> 
   if (count < 1 || count > MAX_REMOTE) {
     throw wrongUsage(`--lines "${count}" is not possible with --gateway`, `Use 1 to ${MAX_REMOTE} lines.`);
   }
-  const [{ idIn, openServersElsewhere }, { SERVERS }] = await Promise.all([
-    import("../gateway/open-servers.ts"),
+  const [{ idIn, openServers }, { SERVERS }] = await Promise.all([
+    import("../gateway/servers.ts"),
     import("../../operations/servers.ts"),
   ]);
-  const { client, tenant } = await openServersElsewhere(context);
+  await using opened = await openServers(context);
+  const { client, tenant } = opened;
   const server = idIn(context);
   const { lines } = await client.call(SERVERS.getServerLog, { tenant, id: server, lines: count });
   if (out.json) {

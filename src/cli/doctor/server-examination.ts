@@ -25,7 +25,7 @@ import type { compileSchema } from "../../schema/validator.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { realpathSync } from "node:fs";
 import { isFolder } from "../../files/paths.ts";
-import { maskCommand, withoutDefaults } from "../../text/mask-secrets.ts";
+import { maskCommand, withoutDefaults } from "../../masking/mask-words.ts";
 import { childEnvironment } from "../../process/child-environment.ts";
 import { findProgram } from "../../process/find-program.ts";
 import { changeOf, LIST_KINDS, type ListKind } from "../../protocol/list-kinds.ts";

@@ -1,13 +1,14 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { requireValid } from "../../operations/client.ts";
 import { KEYS } from "../../operations/keys.ts";
+import { getSession } from "../../operations/session.ts";
 import { SETS } from "../../operations/sets.ts";
 import { parseGrant } from "../../team/grant-pattern.ts";
 import { agoText } from "../../text/duration.ts";
 import { defineCommand } from "../command/command.ts";
 import { inputOf, optionsOf } from "../command/operation-options.ts";
 import { tableLines } from "../output/table.ts";
-import { openOperations } from "../store/open-operations.ts";
+import { openOperations, OPERATED_OPTIONS } from "../store/open-operations.ts";
 import {
   findKey,
   keysOf,
@@ -113,6 +114,29 @@ export const keysList = defineCommand({
     ]);
     for (const line of tableLines(out, rows)) out.line(line);
     if (items.length === 0) out.note("There are no keys. Create one: nexus keys create NAME --allow PATTERN");
+  },
+});
+
+/** nexus keys whoami --gateway https://gateway.example */
+export const keysWhoami = defineCommand({
+  usage: "nexus keys whoami",
+  description: `Says what a command may do: at a gateway, the id, role and tenant of the key in NEXUS_KEY. Whoever can open the database on the
+machine of the gateway is admin of all tenants, without a key.`,
+  words: { min: 0, max: 0 },
+  options: OPERATED_OPTIONS,
+  examples: [
+    ["nexus keys whoami --gateway https://gateway.example", "whether the key in NEXUS_KEY works, and for what"],
+    ["nexus keys whoami --json", `{"tenant":"default","role":"admin","allTenants":true,"keyId":null,"version":"…"}`],
+  ],
+
+  async run(context) {
+    const { out } = context;
+    await using opened = await openOperations(context);
+    const { tenant, role, allTenants, keyId, version } = await opened.client.call(getSession, {});
+    if (out.json) return out.value({ tenant, role, allTenants, keyId, version });
+    const who = keyId === null ? "Whoever can open the database" : `The key ${keyId}`;
+    const where = allTenants ? "all tenants" : `the tenant "${tenant}"`;
+    out.line(`${who} is ${role} of ${where}. Nexus ${version}.`);
   },
 });
 

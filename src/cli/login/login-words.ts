@@ -1,5 +1,5 @@
 import type { CredentialSummary } from "../../auth/oauth/credential-files.ts";
-import { maskUrl } from "../../text/mask-secrets.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
 
 export type LoginState = "valid" | "renewable" | "expired" | "registered";
 

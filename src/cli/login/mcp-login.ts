@@ -9,7 +9,7 @@ import { noteLogin, openTargets, pickTarget } from "./login-target.ts";
 import { loginForPrograms, loginStateText, loginStateOf } from "./login-words.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { openCredentials } from "../../host/servers/load-options.ts";
-import { maskUrl } from "../../text/mask-secrets.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
 import { hasAuthorization } from "../../transport/http-sender.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";

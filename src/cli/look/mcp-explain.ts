@@ -14,7 +14,7 @@ import { maskedMembers, reachText, reachMember } from "./reach-text.ts";
 import { factLines, type Fact } from "../output/facts.ts";
 import { durationText } from "../../text/duration.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { withoutDefaults, maskUrl } from "../../text/mask-secrets.ts";
+import { withoutDefaults, maskUrl } from "../../masking/mask-words.ts";
 
 /** nexus mcp explain github */
 export const explain = defineCommand({

@@ -19,11 +19,11 @@ import { loadWrittenEntries, type WrittenEntry } from "./written-entries.ts";
 
 /** nexus mcp servers */
 export const servers = defineCommand({
-  usage: "nexus mcp servers",
+  usage: "nexus mcp servers [server]",
   description: `Does not start or contact any server: it shows the configuration, the result of the last connection, and for servers
-over HTTP whether a login is kept (logged in), has expired, or is needed.
+over HTTP whether a login is kept (logged in), has expired, or is needed. With a name, only that server is shown.
 Values of variables, headers and passwords are never shown.`,
-  words: { min: 0, max: 0 },
+  words: { min: 0, max: 1 },
   options: SERVED,
   examples: [
     ["nexus mcp servers", "all servers, with command or URL and configuration file"],
@@ -38,17 +38,19 @@ Values of variables, headers and passwords are never shown.`,
 
   async run(context) {
     if (isElsewhere(context)) {
-      const { listRemoteServers } = await import("../gateway/list-servers.ts");
+      const { listRemoteServers } = await import("../gateway/servers.ts");
       return listRemoteServers(context);
     }
-    const { out, surroundings } = context;
+    const { out, surroundings, words } = context;
     await using set = await context.openServers();
+    const [name] = words;
     const { configuration, fileProblems } = set;
     const written = new Map<string, Map<string, WrittenEntry>>();
     for (const { file } of configuration.files) written.set(file, await loadWrittenEntries(file));
     const logins = await loginsOf(set, surroundings);
+    const chosen = name === undefined ? configuration.servers : [set.get(name)];
     const known = await Promise.all(
-      configuration.servers.map(async (definition): Promise<Known> => {
+      chosen.map(async (definition): Promise<Known> => {
         const { origin, id } = definition;
         const entry = set.stored?.get(id) ?? (origin && written.get(origin.file)?.get(id)) ?? {};
         const sighting = await set.sightings.find(definition);
@@ -82,6 +84,7 @@ Values of variables, headers and passwords are never shown.`,
       out.warn(`${visible(message)} (${place})`);
     }
     for (const problem of fileProblems) out.error(problem);
+    if (name !== undefined) return exitCodeFor(0, fileProblems);
     if (rows.length > 0) out.note(footer(set));
     else if (fileProblems.length === 0) out.note(nothingToAsk(set));
     return exitCodeFor(0, fileProblems);

@@ -1,7 +1,8 @@
 import type { Tool } from "../../protocol/mcp.ts";
 import { allowedTools } from "../command/entry-rules.ts";
-import { defineCommand } from "../command/command.ts";
-import { wrongUsage } from "../command/command-line.ts";
+import { defineCommand, GATEWAY_OPTIONS } from "../command/command.ts";
+import { inPlaceEntry } from "../command/in-place.ts";
+import { isElsewhere, wrongUsage } from "../command/command-line.ts";
 import { LIST_OPTIONS, listFromServers, summaryLines, type Listing } from "./list-command.ts";
 import type { Output } from "../output/output.ts";
 import { signatureLines, toolSignature } from "./tool-signature.ts";
@@ -16,6 +17,7 @@ example call.`,
   words: { min: 0, max: 1 },
   options: {
     ...LIST_OPTIONS,
+    ...GATEWAY_OPTIONS,
     name: { type: "string", value: "TOOL", help: "show this tool in full" },
     grep: { type: "string", value: "TEXT", help: "only tools with this text in their name or description" },
   },
@@ -23,15 +25,31 @@ example call.`,
     ["nexus mcp tools", "tools of all servers"],
     ["nexus mcp tools github --grep issue", "tools of one server that have to do with issues"],
     ["nexus mcp tools github --name create_issue", "one tool in full, with a call to copy"],
+    [
+      "nexus mcp tools --gateway https://gateway.example",
+      "tools that the servers of a gateway list, with the key of an operator in NEXUS_KEY",
+    ],
     ['nexus mcp tools --stdio "node server.js"', "tools of a server that is not configured"],
   ],
 
   async run(context) {
-    const { name, grep } = context.options;
+    const { name, grep, server } = context.options;
     if (name !== undefined && grep !== undefined)
       throw wrongUsage("--name and --grep cannot be used together", "Use one of them.");
-    if (name === undefined)
-      return listFromServers(context, grep === undefined ? TOOLS : { ...TOOLS, matches: has(grep) });
+    const matches = grep === undefined ? undefined : has(grep);
+    if (isElsewhere(context)) {
+      if (name !== undefined || inPlaceEntry(context.options)) {
+        throw wrongUsage(
+          "--gateway lists the tools of its own servers",
+          "Remove --name, --stdio and --url; --json has each tool in full.",
+        );
+      }
+      const { listRemoteTools } = await import("../gateway/servers.ts");
+      const { out, words } = context;
+      const lines = (tool: Tool) => TOOLS.lines(tool, out, out.columns === undefined ? undefined : out.columns - 2);
+      return listRemoteTools(context, { server: words[0] ?? server, matches, lines });
+    }
+    if (name === undefined) return listFromServers(context, matches ? { ...TOOLS, matches } : TOOLS);
     const { showTool } = await import("./show-tool.ts");
     return showTool(context, TOOLS, name);
   },

@@ -9,12 +9,15 @@ import { parseWebOrigin } from "../../net/web-origin.ts";
 import type { GatewayClientOptions, OperationClient } from "../../operations/client.ts";
 import type { ExplainedServers, Services } from "../../operations/services.ts";
 import type { Store } from "../../store/store.ts";
-import { maskUrl } from "../../text/mask-secrets.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import { isElsewhere, wrongUsage } from "../command/command-line.ts";
 import { asksAnyone, DATABASE_OPTION, GATEWAY_OPTIONS, type CommandContext, type Options } from "../command/command.ts";
+import { configAgain } from "../command/in-place.ts";
+import { commandWords } from "../command/operation-options.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { chosenStore, type ChosenStore } from "./chosen-database.ts";
+import { tenantAgain } from "./tenant-state.ts";
 
 /** The options of commands that work on a database or through a gateway. */
 export const OPERATED_OPTIONS = { ...GATEWAY_OPTIONS, ...DATABASE_OPTION } as const satisfies Options;
@@ -60,13 +63,55 @@ export async function openOperations(context: OperatedContext, { creates = false
   }
 }
 
+/** Operations on what belongs to one tenant, for one command. */
+export interface TenantOperations extends CommandOperations {
+  /** That of the command line; without one, that of the key, or the default one. */
+  tenant: string;
+  /** The options that select the same tenant here or at the gateway, for commands to copy. */
+  again: string;
+}
+
+export type TenantContext = OperatedContext & { options: { readonly tenant?: string | undefined } };
+
+export async function openTenant(
+  context: TenantContext,
+  options: { creates?: boolean } = {},
+): Promise<TenantOperations> {
+  const { gateway, tenant, database } = context.options;
+  const opened = await openOperations(context, options);
+  const here = `${tenantAgain(tenant, database)}${configAgain(context.flags)}`;
+  return {
+    ...opened,
+    tenant: tenant ?? (await opened.client.ownTenant()),
+    again: gateway === undefined ? here : gatewayAgain({ gateway, tenant }),
+  };
+}
+
+/** The secrets of somebody who has no database: in own files, so that changes are in no audit. */
+export async function openOwnSecrets(context: TenantContext): Promise<TenantOperations> {
+  const [{ LocalClient }, { OperationRunner }, { accountActor }] = await Promise.all([
+    import("../../operations/client.ts"),
+    import("../../operations/run-operation.ts"),
+    import("../../operations/actor.ts"),
+  ]);
+  const { surroundings, stateFolder, signal } = context;
+  const services = { secretsOf: async (_tenant: string) => secretStore(surroundings, stateFolder) };
+  const client = new LocalClient(new OperationRunner({ services, surface: "cli" }), {
+    actor: accountActor(accountName()),
+    signal,
+    words: commandWords(""),
+  });
+  return { client, store: undefined, tenant: DEFAULT_TENANT, again: "", async [Symbol.asyncDispose]() {} };
+}
+
 /** Does operations at the gateway of a command line. */
 async function openGateway(
   context: Pick<CommandContext, "surroundings" | "signal">,
   given: GivenGateway,
 ): Promise<CommandOperations> {
   const { GatewayClient } = await import("../../operations/client.ts");
-  const client = new GatewayClient(await gatewayOptions(context, given));
+  const words = commandWords(gatewayAgain(given));
+  const client = new GatewayClient({ ...(await gatewayOptions(context, given)), words });
   return { client, store: undefined, async [Symbol.asyncDispose]() {} };
 }
 
@@ -87,7 +132,7 @@ interface GivenGateway {
 async function gatewayOptions(
   { surroundings, signal }: Pick<CommandContext, "surroundings" | "signal">,
   { gateway, key, database }: GivenGateway,
-): Promise<GatewayClientOptions> {
+): Promise<Omit<GatewayClientOptions, "words">> {
   if (database !== undefined) {
     throw wrongUsage("--gateway and --database exclude each other", "A gateway uses its own database.");
   }
@@ -113,7 +158,7 @@ async function keyOf(
 /** Whoever can open the store does what an admin of all tenants may, and it is recorded with the name of the account. */
 async function localClient(
   store: Store,
-  { isDefault }: Pick<ChosenStore, "isDefault">,
+  { isDefault, optionsAgain }: Pick<ChosenStore, "isDefault" | "optionsAgain">,
   context: OperatedContext,
 ): Promise<OperationClient> {
   const [{ LocalClient }, { OperationRunner, recordChange }, { LocalAudit }, { accountActor }] = await Promise.all([
@@ -130,7 +175,8 @@ async function localClient(
     requireRecordable: (tenant) => audit.requireReady(tenant),
     record: (change) => recordChange(store, audit, change),
   });
-  return new LocalClient(runner, { actor: accountActor(accountName()), signal: context.signal });
+  const words = commandWords(optionsAgain);
+  return new LocalClient(runner, { actor: accountActor(accountName()), signal: context.signal, words });
 }
 
 async function localServices(
@@ -158,8 +204,10 @@ async function localServices(
         },
       });
     },
-    secretsOf: (tenant) =>
-      tenant === DEFAULT_TENANT && isDefault ? secretStore(surroundings, stateFolder) : store.secrets(tenant),
+    async secretsOf(tenant) {
+      await store.tenants.require(tenant);
+      return tenant === DEFAULT_TENANT && isDefault ? secretStore(surroundings, stateFolder) : store.secrets(tenant);
+    },
     toolFiles: new LoadedToolFiles(),
     stateFolder,
     logger: verboseLogger(out),

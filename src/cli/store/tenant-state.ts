@@ -14,7 +14,7 @@ import type { Store } from "../../store/store.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import type { PublishedReach } from "../../transport/server-entry.ts";
 import type { CommandContext } from "../command/command.ts";
-import { shownValue } from "../command/in-place.ts";
+import { databaseAgain } from "../command/in-place.ts";
 import type { PublishedFile, ServerSource } from "../command/server-source.ts";
 
 /** A context of any command: its options may name a tenant and a database. */
@@ -213,10 +213,4 @@ export function isOtherTenant(tenant: string | undefined): tenant is string {
 /** The options that select the same tenant and database, for commands to copy. */
 export function tenantAgain(tenant: string | undefined, database: string | undefined): string {
   return `${isOtherTenant(tenant) ? ` --tenant ${quoteWord(tenant)}` : ""}${databaseAgain(database)}`;
-}
-
-/** The address of PostgreSQL may contain a password. */
-function databaseAgain(database: string | undefined): string {
-  if (database === undefined) return "";
-  return ` --database ${quoteWord(shownValue("database", database))}`;
 }

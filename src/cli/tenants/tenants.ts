@@ -1,9 +1,12 @@
 import { requireValid } from "../../operations/client.ts";
 import { TENANTS, type TenantView } from "../../operations/tenants.ts";
-import { agoText } from "../../text/duration.ts";
-import { wrongUsage } from "../command/command-line.ts";
+import { getMetrics, type Metrics } from "../../operations/metrics.ts";
+import { agoText, durationText } from "../../text/duration.ts";
+import { isElsewhere, wrongUsage } from "../command/command-line.ts";
 import { defineCommand } from "../command/command.ts";
 import { LIMIT_OPTIONS, limitsIn, limitsText, requireLimits } from "../keys/key-words.ts";
+import { pluralize } from "../output/amounts.ts";
+import { factLines } from "../output/facts.ts";
 import { tableLines } from "../output/table.ts";
 import { openOperations, OPERATED_OPTIONS } from "../store/open-operations.ts";
 
@@ -113,6 +116,48 @@ limit; limits that are not named stay. Every gateway on the same database applie
     out.line(`Limits of the tenant "${name}": ${limitsOf(tenant)}.`);
   },
 });
+
+/** nexus tenants metrics shop --gateway https://gateway.example */
+export const tenantsMetrics = defineCommand({
+  usage: "nexus tenants metrics [name] --gateway URL",
+  description: `Shows what callers of a tenant do now at a gateway, and their finished calls since it started. Only a running gateway knows that, so
+--gateway is needed. nexus audit usage counts the calls of each key, also those of earlier days.`,
+  words: { min: 0, max: 1 },
+  options: OPERATED_OPTIONS,
+  examples: [
+    ["nexus tenants metrics --gateway https://gateway.example", "the tenant of the key in NEXUS_KEY"],
+    [
+      "nexus tenants metrics shop --gateway https://gateway.example --json",
+      `{"inFlight":2,"queued":0,…,"calls":[{"server":"github","method":"tools/call","outcomes":{"ok":12,…},"seconds":3.1}]}`,
+    ],
+  ],
+
+  async run(context) {
+    const { out, words } = context;
+    if (!isElsewhere(context))
+      throw wrongUsage("Only a running gateway has metrics", "Add its address: --gateway URL.");
+    await using opened = await openOperations(context);
+    const { client } = opened;
+    const tenant = words[0] ?? (await client.ownTenant());
+    const metrics = await client.call(getMetrics, { tenant });
+    if (out.json) return out.value(metrics);
+    const { inFlight, queued, parked, sessions, streams, servers, calls } = metrics;
+    const now = [`${inFlight} running, ${queued} queued, ${parked} waiting for an answer`];
+    const lines = factLines(out, `Tenant ${tenant}`, [
+      ["calls", now],
+      ["sessions", [`${sessions}, with ${pluralize(streams, "stream")}`]],
+      ["servers", servers.map(({ id, state }) => `${id} ${state}`)],
+      ["finished", calls.map(finishedText)],
+    ]);
+    for (const line of lines) out.line(line);
+  },
+});
+
+function finishedText({ server, method, outcomes, seconds }: Metrics["calls"][number]): string {
+  const counts = Object.entries(outcomes).filter(([, count]) => count !== 0);
+  const how = counts.map(([outcome, count]) => `${String(count)} ${outcome}`).join(", ");
+  return `${server === "" ? "" : `${server} `}${method}: ${how}, in ${durationText(seconds * 1000)}`;
+}
 
 /** nexus tenants remove shop --yes */
 export const tenantsRemove = defineCommand({

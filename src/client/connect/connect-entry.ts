@@ -1,5 +1,5 @@
 import type { OAuthOptions } from "../../auth/oauth/oauth-options.ts";
-import { HiddenValues } from "../../errors/hidden-values.ts";
+import { HiddenValues } from "../../masking/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { PublicOnly } from "../../net/public-only.ts";
 import { childEnvironment } from "../../process/child-environment.ts";

@@ -4,7 +4,7 @@ import type { AuthHttpOptions } from "../../auth/oauth/auth-http.ts";
 import type { LoginHandler } from "../../auth/oauth/login-handler.ts";
 import type { SecretGuard } from "../../auth/secret-guard.ts";
 import type { OAuthSettings } from "../../auth/oauth/oauth-settings.ts";
-import { HiddenValues } from "../../errors/hidden-values.ts";
+import { HiddenValues } from "../../masking/hidden-values.ts";
 import { isWritten, SILENT, type Logger } from "../../text/logger.ts";
 import type { CredentialSource } from "../../transport/credential-source.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";

@@ -1,4 +1,4 @@
-import type { HiddenValues } from "../../errors/hidden-values.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import { NexusError, messageOf } from "../../errors/nexus-error.ts";
 import {
   isRequestId,

@@ -1,4 +1,4 @@
-import type { HiddenValues } from "../../errors/hidden-values.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { ServerCapabilities } from "../../protocol/mcp.ts";
@@ -9,6 +9,7 @@ import type { Deadlines } from "../../async/deadlines.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
 import { runRounds } from "./rounds.ts";
 import { SharedClient } from "./shared-client.ts";
+import { maskError } from "../../errors/masked-error.ts";
 
 interface RequesterOptions {
   server: string;
@@ -74,7 +75,7 @@ export class Requester {
   #described(error: NexusError, method: string): NexusError {
     const described = error.with({ server: this.server, method, phase: "request" });
     const { hidden } = this.#options;
-    return hidden && !error.details.rpc ? hidden.inError(described) : described;
+    return hidden && !error.details.rpc ? maskError(hidden, described) : described;
   }
 
   /** One exchange; the result is unchanged. */

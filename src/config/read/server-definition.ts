@@ -1,5 +1,5 @@
 import type { AuthorizationSecrets } from "../../auth/secret-guard.ts";
-import type { HiddenValues } from "../../errors/hidden-values.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Infer } from "../../format/form.ts";
 import type { HOST_SETTINGS } from "../../transport/entry-form.ts";

@@ -2,7 +2,7 @@ import { promises as fs } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { HiddenValues } from "../../errors/hidden-values.ts";
+import { HiddenValues } from "../../masking/hidden-values.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { writeAtomic } from "../../files/atomic-write.ts";
 import { findRegularText } from "../../files/regular-file.ts";
@@ -11,7 +11,7 @@ import { LIST_KINDS, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { sha256 } from "../../text/digest.ts";
 import type { Logger } from "../../text/logger.ts";
-import { mayBeSecretName } from "../../text/secret-names.ts";
+import { mayBeSecretName } from "../../masking/secret-names.ts";
 
 /** A list as its server sent it the last time. */
 export interface LastList {

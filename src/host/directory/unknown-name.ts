@@ -27,14 +27,16 @@ interface Advice {
   near?: readonly string[] | undefined;
   /** The hint if there are no servers. */
   none?: string | undefined;
+  /** The hint if there are too many servers to name them. */
+  all?: string | undefined;
 }
 
 export function unknownServer(
   name: string,
   ids: readonly string[],
-  { near = nearNames(name, ids, 3), none = "No servers are configured." }: Advice = {},
+  { near = nearNames(name, ids, 3), none = "No servers are configured.", all }: Advice = {},
 ): NexusError {
-  const known = ids.length === 0 ? none : listedServers(ids);
+  const known = ids.length === 0 ? none : ids.length > MAX_LISTED && all !== undefined ? all : listedServers(ids);
   const meant = near.map((id) => `"${id}"`).join(" or ");
   return unknownName("server", name, {
     server: name,

@@ -86,7 +86,12 @@ function changedAddresses(
   const isAway = isElsewhere(upstream);
   for (const [address, target] of Object.entries(changes)) {
     if (target === null) continue;
-    if (!isAway) throw invalid(server, "Only an upstream address elsewhere has other addresses", "Add --upstream URL.");
+    if (!isAway)
+      throw invalid(
+        server,
+        "Only an upstream address elsewhere has other addresses",
+        "Say where it is with {changeApiInstance.upstream}.",
+      );
     checkUpstream(server, target, origin);
     const known = addressesOf(file);
     if (URL.canParse(address) && known.some((each) => covers(address, each))) continue;
@@ -113,10 +118,7 @@ function requireSettings({ file }: CompiledApi, { server, settings, upstream }: 
   } catch (error) {
     if (!(error instanceof NexusError)) throw error;
     const names = Object.keys(file.settings ?? {});
-    const hint =
-      names.length === 0
-        ? error.details.hint
-        : `Set ${names.map((name) => `${name}=…`).join(", ")}: --setting name=value`;
+    const hint = names.length === 0 ? error.details.hint : `Its settings need values: ${names.join(", ")}.`;
     throw new NexusError("ARGUMENTS_INVALID", error.message, { ...error.details, hint });
   }
 }

@@ -112,7 +112,7 @@ onBothEngines("publishing", (world) => {
     expect(await apis.rollback("orders", {})).toMatchObject({ version: "1.0.0", former: [] });
     await expect(apis.rollback("orders", {})).rejects.toMatchObject({
       message: 'The instance "live" of "orders" served nothing before 1.0.0',
-      details: { hint: "Choose one with --to: 1.0.1, 1.1.0." },
+      details: { hint: "Choose one with {rollBackApi.to}: 1.0.1, 1.1.0." },
     });
     expect(await apis.rollback("orders", { to: "1.1.0" })).toMatchObject({ version: "1.1.0", former: ["1.0.0"] });
     await expect(apis.rollback("orders", { to: "4.0.0" })).rejects.toMatchObject({ code: "NAME_UNKNOWN" });
@@ -130,7 +130,7 @@ onBothEngines("publishing", (world) => {
     expect(await apis.setState("orders", "1.0.0", "retired")).toMatchObject({ state: "retired" });
     await expect(apis.rollback("orders", {})).rejects.toMatchObject({
       message: 'The instance "live" of "orders" served 1.0.0 before 1.1.0, and 1.0.0 is retired',
-      details: { hint: "Take it back first: nexus api versions orders --restore 1.0.0" },
+      details: { hint: "Take it back first: {changeApiVersion id=orders version=1.0.0}" },
     });
     await expect(apis.rollback("orders", { to: "1.0.0" })).rejects.toThrow("is retired");
     await apis.setState("orders", "1.0.0", "published");
@@ -181,7 +181,7 @@ onBothEngines("publishing", (world) => {
     await expect(put({ upstream })).rejects.toMatchObject({
       code: "ARGUMENTS_INVALID",
       message: expect.stringContaining("does not replace https://files.example/"),
-      details: { hint: expect.stringContaining("--address https://files.example/=URL") },
+      details: { hint: expect.stringContaining("in its addresses: https://files.example/=URL") },
     });
     await expect(put({ upstream: "fake", addresses: { "https://files.example/": "https://f.test/" } })).rejects.toThrow(
       "Only an upstream address elsewhere",

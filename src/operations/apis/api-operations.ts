@@ -208,7 +208,7 @@ export class ApiOperations {
     const names = all.map((each) => each.name);
     throw unknown(`"${api}" has no instance "${name}"`, {
       near: nearNames(name, names, 2),
-      list: `nexus api instances ${api}`,
+      list: `{listApiInstances id=${api}}`,
     });
   }
 
@@ -219,7 +219,7 @@ export class ApiOperations {
     if (numbers.length === 0) throw await this.#unknownApi(api);
     throw unknown(`"${api}" has no version ${version}`, {
       near: nearNames(version, numbers, 2),
-      list: `nexus api versions ${api}`,
+      list: `{listApiVersions id=${api}}`,
     });
   }
 
@@ -227,7 +227,7 @@ export class ApiOperations {
     const found = await this.#getVersion(api, version);
     if (found.state === "published") return found;
     throw new NexusError("ARGUMENTS_INVALID", `Version ${version} of "${api}" is retired`, {
-      hint: `Take it back first: nexus api versions ${api} --restore ${version}`,
+      hint: `Take it back first: {changeApiVersion id=${api} version=${version}}`,
       mayHaveReached: false,
     });
   }
@@ -236,7 +236,7 @@ export class ApiOperations {
     const known = await this.#apis.apis();
     return unknown(`No version of "${api}" is published`, {
       near: nearNames(api, known, 2),
-      list: "nexus api versions",
+      list: "{listApis}",
     });
   }
 }
@@ -252,7 +252,7 @@ async function requireFree(apis: PublishedApis, { api, name, server }: ApiInstan
   const whose = taken ? `the instance "${taken.name}" of "${taken.api}"` : "a server of the tenant";
   throw new NexusError("ARGUMENTS_INVALID", `The server id "${server}" belongs to ${whose}`, {
     server,
-    hint: `Choose another id for the instance "${name}" of "${api}": --server ID`,
+    hint: `Choose another id for the instance "${name}" of "${api}" with {changeApiInstance.server}.`,
     mayHaveReached: false,
   });
 }
@@ -277,17 +277,20 @@ function unknown(message: string, { near, list }: { near: readonly string[]; lis
 function nothingBefore({ api, name, current }: ApiInstance, usable: readonly string[]): NexusError {
   const others = usable.filter((version) => version !== current);
   return new NexusError("ARGUMENTS_INVALID", `The instance "${name}" of "${api}" served nothing before ${current}`, {
-    hint: others.length === 0 ? "There is no other published version." : `Choose one with --to: ${others.join(", ")}.`,
+    hint:
+      others.length === 0
+        ? "There is no other published version."
+        : `Choose one with {rollBackApi.to}: ${others.join(", ")}.`,
     mayHaveReached: false,
   });
 }
 
 function retiredBefore({ api, name, current }: ApiInstance, retired: string, usable: readonly string[]): NexusError {
   const others = usable.filter((version) => version !== current);
-  const other = others.length === 0 ? "" : ` Or choose a published one with --to: ${others.join(", ")}.`;
+  const other = others.length === 0 ? "" : ` Or choose a published one with {rollBackApi.to}: ${others.join(", ")}.`;
   const message = `The instance "${name}" of "${api}" served ${retired} before ${current}, and ${retired} is retired`;
   return new NexusError("ARGUMENTS_INVALID", message, {
-    hint: `Take it back first: nexus api versions ${api} --restore ${retired}${other === "" ? "" : `.${other}`}`,
+    hint: `Take it back first: {changeApiVersion id=${api} version=${retired}}${other === "" ? "" : `.${other}`}`,
     mayHaveReached: false,
   });
 }
@@ -302,7 +305,7 @@ function inUse(api: string, version: string, serving: readonly ApiInstance[]): N
 
 function meanwhile(api: string): NexusError {
   return new NexusError("BUSY", `Another version of "${api}" was published at the same time`, {
-    hint: "Run the command again.",
+    hint: "Try again.",
     mayHaveReached: false,
   });
 }

@@ -3,6 +3,7 @@ import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { exceededLimit } from "../../json/nesting.ts";
 import type { Actor } from "../../operations/actor.ts";
 import { isHeldBack, refusal } from "../../operations/failure.ts";
+import { PLAIN_HINTS, REST_WORDS, withHintIn } from "../../operations/hint-words.ts";
 import { invalidInput, readInput, type GivenInput } from "../../operations/input.ts";
 import type { OperationRunner, RunningOperation } from "../../operations/run-operation.ts";
 import { SERVER_LIMITS } from "../../server/core/limits.ts";
@@ -59,15 +60,14 @@ export class ServedOperations {
       call: () => ({ signal, headers, session: caller?.session }),
       answer: (run) => this.#answer(operation, request, { run, text, session: caller?.session }),
     });
-    return answered.catch((thrown: unknown) => this.#toProblem(operation, thrown));
+    return answered.catch((thrown: unknown) => this.#toProblem(operation, request, thrown));
   }
 
-  #toProblem(operation: RestOperation, thrown: unknown): Response {
+  async #toProblem(operation: RestOperation, { params, headers }: HttpRequest, thrown: unknown): Promise<Response> {
     const error = asNexusError(thrown);
-    const problem = problemOf(isHeldBack(error) ? this.#options.report(error, operation) : error);
-    // Its hint is for the command line.
-    const isUnknown = error.code === "NAME_UNKNOWN";
-    return problemResponse(isUnknown ? { ...problem, hint: listHint(operation.http.path) } : problem);
+    const told = isHeldBack(error) ? this.#options.report(error, operation) : error;
+    const isPlain = headers[PLAIN_HINTS.header] === PLAIN_HINTS.value;
+    return problemResponse(problemOf(isPlain ? told : await withHintIn(told, REST_WORDS, params)));
   }
 
   async #answer(
@@ -164,12 +164,6 @@ function parsed(text: string): unknown {
   } catch {
     throw invalidInput([{ at: "body", message: "is not valid JSON" }]);
   }
-}
-
-/** Where the names are that would be known; undefined where that is not for everybody. */
-function listHint(path: string): string | undefined {
-  const [, list] = /^(.+\/[^/{]+)\/\{\w+\}/.exec(path) ?? [];
-  return list === undefined || list === "/tenants" ? undefined : `GET /api/v1${list} lists those that are known.`;
 }
 
 async function keep(response: Response): Promise<KeptAnswer> {

@@ -105,7 +105,7 @@ function unknownSet(name: string, sets: readonly KeptSet[]): NexusError {
     3,
   );
   const meant = near.map((each) => `"${each}"`).join(" or ");
-  const known = `"nexus sets list" lists all sets.`;
+  const known = `"{listSets}" lists all sets.`;
   return new NexusError("NAME_UNKNOWN", `There is no set "${name}"`, {
     hint: meant === "" ? known : `Did you mean ${meant}? ${known}`,
     mayHaveReached: false,
@@ -122,7 +122,7 @@ function invalidName(name: string): NexusError {
 function takenName(name: string, tenant: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", `The tenant "${tenant}" already has a set "${name}"`, {
     refusal: "CONFLICT",
-    hint: "Choose another name, or replace it: --replace, or PUT in the REST API.",
+    hint: "Choose another name, or change that one: {replaceSet}",
     mayHaveReached: false,
   });
 }

@@ -58,7 +58,7 @@ onBothEngines("servers of tenants", (world) => {
   test("a tenant that does not exist has no servers, and none can be added", async () => {
     await expect(store.servers("nobody").put(DOCS)).rejects.toMatchObject({
       code: "NAME_UNKNOWN",
-      hint: expect.stringContaining("nexus tenants create nobody"),
+      hint: expect.stringContaining("{createTenant name=nobody}"),
     });
     expect(await store.servers("nobody").list()).toEqual({ servers: [], unreadable: [] });
   });

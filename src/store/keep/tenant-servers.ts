@@ -151,11 +151,10 @@ export class TenantServers {
 }
 
 function takenName(id: string, tenant: string): NexusError {
-  return new NexusError("CONFIG_INVALID", `The tenant "${tenant}" already has a server "${id}"`, {
-    phase: "config",
+  return new NexusError("ARGUMENTS_INVALID", `The tenant "${tenant}" already has a server "${id}"`, {
     server: id,
     refusal: "CONFLICT",
-    hint: `Remove it first (nexus mcp remove ${id} --tenant ${tenant}), choose another name, or replace it: --force, or PUT in the REST API.`,
+    hint: `Choose another name, or replace it: {changeServer id=${id}}`,
     mayHaveReached: false,
   });
 }
@@ -173,7 +172,7 @@ function damaged(id: string): NexusError {
   return new NexusError("PERMISSION_DENIED", `The stored entry of server "${id}" cannot be decrypted`, {
     phase: "config",
     server: id,
-    hint: "The database was changed by something else than Nexus. Add the server again with --force.",
+    hint: "The database was changed by something else than Nexus. Add the server again.",
     mayHaveReached: false,
   });
 }

@@ -21,7 +21,7 @@ onBothEngines("tenants of a store", (world) => {
     await secrets.set("pin", "4711");
     expect(await store.tenants.remove("shop")).toBe(true);
     expect(await store.tenants.remove("shop")).toBe(false);
-    const unknown = { code: "NAME_UNKNOWN", hint: expect.stringContaining("nexus tenants list") };
+    const unknown = { code: "NAME_UNKNOWN", hint: expect.stringContaining("{listTenants}") };
     await expect(secrets.set("pin", "4711")).rejects.toMatchObject(unknown);
     await expect(writes.begin("a", 9e15)).rejects.toMatchObject(unknown);
     await expect(store.keys.create(KEY)).rejects.toMatchObject(unknown);

@@ -135,9 +135,9 @@ export async function requireTenant(db: Kysely<StoreTables>, name: string): Prom
 
 /** A name that is not valid is not repeated as a command. */
 export function unknownTenant(name: string): NexusError {
-  const create = NAME.test(name) ? `Create it: nexus tenants create ${name}. ` : "";
+  const create = NAME.test(name) ? `Create it: {createTenant name=${name}}. ` : "";
   return new NexusError("NAME_UNKNOWN", `There is no tenant "${name}"`, {
-    hint: `${create}"nexus tenants list" lists all tenants.`,
+    hint: `${create}"{listTenants}" lists all tenants.`,
     mayHaveReached: false,
   });
 }

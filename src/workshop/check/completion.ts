@@ -1,7 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import { AlternativeChooser } from "../codec/union/alternative-chooser.ts";
 import type { FieldSpec, Shape, ToolFile, UnionShape } from "../file/model/tool-file.ts";
-import { findType, findUnion, isOnSide } from "../shape/shape-parts.ts";
+import { findType, findUnion, isOnSide, shapesOf, typesIn } from "../shape/shape-parts.ts";
 import { tagOf } from "../shape/union-tags.ts";
 
 type Fields = Record<string, unknown>;
@@ -34,9 +34,9 @@ export class Completion {
   constructor(file: ToolFile, type: string, { drops, extra }: { drops: boolean; extra: ReadonlySet<string> }) {
     this.#file = file;
     this.#chooser = new AlternativeChooser(file.types, "names", "input");
-    this.#root = this.#planOf(type);
     this.#drops = drops;
     this.#extra = extra;
+    this.#root = this.#planOf(type);
   }
 
   /** Fills in visible defaults; leaves out unknown members if the tool says so. */
@@ -81,8 +81,9 @@ export class Completion {
         return of && { kind: shape.kind, of };
       }
       case "union":
-        return { kind: "union", union: shape };
+        return this.#completes(shape) ? { kind: "union", union: shape } : undefined;
       case "object": {
+        if (!this.#completes(shape)) return undefined;
         const named = findUnion(this.#file, shape);
         if (named) return { kind: "union", union: named };
         return this.#planOf(shape.type, union && tagOf(this.#file, union, shape.type)?.field);
@@ -91,6 +92,20 @@ export class Completion {
       case "any":
         return undefined;
     }
+  }
+
+  /** Whether something is added to values of the shape or left out of them. Hardly any types are completed. */
+  #completes(shape: Shape): boolean {
+    if (this.#drops) return true;
+    const names = new Set(typesIn(shape));
+    // The set grows while it is read.
+    for (const name of names) {
+      const type = findType(this.#file, name);
+      if (!type) continue;
+      if (Object.values(type.fields).some((spec) => spec.default !== undefined && isOnSide(spec, "input"))) return true;
+      for (const inner of shapesOf(type, "input").flatMap(typesIn)) names.add(inner);
+    }
+    return false;
   }
 
   #variant(union: UnionShape, value: unknown): Plan | undefined {

@@ -56,8 +56,10 @@ function formCodec(file: ToolFile, type: string, { side, parts }: FormCodecOptio
   requireFlat(plan.root, type);
   return {
     encode: (value) => {
-      const plain = pairsOf(plan.root, "", new RecordSource(plan, value, undefined));
-      return encodePairs([...plain, ...styled.write(value)]);
+      const pairs: Pair[] = [];
+      addPairs(pairs, plan.root, "", new RecordSource(plan, value, undefined));
+      for (const pair of styled.write(value)) pairs.push(pair);
+      return encodePairs(pairs);
     },
     decode: (body) => {
       const found = new Deviations();
@@ -82,19 +84,16 @@ function requireFlat(node: NodePlan, type: string): void {
   }
 }
 
-function* pairsOf(node: NodePlan, name: string, source: RecordSource): Generator<Pair> {
+function addPairs(pairs: Pair[], node: NodePlan, name: string, source: RecordSource): void {
   for (const leaf of [...node.text, ...node.presence]) {
     const text = textOf(leaf, source);
-    if (text !== undefined) yield [name, text];
+    if (text !== undefined) pairs.push([name, text]);
   }
   if (node.list) {
     const [leaf] = node.list.plan().root.text;
-    for (const { record, place } of source.itemsOf(node.list) ?? []) {
-      const text = leaf && textOf(leaf, new RecordSource(node.list.plan(), record, place));
-      if (text !== undefined) yield [name, text];
-    }
+    for (const text of leaf ? source.valuesOf(node.list, leaf, writeText) : []) pairs.push([name, text]);
   }
-  for (const child of node.children) yield* pairsOf(child, nameOf(name, child), source);
+  for (const child of node.children) addPairs(pairs, child, nameOf(name, child), source);
 }
 
 function textOf(leaf: LeafPlan, source: RecordSource): string | undefined {

@@ -1,5 +1,5 @@
 import { isRecord } from "../../json/is-record.ts";
-import { LEFT_OUT } from "./cleaned/credential-text.ts";
+import { LEFT_OUT } from "../../masking/clean-prose.ts";
 import { escapePart } from "../../schema/pointer.ts";
 import type { Evidence, SchemaFacts } from "./api-facts.ts";
 

@@ -5,7 +5,7 @@ import { parseExactWholes, withPlainNumbers } from "../../json/exact-json.ts";
 import { sha256 } from "../../text/digest.ts";
 import { visible } from "../../text/visible.ts";
 import type { DocumentFormat } from "./api-facts.ts";
-import { cleanDocument } from "./cleaned/clean-document.ts";
+import { cleanDocument } from "./text/clean-document.ts";
 import { curlsCollection, type RecordedRequests } from "./recorded/curls-collection.ts";
 import { harCollection } from "./recorded/har-collection.ts";
 import { formatOf, isForPeople, manualByName, manualByText, textFormatOf, type Looks } from "./document-format.ts";

@@ -3,9 +3,9 @@ import { writeAtomicSync } from "../../files/atomic-write.ts";
 import { findRegularText } from "../../files/regular-file.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
-import { MASK } from "../../text/mask-secrets.ts";
+import { MASK } from "../../masking/mask-words.ts";
 import { visible } from "../../text/visible.ts";
-import { looksSecret } from "../documents/text/secret-like.ts";
+import { looksSecret } from "../../masking/find-secrets.ts";
 
 /** A way in which answers of a tool differ from its file. Values are not kept, except short codes and numbers that are no credentials. */
 export interface SeenDeviation {

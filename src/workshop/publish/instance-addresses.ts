@@ -55,7 +55,7 @@ export function notReplaced(
   const all = addresses.join(", ");
   return new NexusError(code, `Server "${server}": its address ${upstream} does not replace ${all} of the tool file`, {
     server,
-    hint: `Say where each is reached instead: --address ${addresses[0]}=URL. To reach the same one, write it as the URL.`,
+    hint: `Say where each is reached instead, in its addresses: ${addresses[0]}=URL. To reach the same one, write it as the URL.`,
     mayHaveReached: false,
   });
 }

@@ -28,7 +28,7 @@ export async function accessToken(
   grant: TokenGrant,
   { refused, leftMs = spec.limits.timeoutMs, signal }: TokenWait = {},
 ): Promise<string> {
-  const { tokens, upstream, redaction, now, api } = parts;
+  const { tokens, upstream, hidden, now, api } = parts;
   const timeoutMs = Math.min(leftMs, MAX_TIMEOUT_MS);
   // Loaded when the first token is needed: most APIs need none.
   const { requestToken } = await import("./secrets/request-token.ts");
@@ -43,18 +43,18 @@ export async function accessToken(
           title: api.file.title,
           post: (url, headers, body) => {
             // As it is sent: with the id and the secret of the client in one text.
-            redaction.hide(headers["authorization"]?.replace(/^Basic /, "") ?? "");
+            hidden.hide(headers["authorization"]?.replace(/^Basic /, "") ?? "");
             return upstream.send({ method: "POST", url, headers, body }, timeoutMs);
           },
         });
-        redaction.hideToken(obtained.refreshToken ?? "");
+        hidden.add([obtained.refreshToken ?? ""]);
         return obtained;
       },
     },
     refused,
   );
   const token = await unlessAborted(obtaining, signal);
-  redaction.hideToken(token);
+  hidden.add([token]);
   return token;
 }
 
@@ -88,16 +88,16 @@ export function sendWithToken(
 }
 
 /** Stores a refresh token that replaces the one that was used; otherwise the operator has to know that it is lost. */
-function keepRotated({ saveSecret, logger, redaction, api }: RunnerParts): OnRotation {
+function keepRotated({ saveSecret, logger, hidden, api }: RunnerParts): OnRotation {
   const warn = (name: string, why: string) =>
     logger.warn(
       `${api.file.title} replaced the refresh token ${name}, but the new one ${why}. It is lost when this server ends; then run: nexus secrets set ${name}`,
     );
   return async (name, token) => {
-    redaction.hideToken(token);
+    hidden.add([token]);
     if (!saveSecret) return warn(name, "cannot be stored here");
     await saveSecret(name, token).catch((error: unknown) =>
-      warn(name, `could not be stored (${redaction.in(messageOf(error))})`),
+      warn(name, `could not be stored (${hidden.in(messageOf(error))})`),
     );
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as timeout } from "node:timers/promises";
-import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
+import { abortSignalOf, Cancellation, type CancelSignal } from "../../async/cancellation.ts";
 import { defaultInstance, instanceKey, type ServerInstance } from "../../auth/server-instance.ts";
 import { SILENT, type Logger } from "../../text/logger.ts";
 import { asNexusError, NexusError, messageOf } from "../../errors/nexus-error.ts";
@@ -17,7 +17,7 @@ import { CompletedValues } from "./completed-values.ts";
 import type { CallerPrompt } from "./confirmation.ts";
 import type { SaveSecret } from "./secrets/api-secrets.ts";
 import { hideSecrets } from "./secrets/credentials.ts";
-import { Redaction } from "./secrets/redaction.ts";
+import { HiddenValues } from "../../masking/hidden-values.ts";
 import type { FindSecret } from "./secrets/secret-lookup.ts";
 import { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import { LOCAL_CALLER, requestKey, ledgerKey } from "./writes/request-key.ts";
@@ -92,7 +92,7 @@ export class ApiRunner implements AsyncDisposable {
   readonly api: CompiledApi;
   readonly results: ResultStore;
   readonly #parts: RunnerParts;
-  readonly #closing = new AbortController();
+  readonly #closing = new Cancellation();
   readonly #ids = new CorrelationIds();
   #running = 0;
   #onIdle: (() => void) | undefined;
@@ -104,6 +104,7 @@ export class ApiRunner implements AsyncDisposable {
     const values = new CompletedValues(file, "output");
     const now = options.now ?? Date.now;
     const instance = options.instance ?? defaultInstance(file.api);
+    const hidden = new HiddenValues();
     this.#parts = {
       api,
       instance,
@@ -119,7 +120,14 @@ export class ApiRunner implements AsyncDisposable {
         rate: options.rate,
         others: Object.values(file.secrets).flatMap(({ oauth }) => (oauth ? [oauth.tokenUrl] : [])),
       }),
-      redaction: new Redaction(),
+      hidden,
+      telling: {
+        file,
+        values,
+        hidden,
+        mostKept: this.results.most,
+        wantsDifferences: options.onDeviations !== undefined,
+      },
       writes: new WriteOnce(options.ledger ?? new MemoryWriteLedger({ now })),
       results: this.results,
       findSecret: options.secrets,
@@ -131,7 +139,7 @@ export class ApiRunner implements AsyncDisposable {
       now,
       clock: clockFunctions(now),
       pause: options.pause ?? realPause,
-      closing: this.#closing.signal,
+      closing: this.#closing,
     };
     this.#needSigners();
   }
@@ -140,7 +148,7 @@ export class ApiRunner implements AsyncDisposable {
   async call(tool: string, args: unknown, options: RunOptions = {}): Promise<CallToolResult> {
     const { tools, api } = this.api.file;
     if (!Object.hasOwn(tools, tool)) throw new NexusError("NAME_UNKNOWN", `${api} has no tool ${tool}`);
-    const { logger, redaction } = this.#parts;
+    const { logger, hidden } = this.#parts;
     const {
       caller = LOCAL_CALLER,
       correlationId: correlation = this.#ids.next(),
@@ -149,7 +157,7 @@ export class ApiRunner implements AsyncDisposable {
       log,
       asking,
     } = options;
-    const trace = new CallTrace({ api, tool, logger, redaction, correlation, progress, log });
+    const trace = new CallTrace({ api, tool, logger, hidden, correlation, progress, log });
     const meta = { [META_KEYS.correlation]: correlation };
     this.#running++;
     try {
@@ -164,10 +172,7 @@ export class ApiRunner implements AsyncDisposable {
         code,
         reason: message,
       });
-      return withMeta(
-        failureResult({ text: redaction.in(`${message}.`), hint: hint && redaction.in(hint) }, redaction),
-        meta,
-      );
+      return withMeta(failureResult({ text: hidden.in(`${message}.`), hint: hint && hidden.in(hint) }, hidden), meta);
     } finally {
       if (--this.#running === 0) this.#onIdle?.();
     }
@@ -186,9 +191,9 @@ export class ApiRunner implements AsyncDisposable {
 
   /** Masks the secrets of this API in a text. */
   async redacted(text: string): Promise<string> {
-    const { redaction, findSecret: find, api, instance } = this.#parts;
-    await hideSecrets(Object.values(api.file.secrets), { server: instance.server, find, redaction });
-    return redaction.in(text);
+    const { hidden, findSecret: find, api, instance } = this.#parts;
+    await hideSecrets(Object.values(api.file.secrets), { server: instance.server, find, hidden });
+    return hidden.in(text);
   }
 
   /**
@@ -225,7 +230,7 @@ export class ApiRunner implements AsyncDisposable {
 
   /** Cancels running requests; the outcome of writes among them is unknown. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.abort(new NexusError("CANCELLED", "The API was closed"));
     await this.#parts.writes.idle();
     await this.#parts.upstream.close();
   }
@@ -277,13 +282,13 @@ class StepsCall {
 
   async run(args: unknown): Promise<CallToolResult> {
     const { trace, caller, signal } = this.#facts;
-    const { api, redaction, instance, upstream, writes } = this.#parts;
+    const { api, hidden, instance, upstream, writes } = this.#parts;
     trace.reached(0, "Checking the arguments");
     const checked = this.#plan.check(args);
     if (checked.problems.length > 0) {
       const refused = argumentsRefused(api, this.#plan, checked);
       trace.note("info", "The call failed", { reason: refused.text });
-      return failureResult(refused, redaction);
+      return failureResult(refused, hidden);
     }
     const input = checked.value;
     const id = requestKey({ of: instance, tool: this.#plan.name, caller, input });

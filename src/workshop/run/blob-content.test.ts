@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { blobContent } from "./tool-call.ts";
+import { blobContent } from "./told-answer.ts";
 
 test("X5: a file that cannot be kept is named in the result", () => {
   const blob = { bytes: Buffer.alloc(10), contentType: "application/zip" };

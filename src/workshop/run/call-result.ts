@@ -3,7 +3,7 @@ import type { Deviation } from "../codec/record/deviations.ts";
 import { bytesOf, excerptOf, type Excerpt, type Omission } from "./excerpt.ts";
 import type { Failure } from "./failure.ts";
 import type { MorePages } from "./response-reader.ts";
-import type { Redaction } from "./secrets/redaction.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import { shorten } from "../../text/shorten.ts";
 
 export const META_KEYS = {
@@ -19,6 +19,9 @@ const MAX_FAILURE_CHARACTERS = 4_000;
 const MAX_SAID_CHARACTERS = 300;
 const MAX_PAYLOAD_CHARACTERS = 256 * 1024;
 const MAX_RECEIVED_CHARACTERS = 200;
+/** Places that an excerpt left out, and how much of each: the names of members come from upstream. */
+const MOST_OMISSIONS = 100;
+const MAX_PATH_CHARACTERS = 200;
 
 interface ResultParts {
   text: string;
@@ -64,8 +67,12 @@ export function successResult(parts: ResultParts): CallToolResult {
       ...(uri === undefined ? [] : [link(uri, keep.tool, Buffer.byteLength(whole))]),
     ],
     structuredContent: value,
-    _meta: { [META_KEYS.omitted]: omitted },
+    _meta: { [META_KEYS.omitted]: omitted.slice(0, MOST_OMISSIONS).map(shortened) },
   };
+}
+
+function shortened(omission: Omission): Omission {
+  return { ...omission, path: shorten(omission.path, MAX_PATH_CHARACTERS) };
 }
 
 function withMore(value: Record<string, unknown>, more: MorePages | undefined): Record<string, unknown> {
@@ -102,20 +109,20 @@ function withDeviations(
 /** A failure is a result, so that the model can read it and try something else. */
 export function failureResult(
   { text, hint, said }: Pick<Failure, "text" | "hint"> & Partial<Pick<Failure, "said">>,
-  redaction: Redaction,
+  hidden: HiddenValues,
 ): CallToolResult {
   // Secrets are masked before the text is cut, because half of one is not recognised.
-  const quote = said === undefined ? undefined : `It said: ${shorten(redaction.in(said), MAX_SAID_CHARACTERS)}`;
-  const lines = [redaction.inOwnWords(text), quote, hint === undefined ? undefined : redaction.inOwnWords(hint)];
+  const quote = said === undefined ? undefined : `It said: ${shorten(hidden.in(said), MAX_SAID_CHARACTERS)}`;
+  const lines = [hidden.inOwnWords(text), quote, hint === undefined ? undefined : hidden.inOwnWords(hint)];
   const words = lines.filter((line) => line !== undefined).join("\n");
   return { content: [block(shorten(words, MAX_FAILURE_CHARACTERS), ["user", "assistant"])], isError: true };
 }
 
 /** A deviation for the caller. Masked before it is cut, because half of a secret is not recognised. */
-export function toldDeviation({ path, problem, received }: Deviation, redaction: Redaction): Record<string, string> {
-  const told = { path: redaction.in(path), problem: redaction.inOwnWords(problem) };
+export function toldDeviation({ path, problem, received }: Deviation, hidden: HiddenValues): Record<string, string> {
+  const told = { path: hidden.in(path), problem: hidden.inOwnWords(problem) };
   if (received === undefined) return told;
-  return { ...told, received: shorten(redaction.in(received), MAX_RECEIVED_CHARACTERS) };
+  return { ...told, received: shorten(hidden.in(received), MAX_RECEIVED_CHARACTERS) };
 }
 
 /** The raw answer, for people: models have the value. */
@@ -147,7 +154,10 @@ export function resultUri(api: string, id: string): string {
 }
 
 function excerptLine(omitted: readonly Omission[], uri: string | undefined): string {
-  const shown = omitted.slice(0, 3).map(({ path, shown, of }) => `${shown} of ${of} in ${path}`);
+  const shown = omitted
+    .slice(0, 3)
+    .map(shortened)
+    .map(({ path, shown, of }) => `${shown} of ${of} in ${path}`);
   const more = omitted.length > shown.length ? `, and ${omitted.length - shown.length} more places` : "";
   const where = uri === undefined ? "Ask for less to see all of it." : `All of it is in the resource ${uri}.`;
   return `This is an excerpt (${shown.join(", ")}${more}). ${where}`;

@@ -1,6 +1,6 @@
 import { SILENT, type Logger } from "../../text/logger.ts";
 import type { LogLevel, Progress } from "../../protocol/mcp.ts";
-import type { Redaction } from "./secrets/redaction.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 
 type Level = "debug" | "info" | "warn" | "error";
 
@@ -10,7 +10,7 @@ interface CallTraceOptions {
   api: string;
   tool: string;
   logger: Logger;
-  redaction: Redaction;
+  hidden: HiddenValues;
   /** Identifies the call. */
   correlation: string;
   progress?: ((progress: Progress) => void) | undefined;
@@ -33,12 +33,12 @@ export class CallTrace {
 
   /** The progress from 0 to 1. Only an increase is reported: progress must never stand still or go back. */
   reached(exactly: number, message: string): void {
-    const { progress, redaction } = this.#options;
+    const { progress, hidden } = this.#options;
     if (!progress) return;
     const share = Math.round(exactly * 100) / 100;
     if (share <= this.#told) return;
     this.#told = share;
-    progress({ progress: share, total: 1, message: redaction.inOwnWords(message) });
+    progress({ progress: share, total: 1, message: hidden.inOwnWords(message) });
   }
 
   /** A part of the same call, mapped to a range of its progress; `about` is in all its notes. */
@@ -51,10 +51,10 @@ export class CallTrace {
   }
 
   note(level: Level, message: string, data: Record<string, unknown> = {}): void {
-    const { api, tool, logger, redaction, log } = this.#options;
+    const { api, tool, logger, hidden, log } = this.#options;
     if (logger === SILENT && !log) return;
-    const shown = redaction.inAll({ correlationId: this.correlation, tool, ...data }) as Record<string, unknown>;
-    const text = redaction.inOwnWords(message);
+    const shown = hidden.inAll({ correlationId: this.correlation, tool, ...data }) as Record<string, unknown>;
+    const text = hidden.inOwnWords(message);
     logger[level](text, { api, ...shown });
     log?.(MCP_LEVELS[level], { message: text, ...shown }, api);
   }

@@ -30,6 +30,15 @@ test("texts are shortened only when no list is left, and never in the middle of 
   expect(excerpt.omitted).toMatchObject([{ path: "text", of: 2_000 }]);
 });
 
+test("objects with very many members keep the first of them when nothing else is left to shorten", () => {
+  const map = Object.fromEntries(Array.from({ length: 300 }, (_, index) => ["n".repeat(500) + index, index]));
+  const excerpt = excerptOf({ count: 300, map }, 10_000);
+  expect(bytes(excerpt.value)).toBeLessThanOrEqual(10_000);
+  expect(excerpt.value).toMatchObject({ count: 300, map: { [`${"n".repeat(500)}0`]: 0 } });
+  expect(excerpt.omitted).toMatchObject([{ path: "map", of: 300 }]);
+  expect(excerpt.omitted[0]?.shown).toBeGreaterThan(10);
+});
+
 test("an excerpt has the requested size if lists make the value large, and the same shape", () => {
   const item = fc.record({ name: fc.string({ maxLength: 5 }), tags: fc.array(fc.integer()) });
   fc.assert(

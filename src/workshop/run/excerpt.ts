@@ -1,6 +1,6 @@
 import { shorten } from "../../text/shorten.ts";
 
-/** What an excerpt left out: items of a list, or characters of a text. */
+/** What an excerpt left out: items of a list, members of an object, or characters of a text. */
 export interface Omission {
   path: string;
   shown: number;
@@ -19,21 +19,28 @@ export interface Excerpt {
  */
 export function excerptOf(value: Record<string, unknown>, maxBytes: number): Excerpt {
   if (bytesOf(value) <= maxBytes) return { value, omitted: [] };
-  const lists = largestThatFits(
-    longest(value, "list"),
-    (limit) => cut(value, { list: limit, text: Infinity }),
-    maxBytes,
+  const shorter = (kind: keyof Limits, others: Partial<Limits>) =>
+    largestThatFits(
+      Math.min(longest(value, kind), maxBytes),
+      (limit) => cut(value, { ...NO_LIMITS, ...others, [kind]: limit }),
+      maxBytes,
+    );
+  // If shorter lists do not suffice, texts are shortened too, and then objects: a map may have very many members.
+  return (
+    shorter("list", {}) ??
+    shorter("text", { list: 0 }) ??
+    shorter("members", { list: 0, text: 0 }) ??
+    cut(value, { list: 0, text: 0, members: 0 })
   );
-  if (lists) return lists;
-  // If shorter lists do not suffice, texts are shortened too.
-  const texts = largestThatFits(longest(value, "text"), (limit) => cut(value, { list: 0, text: limit }), maxBytes);
-  return texts ?? cut(value, { list: 0, text: 0 });
 }
 
 interface Limits {
   list: number;
   text: number;
+  members: number;
 }
+
+const NO_LIMITS: Limits = { list: Infinity, text: Infinity, members: Infinity };
 
 function largestThatFits(longest: number, make: (limit: number) => Excerpt, maxBytes: number): Excerpt | undefined {
   let best: Excerpt | undefined;
@@ -63,9 +70,10 @@ function cut(value: Record<string, unknown>, limits: Limits): Excerpt {
       return kept.map((entry, index) => walk(entry, `${path}[${index}]`));
     }
     if (typeof item !== "object" || item === null) return item;
-    return Object.fromEntries(
-      Object.entries(item).map(([key, member]) => [key, walk(member, path === "" ? key : `${path}.${key}`)]),
-    );
+    const members = Object.entries(item);
+    const kept = members.slice(0, limits.members);
+    if (kept.length < members.length) omitted.push({ path, shown: kept.length, of: members.length });
+    return Object.fromEntries(kept.map(([key, member]) => [key, walk(member, path === "" ? key : `${path}.${key}`)]));
   };
   return { value: walk(value, "") as Record<string, unknown>, omitted };
 }
@@ -73,11 +81,12 @@ function cut(value: Record<string, unknown>, limits: Limits): Excerpt {
 /** Dates, codes and similar texts are not shortened. */
 const MIN_TEXT = 64;
 
-function longest(value: unknown, kind: "list" | "text"): number {
+function longest(value: unknown, kind: keyof Limits): number {
   if (typeof value === "string") return kind === "text" ? value.length : 0;
   if (typeof value !== "object" || value === null) return 0;
-  const own = Array.isArray(value) && kind === "list" ? value.length : 0;
-  return Object.values(value).reduce((most: number, item) => Math.max(most, longest(item, kind)), own);
+  const members = Object.values(value);
+  const own = kind === (Array.isArray(value) ? "list" : "members") ? members.length : 0;
+  return members.reduce((most: number, item) => Math.max(most, longest(item, kind)), own);
 }
 
 export function bytesOf(value: unknown): number {

@@ -1,5 +1,5 @@
 import type { ErrorCode, NexusError } from "../../errors/nexus-error.ts";
-import type { Show } from "./secrets/redaction.ts";
+import type { Show } from "./secrets/show.ts";
 
 export interface FailureOptions {
   /** What to try. */

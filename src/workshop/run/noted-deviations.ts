@@ -1,31 +1,38 @@
 import { isRecord } from "../../json/is-record.ts";
 import type { Deviation } from "../codec/record/deviations.ts";
-import type { Shape, ToolFile } from "../file/model/tool-file.ts";
+import type { RequestToolSpec, Shape, ToolFile } from "../file/model/tool-file.ts";
 import { findType } from "../shape/shape-parts.ts";
 import { toldDeviation } from "./call-result.ts";
 import type { Success } from "./response-reader.ts";
 import type { RunnerParts } from "./runner-parts.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 
 /** A large answer has the same members in all its items. */
 const MOST_RECORDS = 2_000;
 const MOST_KEPT = 200;
 
-/**
- * Reports how an answer differs from the file to the one who keeps the file. Unknown members that are kept in the result
- * are no deviation for callers, but something that the file could name.
- */
+/** Reports how an answer differs from the file to the one who keeps the file. */
 export function noteDeviations(
-  { onDeviations, redaction, api }: Pick<RunnerParts, "onDeviations" | "redaction" | "api">,
-  { name, spec: { response } }: Pick<ToolPlan, "name" | "spec">,
-  { value, deviations }: Pick<Success, "value" | "deviations">,
+  { onDeviations, hidden, api: { file } }: Pick<RunnerParts, "onDeviations" | "hidden" | "api">,
+  { name, spec }: Pick<ToolPlan, "name" | "spec">,
+  answer: Pick<Success, "value" | "deviations">,
 ): void {
-  if (!onDeviations) return;
+  const differences = onDeviations ? differencesOf({ file, spec, hidden }, answer) : [];
+  if (differences.length > 0) onDeviations?.(name, differences);
+}
+
+/**
+ * How an answer differs from the file. Unknown members that are kept in the result are no deviation for callers, but
+ * something that the file could name.
+ */
+export function differencesOf(
+  { file, spec: { response }, hidden }: { file: ToolFile; spec: RequestToolSpec; hidden: HiddenValues },
+  { value, deviations }: Pick<Success, "value" | "deviations">,
+): Record<string, string>[] {
   const isKept = response.unknown === "keep" && response.type !== undefined;
-  const kept = isKept ? new KeptMembers(api.file).in(response.type ?? "", value) : [];
-  if (deviations.length + kept.length === 0) return;
-  const all = [...deviations, ...kept].map((deviation) => toldDeviation(deviation, redaction));
-  onDeviations(name, all);
+  const kept = isKept ? new KeptMembers(file).in(response.type ?? "", value) : [];
+  return [...deviations, ...kept].map((deviation) => toldDeviation(deviation, hidden));
 }
 
 /** Finds the members of a value that its type does not have. Which alternative of a union has them is not decided. */

@@ -9,8 +9,8 @@ import type { ErrorSpec, ToolFile, RequestToolSpec } from "../file/model/tool-fi
 import { answerDecoder, type AnswerBytes, type DecodedAnswer } from "./answer-decoder.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Failure } from "./failure.ts";
-import type { Show } from "./secrets/redaction.ts";
-import { isRefusal, statusFailure, wordsIn } from "./status-failure.ts";
+import type { Show } from "./secrets/show.ts";
+import { isRefusal, statusFailure, withWait, wordsIn } from "./status-failure.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 type Value = Record<string, unknown>;
@@ -63,10 +63,10 @@ export function responseReader(file: ToolFile, tool: RequestToolSpec, values: Co
     }
     for (const rule of errors) {
       const failure = rule(scope, isReadable, show);
-      if (failure) return failure;
+      if (failure) return withWait(failure, answer);
     }
-    if (!isGood) return statusFailure(file, tool, answer);
-    if (!isReadable) return unreadable(file, show(decoded.message), answer);
+    if (!isGood) return withWait(statusFailure(file, tool, answer), answer);
+    if (!isReadable) return withWait(unreadable(file, show(decoded.message), answer), answer);
     const success: Success = {
       kind: "success",
       value,

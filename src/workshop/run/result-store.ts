@@ -40,17 +40,26 @@ export class ResultStore {
     this.#now = options.now ?? Date.now;
   }
 
+  /** No larger result is kept. */
+  get most(): number {
+    return this.#maxBytes;
+  }
+
   /** The id for reading it; undefined if it is too large to be kept. */
-  keep(caller: string, content: string | Uint8Array, mimeType = "application/json"): string | undefined {
+  keep(caller: string, content: string): string | undefined {
     if (content.length > this.#maxBytes) return undefined;
-    const id = randomBytes(16).toString("base64url");
+    const id = newResultId();
+    this.put(caller, id, { content, mimeType: "application/json" });
+    return id;
+  }
+
+  put(caller: string, id: string, { content, mimeType }: KeptResult): void {
     const now = this.#now();
     for (const [oldest, { expires }] of this.#kept) {
       if (expires > now) break;
       this.#kept.delete(oldest);
     }
     this.#kept.set(id, { caller, content, mimeType, expires: now + this.#lifetimeMs });
-    return id;
   }
 
   find(caller: string, id: string): KeptResult | undefined {
@@ -60,4 +69,8 @@ export class ResultStore {
     else if (kept?.caller === caller) return kept;
     return undefined;
   }
+}
+
+export function newResultId(): string {
+  return randomBytes(16).toString("base64url");
 }

@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
 import type { ServerInstance } from "../../auth/server-instance.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { CompiledApi } from "../compile/compile.ts";
@@ -6,11 +7,12 @@ import type { Pause } from "./attempts.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import type { SaveSecret } from "./secrets/api-secrets.ts";
 import type { FindSecret } from "./secrets/secret-lookup.ts";
-import type { Redaction } from "./secrets/redaction.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
 import type { UpstreamTokens } from "./secrets/upstream-tokens.ts";
 import type { ResultStore } from "./result-store.ts";
 import type { SettingValues } from "./setting-values.ts";
 import type { ToolPlans } from "./steps/steps-plan.ts";
+import type { TellingParts } from "./told-answer.ts";
 import type { OutgoingRequest, Upstream } from "./upstream.ts";
 import type { WriteOnce } from "./writes/write-once.ts";
 
@@ -26,8 +28,9 @@ export interface RunnerParts {
   /** For answers. */
   values: CompletedValues;
   inputs: CompletedValues;
+  telling: TellingParts;
   upstream: Upstream;
-  redaction: Redaction;
+  hidden: HiddenValues;
   writes: WriteOnce;
   results: ResultStore;
   findSecret: FindSecret;
@@ -43,5 +46,5 @@ export interface RunnerParts {
   clock: ClockFunctions;
   pause: Pause;
   /** Aborted when the API is closed. */
-  closing: AbortSignal;
+  closing: CancelSignal;
 }

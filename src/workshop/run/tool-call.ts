@@ -4,26 +4,24 @@ import { instanceKey } from "../../auth/server-instance.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { hasMoreValues } from "../../json/weight.ts";
-import type { CallToolResult, Content } from "../../protocol/mcp.ts";
+import type { CallToolResult } from "../../protocol/mcp.ts";
 import type { Checked } from "../check/checker.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { SOURCE_PAYLOAD } from "../compile/json-schema.ts";
 import { servedTool } from "../check/served-tool.ts";
-import { textOf, type AnswerBytes } from "./answer-decoder.ts";
-import type { Success } from "./response-reader.ts";
-import { failureResult, payloadBlock, repeatedResult, resultUri, successResult, toldDeviation } from "./call-result.ts";
+import { failureResult, repeatedResult } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
-import { noteDeviations } from "./noted-deviations.ts";
 import { readUpstream } from "./pages/read-pages.ts";
-import { completed, callUpstream, prepare, type UpstreamOutcome, type PreparedRequest } from "./upstream-call.ts";
+import { payloadOf, type Told, toldAnswer } from "./told-answer.ts";
+import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
 import { formerRequestKeys, ledgerKey, requestKey } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
 import type { SentWrite } from "./writes/write-once.ts";
-import type { Redaction } from "./secrets/redaction.ts";
+import { showing } from "./secrets/show.ts";
 
 type Value = Record<string, unknown>;
 
@@ -98,7 +96,10 @@ export class ToolCall {
     const { trace, signal } = this.#facts;
     const prepared = await prepare(this.#parts, this.#plan, input, { key, signal, endTurn: this.#endTurn });
     if (this.#endTurn) await this.#endTurn();
-    const answered = await readUpstream(this.#parts, this.#plan, prepared, { trace, signal, key });
+    const wantsPayload = this.#wantsPayload;
+    const answered = this.#plan.spec.paging
+      ? await readUpstream(this.#parts, this.#plan, prepared, { trace, signal, key })
+      : await callAndTell(this.#parts, this.#plan, prepared, { trace, signal, wantsPayload });
     throwIfAborted(signal);
     return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
   }
@@ -152,19 +153,20 @@ export class ToolCall {
     const { confirmation, spec } = this.#plan;
     if (!confirmation || !spec.confirm) return input;
     const { call } = spec.confirm;
-    const { redaction } = this.#parts;
+    const { hidden } = this.#parts;
     return confirmation.confirm(input, {
       look: (args) => this.#look(call, args),
       asking: this.#facts.asking,
-      show: redaction.showing(input),
-      showWhole: (text) => redaction.inOwnWords(text),
+      show: showing(hidden, input),
+      showWhole: (text) => hidden.inOwnWords(text),
     });
   }
 
   /** From here on, a failure means that the write may have been sent. `id`: under which it is recorded. */
   async #send(prepared: PreparedRequest, id?: string): Promise<SentWrite> {
     const { trace } = this.#facts;
-    const answered = await callUpstream(this.#parts, this.#plan, prepared, { trace, signal: this.#parts.closing });
+    const facts = { trace, signal: this.#parts.closing, wantsPayload: this.#wantsPayload };
+    const answered = await callAndTell(this.#parts, this.#plan, prepared, facts);
     const { reading } = answered;
     const outcome = reading.kind === "failure" ? reading.outcome : "done";
     const lasting = this.#reported(prepared.input, reading, id);
@@ -202,77 +204,29 @@ export class ToolCall {
     }
   }
 
-  #reported(input: Value, reading: Success | Failure, id?: string): CallToolResult {
-    return reading.kind === "failure" ? this.#failed(reading, input, id) : this.#succeeded(input, reading);
-  }
-
-  #withPayload(result: CallToolResult, { answer }: UpstreamOutcome): CallToolResult {
-    if (!answer || !this.#wantsPayload) return result;
-    const type = answer.headers["content-type"];
-    const contentType = typeof type === "string" ? this.#parts.redaction.in(type) : undefined;
-    const payload = this.#parts.redaction.in(textOf(answer.body));
-    const content: Content[] = [...result.content, payloadBlock(payload, { status: answer.status, contentType })];
-    return { ...result, content };
-  }
-
-  #succeeded(input: Value, success: Success): CallToolResult {
-    const { redaction, results, api, instance } = this.#parts;
-    const { deviations, text, more, bytes } = success;
-    const { limits } = this.#plan.spec;
-    const { structured, json } = this.#wholeValue(success) ?? { structured: this.#shownValue(input, success) };
-    // Two adjacent values may form a secret.
-    let line = redaction.inOwnWords(text);
-    const told = deviations.map((deviation) => toldDeviation(deviation, redaction));
-    noteDeviations(this.#parts, this.#plan, success);
-    if (told.length > 0) {
-      this.#facts.trace.note("warn", "The answer is not as documented", { deviations: told });
-      const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
-      line += `\nThe answer was not as documented in ${places}: see deviations.`;
+  #reported(input: Value, reading: CallOutcome["reading"], id?: string): CallToolResult {
+    switch (reading.kind) {
+      case "failure":
+        return this.#failed(reading, input, id);
+      case "told":
+        return this.#finished(reading);
+      case "success":
+        return this.#finished(toldAnswer(this.#parts.telling, this.#plan, input, reading));
     }
-    const owner = () => instanceKey(instance, this.#facts.caller);
-    const keepWhole = (whole: string) => results.keep(owner(), whole);
-    const keepBlob = ({ bytes: content, contentType }: AnswerBytes) => {
-      const id = results.keep(owner(), content, contentType);
-      return id === undefined ? undefined : resultUri(api.file.api, id);
-    };
-    const blob = bytes && redactedBytes(bytes, redaction);
-    const keep = { keepWhole, api: api.file.api, tool: this.#plan.name };
-    return successResult({
-      text: line,
-      structured,
-      json,
-      deviations: told,
-      maxBytes: limits.resultBytes,
-      blob: blob && blobContent(blob, { tool: this.#plan.name, maxBytes: limits.resultBytes, keep: keepBlob }),
-      more: more && {
-        next: more.next && shownNext(more.next, redaction),
-        why: redaction.inOwnWords(more.why),
-      },
-      keep,
-    });
   }
 
-  /** The value as it is and its JSON, if all of it is shown and no secret is in it. */
-  #wholeValue({ value, deviations, own, more, json: known }: Success): { structured: Value; json: string } | undefined {
-    const { values, redaction } = this.#parts;
-    const { type, headers } = this.#plan.spec.response;
-    // Values of headers are behind the others, and may belong before them.
-    if (type === undefined || headers || own || more || deviations.length > 0) return undefined;
-    if (!values.isShownWhole(type)) return undefined;
-    const json = known ?? JSON.stringify(value);
-    return redaction.isAbsentFrom(json) ? { structured: value, json } : undefined;
+  #withPayload(result: CallToolResult, { answer, payload }: CallOutcome): CallToolResult {
+    if (!this.#wantsPayload) return result;
+    const shown = payload ?? (answer && payloadOf(answer, this.#parts.hidden));
+    return shown ? { ...result, content: [...result.content, shown] } : result;
   }
 
-  /** The visible fields, with secrets masked. */
-  #shownValue(input: Value, { value, own }: Success): Value {
-    const { values, redaction } = this.#parts;
-    const { response } = this.#plan.spec;
-    const show = {
-      text: redaction.showing(input),
-      unknown: response.unknown === "keep" ? (members: Value) => redaction.inAll(members) as Value : undefined,
-    };
-    const plain = response.type === undefined ? redaction.inAll(value) : values.shown(response.type, value, show);
-    return { ...(own && (redaction.inAll(own) as Value)), ...(plain as Value) };
+  #finished({ result, kept, deviations, differences }: Told): CallToolResult {
+    const { results, instance, onDeviations } = this.#parts;
+    for (const [id, content] of kept) results.put(instanceKey(instance, this.#facts.caller), id, content);
+    if (differences.length > 0) onDeviations?.(this.#plan.name, differences);
+    if (deviations.length > 0) this.#facts.trace.note("warn", "The answer is not as documented", { deviations });
+    return result;
   }
 
   /** `input`: of a request that may have been sent. `id`: under which it is recorded. */
@@ -286,7 +240,7 @@ export class ToolCall {
           .join("\n")
       : (failure.hint ?? failure.again);
     this.#facts.trace.note("info", "The call failed", { reason: failure.text });
-    return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.redaction);
+    return failureResult({ text: failure.text, hint, said: failure.said }, this.#parts.hidden);
   }
 
   /** Removes arguments that are for this program, not for upstream. */
@@ -331,61 +285,4 @@ export function argumentsRefused(
     hint: advice.length === 0 ? undefined : advice.join("\n"),
     outcome: "refused",
   });
-}
-
-/** Arguments that the API named; a short secret is not masked, because a page has a number. */
-function shownNext(next: Value, redaction: RunnerParts["redaction"]): Value {
-  const show = (value: unknown) => (typeof value === "string" ? redaction.inOwnWords(value) : value);
-  return Object.fromEntries(Object.entries(next).map(([name, value]) => [name, show(value)]));
-}
-
-/** Images and sounds up to this size are in the result itself, because models cannot follow a link to see them. */
-const MAX_INLINE = 1024 * 1024;
-
-interface BlobOptions {
-  tool: string;
-  /** The limit of the result for files that are neither image nor sound. */
-  maxBytes: number;
-  /** Keeps the bytes; the address at which they can be read, or undefined if they are too large. */
-  keep: (blob: AnswerBytes) => string | undefined;
-}
-
-/** Bytes as content of a result: an image, a sound, a resource, or a link to one that is kept for a while. */
-export function blobContent(blob: AnswerBytes, { tool, maxBytes, keep }: BlobOptions): Content[] {
-  const { bytes, contentType } = blob;
-  const mimeType = contentType.split(";")[0]?.trim().toLowerCase() ?? contentType;
-  const annotations = { audience: ["user", "assistant"] };
-  const [, kind] = /^(image|audio)\//.exec(mimeType) ?? [];
-  if (kind !== undefined && bytes.length <= MAX_INLINE) {
-    return [{ type: kind, data: base64(bytes), mimeType, annotations }];
-  }
-  const uri = keep(blob);
-  if (uri === undefined) {
-    const text = `The file (${mimeType}, ${bytes.length} bytes) is too large to be kept here and is not in this result.`;
-    return [{ type: "text", text, annotations }];
-  }
-  const small = bytes.length <= maxBytes;
-  if (small) return [{ type: "resource", resource: { uri, mimeType, blob: base64(bytes) }, annotations }];
-  return [{ type: "resource_link", uri, name: `${tool} file`, mimeType, size: bytes.length, annotations }];
-}
-
-/** The bytes with secrets masked: all in a text, and those that cannot occur by chance in other bytes. */
-function redactedBytes({ bytes, contentType }: AnswerBytes, redaction: Redaction): AnswerBytes {
-  const masked = { contentType: redaction.in(contentType) };
-  const text = asUtf8(bytes);
-  const plain = text ?? Buffer.from(bytes).toString("latin1");
-  const shown = text === undefined ? redaction.inOwnWords(plain) : redaction.in(plain);
-  return { ...masked, bytes: shown === plain ? bytes : Buffer.from(shown, text === undefined ? "latin1" : "utf8") };
-}
-
-function asUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }

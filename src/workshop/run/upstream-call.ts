@@ -1,17 +1,21 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CancelSignal } from "../../async/cancellation.ts";
+import type { QueuePlace } from "../../async/fair-queue.ts";
+import { instanceKey } from "../../auth/server-instance.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import type { Content } from "../../protocol/mcp.ts";
 import type { Success } from "./response-reader.ts";
 import { accessToken, sendWithToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
+import { ANSWER_THREADS, type AnswerAsked, hasThreads, type Unread } from "./answer-threads.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { type Credentials, credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
-import type { Show } from "./secrets/redaction.ts";
+import { showing, type Show } from "./secrets/show.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
-import { withWait } from "./status-failure.ts";
+import type { Told } from "./told-answer.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 import type { SecretsSpec } from "../file/model/tool-file.ts";
@@ -41,6 +45,11 @@ export interface UpstreamOutcome {
   reading: Success | Failure;
   answer?: UpstreamResponse;
 }
+
+/** The same, or an answer that was told, with what came if the caller wants it. */
+export type CallOutcome =
+  | (UpstreamOutcome & { payload?: undefined })
+  | { reading: Told | Failure; answer?: undefined; payload: Content | undefined };
 
 export interface PreparingFacts {
   /** Makes the value of `request_key()`. */
@@ -72,7 +81,7 @@ export async function prepare(
 
 /** A secret is for the origin that the request goes to. */
 function credentialsOf(parts: RunnerParts, plan: ToolPlan, input: Value, base: string): Promise<Credentials> {
-  const { instance, findSecret: find, redaction, upstream } = parts;
+  const { instance, findSecret: find, hidden, upstream } = parts;
   const tokenUrl = (address: string) => upstream.addressOf(address);
   if (!plan.secrets) return Promise.resolve(NO_CREDENTIALS);
   return credentialsFor(plan.secrets, input, {
@@ -81,7 +90,7 @@ function credentialsOf(parts: RunnerParts, plan: ToolPlan, input: Value, base: s
     origin: upstream.originOf(base),
     tokenUrl,
     find,
-    redaction,
+    hidden,
   });
 }
 
@@ -98,9 +107,67 @@ function scopeOf({ clock, settings }: RunnerParts, key: () => string): Scope {
 export function callUpstream(
   parts: RunnerParts,
   plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: SendingFacts,
+): Promise<UpstreamOutcome> {
+  return sent(parts, plan, prepared, facts, (answer, how) =>
+    isVeryLarge(answer) ? readApart(parts, plan, answer, how) : readHere(plan, answer, how),
+  );
+}
+
+/** The same for a call that ends with the answer. */
+export function callAndTell(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: SendingFacts & { wantsPayload: boolean },
+): Promise<CallOutcome> {
+  const { wantsPayload } = facts;
+  return sent<CallOutcome>(parts, plan, prepared, facts, (answer, how) =>
+    isVeryLarge(answer) ? tellApart(parts, plan, answer, { ...how, wantsPayload }) : readHere(plan, answer, how),
+  );
+}
+
+/** From here on, an answer is read in a turn of the event loop of its own, so that others are served before and after, */
+const LARGE_BYTES = 64 * 1024;
+/** and from here on in another thread, because some that are as large take longer than a turn may. */
+const VERY_LARGE_BYTES = 128 * 1024;
+
+function isVeryLarge({ body }: UpstreamResponse): boolean {
+  return body.length >= VERY_LARGE_BYTES && hasThreads();
+}
+
+function readHere(
+  plan: ToolPlan,
+  answer: UpstreamResponse,
+  how: ReadingFacts,
+): UpstreamOutcome | Promise<UpstreamOutcome> {
+  const read = () => ({ reading: outcomeOf(plan, answer, how), answer });
+  return answer.body.length < LARGE_BYTES ? read() : inOwnTurn(read);
+}
+
+async function inOwnTurn<T>(work: () => T): Promise<T> {
+  await nextTurn();
+  const done = work();
+  await nextTurn();
+  return done;
+}
+
+interface ReadingFacts {
+  input: Value;
+  show: Show;
+  trace: Tracing;
+  title: string;
+}
+
+/** Not an async function, which keeps all its values while it waits. */
+function sent<T>(
+  parts: RunnerParts,
+  plan: ToolPlan,
   { request: written, input, sign, grant }: PreparedRequest,
   { trace, signal, timeoutMs = plan.spec.limits.timeoutMs }: SendingFacts,
-): Promise<UpstreamOutcome> {
+  read: (answer: UpstreamResponse, how: ReadingFacts) => T | Promise<T>,
+): Promise<T | UpstreamOutcome> {
   const { effect, limits } = plan.spec;
   const { retries } = limits;
   const { upstream, now, pause } = parts;
@@ -112,59 +179,80 @@ export function callUpstream(
   trace.note("info", "Sending a request", { method: request.method, path: plan.spec.request.path, target: plan.name });
   const waiting =
     effect === "read" ? "Waiting for the answer" : `Sending. If no answer comes: ${plan.outcomeUnknown({ input })}`;
-  const show = parts.redaction.showing(input);
+  const show = showing(parts.hidden, input);
   const deliver = sign
     ? async (outgoing: OutgoingRequest, leftMs: number) => upstream.send(await sign(outgoing), leftMs, signal)
     : (outgoing: OutgoingRequest, leftMs: number) => upstream.send(outgoing, leftMs, signal);
   const send = grant
     ? sendWithToken(parts, plan, { request, grant, deliver, signal })
     : (leftMs: number) => deliver(request, leftMs);
-  // Not awaited: an async function keeps all its values while it waits.
   return attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting }).then((attempted) => {
-    if (attempted.kind !== "answered") return { reading: requestFailure(attempted.error, { show, trace, title }) };
+    const how = { input, show, trace, title };
+    if (attempted.kind !== "answered") return { reading: requestFailure(attempted.error, how) };
     const { answer } = attempted;
-    const read = () => outcomeOf(plan, answer, { input, show, trace, title });
-    return answer.body.length < LARGE_ANSWER_BYTES ? read() : inOwnTurn(read);
+    trace.reached(0.9, "Reading the answer");
+    trace.note("info", "The request was answered", { status: answer.status, bytes: answer.body.length });
+    return read(answer, how);
   });
 }
 
-/** From here on, an answer is read in a turn of the event loop of its own, so that others are served before and after. */
-const LARGE_ANSWER_BYTES = 64 * 1024;
-
-async function inOwnTurn<T>(work: () => T): Promise<T> {
-  await nextTurn();
-  const done = work();
-  await nextTurn();
-  return done;
-}
-
-interface ReadingParts {
-  show: Show;
-  trace: Tracing;
-  title: string;
-}
-
-function requestFailure(error: NexusError, { show, trace, title }: ReadingParts): Failure {
+function requestFailure(error: NexusError, { show, trace, title }: ReadingFacts): Failure {
   trace.note("warn", "The request failed", { code: error.code, reason: error.message });
   return failureOf(error, title, show);
 }
 
-function outcomeOf(
+function outcomeOf(plan: ToolPlan, answer: UpstreamResponse, how: ReadingFacts): Success | Failure {
+  try {
+    return plan.read(answer, how.input, how.show);
+  } catch (error) {
+    return notUnderstood(asNexusError(error).message, how);
+  }
+}
+
+/** The request was sent: the outcome must not be reported as not sent. */
+function notUnderstood(reason: string, { trace, title }: ReadingFacts): Failure {
+  trace.note("error", "The answer could not be understood", { reason });
+  return new Failure(`${title} responded, but the response could not be understood.`, { outcome: "unknown" });
+}
+
+async function readApart(
+  parts: RunnerParts,
   plan: ToolPlan,
   answer: UpstreamResponse,
-  { input, show, trace, title }: ReadingParts & { input: Value },
-): UpstreamOutcome {
-  trace.reached(0.9, "Reading the answer");
-  trace.note("info", "The request was answered", { status: answer.status, bytes: answer.body.length });
-  try {
-    const reading = plan.read(answer, input, show);
-    return { reading: reading.kind === "failure" ? withWait(reading, answer) : reading, answer };
-  } catch (error) {
-    // The request was sent: the outcome must not be reported as not sent.
-    trace.note("error", "The answer could not be understood", { reason: asNexusError(error).message });
-    const text = `${title} responded, but the response could not be understood.`;
-    return { reading: new Failure(text, { outcome: "unknown" }), answer };
-  }
+  how: ReadingFacts,
+): Promise<UpstreamOutcome> {
+  const read = await ANSWER_THREADS.read(asked(parts, plan, answer, how.input), placeOf(parts, plan));
+  return { reading: read.kind === "problem" ? notRead(read, how) : read, answer };
+}
+
+async function tellApart(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  answer: UpstreamResponse,
+  { wantsPayload, ...how }: ReadingFacts & { wantsPayload: boolean },
+): Promise<CallOutcome> {
+  const told = await ANSWER_THREADS.tell(
+    { ...asked(parts, plan, answer, how.input), wantsPayload },
+    placeOf(parts, plan),
+  );
+  return "problem" in told ? { reading: notRead(told, how), payload: undefined } : told;
+}
+
+function asked(parts: RunnerParts, plan: ToolPlan, answer: UpstreamResponse, input: Value): AnswerAsked {
+  return { telling: parts.telling, plan, answer, input, wantsPayload: false };
+}
+
+/** APIs take turns, and in each of them its tools. */
+function placeOf({ instance }: RunnerParts, { name }: ToolPlan): QueuePlace {
+  return { group: instanceKey(instance), member: name };
+}
+
+/** What is a limit is told to the caller. */
+function notRead({ problem, isLimit }: Unread, how: ReadingFacts): Failure {
+  const failure = notUnderstood(problem, how);
+  if (!isLimit) return failure;
+  const text = `${how.title} sent a response that could not be read: ${problem}.`;
+  return new Failure(text, { again: "Ask for less at once.", outcome: "unknown" });
 }
 
 /** The signer of a request: a built-in one, or one that the program provides. Its failures say that nothing was sent. */

@@ -26,7 +26,7 @@ import { annotations } from "../compile/tool-definition.ts";
 import { findType } from "../shape/shape-parts.ts";
 import { isLines } from "../compile/citations.ts";
 import { CitedDocument, partText } from "../compile/cited-document.ts";
-import { cleanProse } from "../documents/cleaned/credential-text.ts";
+import { cleanProse } from "../../masking/clean-prose.ts";
 import { cleanedText } from "../documents/parse-document.ts";
 import { shorten } from "../../text/shorten.ts";
 

@@ -44,6 +44,10 @@ settings and limits; its secrets are <server>.<name>. Removing an instance ends 
     await using opened = await openApis(context);
     const api = apiIdIn(word);
     const { client, tenant } = opened;
+    if (action === "remove" && name !== undefined) {
+      await client.call(APIS.removeApiInstance, { tenant, id: api, name });
+      return out.json ? out.value({ removed: name }) : out.line(`Removed the instance ${name} of ${api}.`);
+    }
     const all = await client.list(APIS.listApiInstances, { tenant, id: api });
     if (action === undefined || name === undefined) {
       if (out.json) return out.value({ items: all });
@@ -56,10 +60,6 @@ settings and limits; its secrets are <server>.<name>. Removing an instance ends 
       for (const line of tableLines(out, rows)) out.line(line);
       if (all.length === 0) out.note(`${api} has no instances. Add one: nexus api instances ${api} add live`);
       return;
-    }
-    if (action === "remove") {
-      await client.call(APIS.removeApiInstance, { tenant, id: api, name });
-      return out.json ? out.value({ removed: name }) : out.line(`Removed the instance ${name} of ${api}.`);
     }
     const isKnown = all.some((each) => each.name === name);
     if (action === "add" && isKnown) {

@@ -4,7 +4,14 @@ export type Pair = readonly [name: string, value: string];
 
 /** The form encoding: percent-encoded, a space is a plus. */
 export function encodePairs(pairs: readonly Pair[]): string {
-  return pairs.map(([name, value]) => `${formText(name, name)}=${formText(value, name)}`).join("&");
+  // The items of a list have the same name.
+  const names = new Map<string, string>();
+  const nameOf = (name: string) => {
+    const known = names.get(name) ?? formText(name, name);
+    names.set(name, known);
+    return known;
+  };
+  return pairs.map(([name, value]) => `${nameOf(name)}=${formText(value, name)}`).join("&");
 }
 
 export function decodePairs(body: Uint8Array | string): Pair[] {
@@ -40,7 +47,8 @@ export function percentEncoded(text: string, name: string): string {
 }
 
 function formText(text: string, name: string): string {
-  return percentEncoded(text, name).replaceAll("%20", "+");
+  const encoded = percentEncoded(text, name);
+  return encoded === text ? text : encoded.replaceAll("%20", "+");
 }
 
 function plainText(text: string): string {

@@ -210,7 +210,7 @@ export class Planner {
     if (isRecursive || isLarge || this.#type(type).additional) {
       if (implied && isRecursive) throw wrong(`${type} holds itself in the same element`);
       const { name, namespace: its, fixed } = element;
-      const plan = () => this.#planOf({ type, element: { ...newElement(name, its), fixed }, namespace });
+      const plan = once(() => this.#planOf({ type, element: { ...newElement(name, its), fixed }, namespace }));
       element.nested = { ...place, plan };
       return;
     }

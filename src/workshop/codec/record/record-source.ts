@@ -26,12 +26,22 @@ export class RecordSource {
   }
 
   /** The field's value converted by `write`, or undefined. */
-  valueOf<T>({ scope, field, path, type, scalar }: LeafPlan, write: (value: unknown) => T | Mismatch): T | undefined {
-    const holder = this.#scopes[scope];
-    const value = holder && own(holder, field);
-    if (value === undefined || value === null || (type === "presence" && value === false)) return undefined;
-    const written = write.call(scalar, value);
-    if (written instanceof Mismatch) throw this.#unsuitable(path, written.problem);
+  valueOf<T>(leaf: LeafPlan, write: (value: unknown) => T | Mismatch): T | undefined {
+    const holder = this.#scopes[leaf.scope];
+    const written = holder && convertedBy(leaf, own(holder, leaf.field), write);
+    if (written instanceof Mismatch) throw this.#unsuitable(leaf.path, written.problem);
+    return written;
+  }
+
+  /** The items of a list of single values, converted by `write`. */
+  valuesOf<T>(list: ListPlan, leaf: LeafPlan, write: (value: unknown) => T | Mismatch): T[] {
+    const written: T[] = [];
+    for (const [index, item] of (this.#listOf(list) ?? []).entries()) {
+      if (item === undefined || item === null) throw this.#unsuitable(`${list.path}[${index}]`, "is missing");
+      const value = convertedBy(leaf, item, write);
+      if (value instanceof Mismatch) throw this.#unsuitable(`${list.path}[${index}]`, value.problem);
+      if (value !== undefined) written.push(value);
+    }
     return written;
   }
 
@@ -52,17 +62,21 @@ export class RecordSource {
   }
 
   /** Undefined if the object with the list is absent. */
-  itemsOf({ scope, field, path: list, isRecord }: ListPlan): { record: Fields; place: RecordPath }[] | undefined {
-    const holder = this.#scopes[scope];
-    if (!holder) return undefined;
-    const value = own(holder, field) ?? [];
-    if (!Array.isArray(value)) throw this.#unsuitable(list, "must be a list");
-    return (value as unknown[]).map((item, index) => {
-      const name = `${list}[${index}]`;
-      if (item === undefined || item === null) throw this.#unsuitable(name, "is missing");
-      const record = isRecord ? this.#fields(item, name) : { "": item };
-      return { record: record ?? {}, place: { within: this.#place, list, index } };
+  itemsOf(plan: ListPlan): { record: Fields; place: RecordPath }[] | undefined {
+    const { path: list, isRecord } = plan;
+    return this.#listOf(plan)?.map((item, index) => {
+      if (item === undefined || item === null) throw this.#unsuitable(`${list}[${index}]`, "is missing");
+      if (isRecord && !isFields(item)) throw this.#unsuitable(`${list}[${index}]`, "must be an object");
+      const record = isRecord ? (item as Fields) : { "": item };
+      return { record, place: { within: this.#place, list, index } };
     });
+  }
+
+  #listOf({ scope, field, path }: ListPlan): readonly unknown[] | undefined {
+    const holder = this.#scopes[scope];
+    const value = holder && (own(holder, field) ?? []);
+    if (value !== undefined && !Array.isArray(value)) throw this.#unsuitable(path, "must be a list");
+    return value;
   }
 
   nestedOf({ scope, field, path: list }: NestedPlan): { record: Fields; place: RecordPath } | undefined {
@@ -73,8 +87,8 @@ export class RecordSource {
 
   #fields(value: unknown, path: string): Fields | undefined {
     if (value === undefined || value === null) return undefined;
-    if (typeof value !== "object" || Array.isArray(value)) throw this.#unsuitable(path, "must be an object");
-    return value as Fields;
+    if (!isFields(value)) throw this.#unsuitable(path, "must be an object");
+    return value;
   }
 
   #unsuitable(path: string, problem: string): NexusError {
@@ -83,6 +97,19 @@ export class RecordSource {
 }
 
 export type Fields = Record<string, unknown>;
+
+function convertedBy<T>(
+  { type, scalar }: LeafPlan,
+  value: unknown,
+  write: (value: unknown) => T | Mismatch,
+): T | Mismatch | undefined {
+  if (value === undefined || value === null || (type === "presence" && value === false)) return undefined;
+  return write.call(scalar, value);
+}
+
+function isFields(value: {}): value is Fields {
+  return typeof value === "object" && !Array.isArray(value);
+}
 
 /** An own member of the object: a field may be named `constructor`. */
 export function own(fields: Fields, name: string): unknown {

@@ -1,9 +1,9 @@
-import { LEFT_OUT } from "../cleaned/credential-text.ts";
+import { LEFT_OUT } from "../../../masking/clean-prose.ts";
 import { present } from "../../../format/part.ts";
 import type { ApiFacts, Evidence, OperationFacts, SecuritySchemeFacts } from "../api-facts.ts";
 import { whyUnsendable } from "../unsendable-credentials.ts";
 import type { PostmanPart } from "./postman-part.ts";
-import { isCredentialName } from "../../../text/secret-names.ts";
+import { isCredentialName } from "../../../masking/secret-names.ts";
 import { onlyVariable, type PostmanVariables } from "./postman-variables.ts";
 
 const NAMES: Readonly<Record<SecuritySchemeFacts["kind"], string>> = {

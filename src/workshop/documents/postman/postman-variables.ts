@@ -1,5 +1,5 @@
-import { isCredentialName } from "../../../text/secret-names.ts";
-import { LEFT_OUT } from "../cleaned/credential-text.ts";
+import { isCredentialName } from "../../../masking/secret-names.ts";
+import { LEFT_OUT } from "../../../masking/clean-prose.ts";
 import type { PostmanPart } from "./postman-part.ts";
 
 const VARIABLE = /\{\{\s*([^{}]*?)\s*\}\}/g;

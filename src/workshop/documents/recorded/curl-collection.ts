@@ -1,8 +1,9 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { jsonSample } from "../text/json-sample.ts";
-import { isSecretName, mayBeSecretName } from "../../../text/secret-names.ts";
-import { isSecretSegment, looksSecret, maskedText } from "../text/secret-like.ts";
+import { isSecretName, mayBeSecretName } from "../../../masking/secret-names.ts";
+import { maskExample, PLACEHOLDER } from "../../../masking/find-secrets.ts";
+import { isSecretSegment, looksSecret } from "../../../masking/find-secrets.ts";
 import type { CurlRequest } from "./curl-request.ts";
 
 /** What browsers add to every request. */
@@ -92,7 +93,7 @@ function bodyOf({ body }: CurlRequest): Record<string, unknown> {
     }
     case "text": {
       const sample = body.isJson ? jsonSample(body.text) : undefined;
-      const raw = sample ? jsonText(withoutSecrets(sample.value)) : maskedText(body.text);
+      const raw = sample ? jsonText(withoutSecrets(sample.value)) : maskExample(body.text);
       return { body: { mode: "raw", raw, ...(body.isJson && { options: { raw: { language: "json" } } }) } };
     }
   }
@@ -121,7 +122,7 @@ function withoutSecrets(value: unknown, name = ""): unknown {
 }
 
 function shown(name: string, value: string): string {
-  return mayBeSecretName(name) || looksSecret(value) ? "<string>" : maskedText(value);
+  return mayBeSecretName(name) || looksSecret(value) ? PLACEHOLDER : maskExample(value);
 }
 
 /** `https://user:password@api.example/` has credentials for Basic authentication; the last @ is the one that counts. */
@@ -172,7 +173,7 @@ function urlOf(url: string): Record<string, unknown> {
     }),
     variable,
     // It is never sent, but may be a part of the path: the reader has to know.
-    ...(hash !== "" && { hash: maskedText(hash) }),
+    ...(hash !== "" && { hash: maskExample(hash) }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
-import { mayBeSecretName } from "../../../text/secret-names.ts";
-import { looksSecret, maskedText } from "../text/secret-like.ts";
+import { mayBeSecretName } from "../../../masking/secret-names.ts";
+import { maskExample } from "../../../masking/find-secrets.ts";
+import { looksSecret } from "../../../masking/find-secrets.ts";
 import { collectionOf, requestItem } from "./curl-collection.ts";
 import { readCurlCommand } from "./curl-request.ts";
 
@@ -29,7 +30,7 @@ const BEGIN = /^\s*(?:\$ )?curl(?:\.exe)?\s/;
 export function curlsCollection(text: string, name: string): RecordedRequests {
   const { commands, variables, remarks } = readCommands(text.split("\n"));
   const items = commands.slice(0, MAX_COMMANDS).flatMap(({ line, text: command, comment }) => {
-    const [title = "", ...more] = comment.map((each) => maskedText(each).slice(0, 300));
+    const [title = "", ...more] = comment.map((each) => maskExample(each).slice(0, 300));
     try {
       const request = readCurlCommand(command);
       const description = [title, ...more].join("\n");

@@ -4,8 +4,8 @@ import { collectionOf, jsonText, requestItem } from "./curl-collection.ts";
 import type { CurlRequest } from "./curl-request.ts";
 import type { RecordedRequests } from "./curls-collection.ts";
 import { jsonSample } from "../text/json-sample.ts";
-import { isSecretName } from "../../../text/secret-names.ts";
-import { looksSecret, isSecretSegment } from "../text/secret-like.ts";
+import { isSecretName } from "../../../masking/secret-names.ts";
+import { looksSecret, isSecretSegment } from "../../../masking/find-secrets.ts";
 import { percentDecoded } from "../../../text/percent-decoded.ts";
 
 const MAX_ENTRIES = 20_000;

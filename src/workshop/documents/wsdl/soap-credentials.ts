@@ -1,6 +1,6 @@
 import type { SchemaFacts } from "../api-facts.ts";
-import { isCredentialName } from "../../../text/secret-names.ts";
-import { isAccountName } from "../text/secret-like.ts";
+import { isCredentialName } from "../../../masking/secret-names.ts";
+import { isAccountName } from "../../../masking/secret-names.ts";
 
 /** Names of elements that hold credentials. */
 const HOLDER =

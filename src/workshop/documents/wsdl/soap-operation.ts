@@ -7,7 +7,7 @@ import type {
   SchemaFacts,
   ErrorFacts,
 } from "../api-facts.ts";
-import { isCredentialName } from "../../../text/secret-names.ts";
+import { isCredentialName } from "../../../masking/secret-names.ts";
 import { childrenOf, type XmlNode } from "./xml-nodes.ts";
 import { WSDL, type WsdlDefinitions, type Port, type SoapVersion } from "./definitions.ts";
 import { anchorFacts, envelopeFacts, EnvelopeReader, freeKey, Unusable, type EnvelopeMembers } from "./envelope.ts";

@@ -1,7 +1,7 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { madeUpValue } from "../../check/made-up.ts";
 import { DATETIME } from "../../compile/schema-writer.ts";
-import { maskedText } from "../../documents/text/secret-like.ts";
+import { maskExample } from "../../../masking/find-secrets.ts";
 import type { FieldSpec, ScalarShape, Shape, UnionShape } from "../../file/model/tool-file.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
@@ -70,7 +70,7 @@ export function fittingValue(value: unknown, shape: Shape, place: FittingPlace, 
 
 function withoutSecret(value: unknown, shape: ScalarShape, { name }: FittingPlace): unknown {
   if (typeof value !== "string" || shape.type !== "string" || shape.enum || shape.codes) return value;
-  const masked = isSecretValue(value, name) ? undefined : maskedText(value);
+  const masked = isSecretValue(value, name) ? undefined : maskExample(value);
   if (masked === value) return value;
   return masked !== undefined && fitsText(masked, shape) ? masked : (madeUpValue(shape) ?? UNFIT);
 }

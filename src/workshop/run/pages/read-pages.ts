@@ -20,6 +20,7 @@ import {
 } from "../upstream-call.ts";
 import type { UpstreamResponse } from "../upstream.ts";
 import { isRecord } from "../../../json/is-record.ts";
+import { showing } from "../secrets/show.ts";
 
 type Value = Record<string, unknown>;
 
@@ -175,12 +176,12 @@ class PageReading {
     { outcome, reading }: { outcome: UpstreamOutcome; reading: Success },
     more?: MorePages,
   ): UpstreamOutcome {
-    const { values, redaction } = this.#parts;
+    const { values, hidden } = this.#parts;
     const { type = "", text } = this.#plan.spec.response;
     const status = outcome.answer?.status ?? 200;
     const whole = withMemberAt(reading.value, this.#paging.items, this.#items);
     const value = values.complete(type, whole, { input, status });
-    const line = renderTemplate(text, { ...value, input, status }, redaction.showing(input));
+    const line = renderTemplate(text, { ...value, input, status }, showing(hidden, input));
     const success: Success = { kind: "success", value, deviations: this.#deviations, text: line };
     return { ...outcome, reading: more ? { ...success, more } : success };
   }

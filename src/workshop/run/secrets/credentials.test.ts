@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { credentialsFor } from "./credentials.ts";
-import { Redaction } from "./redaction.ts";
+import { HiddenValues } from "../../../masking/hidden-values.ts";
 
 test("a secret whose name is not valid is reported while another lookup fails", async () => {
   const failing = credentialsFor(
@@ -17,7 +17,7 @@ test("a secret whose name is not valid is reported while another lookup fails", 
       find: async () => {
         throw new Error("The keychain is locked");
       },
-      redaction: new Redaction(),
+      hidden: new HiddenValues(),
     },
   );
   await expect(failing).rejects.toMatchObject({ code: "ARGUMENTS_INVALID" });

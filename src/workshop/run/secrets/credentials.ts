@@ -1,6 +1,6 @@
 import { fieldsInName, secretNames, signingNames } from "../../file/model/secret-names.ts";
 import type { SecretsSpec, UpstreamOAuthSpec } from "../../file/model/tool-file.ts";
-import type { Redaction } from "./redaction.ts";
+import type { HiddenValues } from "../../../masking/hidden-values.ts";
 import { SecretLookup, type SecretSource, type SecretPurpose } from "./secret-lookup.ts";
 import type { TokenGrant } from "./upstream-tokens.ts";
 
@@ -61,7 +61,7 @@ export function credentialsFor(
   input: Record<string, unknown>,
   options: CredentialsOptions,
 ): Promise<Credentials> {
-  const { places, origin, redaction } = options;
+  const { places, origin, hidden } = options;
   const lookup = new SecretLookup(options, input, spec.public);
   const get = ({ kind, written }: SecretPlace) => lookup.get(written, origin, PURPOSES[kind]);
   // Async: a name that is not valid must not leave the promises of those before it without a handler.
@@ -69,7 +69,7 @@ export function credentialsFor(
   if (spec.oauth) return withGrant(spec.oauth, lookup, { options, values: getAll() });
   const filled = (values: readonly string[]) => {
     lookup.throwIfIncomplete();
-    return credentialsOf(places, values, redaction);
+    return credentialsOf(places, values, hidden);
   };
   const [only] = places;
   return only && places.length === 1 ? get(only).then((value) => filled([value])) : getAll().then(filled);
@@ -90,10 +90,10 @@ async function withGrant(
   const values = await looking;
   const grant = await grantFor(spec, lookup, options);
   lookup.throwIfIncomplete();
-  return { ...credentialsOf(options.places, values, options.redaction), grant };
+  return { ...credentialsOf(options.places, values, options.hidden), grant };
 }
 
-function credentialsOf(places: readonly SecretPlace[], values: readonly string[], redaction: Redaction): Credentials {
+function credentialsOf(places: readonly SecretPlace[], values: readonly string[], hidden: HiddenValues): Credentials {
   const { query, cookies, body } = NO_CREDENTIALS;
   const credentials: Credentials = { query, headers: {}, cookies, body, signing: NO_CREDENTIALS.signing };
   const { headers } = credentials;
@@ -118,7 +118,7 @@ function credentialsOf(places: readonly SecretPlace[], values: readonly string[]
         break;
       case "password": {
         const pair = Buffer.from(`${values[index - 1] ?? ""}:${value}`).toString("base64");
-        redaction.hide(pair);
+        hidden.hide(pair);
         headers[at] = `Basic ${pair}`;
         break;
       }
@@ -160,5 +160,5 @@ export async function hideSecrets(specs: Iterable<SecretsSpec>, options: SecretS
     secretNames(spec).filter((name) => fieldsInName(name).length === 0 && !spec.public.includes(name)),
   );
   const values = await Promise.all([...new Set(written)].map((name) => options.find(`${options.server}.${name}`)));
-  for (const value of values) options.redaction.hide(value ?? "");
+  for (const value of values) options.hidden.hide(value ?? "");
 }

@@ -2,7 +2,7 @@ import { checkSecretName } from "../../../auth/secret-name.ts";
 import { notAllowed } from "../../../auth/secret-origins.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { renderTemplate } from "../../expression/template.ts";
-import type { Redaction } from "./redaction.ts";
+import type { HiddenValues } from "../../../masking/hidden-values.ts";
 
 /**
  * Finds a secret by its full name, `<server>.<name>`, for a request to an origin (`https://api.example`); throws
@@ -15,7 +15,7 @@ export interface SecretSource {
   /** The server's id. */
   server: string;
   find: FindSecret;
-  redaction: Redaction;
+  hidden: HiddenValues;
 }
 
 /** What a secret is looked up for. */
@@ -52,8 +52,8 @@ export class SecretLookup {
     return this.#source.find(name, origin).then(
       (value) => {
         if (value === undefined || value === "") (this.#missing ??= new Set()).add(name);
-        else if (purpose.isToken) this.#source.redaction.hideToken(value);
-        else if (!this.#public.includes(written)) this.#source.redaction.hide(value);
+        else if (purpose.isToken) this.#source.hidden.add([value]);
+        else if (!this.#public.includes(written)) this.#source.hidden.hide(value);
         if (purpose.place !== undefined && value !== undefined) requireFitting(name, value, purpose.place);
         return value ?? "";
       },

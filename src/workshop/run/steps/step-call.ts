@@ -180,19 +180,19 @@ export class StepCaller {
   }
 
   async #prepared({ plan, arguments: given }: StepCall, key: () => string): Promise<PreparedRequest | Failure> {
-    const { redaction } = this.#parts;
+    const { hidden } = this.#parts;
     try {
       return await prepare(this.#parts, plan, plan.check(given).value, { key, signal: this.#signal });
     } catch (error) {
       const { code, message, hint } = asNexusError(error);
       if (code === "INTERNAL" && !(error instanceof NexusError)) throw error;
-      return new Failure(redaction.in(`${message}.`), { hint: hint && redaction.in(hint), outcome: "refused" });
+      return new Failure(hidden.in(`${message}.`), { hint: hint && hidden.in(hint), outcome: "refused" });
     }
   }
 
   #told(call: StepCall, deviations: Parameters<typeof toldDeviation>[0][]): Record<string, string>[] {
     return deviations.map((deviation) => {
-      return toldDeviation({ ...deviation, path: `${nameOf(call)}.${deviation.path}` }, this.#parts.redaction);
+      return toldDeviation({ ...deviation, path: `${nameOf(call)}.${deviation.path}` }, this.#parts.hidden);
     });
   }
 
@@ -228,11 +228,11 @@ function nameOf({ step, index }: StepCall): string {
  * that a repeated call goes on with it. Only secrets that cannot occur by chance are masked: an id must stay as it is.
  */
 function stepValue(
-  { values, redaction }: RunnerParts,
+  { values, hidden }: RunnerParts,
   plan: ToolPlan,
   { value, more }: Pick<Success, "value" | "more">,
 ): Value {
-  const masked = (text: string) => redaction.inOwnWords(text);
+  const masked = (text: string) => hidden.inOwnWords(text);
   const { type, unknown } = plan.spec.response;
   const inAll = (members: Value) => maskedIn(members, masked) as Value;
   const keep = unknown === "keep" ? inAll : undefined;

@@ -10,6 +10,7 @@ import type { RunnerParts } from "../runner-parts.ts";
 import type { StepReport } from "./steps-run.ts";
 import type { StepsPlan } from "./steps-plan.ts";
 import type { StepsEnd } from "./steps-run.ts";
+import { showing } from "../secrets/show.ts";
 
 type Value = Record<string, unknown>;
 
@@ -36,7 +37,7 @@ export function stepsResult(
     nextAdvice(reports, changed, plan),
   ];
   const hint = advice.filter((part) => part !== undefined).join("\n");
-  return withMeta(failureResult({ text: lines.join("\n"), hint, said: failure.said }, parts.redaction), meta);
+  return withMeta(failureResult({ text: lines.join("\n"), hint, said: failure.said }, parts.hidden), meta);
 }
 
 function nextAdvice(reports: readonly StepReport[], changed: boolean, { spec }: StepsPlan): string | undefined {
@@ -49,11 +50,11 @@ function nextAdvice(reports: readonly StepReport[], changed: boolean, { spec }: 
 }
 
 function finished(parts: RunnerParts, plan: StepsPlan, end: StepsEnd, caller: string): CallToolResult {
-  const { values, redaction, results, api, instance } = parts;
+  const { values, hidden, results, api, instance } = parts;
   const { response, limits } = plan.spec;
   const { scope, reports } = end;
   const { input } = scope;
-  const show = redaction.showing(input);
+  const show = showing(hidden, input);
   const given = fillTemplate(response.give ?? {}, scope);
   const completed =
     response.type === undefined ? {} : values.complete(response.type, isRecord(given) ? given : {}, { input });
@@ -64,7 +65,7 @@ function finished(parts: RunnerParts, plan: StepsPlan, end: StepsEnd, caller: st
   if (earlier.length > 0) lines.push(`An earlier run of the same call made: ${earlier.join(", ")}.`);
   if (end.deviations.length > 0) lines.push("An answer was not as documented: see deviations.");
   return successResult({
-    text: redaction.inOwnWords(lines.join("\n")),
+    text: hidden.inOwnWords(lines.join("\n")),
     structured: shown,
     deviations: end.deviations,
     maxBytes: limits.resultBytes,

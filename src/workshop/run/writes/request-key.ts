@@ -60,6 +60,10 @@ function inOrder(value: unknown): unknown {
   if (typeof value === "string") return value.normalize("NFC");
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value).filter(([, item]) => item !== undefined);
-  return members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, inOrder(item)]);
+  const fields = value as Record<string, unknown>;
+  const members: [string, unknown][] = [];
+  for (const name of Object.keys(fields).sort()) {
+    if (fields[name] !== undefined) members.push([name, inOrder(fields[name])]);
+  }
+  return members;
 }

@@ -1,5 +1,5 @@
-import { isCredentialName } from "../../../../text/secret-names.ts";
-import { isAccountName } from "../../text/secret-like.ts";
+import { isCredentialName } from "../../../../masking/secret-names.ts";
+import { isAccountName } from "../../../../masking/secret-names.ts";
 import { addDoubt } from "../fields/apply-row.ts";
 import { pathOf, type FieldNode } from "../fields/field-node.ts";
 import type { Outline } from "../outline.ts";

@@ -1,10 +1,11 @@
 import { isRecord } from "../../../json/is-record.ts";
+import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { escapePart } from "../../../schema/pointer.ts";
-import { isCredentialName, mayBeSecretName } from "../../../text/secret-names.ts";
-import { looksSecret, isSecretSegment } from "../text/secret-like.ts";
-import { jsonSample } from "../text/json-sample.ts";
+import { isCredentialName, mayBeSecretName } from "../../../masking/secret-names.ts";
+import { looksSecret, isSecretSegment } from "../../../masking/find-secrets.ts";
+import { jsonSample } from "./json-sample.ts";
 import { cleanValue, type Places } from "./clean-json.ts";
-import { cleanAddress, cleanCookies, cleanProse, cleanStep, isCredential, LEFT_OUT } from "./credential-text.ts";
+import { cleanCookies, cleanProse, isCredential, LEFT_OUT } from "../../../masking/clean-prose.ts";
 
 const MAX_DEPTH = 150;
 /** What an `auth` says that is not a credential. */
@@ -131,7 +132,7 @@ class CollectionCleaner {
     if (typeof value !== "string") return value;
     const isOpen = value.trim() === "" || /^\{\{[^{}]*\}\}$/.test(value.trim());
     if (isSecret && !isOpen) return this.#changed(value, LEFT_OUT, place);
-    if (/^(?:set-)?cookie$/i.test(name)) return this.#changed(value, cleanCookies(value) ?? value, place);
+    if (/^(?:set-)?cookie$/i.test(name)) return this.#changed(value, cleanCookies(value), place);
     if (/^(?:proxy-)?authorization$/i.test(name)) return this.#changed(value, cleanAuthorization(value), place);
     if (isCredential(name, value)) return this.#changed(value, LEFT_OUT, place);
     // The value of a variable or of a field can be JSON.
@@ -214,7 +215,7 @@ const XML_LEFT_OUT = LEFT_OUT.replace("<", "&lt;").replace(">", "&gt;");
 function cleanHeaderLine(line: string): string {
   const [, lead = "", name = "", value = ""] = /^(\s*([^:\s]+)\s*:\s*)(.*)$/.exec(line.trimEnd()) ?? [];
   if (name === "") return cleanProse(line);
-  if (/^(?:set-)?cookie$/i.test(name)) return lead + (cleanCookies(value) ?? value);
+  if (/^(?:set-)?cookie$/i.test(name)) return lead + cleanCookies(value);
   if (/authorization$/i.test(name)) return lead + cleanAuthorization(value);
   return isCredential(name, value) ? lead + LEFT_OUT : line;
 }
@@ -272,4 +273,22 @@ function cleanScript(text: string): string {
     return isOwn ? `${quote}${scheme}${LEFT_OUT}${quote}` : token;
   });
   return cleanProse(clean);
+}
+
+/** An address without a user, without secret steps, and without the values of secret parameters. */
+function cleanAddress(address: string): string {
+  const bare = address.replace(/^((?:[a-z][\w+.-]*:)?\/\/)[^/?#{}]*@/i, "$1");
+  const [, start = "", path = "", query = "", rest = ""] =
+    /^((?:[a-z][\w+.-]*:\/\/)?[^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/is.exec(bare) ?? [];
+  const steps = path.split("/").map(cleanStep).join("/");
+  const pairs = query.replaceAll(/([?&])([^=&?]*)=([^&]*)/g, (whole, sign: string, name: string, value: string) =>
+    isCredential(percentDecoded(name), percentDecoded(value)) ? `${sign}${name}=${LEFT_OUT}` : whole,
+  );
+  return start + steps + pairs + (looksSecret(rest.slice(1)) ? "" : rest);
+}
+
+/** A step of a path that is a credential becomes a parameter. */
+function cleanStep(step: string): string {
+  const text = percentDecoded(step);
+  return !/^[:{<]/.test(text) && !text.includes("{{") && isSecretSegment(text) ? ":credential" : step;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { maskCommand, maskUrl, maskProse } from "./mask-secrets.ts";
+import { maskProse } from "./find-secrets.ts";
+import { maskCommand, maskUrl } from "./mask-words.ts";
 
 test.each([
   ["node server.js --port 80", "node server.js --port 80"],

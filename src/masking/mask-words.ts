@@ -1,9 +1,7 @@
-import { isSecretName, mayBeSecretName } from "./secret-names.ts";
+import { mayBeSecretName } from "./secret-names.ts";
 
 /** What is shown instead of a secret. */
 export const MASK = "•••";
-/** Shorter secrets may be part of other words by chance: they are hidden only where they are whole words. */
-export const SHORT_SECRET = 6;
 /** These patterns run on untrusted files: no two parts of one may match the same characters. */
 const OPTION = /^--?[\w-]+$/;
 const PAIR = /^([\w.-]*)(\s*[=:]\s*)([^]+)$/;
@@ -59,50 +57,6 @@ export function maskUrl(text: string): string {
   return withoutDefaults(text)
     .replace(user, `$1${MASK}@`)
     .replaceAll(/([?&][^=&#?]*=)([^&#]+)/g, (_all, name: string, value: string) => `${name}${maskValue(value)}`);
-}
-
-/** Credentials by their form: with digits, after a word that announces them, or long with mixed letters and digits. */
-const CREDENTIAL =
-  /\b(?:Bearer|Basic)\s+(?=[\w.~+/=-]{0,200}\d)[\w.~+/=-]{6,}|(?<![\w-])(?=[\w.-]{0,200}\d)(?=[\w.-]{0,200}[A-Za-z])[\w-]{24,}(?:\.[\w-]+)*/gi;
-const NAME = /(?<![\w.-])([\w.-]{1,200})["']?\s*[=:]\s*["']?/g;
-const NAMED_VALUE = /(?=[^\s"',;}]{0,200}\d)[^\s"',;}]{6,}/y;
-
-/**
- * Masks what looks like a credential in a text from outside. `isKnown`: words of that form that are no credentials; it also
- * gets the text before them.
- */
-export function maskProse(text: string, isKnown = (_word: string, _before: string) => false): string {
-  return replaceNamed(text.replaceAll(/\bhttps?:\/\/[^\s"'<>]+/gi, maskUrl), {
-    name: NAME,
-    value: NAMED_VALUE,
-    replacement: MASK,
-  }).replaceAll(CREDENTIAL, (found, at: number, whole: string) =>
-    isKnown(found, whole.slice(Math.max(0, at - 40), at))
-      ? found
-      : found.replace(/^(Bearer\s+|Basic\s+)?[^]*$/i, `$1${MASK}`),
-  );
-}
-
-/**
- * Replaces values after names of secrets. `name` is global, with the name in its first group; `value` is sticky. A value is
- * read only where the name is secret, because it may have the next name in it.
- */
-export function replaceNamed(
-  text: string,
-  { name, value, replacement }: { name: RegExp; value: RegExp; replacement: string },
-): string {
-  const names = new RegExp(name);
-  const values = new RegExp(value);
-  let shown = "";
-  let done = 0;
-  for (let found = names.exec(text); found; found = names.exec(text)) {
-    if (!isSecretName(found[1] ?? "")) continue;
-    values.lastIndex = names.lastIndex;
-    if (!values.test(text)) continue;
-    shown += text.slice(done, names.lastIndex) + replacement;
-    done = names.lastIndex = values.lastIndex;
-  }
-  return shown + text.slice(done);
 }
 
 /** Keeps names of variables and masks the rest. */

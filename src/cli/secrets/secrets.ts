@@ -1,16 +1,36 @@
 import { addAbortSignal } from "node:stream";
-import { SHORT_SECRET } from "../../text/mask-secrets.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
-import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
-import { defineCommand, GATEWAY_OPTIONS, TENANT, type CommandContext } from "../command/command.ts";
-import { wrongUsage } from "../command/command-line.ts";
-import { openSecrets } from "./operated-secrets.ts";
-import type { Output } from "../output/output.ts";
+import { SHORT_SECRET } from "../../masking/hidden-values.ts";
 import { ownedName } from "../../auth/secret-name.ts";
+import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { parseWebOrigin } from "../../net/web-origin.ts";
+import { SECRETS } from "../../operations/secrets.ts";
+import { isMissingFile } from "../../store/engine/database-address.ts";
+import { maskUrl } from "../../masking/mask-words.ts";
+import { filledPlaces } from "../../workshop/file/model/filled-template.ts";
 import { addressOfSecret, neededSecrets } from "../../workshop/file/model/secret-names.ts";
+import { failuresForPrograms } from "../command/ask-servers.ts";
+import { isElsewhere, wrongUsage } from "../command/command-line.ts";
+import { defineCommand, GATEWAY_OPTIONS, SERVED, TENANT, type CommandContext } from "../command/command.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import type { PublishedFile } from "../command/server-source.ts";
-import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import type { Output, Style } from "../output/output.ts";
+import { tableLines } from "../output/table.ts";
+import { chosenStoreOrDefault } from "../store/chosen-database.ts";
+import { openOwnSecrets, openTenant, type TenantContext, type TenantOperations } from "../store/open-operations.ts";
+
+/**
+ * The secrets of a tenant, here or behind a gateway. Those of the tenant default are the person's own where no database was
+ * chosen; somebody without a gateway has no database at all.
+ */
+async function openSecrets(context: TenantContext): Promise<TenantOperations> {
+  if (!isElsewhere(context) && (context.options.tenant ?? DEFAULT_TENANT) === DEFAULT_TENANT) {
+    const { address, isDefault } = await chosenStoreOrDefault(context);
+    if (isDefault && isMissingFile(address)) return openOwnSecrets(context);
+  }
+  return openTenant(context);
+}
 
 /** nexus secrets set github */
 export const secretsSet = defineCommand({
@@ -43,19 +63,20 @@ With --gateway the value is sent to that gateway. It never comes back, so origin
 
   async run(context) {
     const { words, out, options, signal } = context;
-    const [given = "", ...rest] = words;
-    const [name = ""] = given.split("=", 1);
-    if (rest.length > 0 || name !== given) throw valueGiven(name);
+    const [word = "", ...rest] = words;
+    const [name = ""] = word.split("=", 1);
+    if (rest.length > 0 || name !== word) throw valueGiven(name);
     const { checkSecretName } = await import("../../auth/secret-name.ts");
     checkSecretName(name);
-    await using state = await openSecrets(context);
-    const { optionsAgain: again } = state;
+    await using opened = await openSecrets(context);
+    const { client, tenant, again } = opened;
     const value = process.stdin.isTTY ? await ask(out, name, signal) : await readAll(signal);
     if (value === "")
       throw wrongUsage(`The value of the secret "${name}" is empty`, "Nothing was stored. Enter a value.");
     // The servers here are not those of a gateway elsewhere.
     const destination = options.gateway === undefined ? await destinationOf(name, context) : undefined;
-    const { origins = [] } = await state.secrets.set(name, value, destination && [destination.origin]);
+    const given = destination && [destination.origin];
+    const { origins } = await client.call(SECRETS.setSecret, { tenant, name, value, origins: given });
     if (value.trim().length < SHORT_SECRET) out.note(shortWarning(out, name));
     if (out.json) return out.value({ name, origins });
     const isOfTools = destination?.used.some((known) => filledPlaces(known, name) !== undefined) === true;
@@ -70,6 +91,105 @@ With --gateway the value is sent to that gateway. It never comes back, so origin
     }
   },
 });
+
+/** nexus secrets list */
+export const secretsList = defineCommand({
+  usage: "nexus secrets list",
+  description: "Lists the names of secrets and the origins they may be sent to. Values are never shown.",
+  words: { min: 0, max: 0 },
+  options: SERVED,
+  examples: [
+    ["nexus secrets list", "one name per line, with its origins"],
+    ["nexus secrets list --tenant shop", "those of a tenant of the gateway"],
+    ["nexus secrets list --gateway https://gateway.example", "at this gateway, with the key of an admin in NEXUS_KEY"],
+    ["nexus secrets list --json", `{"items":[{"name":"github","origins":["https://api.example"]}],"errors":[]}`],
+  ],
+
+  async run(context) {
+    const { out } = context;
+    await using opened = await openSecrets(context);
+    const { client, tenant, again } = opened;
+    const pages = await client.pages(SECRETS.listSecrets, { tenant });
+    const items = pages.flatMap((page) => page.items.map(({ name, origins }) => ({ name, origins })));
+    const unreadable = pages[0]?.unreadable ?? 0;
+    const lost = unreadable === 0 ? [] : [damaged(unreadable)];
+    if (out.json) return out.value({ items, errors: failuresForPrograms(lost) });
+    const rows = items.map(({ name, origins }) => [
+      { text: name },
+      origins.length > 0 ? { text: origins.join(", ") } : { text: "not sent yet", style: "dim" as const },
+    ]);
+    // Not cut, because half of an address looks like another one.
+    const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
+    for (const line of tableLines(wide, rows)) out.line(line);
+    for (const error of lost) out.note(`${out.onStderr("yellow", "warning:")} ${error.message}. ${error.hint}`);
+    if (items.length === 0 && unreadable === 0)
+      out.note(`No secrets are stored. Store one: nexus secrets set NAME${again}`);
+  },
+});
+
+/** nexus secrets allow capcorn.user https://api.example */
+export const secretsAllow = defineCommand({
+  usage: "nexus secrets allow <name> <origin>",
+  description: `
+A secret is sent only to its allowed origins: those of the server it was stored for, or the first address it was used for.
+This command adds an origin. "nexus secrets list" shows all origins. To remove an origin, remove the secret and set it again.
+
+Origins do not apply to programs that receive secrets in "env" or "args".`,
+  words: { min: 2, max: 2 },
+  options: TENANT,
+  examples: [
+    ["nexus secrets allow capcorn.user https://test.example", "the API has moved, or has a second address"],
+    ["nexus secrets allow capcorn.user http://127.0.0.1:9999", "a server on this machine replaces the API"],
+  ],
+
+  async run(context) {
+    const { out } = context;
+    const [name = "", given = ""] = context.words;
+    const origin = parseWebOrigin(given);
+    if (origin === undefined) {
+      throw wrongUsage(
+        `${JSON.stringify(maskUrl(given))} is not an origin`,
+        "Use scheme, host and optional port: https://api.example or http://127.0.0.1:8080.",
+      );
+    }
+    await using opened = await openSecrets(context);
+    const { client, tenant } = opened;
+    const { origins } = await client.call(SECRETS.allowSecret, { tenant, name, origin });
+    if (out.json) out.value({ name, origins });
+    else out.line(`The secret ${out.style("bold", name)} may be sent to ${origins.join(", ")}.`);
+  },
+});
+
+/** nexus secrets remove github */
+export const secretsRemove = defineCommand({
+  usage: "nexus secrets remove <name>",
+  description: "Entries that use it as ${secret:name} can no longer start.",
+  words: { min: 1, max: 1 },
+  options: SERVED,
+  examples: [
+    ["nexus secrets remove github", "servers that need it fail at their next start"],
+    ["nexus secrets remove github --json", "print the removed name as JSON"],
+  ],
+
+  async run(context) {
+    const { words, out } = context;
+    const [name = ""] = words;
+    await using opened = await openSecrets(context);
+    const { client, tenant } = opened;
+    await client.call(SECRETS.removeSecret, { tenant, name });
+    if (out.json) out.value({ name });
+    else out.line(`Removed the secret ${out.style("bold", name)}.`);
+  },
+});
+
+function damaged(count: number): NexusError {
+  const what = count === 1 ? "One stored secret" : `${count} stored secrets`;
+  return new NexusError("PERMISSION_DENIED", `${what} cannot be decrypted, and their names are unknown`, {
+    phase: "config",
+    hint: "Set the missing secrets again.",
+    mayHaveReached: false,
+  });
+}
 
 function shortWarning(out: Output, name: string): string {
   const where = "Nexus can mask it in output only as a separate word, and not in values from callers or tool files";

@@ -1,9 +1,9 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { escapePart } from "../../../schema/pointer.ts";
 import { cleanCollection } from "./clean-collection.ts";
-import { type Places, cleanExample } from "./clean-json.ts";
-import { cleanProse, LEFT_OUT, isShownCredential } from "./credential-text.ts";
-import { isCredentialName } from "../../../text/secret-names.ts";
+import { cleanExample, cleanTexts, type Places } from "./clean-json.ts";
+import { cleanProse, LEFT_OUT, isShownCredential } from "../../../masking/clean-prose.ts";
+import { isCredentialName } from "../../../masking/secret-names.ts";
 
 /** A document without credentials. Its lines, or its parts, are where they were, so that evidence stays right. */
 interface CleanDocument {
@@ -70,25 +70,6 @@ function remarksOn(places: readonly string[]): string[] {
   return [
     `Credentials were left out of the copy of this document, in ${what}: ${places.slice(0, MOST_PLACES).join(", ")}${more}`,
   ];
-}
-
-/** A schema of GraphQL as JSON, and whatever else: its texts. */
-function cleanTexts(value: unknown, places: Places, pointer = "", depth = 0): unknown {
-  if (depth > 150) return value;
-  if (typeof value === "string") {
-    const clean = cleanProse(value);
-    if (clean !== value || clean.includes(LEFT_OUT)) places.push(pointer);
-    return clean;
-  }
-  if (Array.isArray(value))
-    return value.map((item, index) => cleanTexts(item, places, `${pointer}/${index}`, depth + 1));
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      key,
-      cleanTexts(member, places, `${pointer}/${escapePart(key)}`, depth + 1),
-    ]),
-  );
 }
 
 interface Edit {
@@ -189,12 +170,15 @@ function cleanShown(value: unknown, { places, pointer, name, key, depth }: Place
       Object.entries(value).map(([label, each]) => {
         const at = `${pointer}/${escapePart(label)}`;
         if (!isRecord(each) || !Object.hasOwn(each, "value"))
-          return [label, cleanExample(each, at, places, name, depth)];
-        return [label, { ...each, value: cleanExample(each["value"], `${at}/value`, places, name, depth) }];
+          return [label, cleanExample(each, { pointer: at, name, depth }, places)];
+        return [
+          label,
+          { ...each, value: cleanExample(each["value"], { pointer: `${at}/value`, name, depth }, places) },
+        ];
       }),
     );
   }
-  return cleanExample(value, pointer, places, name, depth);
+  return cleanExample(value, { pointer, name, depth }, places);
 }
 
 const PROSE = /^(?:description|summary|title|url|host|basePath)$/;

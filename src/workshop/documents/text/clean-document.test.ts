@@ -4,7 +4,7 @@ import { draftToolFile } from "../../draft/draft-tool-file.ts";
 import { factsOf } from "../../draft/read-document.ts";
 import { parseDocument } from "../parse-document.ts";
 import { cleanCollection } from "./clean-collection.ts";
-import { cleanProse } from "./credential-text.ts";
+import { cleanProse } from "../../../masking/clean-prose.ts";
 
 /** Too short to be recognised by its looks: only where it is tells that it is one. */
 const SECRET = "hunter2x";

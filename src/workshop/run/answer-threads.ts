@@ -1,0 +1,255 @@
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { FairQueue, type QueuePlace } from "../../async/fair-queue.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import { exactJson, parseExactJson } from "../../json/exact-json.ts";
+import type { Content } from "../../protocol/mcp.ts";
+import type { ToolFile } from "../file/model/tool-file.ts";
+import { findType, shapesOf, typesIn } from "../shape/shape-parts.ts";
+import { Failure, type FailureOptions } from "./failure.ts";
+import type { Success } from "./response-reader.ts";
+import type { TellingParts, Told, ToldTool } from "./told-answer.ts";
+import type { UpstreamResponse } from "./upstream.ts";
+
+/** What a thread has to know of a tool; it is sent once. */
+export type AnswerPlan = Pick<TellingParts, "file"> & ToldTool;
+
+/** An answer that a thread reads, and tells if that is wanted. */
+export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDifferences"> {
+  wants: "told" | "read";
+  /** The number of the plan, and the plan itself if the thread does not have it. */
+  id: number;
+  plan: AnswerPlan | undefined;
+  answer: UpstreamResponse;
+  /** The arguments of the call as JSON with all digits: numbers of a class of ours cannot be sent. */
+  input: string;
+  hidden: readonly string[];
+  wantsPayload: boolean;
+}
+
+/** What the thread sends back. */
+export type AnswerReply =
+  | { kind: "told"; told: Told; payload: Content | undefined }
+  /** `value` as JSON with all digits. */
+  | { kind: "read"; success: Omit<Success, "value">; value: string; payload?: undefined }
+  | { kind: "failure"; text: string; options: FailureOptions; payload: Content | undefined }
+  | Unread;
+
+/** Why an answer was not read; a limit can be told to callers. */
+export interface Unread {
+  kind: "problem";
+  problem: string;
+  isLimit?: boolean;
+}
+
+/** An answer that is read: `plan` is the same object in all calls of the tool. */
+export interface AnswerAsked {
+  telling: TellingParts;
+  plan: ToldTool;
+  answer: UpstreamResponse;
+  input: Record<string, unknown>;
+  wantsPayload: boolean;
+}
+
+interface Waiting extends QueuePlace {
+  asked: AnswerAsked & Pick<AnswerTask, "wants">;
+  resolve: (reply: AnswerReply) => void;
+}
+
+/** Some of the cores are for the calls of others. */
+const MOST_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
+/** Time that passes: the machine may be busy, and expressions and patterns have limits of their own. */
+const MOST_MS = 30_000;
+const HEAP_MB = 512;
+const YOUNG_HEAP_MB = 8;
+/** Starting one takes as long as reading an answer of a megabyte. */
+const IDLE_MS = 20_000;
+/** How many tools a thread knows; then it starts again. */
+const MOST_PLANS = 100;
+const PROGRAM = new URL("../workshop/answers.js", import.meta.url);
+
+let isBuilt: boolean | undefined;
+
+/** False where the program runs from its sources. */
+export function hasThreads(): boolean {
+  return (isBuilt ??= existsSync(PROGRAM));
+}
+
+/**
+ * Threads that read very large answers, so that the event loop goes on to serve others. All APIs of the process share
+ * them: those with answers that wait take turns. What a thread gets leaves it again with its answer.
+ */
+class AnswerThreads {
+  readonly #waiting = new FairQueue<Waiting>();
+  readonly #idle: AnswerThread[] = [];
+  #started = 0;
+
+  async read(asked: AnswerAsked, place: QueuePlace): Promise<Success | Failure | Unread> {
+    const reply = await this.#reply({ ...asked, wants: "read" }, place);
+    if (reply.kind !== "read")
+      return reply.kind === "failure" ? new Failure(reply.text, reply.options) : unexpected(reply);
+    // What was written of an object is one.
+    return { ...reply.success, value: parseExactJson(reply.value) as Record<string, unknown> };
+  }
+
+  async tell(
+    asked: AnswerAsked,
+    place: QueuePlace,
+  ): Promise<{ reading: Told | Failure; payload: Content | undefined } | Unread> {
+    const reply = await this.#reply({ ...asked, wants: "told" }, place);
+    if (reply.kind === "failure") return { reading: new Failure(reply.text, reply.options), payload: reply.payload };
+    return reply.kind === "told" ? { reading: reply.told, payload: reply.payload } : unexpected(reply);
+  }
+
+  #reply(asked: Waiting["asked"], place: QueuePlace): Promise<AnswerReply> {
+    return new Promise((resolve) => {
+      this.#waiting.add({ ...place, asked, resolve });
+      this.#serve();
+    });
+  }
+
+  #serve(): void {
+    while (this.#waiting.size > 0) {
+      const thread = this.#idle.pop() ?? this.#start();
+      const [next] = thread ? this.#waiting.inTurn() : [];
+      if (!thread || !next) return;
+      this.#waiting.take(next);
+      void thread.read(next.asked).then((reply) => {
+        next.resolve(reply);
+        if (thread.isAlive) this.#idle.push(thread);
+        this.#serve();
+      });
+    }
+  }
+
+  #start(): AnswerThread | undefined {
+    if (this.#started >= MOST_THREADS) return undefined;
+    const thread = new AnswerThread(() => {
+      this.#started--;
+      const at = this.#idle.indexOf(thread);
+      if (at !== -1) this.#idle.splice(at, 1);
+    });
+    this.#started++;
+    return thread;
+  }
+}
+
+/** Of the process: more threads than cores would not read more. */
+export const ANSWER_THREADS = new AnswerThreads();
+
+/** One thread; it reads one answer at a time. */
+class AnswerThread {
+  readonly #worker: Worker;
+  readonly #onEnd: () => void;
+  readonly #plans = new Map<object, number>();
+  #replied: (reply: AnswerReply) => void = () => {};
+  #idle: NodeJS.Timeout | undefined;
+  isAlive = true;
+
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+    this.#worker = new Worker(PROGRAM, {
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB, stackSizeMb: 4 },
+      stdout: true,
+      stderr: true,
+    });
+    const fail = (problem: string, isLimit = false) => {
+      this.#gone();
+      this.#replied({ kind: "problem", problem, isLimit });
+    };
+    this.#worker.on("message", (reply: AnswerReply) => this.#replied(reply));
+    this.#worker.on("error", (error: NodeJS.ErrnoException) =>
+      error.code === "ERR_WORKER_OUT_OF_MEMORY"
+        ? fail("it needs more memory than is allowed", true)
+        : fail(error.message),
+    );
+    this.#worker.on("exit", () => fail("the thread that reads answers ended"));
+  }
+
+  async read(asked: Waiting["asked"]): Promise<AnswerReply> {
+    clearTimeout(this.#idle);
+    this.#worker.ref();
+    let timer: NodeJS.Timeout | undefined;
+    const reply = await new Promise<AnswerReply>((resolve) => {
+      this.#replied = resolve;
+      const problem = "it takes longer to be read than is allowed";
+      timer = setTimeout(() => resolve({ kind: "problem", problem, isLimit: true }), MOST_MS);
+      try {
+        this.#send(asked);
+      } catch (error) {
+        resolve({ kind: "problem", problem: messageOf(error) });
+      }
+    });
+    clearTimeout(timer);
+    if (reply.kind === "problem" || this.#plans.size >= MOST_PLANS) await this.#end();
+    else this.#rest();
+    return reply;
+  }
+
+  #send({ telling, plan, answer, input, wants, wantsPayload }: Waiting["asked"]): void {
+    const { file, hidden, mostKept, wantsDifferences } = telling;
+    const { name, spec } = plan;
+    const known = this.#plans.get(plan);
+    const id = known ?? this.#plans.size;
+    this.#plans.set(plan, id);
+    const { status, headers } = answer;
+    // Who goes on with what was read may also need what came.
+    const body = wants === "read" ? new Uint8Array(answer.body) : ownBytes(answer.body);
+    const task: AnswerTask = {
+      wants,
+      id,
+      plan: known === undefined ? { file: partOf(file, spec), name, spec } : undefined,
+      answer: { status, headers: { ...headers }, body },
+      input: exactJson(input),
+      hidden: hidden.values(),
+      mostKept,
+      wantsDifferences,
+      wantsPayload,
+    };
+    this.#worker.postMessage(task, [body.buffer]);
+  }
+
+  /** It does not keep the process alive, and ends when nothing comes for a while. */
+  #rest(): void {
+    this.#worker.unref();
+    this.#idle = setTimeout(() => void this.#end(), IDLE_MS).unref();
+  }
+
+  async #end(): Promise<void> {
+    this.#gone();
+    await this.#worker.terminate();
+  }
+
+  #gone(): void {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    this.#onEnd();
+  }
+}
+
+/** A thread answers what it was asked for. */
+function unexpected(reply: AnswerReply): Unread {
+  return reply.kind === "problem" ? reply : { kind: "problem", problem: `the thread answered ${reply.kind}` };
+}
+
+/** The part of a file that answers of one tool need: a large API has thousands of types, and takes long to be sent. */
+function partOf(file: ToolFile, { response }: ToldTool["spec"]): ToolFile {
+  const names = new Set(response.type === undefined ? [] : [response.type]);
+  // The set grows while it is read.
+  const types: ToolFile["types"] = {};
+  for (const name of names) {
+    const type = findType(file, name);
+    if (!type) continue;
+    types[name] = type;
+    for (const inner of shapesOf(type).flatMap(typesIn)) names.add(inner);
+  }
+  return { ...file, types, tools: {}, documents: {} };
+}
+
+/** Bytes that can be given away: those of a small answer may lie among others. */
+function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes;
+  const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
+  return isOwn ? new Uint8Array(buffer) : new Uint8Array(bytes);
+}

@@ -1,0 +1,226 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { compileApi } from "../../src/workshop/compile/compile.ts";
+import { readToolFile } from "../../src/workshop/file/read-tool-file.ts";
+import { ApiRunner } from "../../src/workshop/run/api-runner.ts";
+
+const PROGRAM = fileURLToPath(new URL("../fixtures/workshop/large-answers.mjs", import.meta.url));
+const SECRET = "s3cret-of-the-test";
+
+const FILE = `
+nexus: 1
+api: large
+title: Large
+version: "1"
+upstream: { base: "https://large.example/" }
+secrets: { key: { headers: { X-Key: key } } }
+types:
+  Query:
+    fields:
+      case: { type: string }
+      least: { type: number, exact: true, optional: true, wire: false }
+  Row:
+    fields:
+      id: { type: integer }
+      name: { type: string, optional: true }
+      price: { type: number, exact: true, optional: true }
+      note: { type: string, optional: true, hidden: true }
+  Rows:
+    fields:
+      total: { value: count(rows), type: integer }
+      rows: { list: Row }
+      names: { map: string, optional: true }
+  Listing:
+    xml: { element: rows }
+    fields: { ids: { wire: "id[]", list: integer } }
+tools:
+  read:
+    title: Read
+    description: Reads rows.
+    effect: read
+    input: Query
+    request: { method: GET, path: "{case}", secrets: key }
+    response: { as: json, type: Rows, text: "{total} rows, more than {input.least}.", sourcePayload: true }
+    errors: [{ status: 409, say: "There are {total} of {input.case}." }]
+    limits: { retries: 0, result: 2kB }
+  report:
+    title: Report
+    description: Reads rows and says what is odd.
+    effect: read
+    input: Query
+    request: { method: GET, path: "{case}", secrets: key }
+    response: { as: json, type: Rows, unknown: report, text: "It came." }
+    limits: { retries: 0, result: 4kB }
+  keep:
+    title: Keep
+    description: Reads rows with all there is.
+    effect: read
+    input: Query
+    request: { method: GET, path: "{case}", secrets: key }
+    response: { as: json, type: Rows, unknown: keep, text: "It came." }
+    limits: { retries: 0, result: 4kB }
+  pages:
+    title: Pages
+    description: Reads pages of rows.
+    effect: read
+    input: Query
+    request: { method: GET, path: "{case}", secrets: key }
+    paging: { items: rows, link: true }
+    response: { as: json, type: Rows, unknown: report, text: "{total} rows.", sourcePayload: true }
+    limits: { retries: 0, result: 4kB }
+  together:
+    title: Together
+    description: Reads rows in steps.
+    effect: read
+    input: Query
+    steps:
+      first: { call: read, arguments: { case: "= input.case" } }
+    response: { text: "{first.total} rows." }
+  fetch:
+    title: Fetch
+    description: Fetches anything.
+    effect: read
+    input: Query
+    request: { method: GET, path: "{case}", secrets: key }
+    response: { as: auto, text: "It came." }
+    limits: { retries: 0, result: 4kB }
+  listing:
+    title: Listing
+    description: Reads XML.
+    effect: read
+    input: Query
+    request: { method: GET, path: "{case}", secrets: key }
+    response: { as: xml, type: Listing, text: "It came." }
+    limits: { retries: 0, result: 4kB }
+  change:
+    title: Change
+    description: Writes.
+    effect: write
+    input: Query
+    request: { method: POST, path: "{case}", secrets: key }
+    outcomeUnknown: Look again.
+    response: { as: json, type: Rows, text: "{total} rows." }
+    limits: { retries: 0, result: 2kB }
+`;
+
+const rows = (row: (index: number) => unknown) =>
+  JSON.stringify({ rows: Array.from({ length: 6_000 }, (_, index) => row(index)) });
+const right = (id: number) => ({ id, name: `row ${id}`, note: "only for rules" });
+
+/** Bodies of at least 128 kB, by the path at which they are. */
+const ANSWERS: Record<string, { body: string | Buffer; type?: string; status?: number }> = {
+  right: { body: rows(right) },
+  exact: {
+    body: `{"rows":[${Array.from({ length: 6_000 }, () => `{"id":1,"price":1.${"3".repeat(25)}}`).join(",")}]}`,
+  },
+  wrong: { body: rows((index) => ({ id: index % 3 === 0 ? "x" : index, name: index })) },
+  unknown: { body: rows((index) => ({ id: index, extra: { of: [index] } })) },
+  secret: { body: rows((index) => ({ id: index, name: `the key is ${SECRET}`, [SECRET]: 1 })) },
+  map: {
+    body: JSON.stringify({
+      rows: [],
+      names: Object.fromEntries(Array.from({ length: 900 }, (_, index) => ["n".repeat(200) + index, "x"])),
+    }),
+  },
+  refused: { body: rows(right), status: 409 },
+  failed: {
+    body: `<html><title>Out of order</title>${"<p>x</p>".repeat(20_000)}</html>`,
+    status: 500,
+    type: "text/html",
+  },
+  busy: { body: " ".repeat(150_000), status: 429 },
+  "not-json": { body: "{".repeat(150_000) },
+  text: { body: `${SECRET} ${"word ".repeat(40_000)}`, type: "text/plain" },
+  bytes: { body: Buffer.alloc(200_000, 7), type: "application/zip" },
+  xml: { body: `<rows>${"<id>1</id><id>x</id>".repeat(8_000)}</rows>`, type: "application/xml" },
+};
+
+const TOOLS = ["read", "report", "keep", "pages", "together", "fetch", "change"];
+const CALLS = Object.keys(ANSWERS).flatMap((name): [string, Record<string, unknown>][] =>
+  name === "xml"
+    ? [["listing", { case: name }]]
+    : TOOLS.map((tool) => [
+        tool,
+        {
+          case: name,
+          ...((tool === "read" || tool === "pages") && { least: "12345678901234567890.5", includeSourcePayload: true }),
+        },
+      ]),
+);
+
+let folder = "";
+const server = createServer((request, response) => {
+  const { body, type = "application/json", status = 200 } = ANSWERS[request.url?.slice(1) ?? ""] ?? { body: "" };
+  response.writeHead(status, { "content-type": type, ...(status === 429 && { "retry-after": "7" }) }).end(body);
+});
+
+function largeApi() {
+  const { file, problems } = readToolFile(FILE, "large.nexus.yaml");
+  expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
+  if (!file) throw new Error("no file");
+  return compileApi(file, {}).api;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nexus-large-"));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+interface Answered {
+  results: unknown[];
+  differences: unknown[];
+}
+
+/** Ids are random. */
+const withoutIds = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value).replaceAll(/result:\/\/large\/[\w-]+/g, "result://large/ID"));
+
+/** In this process, where the program runs from its sources and has no threads. */
+async function answeredHere(upstream: string): Promise<Answered> {
+  const differences: unknown[] = [];
+  await using runner = new ApiRunner(largeApi(), {
+    secrets: async () => SECRET,
+    upstream,
+    onDeviations: (tool, found) => differences.push([tool, found]),
+  });
+  const results = await Promise.all(
+    CALLS.map(async ([tool, args]) => {
+      const result = await runner.call(tool, args, { correlationId: "nx-1" });
+      const uri = result.content.find(({ type }) => type === "resource_link")?.uri;
+      const kept = typeof uri === "string" ? runner.findResult("local", uri.split("/").at(-1) ?? "") : undefined;
+      return { result, kept: kept && [kept.mimeType, kept.content.length] };
+    }),
+  );
+  return { results, differences };
+}
+
+test("R8: a very large answer that another thread reads gives the same result, whatever is in it", async () => {
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const api = join(folder, "api.json");
+  await writeFile(api, JSON.stringify(largeApi()));
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, api, upstream, JSON.stringify(CALLS)], {
+    maxBuffer: 1 << 26,
+  });
+  const { threads, ...apart } = JSON.parse(stdout) as Answered & { threads: number };
+  expect(threads).toBeGreaterThan(0);
+  const here = await answeredHere(upstream);
+  for (const [index, [tool, { case: name }]] of CALLS.entries()) {
+    expect(withoutIds([tool, name, apart.results[index]])).toEqual(withoutIds([tool, name, here.results[index]]));
+  }
+  const inOrder = (all: unknown[]) => all.map((each) => JSON.stringify(each)).sort();
+  expect(inOrder(apart.differences)).toEqual(inOrder(here.differences));
+  expect(stdout).not.toContain(SECRET);
+}, 60_000);
