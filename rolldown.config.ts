@@ -140,7 +140,6 @@ class SharedFiles {
         "server/core/principal.ts",
         "server/core/seal.ts",
         "server/core/stderr-logger.ts",
-        "server/http/origin-guard.ts",
         "store/keep/key-text.ts",
         "workshop/run/writes/write-ledger.ts",
       ),
@@ -184,10 +183,10 @@ class SharedFiles {
   }
 
   #load(...roots: readonly string[]): string[] {
-    return importsOf(
-      this.#context,
-      roots.map((root) => resolve("src", root)),
-    );
+    const modules = roots.map((root) => resolve("src", root));
+    const gone = modules.find((id) => !this.#context.getModuleInfo(id));
+    if (gone !== undefined) throw new Error(`${gone} is not part of the program: rolldown.config.ts names it`);
+    return importsOf(this.#context, modules);
   }
 }
 
