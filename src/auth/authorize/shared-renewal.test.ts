@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Cancellation, type CancelSignal } from "../../async/cancellation.ts";
 import { failure } from "../../../test/fixtures/failure.ts";
-import { SharedRenewal } from "./shared-renewal.ts";
+import { SharedRenewal } from "./oauth-credentials.ts";
 
 /** Renewals that end when the test says so. */
 function renewals() {

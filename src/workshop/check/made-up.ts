@@ -1,3 +1,4 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { Mismatch, scalarOf } from "../codec/record/scalar.ts";
 import { sampleText } from "../pattern/sample-text.ts";
 import { StepBudget } from "../pattern/step-budget.ts";
@@ -13,8 +14,10 @@ import type {
 import { isForCallers } from "./completion.ts";
 import { TypeHeights } from "./type-heights.ts";
 import { findType, findUnion, isOnSide } from "../shape/shape-parts.ts";
-import { type Tag, tagOf } from "../shape/union-tags.ts";
-import { sampleOf } from "./schema-sample.ts";
+import { tagOf, type Tag } from "../shape/union-tags.ts";
+import { isRecord } from "../../json/is-record.ts";
+
+const MAX_SAMPLE_DEPTH = 8;
 
 const DAY_MS = 86_400_000;
 /** Tried in order for a text that has to match a pattern. */
@@ -245,4 +248,44 @@ export class ValueMaker {
     }
     return undefined;
   }
+}
+
+/** A value that a JSON Schema from a tool file accepts; undefined if none is found. */
+function sampleOf(schema: Readonly<Record<string, unknown>>): unknown {
+  const accepts = new Ajv2020({ strict: false, logger: false, validateFormats: false }).compile(schema);
+  return sampleCandidates(schema, 0).find((value) => accepts(value));
+}
+
+function sampleCandidates(schema: unknown, depth: number): unknown[] {
+  if (!isRecord(schema) || depth > MAX_SAMPLE_DEPTH) return ["example"];
+  const { const: constant, default: standard, examples, enum: values } = schema;
+  const given = [constant, standard, ...listOf(examples), ...listOf(values)].filter((value) => value !== undefined);
+  const inner = ["anyOf", "oneOf", "allOf"].flatMap((key) => listOf(schema[key]));
+  return [...given, ...ofTypes(schema, depth), ...inner.flatMap((each) => sampleCandidates(each, depth + 1))];
+}
+
+function ofTypes(schema: Record<string, unknown>, depth: number): unknown[] {
+  const first = (inner: unknown) => sampleCandidates(inner, depth + 1)[0];
+  const properties = isRecord(schema["properties"]) ? schema["properties"] : {};
+  const required = listOf(schema["required"]).map(String);
+  const object = Object.fromEntries(required.map((name) => [name, first(properties[name])]));
+  const all: Record<string, unknown[]> = {
+    object: [object, {}],
+    array: [[], Array.from({ length: Number(schema["minItems"] ?? 1) }, () => first(schema["items"]))],
+    string: ["example", "example".padEnd(Number(schema["minLength"] ?? 0), "x").slice(0, limit(schema["maxLength"]))],
+    integer: [1, schema["minimum"], schema["maximum"], schema["multipleOf"]],
+    number: [1, schema["minimum"], schema["maximum"], schema["multipleOf"]],
+    boolean: [true],
+    null: [null],
+  };
+  const types = schema["type"] === undefined ? Object.keys(all) : [schema["type"]].flat().map(String);
+  return types.flatMap((type) => all[type] ?? []).filter((value) => value !== undefined);
+}
+
+function limit(value: unknown): number {
+  return typeof value === "number" ? value : Infinity;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -4,8 +4,14 @@ import { gfmTable } from "micromark-extension-gfm-table";
 import { readHtml } from "./read-html.ts";
 import type { ManualCell, ManualBlock, LineRange } from "./manual.ts";
 import { closedIn, isPartOfAddress } from "./tag-in-address.ts";
-import { hasPlainTables, plainTableAt } from "./plain-table.ts";
 import { drawnTableAt } from "./drawn-table.ts";
+
+const DELIMITERS = /^\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$/;
+/** Cells of words and code spans: nothing in them could be emphasis, a link, HTML or an escape. */
+const ROW = /^\|(?:(?:[^\\|*_[\]<&!`]|(?<=[\p{L}\p{N}])_(?=[\p{L}\p{N}])|`[^`|\\]+`(?!`))*\|)+[ \t]*$/u;
+const MAX_ROW = 20_000;
+/** HTML blocks that do not end at an empty line; what looks like a table may be inside of one. */
+const OPEN_HTML = /^ {0,3}<(?:pre|script|style|textarea|[!?])/im;
 
 type RootContent = ReturnType<typeof fromMarkdown>["children"][number];
 type Table = Extract<RootContent, { type: "table" }>;
@@ -251,4 +257,57 @@ function boxedTable(text: string, from: number, place: LineRange): ManualBlock |
       place: { from: cell.place.from + from - 1, to: cell.place.to + from - 1 },
     }));
   return { kind: "table", head: down(found.head), rows: found.rows.map(down), place };
+}
+
+type TableBlock = Extract<ManualBlock, { kind: "table" }>;
+
+/** A table whose cells need no parser, and the line after it. */
+interface PlainTable {
+  table: TableBlock;
+  end: number;
+}
+
+/** Whether tables of this text can be recognized by their lines alone. */
+function hasPlainTables(text: string): boolean {
+  return !OPEN_HTML.test(text);
+}
+
+/**
+ * The table that begins in a line, if it is written in the plainest way. Large manuals are mostly tables, and the parser
+ * of Markdown takes about a millisecond for three rows.
+ */
+function plainTableAt(lines: readonly string[], from: number): PlainTable | undefined {
+  const [before = "", first = "", delimiters = ""] = [lines[from - 1], lines[from], lines[from + 1]];
+  if (!first.startsWith("|") || before.trim() !== "" || !DELIMITERS.test(delimiters)) return undefined;
+  let end = from;
+  while (lines[end]?.startsWith("|")) {
+    const line = lines[end] ?? "";
+    if (line.length > MAX_ROW || (end !== from + 1 && !ROW.test(line))) return undefined;
+    end += 1;
+  }
+  if ((lines[end] ?? "").trim() !== "") return undefined;
+  const head = cellsOf(first, from);
+  if (head.length !== cellsOf(delimiters, from).length) return undefined;
+  const rows = lines.slice(from + 2, end).map((line, index) => {
+    const cells = cellsOf(line, from + 2 + index);
+    return head.map((_, column): ManualCell => cells[column] ?? { text: "", place: placeAt(from + 2 + index) });
+  });
+  return { table: { kind: "table", head, rows, place: { from: from + 1, to: end } }, end };
+}
+
+function cellsOf(line: string, index: number): ManualCell[] {
+  const cells = line.trimEnd().slice(1, -1).split("|");
+  return cells.map((cell) => ({ text: cellText(cell), place: placeAt(index) }));
+}
+
+function placeAt(index: number): ManualCell["place"] {
+  return { from: index + 1, to: index + 1 };
+}
+
+/** Blanks next to the marks of a code span are not a part of it. */
+function cellText(cell: string): string {
+  const text = cell.replaceAll(/`([^`]+)`/g, (whole, code: string) =>
+    /^ .*\S.* $/.test(code) ? `\`${code.slice(1, -1)}\`` : whole,
+  );
+  return text.replaceAll(/\s+/g, " ").trim();
 }
