@@ -6,7 +6,7 @@ export type { ConsentAnswer, ToolConsent, WantedCall } from "./consent/tool-cons
 export { ConsentDesk, type ConsentDeskOptions } from "./consent/consent-desk.ts";
 export type { ConsentAsker, ConsentQuestion, ConsentReply } from "./consent/consent-question.ts";
 export { RememberedDecisions, type DecisionSubject, type RememberedDecision } from "./consent/remembered-decisions.ts";
-export type { ServerProvenance } from "./consent/server-provenance.ts";
+export type { ServerProvenance } from "./consent/consent-question.ts";
 export type { ShownJson } from "./consent/shown-json.ts";
 export { AgentInput, type AgentInputOptions } from "./questions/agent-input.ts";
 export { ElicitationDesk } from "./questions/elicitation-desk.ts";

@@ -15,7 +15,7 @@ import { Peer } from "./conversation/peer.ts";
 import { MemoryCache, ResponseCache, type CacheStore } from "./conversation/response-cache.ts";
 import { ResumableStream } from "./conversation/resumable-stream.ts";
 import { SILENT, type Logger } from "../text/logger.ts";
-import { readList, usableItems, type KnownLists, type ListReading } from "./conversation/lists.ts";
+import { readList, usableItems, type KnownLists } from "./conversation/lists.ts";
 import type { CallScope } from "./conversation/call-scope.ts";
 import { isSearched, findsOthers, WITH_SEARCHED } from "../protocol/shown-tools.ts";
 import { factsOf, UNKNOWN_TOOL, type ToolFacts } from "./conversation/tool-facts.ts";
@@ -297,7 +297,7 @@ class ListReader {
     return true;
   }
 
-  #readingIn(scope: CallScope): ListReading {
+  #readingIn(scope: CallScope) {
     const { conversation, cache, server, logger } = this.#options;
     return { conversation, cache, scope, server, logger };
   }

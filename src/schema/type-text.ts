@@ -3,7 +3,7 @@ import { percentDecoded } from "../text/percent-decoded.ts";
 import { referenced } from "./pointer.ts";
 import { resolvedSchema, schemaParts, type PartsBudget } from "./schema-parts.ts";
 
-export interface TypeLimits {
+interface TypeLimits {
   /** Maximum depth of objects; deeper ones are `object`. */
   depth: number;
   /** Maximum number of values of an enumeration. */

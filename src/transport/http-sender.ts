@@ -6,7 +6,7 @@ import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts
 import { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialSource } from "./credential-source.ts";
 import { VIA_HEADER } from "./via-marks.ts";
-import { HttpSending, type HttpPeer } from "./http-sending.ts";
+import { HttpSending } from "./http-sending.ts";
 import type { Delivery, Receiver, Sending } from "./transport.ts";
 
 export interface HttpOptions {
@@ -58,7 +58,7 @@ export class HttpSender {
   readonly #dispatcher: Dispatcher;
   readonly #proxy: string | undefined;
   readonly #receiver: Receiver;
-  readonly #peer: HttpPeer = { hasAnswered: false };
+  readonly #peer = { hasAnswered: false };
   readonly #maxMessageBytes: number;
   readonly #postHeaders: Record<string, string>;
   readonly #getHeaders: Record<string, string>;

@@ -19,7 +19,7 @@ import {
 } from "./transport.ts";
 import { refusedEnd, titleOfPage } from "./refused-body.ts";
 
-export interface HttpPeer {
+interface HttpPeer {
   /** Whether any answer has begun. */
   hasAnswered: boolean;
 }

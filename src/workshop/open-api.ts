@@ -24,7 +24,7 @@ import { openRunner, type RunnerContext } from "./open-runner.ts";
 import type { ApiInstance } from "./publish/published.ts";
 import { ResultStore } from "./run/result-store.ts";
 import type { WriteLedger } from "./run/writes/write-ledger.ts";
-import type { ServedVersion } from "./serve/running-version.ts";
+import type { ServedVersion } from "./serve/versioned-server.ts";
 import { VersionedServer } from "./serve/versioned-server.ts";
 import { publicOnlyWith, strictest } from "../net/public-only.ts";
 import type { CompiledApi } from "./compile/compile.ts";

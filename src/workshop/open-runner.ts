@@ -14,7 +14,7 @@ import { exampleSettings } from "./run/setting-values.ts";
 import { FileWriteLedger } from "./run/writes/file-write-ledger.ts";
 import { writesFolder } from "./run/writes/unknown-writes.ts";
 import type { WriteLedger } from "./run/writes/write-ledger.ts";
-import type { OpenedRunner, ServedVersion } from "./serve/running-version.ts";
+import type { OpenedRunner, ServedVersion } from "./serve/versioned-server.ts";
 
 export interface RunnerContext extends ApiSurroundings {
   instance: ServerInstance;

@@ -1,5 +1,4 @@
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
-import type { ServerProvenance } from "./server-provenance.ts";
 import type { ShownJson } from "./shown-json.ts";
 
 /** A question to a person: may this call be made? Texts of servers and models in it are safe to show. */
@@ -21,3 +20,11 @@ export type ConsentReply = "once" | "session" | "always" | "no";
 
 /** Asks a person. Aborting the signal ends the question; throwing means no. */
 export type ConsentAsker = (question: ConsentQuestion, signal: AbortSignal) => Promise<ConsentReply>;
+
+/** Where a server comes from, for people. */
+export interface ServerProvenance {
+  /** Its command, URL or tool file, without secrets. */
+  reach: string;
+  /** `mcp.json:12`; undefined for a server that a program passes in. */
+  file: string | undefined;
+}

@@ -20,7 +20,7 @@ import { ChatPerson } from "./chat-person.ts";
 import type { ChatServers } from "./chat-servers.ts";
 import { CHAT_AGENT, type ChatModels, type ChatState } from "./chat-state.ts";
 import { serverIn } from "./server-names.ts";
-import type { ServerProblem } from "./server-problems.ts";
+import type { ServerProblem } from "./tool-patterns.ts";
 import { greet, InteractiveChat } from "./interactive-chat.ts";
 import { serverQuestions, type ChatTerminal } from "./server-questions.ts";
 import { ChatScreen } from "./terminal/chat-screen.ts";

@@ -3,7 +3,6 @@ import { parsePattern, serverNamedBy, toolNamedBy } from "../../host/directory/p
 import { callsOthers } from "../../host/directory/access-target.ts";
 import type { Host } from "../../host/host.ts";
 import { nearestName } from "../../text/nearest-name.ts";
-import type { ServerProblem } from "./server-problems.ts";
 
 /** The options with patterns of tools. */
 export interface ToolPatterns {
@@ -52,4 +51,10 @@ function parsed(patterns: ToolPatterns) {
       return { option, text, server: serverNamedBy(pattern), tool: toolNamedBy(pattern) };
     }),
   );
+}
+
+/** What a chat has to say about a server: why it is not used, or that an option names a tool that it does not have. */
+export interface ServerProblem {
+  server: string;
+  error: NexusError;
 }

@@ -4,7 +4,7 @@ import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Options } from "../command/command.ts";
-import type { ClientRoute } from "./client-entries.ts";
+import type { ClientRoute } from "./entry-writer.ts";
 
 /** Options of commands for another program's file. */
 export const CLIENT_OPTIONS = {

@@ -1,10 +1,20 @@
+import { realpathSync } from "node:fs";
+import { join, relative, dirname, resolve } from "node:path";
 import type { ClientId } from "../../config/import/clients.ts";
 import type { CommandContext } from "../command/command.ts";
-import { ClientEntries } from "./client-entries.ts";
 import { placesOf } from "../configure/configured-servers.ts";
-import { realpathSync } from "node:fs";
-import { join, relative } from "node:path";
 import type { ServerEntry } from "../../transport/server-entry.ts";
+import { entryForClient, type ClientEntry } from "../../config/import/client-entry.ts";
+import { projectFolderOf, pathOf, type ConfigContext } from "../../config/read/places.ts";
+import { NEXUS } from "../../config/nexus-entry.ts";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
+import { NexusError } from "../../errors/nexus-error.ts";
+import { secretIn } from "./entry-secrets.ts";
+import { obstacle } from "../../config/import/client-entry.ts";
+import { entryBoundTo } from "../../config/import/import-paths.ts";
+import { toAbsolutePath } from "../../files/paths.ts";
+
+const PATHS = ["cwd", "workdir", "envFile"];
 
 /** Makes entries for another program that start this installation of Nexus. */
 export function entryWriter(
@@ -78,4 +88,111 @@ function realOf(file: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** How another program reaches a server: directly, through Nexus over stdio, or through a running gateway. */
+export type ClientRoute = { kind: "own" } | { kind: "pipe" } | { kind: "gateway"; url: string };
+
+/** An entry for another program's file. */
+export interface NamedEntry extends ClientEntry {
+  name: string;
+  way: ClientRoute["kind"];
+  /** Why the program does not reach the server directly; the end of a sentence. */
+  reason?: string | undefined;
+}
+
+interface Situation {
+  /** The command that starts Nexus. */
+  program: ServerEntry;
+  /** The file of --config. */
+  config: string | undefined;
+  places: ConfigContext;
+  /** Whether the entry goes to a file of the project in the working folder. */
+  isOfProject: boolean;
+}
+
+/** Makes entries for another program. */
+class ClientEntries {
+  readonly #client: ClientId;
+  readonly #situation: Situation;
+
+  constructor(client: ClientId, situation: Situation) {
+    this.#client = client;
+    this.#situation = situation;
+  }
+
+  /** The entry for all of Nexus. Throws if the program cannot reach it that way. */
+  nexus(way: Exclude<ClientRoute, { kind: "own" }>): NamedEntry {
+    const entry = way.kind === "pipe" ? this.#pipe([]) : { url: way.url };
+    return { name: NEXUS, way: way.kind, ...entryForClient(this.#client, entry) };
+  }
+
+  /** The entry for one server: direct if requested and possible, otherwise through Nexus over stdio. */
+  server(definition: ServerDefinition, written: unknown, way: ClientRoute): NamedEntry {
+    const { id } = definition;
+    if (way.kind === "gateway") {
+      return { name: id, way: "gateway", ...entryForClient(this.#client, { url: gatewayAddress(way.url, id) }) };
+    }
+    const through = (reason?: string): NamedEntry => {
+      return { name: id, way: "pipe", reason, ...entryForClient(this.#client, this.#pipe(["--server", id])) };
+    };
+    if (way.kind === "pipe") return through();
+    try {
+      return { name: id, way: "own", ...this.own(definition, written) };
+    } catch (error) {
+      if (error instanceof NexusError) return through(error.message);
+      throw error;
+    }
+  }
+
+  /** A server's entry in the format of the program; throws the reason if it would be a different server there. */
+  own(definition: ServerDefinition, written: unknown): ClientEntry {
+    const secret = secretIn(written);
+    if (secret !== undefined) throw obstacle(secret);
+    return entryForClient(this.#client, this.#bound(definition, written as ServerEntry));
+  }
+
+  /** The entry with paths that mean the same in another program. */
+  #bound({ origin }: ServerDefinition, written: ServerEntry): ServerEntry {
+    const { places, isOfProject } = this.#situation;
+    const entry = withHome(written, places.home);
+    if (!origin) return entry;
+    const { file, layer } = origin;
+    if (layer === "user") return startingAt(entry, dirname(file));
+    const folder = layer === "explicit" ? dirname(file) : projectFolderOf(file, pathOf(places.platform));
+    if (isOfProject && folder === places.cwd) return entry;
+    return entryBoundTo(folder, places.home, { entry, runsThere: layer !== "explicit" });
+  }
+
+  #pipe(args: readonly string[]): ServerEntry {
+    const { program, config } = this.#situation;
+    const file = config === undefined ? [] : ["--config", resolve(config)];
+    return { ...program, args: [...(program.args ?? []), "serve", "--stdio", ...file, ...args] };
+  }
+}
+
+/** The URL of one server on a gateway. */
+export function gatewayAddress(url: string, id: string): string {
+  return url.replace(/\/mcp$/, `/servers/${id}/mcp`);
+}
+
+/** Other programs do not know `~`. */
+function withHome(entry: ServerEntry, home: string): ServerEntry {
+  const members = Object.entries(entry).map(([key, value]): [string, unknown] => {
+    const isPath = PATHS.includes(key) && typeof value === "string" && value.startsWith("~");
+    return [key, isPath ? toAbsolutePath(value, { home, base: home }) : value];
+  });
+  return Object.fromEntries(members);
+}
+
+function startingAt(entry: ServerEntry, folder: string): ServerEntry {
+  const members = Object.entries(entry).map(([key, value]: [string, unknown]) => {
+    const isPath = PATHS.includes(key) && typeof value === "string" && isRelative(value);
+    return [key, isPath ? resolve(folder, value) : value];
+  });
+  return Object.fromEntries(members) as ServerEntry;
+}
+
+function isRelative(path: string): boolean {
+  return path !== "" && !/^(?:~|\$\{|[/\\]|[A-Za-z]:)/.test(path);
 }

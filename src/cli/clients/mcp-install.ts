@@ -7,7 +7,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { chosenServers } from "./chosen-servers.ts";
-import type { NamedEntry, ClientRoute } from "./client-entries.ts";
+import type { NamedEntry, ClientRoute } from "./entry-writer.ts";
 import { CLIENT_OPTIONS, clientCalled, inThisWay, WAY_OPTIONS, wayGiven } from "./client-options.ts";
 import { placesOf } from "../configure/configured-servers.ts";
 import { entryWriter } from "./entry-writer.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Options } from "../command/command.ts";
-import { expectedWord } from "./suggestions.ts";
+import { expectedWord } from "./complete-words.ts";
 
 const OPTIONS: Options = {
   server: { type: "string", help: "" },

@@ -1,6 +1,6 @@
 import { visible } from "../../text/visible.ts";
 import type { Prompt, Tool } from "../../protocol/mcp.ts";
-import { memberName, SchemaReader, type TypeLimits } from "../../schema/type-text.ts";
+import { memberName, SchemaReader } from "../../schema/type-text.ts";
 import { cellsOf, cut, filled } from "../output/text-width.ts";
 
 /** A name with its parameters: `search(query: string, limit?: integer = 10)`. */
@@ -9,7 +9,7 @@ interface Signature {
   parameters: readonly string[];
 }
 
-const IN_LISTS: TypeLimits = { depth: 2, choices: 8 };
+const IN_LISTS = { depth: 2, choices: 8 };
 const LONGEST_DEFAULT = 40;
 
 export function toolSignature({ name, inputSchema }: Tool): Signature {

@@ -1,12 +1,25 @@
 import { readWait } from "../../config/gateway-settings.ts";
 import { serverId } from "../../text/server-id.ts";
-import { DEFAULT_PORT } from "../../gateway/index.ts";
+import { DEFAULT_PORT, DEFAULT_LIMITS } from "../../gateway/index.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { DATABASE_OPTION, type OptionValues } from "../command/command.ts";
 import type { LogForm } from "../output/output.ts";
-import { PROCESS_OPTIONS } from "./process-options.ts";
+
+/** Options of `nexus serve` that limit child processes. */
+export const PROCESS_OPTIONS = {
+  "max-processes": {
+    type: "string",
+    value: "N",
+    help: `maximum number of child processes of all servers; default: ${DEFAULT_LIMITS.processes}, or gateway.limits.processes`,
+  },
+  "max-memory": {
+    type: "string",
+    value: "4GB",
+    help: "maximum memory of all child processes; default: no limit, or gateway.limits.memory",
+  },
+} as const;
 
 export const SERVE_OPTIONS = {
   port: { type: "string", value: "N", help: `port to listen on; default: ${DEFAULT_PORT}, 0 for any free port` },

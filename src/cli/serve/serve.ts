@@ -29,7 +29,7 @@ import { logFormOf, parseTarget, SERVE_OPTIONS, type ServeTarget, type ServeValu
 import { ServerNews } from "./server-news.ts";
 import { estimateProcesses } from "./process-estimate.ts";
 import { asHost } from "../../text/loopback.ts";
-import type { PROCESS_OPTIONS } from "./process-options.ts";
+import type { PROCESS_OPTIONS } from "./serve-options.ts";
 import { ProcessBudget, type ProcessBudgetOptions } from "../../process/process-budget.ts";
 import type { ProcessLimits } from "../../process/process-limits.ts";
 import { wrongUsage } from "../command/command-line.ts";

@@ -18,7 +18,7 @@ export interface KnownLists {
   prompts?: Prompt[];
 }
 
-export interface ListReading {
+interface ListReading {
   conversation: Conversation;
   cache: ResponseCache;
   scope: CallScope;

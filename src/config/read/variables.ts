@@ -5,7 +5,6 @@ import { nearestName } from "../../text/nearest-name.ts";
 import type { Fault } from "./problem.ts";
 import type { InputDefinition } from "./find-servers.ts";
 import { loadText } from "./read-source.ts";
-import type { SecretPlaces } from "./secret-places.ts";
 import type { Place, SourceNode } from "../../source/source-node.ts";
 import { hasTrait, HOST_ENTRY } from "../../transport/entry-form.ts";
 
@@ -362,3 +361,9 @@ function misplacedSecret(reference: string, path: readonly string[]): { what: st
   }
   return { what, hint: key === "baseUrl" ? `Use secrets in "apiKey" and "headers".` : USABLE };
 }
+
+/**
+ * Says by the keys that lead to a text whether it may have a secret. `after-host`: in an address, in its path and its
+ * query.
+ */
+export type SecretPlaces = (path: readonly string[]) => "anywhere" | "after-host" | "nowhere";

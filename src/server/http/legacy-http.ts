@@ -31,7 +31,7 @@ import type { StreamSurroundings } from "./event-stream.ts";
 import { EventStore } from "./kept-events.ts";
 import type { ModernHttpOptions } from "./modern-http.ts";
 import { HttpSession } from "./http-session.ts";
-import { SseSession, type SseSessionOptions } from "./sse-session.ts";
+import { SseSession } from "./sse-session.ts";
 
 export interface LegacyHttpOptions extends ModernHttpOptions {
   /** By which sessions are known, also those that are no longer open. */
@@ -324,7 +324,7 @@ export class LegacyHttp implements LegacyEndpoint {
   }
 
   /** What the client of a stream that broke had agreed to: as the last event says or, without it, as far as is known. */
-  #earlierSse(headers: IncomingHttpHeaders, r: Visitor): SseSessionOptions["earlier"] {
+  #earlierSse(headers: IncomingHttpHeaders, r: Visitor) {
     const lastEventId = headers["last-event-id"];
     const agreed =
       typeof lastEventId === "string" ? this.#ids.open(lastEventId, { transport: "sse", ...r }) : undefined;

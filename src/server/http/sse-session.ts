@@ -15,7 +15,7 @@ import { jsonText } from "../core/receipt.ts";
 import { LegacySession, type SessionOptions } from "../legacy/legacy-session.ts";
 import { type RequestChannel, SharedChannel } from "../legacy/request-channel.ts";
 
-export interface SseSessionOptions extends Omit<SessionOptions, "outside" | "hearsChanges"> {
+interface SseSessionOptions extends Omit<SessionOptions, "outside" | "hearsChanges"> {
   streams: StreamSurroundings;
   /** Where its client posts; the session's id is added. */
   messagesPath: string;

@@ -4,7 +4,7 @@ import { locateValue, type SchemaLocation } from "../../schema/location.ts";
 import { pointerParts } from "../../schema/pointer.ts";
 import { VARIANTS } from "../compile/schema-writer.ts";
 import type { ExpectedBranch } from "./branches.ts";
-import { DATETIME } from "../compile/scalar-schema.ts";
+import { DATETIME } from "../compile/schema-writer.ts";
 
 /** One problem of the arguments. */
 export interface ArgumentProblem {

@@ -2,8 +2,10 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { FieldSpec, Shape, ToolFile, TypeSpec, UnionShape, ScalarShape } from "../file/model/tool-file.ts";
 import { findType, isOnSide } from "../shape/shape-parts.ts";
 import { tagOf, type Tag } from "../shape/union-tags.ts";
-import { DATETIME } from "./scalar-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
+
+/** ISO 8601 with or without a zone; JSON Schema's `date-time` requires one. */
+export const DATETIME = String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$`;
 
 /** A number as text, with all its digits. */
 const DIGITS = { integer: String.raw`^-?\d+$`, number: String.raw`^-?\d+(\.\d+)?([eE][+-]?\d+)?$` };

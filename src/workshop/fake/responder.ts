@@ -7,7 +7,6 @@ import type { FakeFailure, RequestToolSpec, ToolFile, FieldSpec, UpstreamOAuthSp
 import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
 import { isAccepted, maskedBody, maskedQuery, placeholderSecrets } from "./credentials.ts";
 import type { Failures } from "./failures.ts";
-import type { FakeReply } from "./reply.ts";
 import type { SignableRequest } from "../run/signing/signable-request.ts";
 import { Routes, type FakeRoute } from "./routes.ts";
 import { bytesIn } from "../codec/body/data-url.ts";
@@ -428,4 +427,14 @@ interface Received {
   problems: string[];
   /** How many parameters differ from the constants of the file. */
   wrongConstants: number;
+}
+
+/** The answer to a request. */
+export interface FakeReply {
+  status: number;
+  type: string;
+  body: string | Uint8Array;
+  headers?: Record<string, string>;
+  /** The format of the body, if it is a document of the file. */
+  as?: "xml" | "json";
 }

@@ -16,7 +16,7 @@ import { readUpstream } from "./pages/read-pages.ts";
 import { payloadOf, type Told, toldAnswer } from "./told-answer.ts";
 import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
-import { formerRequestKeys, ledgerKey, requestKey, type KeyedWrite } from "./writes/request-key.ts";
+import { formerRequestKeys, ledgerKey, requestKey } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
@@ -259,7 +259,7 @@ export class ToolCall {
     return requestKey(this.#keyed(tool, input));
   }
 
-  #keyed(tool: string, input: Value): KeyedWrite {
+  #keyed(tool: string, input: Value) {
     return { of: this.#parts.instance, tool, caller: this.#facts.caller, input };
   }
 }

@@ -5,12 +5,18 @@ import type { CallContext } from "../../server/features/call-context.ts";
 import type { ToolHandler } from "../../server/features/features.ts";
 import { McpServer } from "../../server/features/mcp-server.ts";
 import type { CompiledApi } from "../compile/compile.ts";
-import type { Effect } from "../file/model/tool-file.ts";
-import { CallTranslation, refreshMessage } from "../publish/translate-call.ts";
+import type { Effect, ToolFile } from "../file/model/tool-file.ts";
+import { CallTranslation, refreshMessage, type SeenVersion } from "../publish/translate-call.ts";
 import type { SettingValues } from "../run/setting-values.ts";
-import { REVISIONS } from "./api-server.ts";
-import { EarlierVersions, type PublishedVersions } from "./earlier-versions.ts";
-import { RunningVersion, type OpenedRunner, type RouteCall, type ServedVersion } from "./running-version.ts";
+import { REVISIONS, apiServer } from "./api-server.ts";
+import type { ApiRunner } from "../run/api-runner.ts";
+import { RecentMap } from "../../async/recent-map.ts";
+
+/** Versions that were served before are remembered, so that it is known what their callers mean. */
+const MAX_REMEMBERED = 8;
+
+/** A call that ended with a question is repeated with the answer within this time, or begins again. */
+const QUESTION_MS = 10 * 60_000;
 
 interface VersionedServerOptions {
   /** Opens what makes the requests of a version. */
@@ -237,4 +243,185 @@ function isGraver(effect: Effect, judged: Effect | undefined): boolean {
 
 function refused(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
+}
+
+/** One version of an API, as it was approved. */
+export interface ServedVersion {
+  api: CompiledApi;
+  /** The number under which it was published; else that of the file counts. */
+  number?: string;
+  /** With its fake and checks, where it is served from the file itself. */
+  file?: ToolFile;
+  /** The tool file as it was written, where it was published. */
+  text?: string;
+  /** It came over the network, so it reaches only public addresses. */
+  isForeign?: boolean;
+  /** The texts of its documents, by name. */
+  documents: Readonly<Record<string, string>>;
+}
+
+/** What makes the requests of a version. */
+export interface OpenedRunner {
+  runner: ApiRunner;
+  /** Also ends what belongs to the runner, such as its fake. */
+  close: () => Promise<void>;
+}
+
+/** What a handler does when it is called; a versioned server decides whether it is the right one. */
+type RouteCall = (version: RunningVersion, tool: string, run: ToolHandler) => ToolHandler;
+
+/** A version of an API whose tools can be called. */
+class RunningVersion {
+  readonly api: CompiledApi;
+  /** Declares the tools and documents of this version. */
+  readonly server: McpServer;
+  /** What runs each tool in this version. */
+  readonly handlers = new Map<string, ToolHandler>();
+  /** Calls that were made by it since they were last counted. */
+  calls = 0;
+  readonly #opened: OpenedRunner;
+  #keepUntil = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #retired: Promise<void> | undefined;
+  #endPause: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor({ api, documents, number }: ServedVersion, opened: OpenedRunner, route: RouteCall) {
+    this.api = api;
+    this.#opened = opened;
+    this.server = apiServer(opened.runner, {
+      documents,
+      number,
+      route: (tool, run) => {
+        this.handlers.set(tool, run);
+        return route(this, tool, run);
+      },
+      onQuestion: () => this.keepFor(QUESTION_MS),
+    }).identifyTools(api.hash);
+  }
+
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** A version that is no longer current stays open at least so long. */
+  keepFor(ms: number): void {
+    this.#keepUntil = Math.max(this.#keepUntil, performance.now() + ms);
+  }
+
+  /** Closes after the last call, and after the last answer to its questions can have come. */
+  retire(): Promise<void> {
+    return (this.#retired ??= this.#retire());
+  }
+
+  close(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#endPause?.();
+    return (this.#closing ??= this.#opened.close());
+  }
+
+  async #retire(): Promise<void> {
+    const { runner } = this.#opened;
+    for (;;) {
+      await runner.idle();
+      const leftMs = this.#keepUntil - performance.now();
+      if (this.isClosed || (leftMs <= 0 && runner.isIdle)) return this.close();
+      await new Promise<void>((resolve) => {
+        this.#endPause = resolve;
+        this.#timer = setTimeout(resolve, Math.max(0, leftMs) + 1).unref();
+      });
+    }
+  }
+}
+
+/** A version in the store. */
+interface PublishedRef {
+  hash: string;
+  /** A retired one is known, but makes no calls. */
+  isRetired: boolean;
+  load: () => Promise<ServedVersion | undefined>;
+}
+
+/** All versions of an API, the lowest first. */
+export type PublishedVersions = readonly PublishedRef[];
+
+/** The versions of an API beside the current one: what callers may have seen. */
+class EarlierVersions {
+  #published: PublishedVersions = [];
+  /** By hash: those that were served here, the newest last. */
+  readonly #remembered = new RecentMap<string, ServedVersion>({ most: MAX_REMEMBERED });
+  /** By hash: those that were read from the store. */
+  readonly #loaded = new Map<string, Promise<ServedVersion | undefined>>();
+  readonly #counts = new Map<string, number>();
+
+  set published(published: PublishedVersions) {
+    this.#published = published;
+    for (const hash of this.#loaded.keys()) if (!published.some((ref) => ref.hash === hash)) this.#loaded.delete(hash);
+  }
+
+  /** Whether callers can only have seen the current version, as far as is known. */
+  get isEmpty(): boolean {
+    return this.#published.length <= 1;
+  }
+
+  remember(version: ServedVersion): void {
+    this.#remembered.set(version.api.hash, version);
+  }
+
+  /** Whether a version that is in memory or published may have this tool. */
+  has(tool: string): boolean {
+    if (this.#published.length > 1) return true;
+    return [...this.#remembered.values()].some(({ api }) => Object.hasOwn(api.file.tools, tool));
+  }
+
+  /** The content of any version that is known, published or not. */
+  async find(hash: string, current: CompiledApi): Promise<CompiledApi | undefined> {
+    return hash === current.hash ? current : (await this.#load(hash))?.api;
+  }
+
+  /** The same, to be served: only if it is published. */
+  load(hash: string): Promise<ServedVersion | undefined> {
+    const isPublished = this.#published.some((ref) => ref.hash === hash && !ref.isRetired);
+    return isPublished ? this.#load(hash) : Promise.resolve(undefined);
+  }
+
+  /** All that callers may have seen, the oldest first, with the current one. */
+  async all(current: CompiledApi): Promise<SeenVersion[]> {
+    const refs = this.#published.filter(({ hash }) => hash !== current.hash);
+    const others = await Promise.all(
+      refs.map(async ({ hash, isRetired }) => ({ api: await this.find(hash, current), isPublished: !isRetired })),
+    );
+    const served = [...this.#remembered.values()].filter(
+      ({ api: { hash } }) => hash !== current.hash && !refs.some((ref) => ref.hash === hash),
+    );
+    return [
+      ...served.map(({ api }) => ({ api, isPublished: false })),
+      ...others.flatMap(({ api, isPublished }) => (api ? [{ api, isPublished }] : [])),
+      { api: current, isPublished: true },
+    ];
+  }
+
+  count(hash: string, calls: number): void {
+    if (calls > 0) this.#counts.set(hash, (this.#counts.get(hash) ?? 0) + calls);
+  }
+
+  takeCounts(): Map<string, number> {
+    const counts = new Map(this.#counts);
+    this.#counts.clear();
+    return counts;
+  }
+
+  async #load(hash: string): Promise<ServedVersion | undefined> {
+    const remembered = this.#remembered.get(hash);
+    if (remembered) return remembered;
+    const known = this.#loaded.get(hash);
+    if (known) return known;
+    const ref = this.#published.find((each) => each.hash === hash);
+    if (!ref) return undefined;
+    const loading = ref.load();
+    this.#loaded.set(hash, loading);
+    // What could not be read is tried again.
+    loading.catch(() => this.#loaded.delete(hash));
+    return loading;
+  }
 }

@@ -17,7 +17,6 @@ import {
 } from "graphql";
 import type { Evidence, SchemaFacts } from "../api-facts.ts";
 import { plainSchema } from "../inferred-schema.ts";
-import type { GraphqlPlaces } from "./graphql-places.ts";
 import { TOP_LEVEL, type ObjectSelection, type FieldSelection, type Selections } from "./selection.ts";
 
 /** What a field or an argument says about its value. */
@@ -296,4 +295,11 @@ function text(format: string): ScalarFacts {
 /** A file, which is sent in another way than the other arguments. */
 function isFile({ name }: { name: string }): boolean {
   return /^(?:Upload|File)$/i.test(name);
+}
+
+/** Where the parts of a schema are described. */
+export interface GraphqlPlaces {
+  readonly whole: Evidence;
+  /** `path`: a type, then a field, input field or value, then an argument. */
+  of(type: string, ...path: readonly string[]): Evidence;
 }

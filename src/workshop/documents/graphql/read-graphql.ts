@@ -30,7 +30,7 @@ import { Selections } from "./selection.ts";
 import { messageOf } from "../../../errors/nexus-error.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { visible } from "../../../text/visible.ts";
-import type { GraphqlPlaces } from "./graphql-places.ts";
+import type { GraphqlPlaces } from "./graphql-schemas.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type Root = "query" | "mutation";

@@ -21,7 +21,7 @@ import type { Looks } from "../document-format.ts";
 import { realPath, pathInside } from "../../../files/paths.ts";
 import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { isRecord } from "../../../json/is-record.ts";
-import { BUNDLED_FILES } from "../bundle-files.ts";
+import { BUNDLED_FILES } from "../openapi/api-document.ts";
 
 const MAX_FILES = 500;
 const MAX_UNREAD = 20;

@@ -3,8 +3,10 @@ import { escapePart, pointerParts } from "../../../schema/pointer.ts";
 import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { visible } from "../../../text/visible.ts";
 import type { Evidence, Remark } from "../api-facts.ts";
-import { BUNDLED_FILES } from "../bundle-files.ts";
 import type { LoadedDocument } from "../parse-document.ts";
+
+/** The member of a bundled document that has the other files, by their paths from the folder of the document. */
+export const BUNDLED_FILES = "x-nexus-files";
 
 /** A part of the document and its JSON pointer. */
 export interface DocumentPart {

@@ -1,14 +1,13 @@
 import { throwIfAborted, type CancelSignal } from "../../../async/cancellation.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { isTrue } from "../../expression/arithmetic.ts";
-import { listOf } from "../../expression/built-in.ts";
+import { listOf } from "../../expression/evaluate.ts";
 import { evaluate } from "../../expression/evaluate.ts";
 import { fillTemplate } from "../../expression/fill.ts";
 import type { CallTrace } from "../call-trace.ts";
 import { Failure } from "../failure.ts";
 import type { RunnerParts } from "../runner-parts.ts";
 import { StepCaller, type StepCall, type StepCallOutcome } from "./step-call.ts";
-import type { StepReport } from "./step-report.ts";
 import type { PlannedStep, StepsPlan } from "./steps-plan.ts";
 
 type Value = Record<string, unknown>;
@@ -223,4 +222,18 @@ function takeOutcome(report: StepReport, outcome: StepCallOutcome): void {
   if (outcome.earlier) report.earlier = true;
   if (report.items) report.items.done += 1;
   if (!report.items || report.items.done === report.items.of) report.state = "done";
+}
+
+/** What became of one step, for callers and logs. */
+export interface StepReport {
+  step: string;
+  call: string;
+  isWrite: boolean;
+  state: "done" | "not needed" | "failed" | "running" | "unknown" | "not done";
+  /** Of a step for each item of a list. */
+  items?: { done: number; of: number };
+  /** Whether an earlier run of the same call did it, or a part of it. */
+  earlier?: true;
+  /** The id of a write with unknown outcome. */
+  id?: string;
 }

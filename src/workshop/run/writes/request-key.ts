@@ -8,7 +8,7 @@ const LENGTH = 20;
 /** The caller if none is named: the user of the program, on the command line or through a gateway. */
 export const LOCAL_CALLER = "local";
 
-export interface KeyedWrite {
+interface KeyedWrite {
   of: ServerInstance;
   tool: string;
   caller: string;
