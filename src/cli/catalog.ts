@@ -151,17 +151,17 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
   "mcp changes list": {
     section: "Configure",
     summary: "list tools, prompts and resources that servers have changed",
-    load: async () => (await import("./changes/changes-list.ts")).changesList,
+    load: async () => (await import("./changes/changes.ts")).changesList,
   },
   "mcp changes show": {
     section: "Configure",
     summary: "show what a server has changed in a tool",
-    load: async () => (await import("./changes/changes-show.ts")).changesShow,
+    load: async () => (await import("./changes/changes.ts")).changesShow,
   },
   "mcp changes accept": {
     section: "Configure",
     summary: "accept changed tools, prompts and resources",
-    load: async () => (await import("./changes/changes-accept.ts")).changesAccept,
+    load: async () => (await import("./changes/changes.ts")).changesAccept,
   },
   "mcp doctor": {
     section: "Diagnose",

@@ -11,6 +11,7 @@ import { exitCodeFor, failuresForPrograms, reportFailures, SERVERS_AT_ONCE } fro
 import { wrongUsage } from "../command/command-line.ts";
 import type { CommandContext } from "../command/command.ts";
 import { pluralize } from "../output/amounts.ts";
+import type { Style } from "../output/output.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 import { openTenant, type TenantOperations } from "../store/open-operations.ts";
 
@@ -52,7 +53,7 @@ const ADDED = {
   local: "on the machine",
   network: "over the network",
 };
-const STYLES: Partial<Record<ServerView["state"]["kind"], Cell["style"]>> = {
+const STYLES: Partial<Record<ServerView["state"]["kind"], Style | undefined>> = {
   disabled: "dim",
   ready: "green",
   degraded: "yellow",
@@ -83,8 +84,8 @@ function rowOf({ id, name, enabled, state, tools, url, transport, source }: Serv
   return [
     { text: visible(name === null ? id : `${id} (${name})`), style: enabled ? "bold" : "dim" },
     { text: visible(`${enabled ? state.kind : "disabled"}${version}`), style: STYLES[state.kind] },
-    { text: tools === null ? "-" : String(tools) },
-    { text: visible(url ?? transport ?? "?") },
+    tools === null ? "-" : String(tools),
+    visible(url ?? transport ?? "?"),
     { text: ADDED[source], style: "dim" },
   ];
 }
