@@ -40,7 +40,7 @@ export function idIn({ words: [name = ""] }: Pick<CommandContext, "words">): str
 }
 
 /** Why a server does not work; undefined where nothing is known to be wrong. */
-export function failureOf({ id, state: { kind, error } }: ServerView): NexusError | undefined {
+function failureOf({ id, state: { kind, error } }: ServerView): NexusError | undefined {
   if (kind !== "failed" && kind !== "degraded") return undefined;
   const { code = "SERVER_ERROR", message = `Server "${id}" failed`, hint } = error ?? {};
   return new NexusError(code as ErrorCode, message, { server: id, hint: hint ?? undefined });
@@ -212,7 +212,7 @@ export async function switchInTenant(context: TenantServersContext, enabled: boo
 }
 
 /** `revision 2026-07-28 (modern), 3 tools` */
-export function workingText({ state: { protocolVersion, era }, tools }: ServerView): string {
+function workingText({ state: { protocolVersion, era }, tools }: ServerView): string {
   const counted = tools === null ? "" : `, ${tools} ${tools === 1 ? "tool" : "tools"}`;
   return visible(`revision ${protocolVersion ?? "?"} (${era ?? "?"})${counted}`);
 }

@@ -188,8 +188,8 @@ export const keysList = operatedCommand({
 /** nexus keys whoami --gateway https://gateway.example */
 export const keysWhoami = operatedCommand({
   usage: "nexus keys whoami",
-  description: `Says what a command may do: at a gateway, the id, role and tenant of the key in NEXUS_KEY. Whoever can open the database on the
-machine of the gateway is admin of all tenants, without a key.`,
+  description: `Says what a command may do: at a gateway, the id, role and tenant of the key in NEXUS_KEY. Who can open the database on
+the machine of the gateway is admin of all tenants, without a key.`,
   options: OPERATED_OPTIONS,
   examples: [
     ["nexus keys whoami --gateway https://gateway.example", "whether the key in NEXUS_KEY works, and for what"],
@@ -201,7 +201,7 @@ machine of the gateway is admin of all tenants, without a key.`,
     return { tenant, role, allTenants, keyId, version };
   },
   tell({ tenant, role, allTenants, keyId, version }, { out }) {
-    const who = keyId === null ? "Whoever can open the database" : `The key ${keyId}`;
+    const who = keyId === null ? "This account, which can open the database," : `The key ${keyId}`;
     out.line(`${who} is ${role} of ${allTenants ? "all tenants" : `the tenant "${tenant}"`}. Nexus ${version}.`);
   },
 });

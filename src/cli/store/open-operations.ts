@@ -105,7 +105,7 @@ async function openGateway(
 }
 
 /** The options that select the same tenant at a gateway, for commands to copy. */
-export function gatewayAgain({ gateway, tenant }: { gateway: string; tenant?: string | undefined }): string {
+function gatewayAgain({ gateway, tenant }: { gateway: string; tenant?: string | undefined }): string {
   const ofTenant = tenant === undefined ? "" : ` --tenant ${quoteWord(tenant)}`;
   return `${ofTenant} --gateway ${quoteWord(maskUrl(gateway))}`;
 }
