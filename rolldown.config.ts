@@ -117,7 +117,10 @@ class SharedFiles {
 
   choose(): ReadonlyMap<string, string> {
     // All that --version and --help need; then what most commands need of the library, and besides.
-    this.#put("start", this.#load("cli/overview.ts", "cli/compile-cache.ts", "cli/output/typed-name.ts"));
+    this.#put(
+      "start",
+      this.#load("cli/overview.ts", "environment.ts", "files/user-folders.ts", "cli/output/typed-name.ts"),
+    );
     this.#putCommand(this.#load("cli/run.ts", "cli/look/mcp-tools.ts"));
     // `nexus serve` needs a little of everything.
     const ofServe = this.#load("cli/serve/serve.ts", "cli/serve/serve-door.ts").filter(inFolder("src"));
@@ -137,7 +140,6 @@ class SharedFiles {
         "server/core/principal.ts",
         "server/core/seal.ts",
         "server/core/stderr-logger.ts",
-        "server/http/origin-guard.ts",
         "store/keep/key-text.ts",
         "workshop/run/writes/write-ledger.ts",
       ),
@@ -181,10 +183,10 @@ class SharedFiles {
   }
 
   #load(...roots: readonly string[]): string[] {
-    return importsOf(
-      this.#context,
-      roots.map((root) => resolve("src", root)),
-    );
+    const modules = roots.map((root) => resolve("src", root));
+    const gone = modules.find((id) => !this.#context.getModuleInfo(id));
+    if (gone !== undefined) throw new Error(`${gone} is not part of the program: rolldown.config.ts names it`);
+    return importsOf(this.#context, modules);
   }
 }
 

@@ -45,6 +45,7 @@ const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "mcp servers": ["server"],
   "api files": ["server"],
   "mcp retry": ["server"],
+  "api files": ["server"],
   "mcp logs": ["server"],
   "mcp changes show": ["tool"],
   "mcp changes accept": ["tool"],

@@ -2,7 +2,7 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import { APIS } from "../../../operations/apis.ts";
 import { defineCommand } from "../../command/command.ts";
 import { wrongUsage } from "../../command/command-line.ts";
-import { tableLines, showTable } from "../../output/table.ts";
+import { showTable } from "../../output/table.ts";
 import { INSTANCE_OPTIONS, instanceChange } from "./instance-options.ts";
 import { apiIdIn, APIS_OPTIONS, openApis } from "./open-apis.ts";
 import type { InstanceView } from "../../../operations/apis/api-view.ts";
