@@ -43,7 +43,6 @@ const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "mcp logout": ["server"],
   "mcp doctor": ["server"],
   "mcp servers": ["server"],
-  "api files": ["server"],
   "mcp retry": ["server"],
   "api files": ["server"],
   "mcp logs": ["server"],
