@@ -99,7 +99,7 @@ interface Part {
 }
 
 function partAt(text: string, start: number): Part {
-  switch (text[start]) {
+  switch (text.charAt(start)) {
     case "%":
       return byteAt(text, start);
     case "\\":
@@ -125,7 +125,7 @@ function byteAt(text: string, start: number): Part {
 function escapeAt(text: string, start: number): Part {
   let at = start + 1;
   while (text[at] === "\\") at++;
-  switch (text[at]?.toLowerCase()) {
+  switch (text.charAt(at).toLowerCase()) {
     case "u": {
       const code = codeAt(text, at + 1, 4);
       return code === undefined ? { end: at, meaning: "" } : { end: at + 5, meaning: plain(String.fromCharCode(code)) };

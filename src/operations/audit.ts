@@ -85,9 +85,6 @@ const AUDIT_CHECK = answer("AuditCheck", {
     .says("Records up to this number of before may be gone: a backup was restored, or their loss was accepted."),
 });
 
-/** What is told about the audit of a tenant. */
-export type CheckView = Infer<typeof AUDIT_CHECK>;
-
 const verifyAudit = defineOperation({
   id: "verifyAudit",
   tag: TAG,
@@ -102,7 +99,7 @@ const verifyAudit = defineOperation({
   },
 });
 
-export function checkView({ damage, lost, ...check }: AuditCheck): CheckView {
+export function checkView({ damage, lost, ...check }: AuditCheck): Infer<typeof AUDIT_CHECK> {
   return { ok: !damage, ...check, damage: damage ?? null, lost: lost ? { ...lost, at: isoTime(lost.at) } : null };
 }
 

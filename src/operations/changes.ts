@@ -5,7 +5,7 @@ import { definitionName, nounOf } from "../host/definitions/held-definition.ts";
 import { changedAgain, sortKey, type PendingDefinition } from "../store/keep/definitions.ts";
 import { answer, asItIs, listOf, PAGE, pageOf, TEXT, TEXT_OR_NULL } from "./forms.ts";
 import { defineOperation } from "./operation.ts";
-import { ALL_SERVERS, viewOf, viewsOf } from "./servers.ts";
+import { viewOf, viewsOf } from "./servers.ts";
 import type { Services } from "./services.ts";
 import { definitionDifferences, type DefinitionDifference } from "../host/definitions/definition-difference.ts";
 import { isoTime } from "../text/duration.ts";
@@ -194,7 +194,7 @@ async function requireKnown(services: Services, tenant: string, server: string |
   if (ids.includes(server)) return;
   const none = "No definitions are known yet: a gateway keeps them while it runs.";
   const all = [...new Set([...known, ...ids])];
-  throw unknownServer(server, all, { none, all: ALL_SERVERS });
+  throw unknownServer(server, all, { none });
 }
 
 async function pendingOf(services: Services, tenant: string, server?: string): Promise<PendingDefinition[]> {

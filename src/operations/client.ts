@@ -4,7 +4,7 @@ import { parseJson } from "../json/parse-json.ts";
 import { asText } from "../text/as-text.ts";
 import type { Actor } from "./actor.ts";
 import { MAX_PAGE, type Page } from "./forms.ts";
-import { PLAIN_HINTS, withHintIn, type HintWords } from "./hint-words.ts";
+import { PLAIN_HINTS, withCommandHint } from "./hint-words.ts";
 import { readInput, type InvalidMember } from "./input.ts";
 import { pathNames, type AnyOperation, type AskedInput, type DefinedOperation } from "./operation.ts";
 import type { OperationRunner } from "./run-operation.ts";
@@ -14,11 +14,11 @@ import { TENANTS } from "./tenants.ts";
 
 /** Does operations: with an opened store as the local account, or at a gateway over HTTP. */
 export abstract class OperationClient {
-  readonly #words: HintWords;
+  readonly #again: string;
 
-  /** `words`: how hints name operations. */
-  protected constructor(words: HintWords) {
-    this.#words = words;
+  /** `again`: the options that select the same gateway or database, for commands to copy. */
+  protected constructor(again: string) {
+    this.#again = again;
   }
 
   async call<Path extends string, In, Out>(
@@ -60,7 +60,7 @@ export abstract class OperationClient {
     try {
       yield* this.askLines(operation, input);
     } catch (error) {
-      throw await withHintIn(asNexusError(error), this.#words, { ...input });
+      throw await withCommandHint(asNexusError(error), this.#again, { ...input });
     }
   }
 
@@ -83,7 +83,7 @@ export abstract class OperationClient {
     try {
       return await this.ask(operation, input);
     } catch (error) {
-      throw await withHintIn(asNexusError(error), this.#words, { ...input });
+      throw await withCommandHint(asNexusError(error), this.#again, { ...input });
     }
   }
 }
@@ -97,7 +97,7 @@ type RunsHere = Pick<OperationRunner<Services>, "run">;
 interface LocalClientOptions {
   actor: Actor;
   signal: AbortSignal;
-  words: HintWords;
+  again: string;
 }
 
 /** Does operations in this process. */
@@ -107,8 +107,8 @@ export class LocalClient extends OperationClient {
   readonly #actor: Actor;
   readonly #signal: AbortSignal;
 
-  constructor(runner: RunsHere, { actor, signal, words }: LocalClientOptions) {
-    super(words);
+  constructor(runner: RunsHere, { actor, signal, again }: LocalClientOptions) {
+    super(again);
     this.#runner = runner;
     this.#actor = actor;
     this.#signal = signal;
@@ -152,7 +152,7 @@ export interface GatewayClientOptions {
   url: string;
   key: string;
   signal: AbortSignal;
-  words: HintWords;
+  again: string;
 }
 
 /** Does operations at a gateway, through its REST API. */
@@ -161,7 +161,7 @@ export class GatewayClient extends OperationClient {
   readonly #options: GatewayClientOptions;
 
   constructor(options: GatewayClientOptions) {
-    super(options.words);
+    super(options.again);
     this.#options = options;
   }
 
@@ -200,7 +200,7 @@ export class GatewayClient extends OperationClient {
     const body = method === "GET" || !operation.input ? undefined : JSON.stringify(rest);
     const headers = {
       authorization: `Bearer ${key}`,
-      [PLAIN_HINTS.header]: PLAIN_HINTS.value,
+      ...PLAIN_HINTS,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
     // The key is not sent anywhere else.

@@ -1,10 +1,12 @@
+import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import type { NexusError } from "../errors/nexus-error.ts";
+import { quoteWord } from "../text/shell-words.ts";
 import type { AnyOperation } from "./operation.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
 /** How a surface names operations, and members of their input, in hints. */
-export interface HintWords {
+interface HintWords {
   /** `values`: the members of the request that failed, and those that the hint itself names. */
   operation: (operation: AnyOperation, values: Values) => string;
   member: (name: string) => string;
@@ -17,7 +19,7 @@ const REFERENCE = /\{(\w+)(?:\.(\w+))?((?: \w+=[^\s{}]+)*)\}/g;
  * Hints of operations, and of what they use, name operations by their ids: each surface writes them in its own words, so that
  * everything else of a hint is the same on all of them.
  */
-export async function withHintIn(error: NexusError, words: HintWords, values: Values): Promise<NexusError> {
+async function withHintIn(error: NexusError, words: HintWords, values: Values): Promise<NexusError> {
   const { hint = "" } = error.details;
   if (!hint.includes("{")) return error;
   const { OPERATIONS } = await import("./operations.ts");
@@ -33,19 +35,58 @@ export async function withHintIn(error: NexusError, words: HintWords, values: Va
   });
 }
 
-/** A text with `{name}` for members; those without a value stay as they are. */
-export function filledText(text: string, values: Values, write: (value: string) => string): string {
-  return text.replaceAll(/\{(\w+)\}/g, (place, name: string) => {
-    const value = values[name];
-    return typeof value === "string" ? write(value) : place;
-  });
-}
+const PLACE = /\{(\w+)\}/g;
 
 /** As REST asks for it: `GET /api/v1/tenants/shop/keys`. */
-export const REST_WORDS: HintWords = {
-  operation: ({ http: { method, path } }, values) => `${method} /api/v1${filledText(path, values, encodeURIComponent)}`,
+const REST_WORDS: HintWords = {
+  operation: ({ http: { method, path } }, values) =>
+    `${method} /api/v1${path.replaceAll(PLACE, (place, name: string) => pathPart(values[name], place))}`,
   member: (name) => `\`${name}\``,
 };
 
+/** As a command does it: `nexus keys list --tenant shop`. */
+function wordsOfCommands(again: string): HintWords {
+  return {
+    operation({ command = "", http: { path } }, values) {
+      const words = command.replaceAll(PLACE, (_place, name: string) =>
+        quoteWord(textOf(values[name]) ?? name.toUpperCase()),
+      );
+      const tenant = textOf(values["tenant"]) ?? DEFAULT_TENANT;
+      const isNamed = path.includes("{tenant}") && !command.includes("{tenant}") && tenant !== DEFAULT_TENANT;
+      return `nexus ${words}${isNamed ? ` --tenant ${quoteWord(tenant)}` : ""}${again}`;
+    },
+    member: (name) => `--${optionName(name)}`,
+  };
+}
+
+/** `perDay` → `per-day` */
+export function optionName(member: string): string {
+  return member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function pathPart(value: unknown, place: string): string {
+  return typeof value === "string" ? encodeURIComponent(value) : place;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
 /** Sent by a client that writes hints in its own words. */
-export const PLAIN_HINTS = { header: "nexus-hints", value: "plain" } as const;
+export const PLAIN_HINTS = { "nexus-hints": "plain" } as const;
+
+/** A failure as a command tells it. `again`: the options that select the same gateway or database. */
+export async function withCommandHint(error: NexusError, again: string, values: Values): Promise<NexusError> {
+  return withHintIn(error, wordsOfCommands(again), values);
+}
+
+interface HttpCall {
+  headers: Readonly<Record<string, unknown>>;
+  params: Values;
+}
+
+/** A failure as REST tells it, unless the client writes hints itself. */
+export async function withRestHint(error: NexusError, { headers, params }: HttpCall): Promise<NexusError> {
+  const isPlain = Object.entries(PLAIN_HINTS).every(([name, value]) => headers[name] === value);
+  return isPlain ? error : withHintIn(error, REST_WORDS, params);
+}

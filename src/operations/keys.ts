@@ -344,7 +344,7 @@ async function changeKey(
 }
 
 /** `others`: keys that may be meant. A name is no id: several keys can have the same one. */
-export function unknownKey(id: string, others: readonly Pick<ApiKey, "id" | "name">[] = []): NexusError {
+function unknownKey(id: string, others: readonly Pick<ApiKey, "id" | "name">[] = []): NexusError {
   const named = others.filter(({ name }) => name === id).map((key) => key.id);
   const hint =
     named.length === 0

@@ -6,7 +6,6 @@ import { SILENT } from "../text/logger.ts";
 import { accountActor } from "./actor.ts";
 import { LocalClient } from "./client.ts";
 import { LoadedToolFiles } from "./loaded-tool-files.ts";
-import { REST_WORDS } from "./hint-words.ts";
 import { LocalAudit } from "./local-audit.ts";
 import { OperationRunner, recordChange } from "./run-operation.ts";
 import type { Services } from "./services.ts";
@@ -32,7 +31,7 @@ async function openClient(world: StoreWorld, onFailure: AuditSettings["onFailure
     record: (change) => recordChange(store, audit, change),
   });
   const { signal } = new AbortController();
-  const client = new LocalClient(runner, { actor: accountActor("ada"), signal, words: REST_WORDS });
+  const client = new LocalClient(runner, { actor: accountActor("ada"), signal, again: "" });
   const create = (name: string) => client.call(SETS.createSet, { tenant: "default", name, allow: ["*"] });
   const names = async () => (await store.sets.list("default")).map(({ name }) => name);
   return { store, warnings, create, names };

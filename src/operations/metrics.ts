@@ -1,4 +1,4 @@
-import { list, number, record, whole, type Infer } from "../format/form.ts";
+import { list, number, record, whole } from "../format/form.ts";
 import { OUTCOMES } from "../gateway/operation/audit.ts";
 import { answer, TEXT } from "./forms.ts";
 import { defineOperation } from "./operation.ts";
@@ -24,9 +24,6 @@ const METRICS = answer("Metrics", {
     ),
   ).says("Finished calls since the gateway started."),
 });
-
-/** What callers of a tenant do at a gateway. */
-export type Metrics = Infer<typeof METRICS>;
 
 export const getMetrics = defineOperation({
   id: "getMetrics",

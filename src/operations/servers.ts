@@ -301,9 +301,6 @@ export async function viewsOf(services: Services, tenant: string): Promise<Serve
   return [...open, ...kept.map((each) => closedServerView(each, tenant)).filter(({ id }) => !known.has(id))];
 }
 
-/** Where too many are known to name them. */
-export const ALL_SERVERS = `"{listServers}" lists all servers.`;
-
 /** Throws NAME_UNKNOWN. */
 export async function viewOf(services: Services, { tenant, id }: NamedServer): Promise<ServerView> {
   const views = await viewsOf(services, tenant);
@@ -312,7 +309,6 @@ export async function viewOf(services: Services, { tenant, id }: NamedServer): P
   const ids = views.map((view) => view.id);
   throw unknownServer(id, ids, {
     none: `The tenant "${tenant}" has no servers. Add one: {addServer}`,
-    all: ALL_SERVERS,
   });
 }
 

@@ -20,7 +20,7 @@ export interface Services {
   /** The hosts of tenants that run in this process. */
   gateway: Pick<Gateway, "findHost" | "useHost" | "activityOf">;
   /** Undefined where the tenant is not known. */
-  useServers<T>(tenant: string, use: (servers: ExplainedServers) => Promise<T>): Promise<T | undefined>;
+  useServers: <T>(tenant: string, use: (servers: ExplainedServers) => Promise<T>) => Promise<T | undefined>;
   /** Throws NAME_UNKNOWN for a tenant that does not exist. */
   secretsOf(tenant: string): Promise<SecretStore>;
   toolFiles: LoadedToolFiles;

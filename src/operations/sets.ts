@@ -94,7 +94,7 @@ const removeSet = defineOperation({
 /** All of them, in the order of the reference. */
 export const SETS = { listSets, createSet, getSet, replaceSet, removeSet };
 
-export function setPath(name: string): string {
+function setPath(name: string): string {
   return `/sets/${name}/mcp`;
 }
 

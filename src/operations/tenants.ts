@@ -15,7 +15,7 @@ const TENANT = answer("Tenant", {
   keys: whole().says("The number of usable keys."),
 });
 
-export type TenantView = Infer<typeof TENANT>;
+type TenantView = Infer<typeof TENANT>;
 
 const TAG = "tenants";
 

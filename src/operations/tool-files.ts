@@ -28,9 +28,6 @@ const SHORT = {
 
 const TOOL_FILE = answer("ToolFile", SHORT);
 
-/** What is told about the tool file of a server. */
-export type ToolFileView = Infer<typeof TOOL_FILE>;
-
 const TOOL_FILE_DETAILS = answer("ToolFileDetails", {
   ...SHORT,
   description: TEXT_OR_NULL,
@@ -40,8 +37,6 @@ const TOOL_FILE_DETAILS = answer("ToolFileDetails", {
   definitions: list(map(json())).says("The tools as clients see them."),
   approvals: list(APPROVAL).says("All approvals with their versions, the oldest first. Only the newest one counts."),
 });
-
-export type ToolFileDetails = Infer<typeof TOOL_FILE_DETAILS>;
 
 const listToolFiles = defineOperation({
   id: "listToolFiles",
@@ -89,9 +84,9 @@ interface ServedFile {
   reach: ApiReach;
 }
 
-async function servedFiles({ store, useServers }: Services, tenant: string): Promise<ServedFile[]> {
-  await store.tenants.require(tenant);
-  const found = await useServers(tenant, async ({ directory }) =>
+async function servedFiles(services: Services, tenant: string): Promise<ServedFile[]> {
+  await services.store.tenants.require(tenant);
+  const found = await services.useServers(tenant, async ({ directory }) =>
     directory.all().flatMap(({ id, entry }) => {
       const reach = entry?.reach;
       return reach?.kind === "api" && !reach.published ? [{ server: id, reach }] : [];
@@ -100,7 +95,7 @@ async function servedFiles({ store, useServers }: Services, tenant: string): Pro
   return found ?? [];
 }
 
-function shortView({ server, reach }: ServedFile, loaded: LoadedApi | string): ToolFileView {
+function shortView({ server, reach }: ServedFile, loaded: LoadedApi | string): Infer<typeof TOOL_FILE> {
   const { file, api, lock, problems } = typeof loaded === "string" ? NOTHING : loaded;
   const approved = lock?.approvals.at(-1) ?? null;
   const mistake = problems.find(({ severity }) => severity === "error")?.message;
@@ -122,7 +117,7 @@ function shortView({ server, reach }: ServedFile, loaded: LoadedApi | string): T
   };
 }
 
-async function details(served: ServedFile, loaded: LoadedApi | string): Promise<ToolFileDetails> {
+async function details(served: ServedFile, loaded: LoadedApi | string): Promise<Infer<typeof TOOL_FILE_DETAILS>> {
   const { neededSecrets } = await import("../workshop/file/model/secret-names.ts");
   const { file, api, lock } = typeof loaded === "string" ? NOTHING : loaded;
   const documents = Object.values(file?.documents ?? {});

@@ -45,7 +45,7 @@ onBothEngines("commands with --tenant", (world) => {
 
     expect(
       (await run("mcp", "add", "Kit", "--tenant", "shop", "--no-check", "--url", "https://a.example/mcp")).code,
-    ).toBe(3);
+    ).toBe(2);
     expect(parsed(await inShop("mcp", "disable", "kit", "--json"))).toEqual({
       server: "kit",
       tenant: "shop",

@@ -54,6 +54,8 @@ async function tenants(to: Recorder, tenant: string): Promise<void> {
   await to.run("tenants list");
   await to.run(`tenants show ${tenant}`);
   await to.run("tenants show none");
+  await to.run(`tenants metrics ${tenant}`);
+  await to.run("tenants metrics none");
   await to.run("tenants remove none --yes");
   await to.run(`tenants remove ${tenant}`);
 }
@@ -68,6 +70,7 @@ async function keys(to: Recorder, tenant: string): Promise<void> {
   await to.run(`keys create all --tenant ${tenant} --role admin --all-tenants --allow *`);
   await to.run(`keys create late --tenant ${tenant} --allow * --expires soon`);
   await to.run("keys create lost --tenant none --allow *");
+  await to.run("keys whoami");
   await to.run(`keys list --tenant ${tenant}`);
   await to.run(`keys limit ${String(id)} --rate none --concurrent 4 --max-request 64kB`);
   await to.run(`keys limit ${String(id)}`);
@@ -129,6 +132,9 @@ async function servers(to: Recorder, tenant: string): Promise<void> {
   await to.run(`mcp add inside --url http://127.0.0.1:9/mcp --disabled --no-check ${of}`);
   await to.run(`mcp add bad --url nowhere --no-check ${of}`);
   await to.runUntil(`mcp servers ${of}`, /v2\/mcp(?!.*"closed")/);
+  await to.run(`mcp servers docs ${of}`);
+  await to.run(`mcp servers none ${of}`);
+  await to.run(`mcp tools none ${of}`);
   await to.run(`mcp disable docs ${of}`);
   await to.run(`mcp disable none ${of}`);
   await to.run(`mcp enable none ${of}`);
@@ -142,6 +148,8 @@ async function apis(to: Recorder, tenant: string): Promise<void> {
   await to.run(`api publish orders.nexus.yaml --as 1.0.0 --tenant ${tenant}`);
   await to.run(`api publish orders.nexus.yaml --tenant ${tenant}`);
   await to.run(`api publish draft.nexus.yaml --tenant ${tenant}`);
+  await to.run(`api files --tenant ${tenant}`);
+  await to.run(`api files orders --tenant ${tenant}`);
   await to.run(`api versions --tenant ${tenant}`);
   await to.run(`api versions orders --tenant ${tenant}`);
   await to.run(`api instances orders --tenant ${tenant}`);

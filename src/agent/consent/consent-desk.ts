@@ -10,8 +10,8 @@ import type { DecisionSubject, RememberedDecisions } from "./remembered-decision
 import { shownJson, cutMiddle } from "./shown-json.ts";
 import type { ConsentAnswer, ToolConsent, WantedCall } from "./tool-consent.ts";
 import { wrongReply } from "./wrong-reply.ts";
-import type { ServerProvenance } from "./consent-question.ts";
 import { maskWords, maskUrl } from "../../masking/mask-words.ts";
+import type { ServerProvenance } from "./consent-question.ts";
 import { sha256 } from "../../text/digest.ts";
 
 const MAX_REACH = 500;

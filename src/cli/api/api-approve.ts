@@ -31,7 +31,6 @@ unchanged, and approving again renews it.
 
 Nexus also remembers the approval for your user account. A lock that another person wrote does not count for you: the whole
 file is shown, and the lock is not changed.`,
-  words: { min: 1, max: 1 },
   options: {
     by: { type: "string", value: "NAME", help: "name of the approver; default: your account name" },
     hash: {

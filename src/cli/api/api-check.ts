@@ -11,7 +11,6 @@ export const apiCheck = defineCommand({
 Checks a tool file and prints every problem with line and column: errors, unknown names, exceeded limits, changed documents
 and statements without evidence. Nothing is sent over the network.
 <api> is a path or a name. A name means api/<name>/<name>.nexus.yaml in this folder or in the package.`,
-  words: { min: 1, max: 1 },
   options: { strict: { type: "boolean", help: "treat warnings as errors" } },
   examples: [
     ["nexus api check capcorn", "check api/capcorn/capcorn.nexus.yaml"],

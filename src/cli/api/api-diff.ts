@@ -18,7 +18,6 @@ every entry of a list is shown; only long quotes of API descriptions are shorten
 An approval by another person counts as new for you, unless you use --trust. If a version of the API is published, the kind of
 the change since then is shown: breaking, widened or wording.
 Exit code 0: no changes; 8: approval needed.`,
-  words: { min: 1, max: 1 },
   options: { ...QUOTES, ...TENANT },
   examples: [
     ["nexus api diff capcorn", "compare with the approval in api/capcorn/capcorn.nexus.lock"],

@@ -18,7 +18,6 @@ export const apiFake = defineCommand({
 Starts a fake of the API on this machine, generated from the tool file. It accepts placeholder credentials, checks requests
 as strictly as the file does, and answers from the file's tables or with generated values. To make it fail while it runs:
 POST /__fake {"fail": {"status": 503}, "times": 1} as application/json. GET /__fake lists the received requests. Ctrl-C stops it.`,
-  words: { min: 1, max: 1 },
   options: {
     port: { type: "string", value: "N", help: "port to listen on; default: any free port" },
     fail: {

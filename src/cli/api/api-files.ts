@@ -1,19 +1,17 @@
-import type { ToolFileDetails, ToolFileView } from "../../operations/tool-files.ts";
 import { TOOL_FILES } from "../../operations/tool-files.ts";
 import { visible } from "../../text/visible.ts";
-import { defineCommand, SERVED } from "../command/command.ts";
+import { SERVED } from "../command/command.ts";
 import { factLines } from "../output/facts.ts";
 import type { Output, Style } from "../output/output.ts";
-import { tableLines } from "../output/table.ts";
-import { openTenant } from "../store/open-operations.ts";
+import { showTable } from "../output/table.ts";
+import { tenantCommand } from "../store/operated-command.ts";
 
 /** nexus api files hotel */
-export const apiFiles = defineCommand({
+export const apiFiles = tenantCommand({
   usage: "nexus api files [server]",
   description: `
 Lists the tool files that configured servers are made of, and whether each is approved: only what is approved is served. With a
 server: its addresses, secrets, documents, tools and approvals. With --gateway, those of the servers of a gateway.`,
-  words: { min: 0, max: 1 },
   options: SERVED,
   examples: [
     ["nexus api files", "one file per line, with its state"],
@@ -22,43 +20,43 @@ server: its addresses, secrets, documents, tools and approvals. With --gateway, 
     ["nexus api files --json", `{"items":[{"server":"hotel","file":"hotel.nexus.yaml","state":"approved",…}]}`],
   ],
 
-  async run(context) {
-    const { out, words } = context;
-    const [server] = words;
-    await using opened = await openTenant(context);
-    const { client, tenant } = opened;
-    if (server !== undefined) {
-      const file = await client.call(TOOL_FILES.getToolFile, { tenant, id: server });
-      if (out.json) return out.value(file);
-      for (const line of linesOf(out, file)) out.line(line);
-      return;
-    }
-    const items = await client.list(TOOL_FILES.listToolFiles, { tenant });
-    if (out.json) return out.value({ items });
-    for (const line of tableLines(out, items.map(rowOf))) out.line(line);
-    for (const { server: id, problem } of items) if (problem !== null) out.note(visible(`${id}: ${problem}`));
-    if (items.length === 0) out.note("No server is made of a tool file. Add one: nexus mcp add NAME --api FILE");
+  async does({ client, tenant }, { words: [server] }) {
+    if (server !== undefined) return client.call(TOOL_FILES.getToolFile, { tenant, id: server });
+    return { items: await client.list(TOOL_FILES.listToolFiles, { tenant }) };
+  },
+  tell(found, { out }) {
+    if (!("items" in found)) return linesOf(out, found).forEach((line) => out.line(line));
+    showTable(out, found.items.map(rowOf), "No server is made of a tool file. Add one: nexus mcp add NAME --api FILE");
+    for (const { server, problem } of found.items) if (problem !== null) out.note(visible(`${server}: ${problem}`));
   },
 });
 
-const STYLES: Readonly<Record<ToolFileView["state"], Style>> = {
+type Details = NonNullable<(typeof TOOL_FILES.getToolFile)["output"]>["type"];
+
+const STYLES: Readonly<Record<Details["state"], Style>> = {
   approved: "green",
   changed: "yellow",
   "not approved": "yellow",
   invalid: "red",
 };
 
-function rowOf({ server, file, state, version, upstream }: ToolFileView) {
+function rowOf({
+  server,
+  file,
+  state,
+  version,
+  upstream,
+}: Pick<Details, "server" | "file" | "state" | "version" | "upstream">) {
   return [
-    { text: server },
-    { text: visible(file) },
+    server,
+    visible(file),
     { text: state, style: STYLES[state] },
-    { text: visible(version ?? "-") },
-    { text: visible(upstream ?? "-") },
+    visible(version ?? "-"),
+    visible(upstream ?? "-"),
   ];
 }
 
-function linesOf(out: Output, file: ToolFileDetails): string[] {
+function linesOf(out: Output, file: Details): string[] {
   const { title, state, problem, version, hash, upstream, reaches, secrets, documents, definitions, approvals } = file;
   return factLines(out, `${file.server}: ${file.file}${title === null ? "" : `, ${title}`}`, [
     ["state", [state, ...(problem === null ? [] : [problem])]],

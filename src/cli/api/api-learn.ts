@@ -20,7 +20,6 @@ While servers of a tool file run, Nexus remembers how answers of the API differ 
 types, unknown codes. Of values only short codes and numbers are kept, and nothing that looks like a credential. This command lists what was seen on this machine, and
 proposes a change to the file for each where that is clear. --apply makes these changes in the file: it is then a draft that
 has to be reviewed and approved like any other. What was applied is forgotten; --forget forgets everything instead.`,
-  words: { min: 1, max: 1 },
   options: {
     server: { type: "string", value: "ID", help: "only what this server has seen; default: all servers of the API" },
     apply: { type: "boolean", help: "write the proposed changes into the file" },

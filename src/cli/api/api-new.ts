@@ -28,7 +28,6 @@ at the terminal. It writes api/<name>/<name>.nexus.yaml and, beside it, the requ
 and nothing is sent.
 Credentials in the command (Authorization, cookies, keys, passwords) are not written anywhere: they become named secrets, and the
 output says which to set. --curl - reads the command from stdin, so that it is not in the shell's history.`,
-  words: { min: 0, max: 1 },
   options: {
     curl: { type: "string", value: "COMMAND", help: "a curl command; - reads it from stdin" },
   },

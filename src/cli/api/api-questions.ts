@@ -26,7 +26,6 @@ the choices, or its number, changes the file as the question says; other words a
 question is removed, and it is said what happened. Where there are choices, a number, a yes or a no that is none of them is
 refused. Of several answers, all are applied or none. Comments, order and layout of the file stay. Questions are not part of the
 approval; the changes are.`,
-  words: { min: 1, max: 1 },
   options: {
     answer: {
       type: "string",

@@ -13,7 +13,6 @@ export const apiSettle = defineCommand({
 Records the outcome of a write after you have checked it with the API's operator. With "yes", the same call is never sent again;
 it reports that the write was executed. With "no", the same call can be made again. Check before you answer "no":
 a write that did arrive would be executed twice. "nexus api writes" lists the ids.`,
-  words: { min: 1, max: 1 },
   options: {
     happened: { type: "string", value: "yes|no", help: "whether the write was executed" },
     server: { type: "string", value: "NAME", help: "the server, if writes of several servers have this id" },

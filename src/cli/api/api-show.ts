@@ -23,7 +23,6 @@ export const apiShow = defineCommand({
   description: `
 Shows the tools of a tool file as clients see them, the addresses they call, the secrets they use, and whether the file is
 approved. --tool shows one tool in full, with what the documents say about it; --json prints the complete compiled file, which is what an approval covers.`,
-  words: { min: 1, max: 1 },
   options: { tool: { type: "string", value: "NAME", help: "show this tool in full" } },
   examples: [
     ["nexus api show capcorn", "tools, addresses and secrets"],

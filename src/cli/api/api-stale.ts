@@ -34,7 +34,6 @@ of a description is not stale, and lines that only moved are listed with their n
 (format 1) has only hashes of what is cited, so the rest can be compared only if the earlier document is still there. Nothing
 is changed.
 Exit code 0: nothing is stale; 10: something is, or a part could not be compared.`,
-  words: { min: 1, max: 1 },
   options: {
     document: {
       type: "string",

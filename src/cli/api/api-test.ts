@@ -19,7 +19,6 @@ export const apiTest = defineCommand({
 Runs the checks of the tool file. Each check makes a complete call against its own fake. Tools without checks are called
 with made-up arguments, which shows that their requests can be written and their answers read. No network and no secrets
 are needed. Exit code 5 if a check or a call fails.`,
-  words: { min: 1, max: 1 },
   options: { tool: { type: "string", value: "NAME", help: "run only the checks of this tool" } },
   examples: [
     ["nexus api test capcorn", "print one line per check"],

@@ -2,7 +2,7 @@ import { visible } from "../../text/visible.ts";
 import { partsOfKey } from "../../workshop/run/writes/unknown-writes.ts";
 import { defineCommand, TENANT } from "../command/command.ts";
 import { TenantState } from "../store/tenant-state.ts";
-import { tableLines } from "../output/table.ts";
+import { showWhole } from "../output/table.ts";
 import { writesOf } from "./writes-of-tenant.ts";
 
 /** nexus api writes */
@@ -14,7 +14,6 @@ be read. The same call is not sent again until you check the outcome with the AP
 "nexus api settle". The callers and the API received the same ids. Only writes that can be recognised when they are repeated are
 recorded: those of tools whose input has a field computed with request_key(), and steps. Of other writes, only their caller is
 told that the outcome is not known.`,
-  words: { min: 0, max: 1 },
   options: TENANT,
   examples: [
     ["nexus api writes", "writes of all servers"],
@@ -45,13 +44,12 @@ told that the outcome is not known.`,
     }
     if (out.json) return out.value({ items, errors: [] });
     const rows = items.map(({ id, server, tool = "", at, upstream }) => [
-      { text: id },
-      { text: tool === "" ? server : `${server}.${visible(tool)}` },
-      { text: at },
+      id,
+      tool === "" ? server : `${server}.${visible(tool)}`,
+      at,
       { text: upstream === undefined ? "" : `sent to ${visible(upstream)}`, style: "dim" as const },
     ]);
-    for (const line of tableLines({ columns: undefined, style: (style, text) => out.style(style, text) }, rows))
-      out.line(line);
+    showWhole(out, rows);
     if (items.length === 0) {
       const whose = only === undefined ? "" : ` of the server "${visible(only)}"`;
       out.note(`There are no writes${whose} with unknown outcome.`);

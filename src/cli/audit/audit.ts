@@ -1,8 +1,7 @@
-import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
 import type { Infer } from "../../format/form.ts";
 import { OUTCOMES } from "../../gateway/operation/audit.ts";
-import { AUDIT, checkView, type AUDIT_RECORD, type CheckView } from "../../operations/audit.ts";
+import { AUDIT, checkView, type AUDIT_RECORD } from "../../operations/audit.ts";
 import type { OperationClient } from "../../operations/client.ts";
 import { MAX_PAGE } from "../../operations/forms.ts";
 import { KEYS } from "../../operations/keys.ts";
@@ -13,14 +12,16 @@ import { visible, visibleJson } from "../../text/visible.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand, type Options } from "../command/command.ts";
 import { optionsOf } from "../command/operation-options.ts";
-import { refuseWholeKey } from "../keys/key-words.ts";
+import { refuseWholeKey } from "../keys/keys.ts";
 import { pluralize } from "../output/amounts.ts";
 import type { Style } from "../output/output.ts";
-import { tableLines, type Cell } from "../output/table.ts";
+import { showTable, showWhole, type Cell } from "../output/table.ts";
+import { tenantCommand } from "../store/operated-command.ts";
 import {
   AUDITED_OPTIONS,
-  openOperations,
-  type CommandOperations,
+  openTenant,
+  tenantOption,
+  type TenantOperations,
   type OperatedContext,
 } from "../store/open-operations.ts";
 import { once } from "node:events";
@@ -30,11 +31,7 @@ const RECORDED_OUTCOMES: readonly string[] = [...OUTCOMES, "dropped"];
 
 /** For every command that reads the audit. */
 const AUDIT_OPTIONS = {
-  tenant: {
-    type: "string",
-    value: "NAME",
-    help: `the tenant, also one that was removed; default: ${DEFAULT_TENANT}, or with --gateway that of the key`,
-  },
+  tenant: tenantOption(", also one that was removed"),
   ...AUDITED_OPTIONS,
 } as const satisfies Options;
 
@@ -79,13 +76,17 @@ function timeOf(option: string, given: string | undefined): string | undefined {
 }
 
 type AuditContext = Omit<OperatedContext, "options"> & {
-  options: { readonly gateway?: string | undefined; readonly database?: string | undefined };
+  options: {
+    readonly gateway?: string | undefined;
+    readonly tenant?: string | undefined;
+    readonly database?: string | undefined;
+  };
 };
 
 /** Opens the audit that a command line is about. Its option --key selects records. */
-function openAudit(context: AuditContext): Promise<CommandOperations> {
-  const { gateway, database } = context.options;
-  return openOperations({ ...context, options: { gateway, database } });
+function openAudit(context: AuditContext): Promise<TenantOperations> {
+  const { gateway, tenant, database } = context.options;
+  return openTenant({ ...context, options: { gateway, tenant, database } });
 }
 
 const DEFAULT_LIMIT = 50;
@@ -95,13 +96,13 @@ const ACCEPT =
   "If it was put back on purpose, say so once on the machine of the gateway: nexus audit verify --accept-loss";
 
 type AuditRecord = Infer<typeof AUDIT_RECORD>;
+type CheckView = ReturnType<typeof checkView>;
 
 /** nexus audit list --since 1h */
-export const auditList = defineCommand({
+export const auditList = tenantCommand({
   usage: "nexus audit list [--since 1h] [--key ID] [--server ID] [--tool NAME] [--outcome NAME]",
   description: `Lists calls and refused attempts of a tenant, the newest first: number, time, key, method, what it was about, and how it
 ended. With --json: {"items":[…],"next":"…"}; next is the --cursor of the next page. Exit code 6: there is no such key or tenant.`,
-  words: { min: 0, max: 0 },
   options: {
     ...FILTER_OPTIONS,
     limit: { type: "string", value: "N", help: `at most so many records; default: ${DEFAULT_LIMIT}` },
@@ -118,13 +119,10 @@ ended. With --json: {"items":[…],"next":"…"}; next is the --cursor of the ne
     ],
   ],
 
-  async run(context) {
-    const { out, options } = context;
+  opens: openAudit,
+  async does({ client, tenant }, { options }) {
     const filter = filterOf(options);
     const limit = limitOf(options.limit);
-    await using opened = await openAudit(context);
-    const { client } = opened;
-    const tenant = options.tenant ?? (await client.ownTenant());
     const items: AuditRecord[] = [];
     let cursor = options.cursor ?? null;
     do {
@@ -134,51 +132,43 @@ ended. With --json: {"items":[…],"next":"…"}; next is the --cursor of the ne
       cursor = page.next;
     } while (cursor !== null && items.length < limit);
     if (items.length === 0) await requireKey(client, tenant, filter.key);
-    if (out.json) return out.value({ items, next: cursor });
-    for (const line of tableLines(out, items.map(row))) out.line(line);
-    if (items.length === 0) out.note("There are no such records.");
-    if (cursor !== null) out.note(`There are more: add --cursor ${cursor}`);
+    return { items, next: cursor };
+  },
+  tell({ items, next }, { out }) {
+    showTable(out, items.map(row), "There are no such records.");
+    if (next !== null) out.note(`There are more: add --cursor ${next}`);
   },
 });
 
 /** nexus audit show 42 */
-export const auditShow = defineCommand({
+export const auditShow = tenantCommand({
   usage: "nexus audit show <seq> [--tenant NAME]",
   description: "Shows one record of the audit in full, by its number. Exit code 6: there is no such record.",
-  words: { min: 1, max: 1 },
   options: AUDIT_OPTIONS,
   examples: [
     ["nexus audit show 42", "everything that was recorded about this call"],
     ["nexus audit show 42 --tenant shop --json", "the same of another tenant, for programs"],
   ],
 
-  async run(context) {
-    const { out, words, options } = context;
-    const [seq = ""] = words;
-    if (!/^\d{1,15}$/.test(seq)) {
-      throw wrongUsage(`"${seq}" is not the number of a record`, `"nexus audit list" shows the numbers.`);
-    }
-    await using opened = await openAudit(context);
-    const { client } = opened;
-    const tenant = options.tenant ?? (await client.ownTenant());
-    const record = await client.call(AUDIT.getAuditRecord, { tenant, seq });
-    if (out.json) return out.value(record);
+  opens: openAudit,
+  async does({ client, tenant }, { words: [seq = ""] }) {
+    if (/^\d{1,15}$/.test(seq)) return client.call(AUDIT.getAuditRecord, { tenant, seq });
+    throw wrongUsage(`"${seq}" is not the number of a record`, `"nexus audit list" shows the numbers.`);
+  },
+  tell(record, { out }) {
     const rows = Object.entries(record).map(([name, value]) => [
       { text: name, style: "dim" as const },
-      { text: visible(typeof value === "object" ? JSON.stringify(value) : asText(value)) },
+      visible(typeof value === "object" ? JSON.stringify(value) : asText(value)),
     ]);
-    for (const line of tableLines({ columns: undefined, style: (style, text) => out.style(style, text) }, rows)) {
-      out.line(line);
-    }
+    showWhole(out, rows);
   },
 });
 
 /** nexus audit usage --since 7d */
-export const auditUsage = defineCommand({
+export const auditUsage = tenantCommand({
   usage: "nexus audit usage [--since 24h] [--until DATE]",
   description:
     "Counts the calls of each key, by server and outcome, from the audit. Without --since, those of the last 24 hours.",
-  words: { min: 0, max: 0 },
   options: { ...TIME_OPTIONS, ...AUDIT_OPTIONS },
   examples: [
     ["nexus audit usage", "how much each key was used since yesterday"],
@@ -188,18 +178,14 @@ export const auditUsage = defineCommand({
     ],
   ],
 
-  async run(context) {
-    const { out, options } = context;
-    const times = { since: timeOf("since", options.since), until: timeOf("until", options.until) };
-    await using opened = await openAudit(context);
-    const { client } = opened;
-    const usage = await client.call(AUDIT.getUsage, { ...times, tenant: options.tenant ?? (await client.ownTenant()) });
-    if (out.json) return out.value(usage);
-    const rows = usage.items.map(({ keyId, server, outcome, count }) =>
-      [keyId ?? "-", server ?? "-", outcome ?? "-", pluralize(count, "call")].map((text) => ({ text: visible(text) })),
+  opens: openAudit,
+  does: ({ client, tenant }, { options: { since, until } }) =>
+    client.call(AUDIT.getUsage, { since: timeOf("since", since), until: timeOf("until", until), tenant }),
+  tell({ items }, { out }) {
+    const rows = items.map(({ keyId, server, outcome, count }) =>
+      [keyId ?? "-", server ?? "-", outcome ?? "-", pluralize(count, "call")].map((text) => visible(text)),
     );
-    for (const line of tableLines(out, rows)) out.line(line);
-    if (rows.length === 0) out.note("There were no calls.");
+    showTable(out, rows, "There were no calls.");
   },
 });
 
@@ -208,7 +194,6 @@ export const auditExport = defineCommand({
   usage: "nexus audit export [--since 1h] [--key ID] [--server ID] [--tool NAME] [--outcome NAME]",
   description: `Writes records to stdout, the oldest first, one JSON object per line. An export of all records can be verified without the
 store: the hash of a record is the SHA-256 of the hash before it and of its line without ',"hash":"…"'.`,
-  words: { min: 0, max: 0 },
   options: { ...FILTER_OPTIONS, ...AUDIT_OPTIONS },
   examples: [
     ["nexus audit export > audit.jsonl", "all records"],
@@ -219,8 +204,7 @@ store: the hash of a record is the SHA-256 of the hash before it and of its line
     const { options, signal } = context;
     const filter = filterOf(options);
     await using opened = await openAudit(context);
-    const { client } = opened;
-    const tenant = options.tenant ?? (await client.ownTenant());
+    const { client, tenant } = opened;
     let isEmpty = true;
     for await (const stored of client.lines(AUDIT.exportAudit, { ...filter, tenant })) {
       signal.throwIfAborted();
@@ -235,12 +219,11 @@ store: the hash of a record is the SHA-256 of the hash before it and of its line
 });
 
 /** nexus audit prune --before 90d */
-export const auditPrune = defineCommand({
+export const auditPrune = tenantCommand({
   usage: "nexus audit prune --before 90d [--damaged] [--tenant NAME]",
   description: `Removes the records of a tenant that are older, and leaves a signed checkpoint, so that the rest can still be verified. A gateway
 does this by itself for records older than gateway.audit.retention (default: 90d). Records that were changed are not removed
 (exit code 10), because they are the trace of the change; --damaged removes them.`,
-  words: { min: 0, max: 0 },
   options: {
     ...optionsOf(AUDIT.pruneAudit.input, {
       before: ["90d", "a duration before now, or a date; required"],
@@ -257,17 +240,14 @@ does this by itself for records older than gateway.audit.retention (default: 90d
     ["nexus audit prune --before 2026-01-01 --tenant shop --json", `{"tenant":"shop","removed":1200}`],
   ],
 
-  async run(context) {
-    const { out, options } = context;
+  opens: openAudit,
+  async does({ client, tenant }, { options }) {
     const before = timeOf("before", options.before);
     if (before === undefined) throw wrongUsage("--before is missing", "Add --before 90d, or another duration or date.");
-    await using opened = await openAudit(context);
-    const { client } = opened;
-    const tenant = options.tenant ?? (await client.ownTenant());
-    const pruned = await client.call(AUDIT.pruneAudit, { tenant, before, damaged: options.damaged });
-    if (out.json) return out.value(pruned);
-    out.line(`Removed ${pluralize(pruned.removed, "record")} of the tenant "${tenant}".`);
+    return client.call(AUDIT.pruneAudit, { tenant, before, damaged: options.damaged });
   },
+  tell: ({ tenant, removed }, { out }) =>
+    out.line(`Removed ${pluralize(removed, "record")} of the tenant "${tenant}".`),
 });
 
 /** nexus audit verify */
@@ -280,7 +260,6 @@ that hash, nothing before it was changed. What this machine has seen is compared
 is damage, until a backup is restored with nexus store restore, or --accept-loss says that it is known. "first" is the number of the oldest record that is kept: older ones were removed when their
 retention ended. With --gateway the gateway verifies, and without --tenant all tenants that the key manages; a
 removed tenant has to be named then.`,
-  words: { min: 0, max: 0 },
   options: {
     ...AUDIT_OPTIONS,
     tenant: { ...AUDIT_OPTIONS.tenant, help: "only this tenant, also one that was removed" },
@@ -371,12 +350,12 @@ function row(record: Readonly<Record<string, unknown>>): Cell[] {
   const times = typeof count === "number" && count > 1 ? ` (${count} times)` : "";
   return [
     { text: text("seq"), style: "dim" },
-    { text: text("at") },
-    { text: text("keyId") || text("account") || "-" },
-    { text: text("method") },
-    { text: text("target") || text("server") || "-" },
+    text("at"),
+    text("keyId") || text("account") || "-",
+    text("method"),
+    text("target") || text("server") || "-",
     { text: `${code === "" ? outcome : `${outcome} ${code}`}${times}`, style: STYLES[outcome] },
-    { text: typeof duration === "number" ? `${Math.round(duration)} ms` : "" },
+    typeof duration === "number" ? `${Math.round(duration)} ms` : "",
   ];
 }
 

@@ -35,7 +35,6 @@ If an answer is missing, the call of a modern server is kept, and the output sho
 export const call = defineCommand({
   usage: "nexus mcp call <server.tool> [key=value]… [--args JSON|@file|-] [--answer key=value]…",
   description: DESCRIPTION,
-  words: { min: 1, max: Infinity },
   options: {
     arg: {
       type: "string",

@@ -18,7 +18,6 @@ export const prompt = defineCommand({
   description: `
 Shows the messages of a prompt with their roles. Arguments are text; key=@file uses the content of a file.
 "nexus mcp prompts" lists prompts, "nexus mcp complete" suggests values.`,
-  words: { min: 1, max: Infinity },
   options: {
     arg: {
       type: "string",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { definitionDifferences } from "../../host/definitions/definition-difference.ts";
-import { differenceLines } from "./changes-show.ts";
+import { differenceLines } from "./changes.ts";
 
 const PLAIN = { style: (_style: unknown, text: string) => text };
 

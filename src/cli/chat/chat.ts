@@ -9,7 +9,7 @@ import { failuresForPrograms } from "../command/ask-servers.ts";
 import { defineCommand, TENANT, type Options } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
-import { tableLines } from "../output/table.ts";
+import { showTable } from "../output/table.ts";
 import { chatContent } from "./chat-content.ts";
 import { unreadableText } from "./chat-commands.ts";
 import { openChatModels } from "./chat-models.ts";
@@ -40,7 +40,6 @@ a terminal, stdin is the message. In a pipe, only the last answer is printed, as
 
 Chats are saved after each turn. /help lists the commands of the chat. Ctrl-C stops an answer and cancels its calls;
 pressed twice it ends the program.`,
-  words: { min: 0, max: 0 },
   options: CONFIGURED_CHAT_OPTIONS,
   examples: [
     ["nexus chat", "talk with the default model, with all servers"],
@@ -124,5 +123,5 @@ async function showChats(sessions: ChatSessions, out: Output): Promise<void> {
   const rows = saved.map(({ id, title, model, updatedAt }) =>
     [id, agoText(updatedAt), visible(model || NO_MODEL), visible(title)].map((text) => ({ text })),
   );
-  for (const line of tableLines(out, rows)) out.line(line);
+  showTable(out, rows);
 }

@@ -20,7 +20,6 @@ Variables are printed by name. Values that look like secrets are never printed: 
 through Nexus; without --for, it is skipped with a message. --stdio and --url connect every server through Nexus. Servers of
 a project that is not trusted are skipped.
 Clients: ${INSTALL_CLIENTS.join(", ")}.`,
-  words: { min: 0, max: Infinity },
   options: {
     for: { type: "string", value: "CLIENT", help: "in the format of this program" },
     ...WAY_OPTIONS,

@@ -39,7 +39,6 @@ for other folders, are imported only by name, because another person may have wr
 folder is copied to your own configuration, Nexus shows what it would start and asks; without a terminal, add --yes.
 
 Clients: ${CLIENT_IDS.join(", ")}.`,
-  words: { min: 0, max: Infinity },
   options: {
     from: { type: "string", value: "CLIENT", help: "only servers of this program" },
     path: { type: "string", value: "FILE", help: "the servers of this file instead of the files found" },

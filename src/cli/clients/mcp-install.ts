@@ -32,7 +32,6 @@ through Nexus. --config FILE becomes part of the command.
 
 The command has absolute paths of Node and Nexus, so it works in programs that do not have your PATH.
 Clients: ${INSTALL_CLIENTS.join(", ")}.`,
-  words: { min: 1, max: 1 },
   options: {
     ...WAY_OPTIONS,
     ...CLIENT_OPTIONS,

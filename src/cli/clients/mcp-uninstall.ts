@@ -24,7 +24,6 @@ Removes from another program's configuration only what "nexus mcp install" added
 the address of a gateway on this machine or of --url, and with --server the entry of that server. A different entry with the
 same name is kept unless you use --force. If there is no such entry, nothing is changed.
 Clients: ${INSTALL_CLIENTS.join(", ")}.`,
-  words: { min: 1, max: 1 },
   options: {
     ...CLIENT_OPTIONS,
     url: { ...WAY_OPTIONS.url, help: "remove an entry with the address of this gateway" },

@@ -69,7 +69,7 @@ export function parseOptions(args: readonly string[], name: string, command: Com
   const own = name.split(" ").length;
   if (words[0] === "help") words.shift();
   const given = words.slice(own);
-  const { min, max } = command.words;
+  const { min, max } = command.words ?? wordsOf(command.usage, name);
   if (given.length < min) throw wrongUsage(`"nexus ${name}" needs ${missingWord(command, given, values)}`, usage);
   if (given.length > max) throw wrongUsage(`"nexus ${name}" has one argument too many: "${given[max]}"`, usage);
   return { words: given, values };
@@ -91,6 +91,19 @@ function afterDashes(option: string, words: readonly string[], { usage }: Comman
   const [group, verb, name, program] = words;
   if (program === undefined || !usage.includes("-- COMMAND")) return undefined;
   return `If ${option} is an option of ${program}, write -- before the command: nexus ${group} ${verb} ${name} -- ${program} …`;
+}
+
+/** How many words follow the name of a command: `<server>` is one, `[uri]…` any number. What follows `--` is free. */
+function wordsOf(usage: string, name: string): { min: number; max: number } {
+  const [own = "", free] = usage.slice(`nexus ${name}`.length).split(/ --(?: |$)/);
+  const places = own
+    .replaceAll(/\[--?\w[^\]]*\]…?/g, "")
+    .replaceAll(/ --?\w[\w-]*(?: (?:[A-Z]\S*|\S+=\S+|\d\S*))?/g, "")
+    .match(/\[[^\]]*\]…?|<[^>]*>\S*/g);
+  const all: readonly string[] = places ?? [];
+  const isEndless = free !== undefined || all.some((place) => place.includes("…"));
+  const most = all.reduce((sum, place) => sum + place.split(" ").length, 0);
+  return { min: all.filter((place) => place.startsWith("<")).length, max: isEndless ? Infinity : most };
 }
 
 /** The missing word of the usage: `<server>`. */

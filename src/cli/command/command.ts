@@ -35,8 +35,8 @@ export interface Command<O extends Options = Options> {
   usage: string;
   /** Details beyond the summary in the catalog. */
   description?: string;
-  /** The number of words after its name. */
-  words: { min: number; max: number };
+  /** The number of words after its name, where the usage does not say it. */
+  words?: { min: number; max: number };
   options: O;
   examples: readonly (readonly [command: string, meaning: string])[];
   /** Whether it runs until it is ended: then a signal is not a failure. */

@@ -1,8 +1,6 @@
-import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import type { AnyForm, Declared, Form } from "../../format/form.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { filledText, withHintIn, type HintWords } from "../../operations/hint-words.ts";
-import { quoteWord } from "../../text/shell-words.ts";
+import { optionName, withCommandHint } from "../../operations/hint-words.ts";
 import type { Option, Options } from "./command.ts";
 import { databaseAgain } from "./in-place.ts";
 
@@ -35,7 +33,7 @@ export function optionsOf<T extends object, Name extends string & keyof T>(
       spec.kind === "boolean"
         ? { type: "boolean", help: shown }
         : { type: "string", ...(spec.kind === "list" ? { multiple: true } : {}), value, help: shown };
-    return [kebab(name), option] as const;
+    return [optionName(name), option] as const;
   });
   // Each option is made of the member with its name.
   return Object.fromEntries(options) as unknown as OptionsFor<T, Name>;
@@ -45,7 +43,7 @@ export function optionsOf<T extends object, Name extends string & keyof T>(
 export function inputOf<T extends object>(form: Form<T> | undefined, values: object): Partial<T> {
   const given: Readonly<Record<string, unknown>> = { ...values };
   const members = Object.entries(membersOf(form)).flatMap(([name, member]) => {
-    const value = given[kebab(name)];
+    const value = given[optionName(name)];
     return value === undefined ? [] : [[name, valueFor(resolved(member), value)] as const];
   });
   // What is not of the form is found where the operation reads it.
@@ -60,9 +58,9 @@ interface GivenOptions {
 /** A failure as a person wrote the command: with options instead of members, and commands instead of operations. */
 export async function inCommandWords(error: NexusError, { options, values }: GivenOptions): Promise<NexusError> {
   const [first] = error.details.invalid ?? [];
-  if (!first) return withHintIn(error, commandWords(databaseAgain(values["database"])), values);
+  if (!first) return withCommandHint(error, databaseAgain(values["database"]), values);
   const [, ...path] = first.at.split("/");
-  const names = path.map(kebab);
+  const names = path.map(optionName);
   const option = names.findLast((name) => Object.hasOwn(options, name));
   const label = option === undefined ? `<${path.join("/")}>` : `--${option}`;
   const [, what = first.message, advice] = /^(.*?)\. (Use .*)$/.exec(first.message) ?? [];
@@ -72,22 +70,6 @@ export async function inCommandWords(error: NexusError, { options, values }: Giv
     invalid: undefined,
     hint: first.hint ?? advice,
   });
-}
-
-/** Operations as commands: `nexus keys list --tenant shop`. `again`: the options that select the same gateway or database. */
-export function commandWords(again: string): HintWords {
-  return {
-    operation({ command = "", http: { path } }, values) {
-      const words = filledText(command, values, quoteWord).replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
-        name.toUpperCase(),
-      );
-      const { tenant } = values;
-      const isNamed = path.includes("{tenant}") && !command.includes("{tenant}");
-      const isOther = typeof tenant === "string" && tenant !== DEFAULT_TENANT;
-      return `nexus ${words}${isNamed && isOther ? ` --tenant ${quoteWord(tenant)}` : ""}${again}`;
-    },
-    member: (name) => `--${kebab(name)}`,
-  };
 }
 
 function membersOf(form: Declared | undefined): Readonly<Record<string, AnyForm>> {
@@ -113,8 +95,4 @@ function valueFor({ spec, traits }: Declared, value: unknown): unknown {
 function helpOf(says: string): string {
   const text = says.replaceAll("`", "").replace(/\.$/, "");
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
-}
-
-function kebab(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

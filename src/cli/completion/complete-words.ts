@@ -62,7 +62,6 @@ export const completeWords = defineCommand({
 Used by the scripts of "nexus completion". Prints one line for each possible word at the cursor, with its description after
 a tab, or ":files" or ":folders" if the shell should complete paths. The last word is the one at the cursor. Starts no
 server, asks nothing, and ignores errors.`,
-  words: { min: 0, max: Infinity },
   options: { next: { type: "boolean", help: "the cursor is after the last word" } },
   examples: [["nexus complete-words -- mcp call github.", "names of the known tools of github"]],
 

@@ -13,7 +13,6 @@ export const completion = defineCommand({
   description: `
 Prints a completion script for the shell's startup file. The Tab key then completes commands, options, servers, and the names of
 tools and prompts that Nexus has listed before (nexus mcp tools, nexus mcp prompts). It starts no server.`,
-  words: { min: 1, max: 1 },
   options: {},
   examples: [
     ["source <(nexus completion bash)", "in ~/.bashrc"],

@@ -4,43 +4,30 @@ import { type CommandContext, defineCommand, SERVED } from "../command/command.t
 import { isOtherTenant } from "../store/tenant-state.ts";
 import { shortPath } from "../output/short-path.ts";
 
-/** nexus mcp enable github */
-export const enable = defineCommand({
-  usage: "nexus mcp enable <server> [--file FILE]",
-  description: `Changes the entry in its configuration file. Comments and order are preserved.`,
-  words: { min: 1, max: 1 },
-  options: { ...SOURCE, ...SERVED },
-  examples: [
-    ["nexus mcp enable github", "in the file that configures it"],
-    ["nexus mcp enable github --file .mcp.json", "in this file, even if another file takes precedence"],
-    ["nexus mcp enable github --tenant shop", "a server of a tenant of the gateway"],
-    [
-      "nexus mcp enable github --gateway https://gateway.example",
-      "at this gateway, with the key of an admin in NEXUS_KEY",
+function switching(word: "enable" | "disable", description: string) {
+  return defineCommand({
+    usage: `nexus mcp ${word} <server> [--file FILE]`,
+    description: `${description} Comments and order are preserved.`,
+    options: { ...SOURCE, ...SERVED },
+    examples: [
+      [`nexus mcp ${word} github`, "in the file that configures it"],
+      [`nexus mcp ${word} github --file .mcp.json`, "in this file, even if another file takes precedence"],
+      [`nexus mcp ${word} github --tenant shop`, "a server of a tenant of the gateway"],
+      [
+        `nexus mcp ${word} github --gateway https://gateway.example`,
+        "at this gateway, with the key of an admin in NEXUS_KEY",
+      ],
     ],
-  ],
 
-  run: (context) => switchEntry(context, true),
-});
+    run: (context) => switchEntry(context, word === "enable"),
+  });
+}
+
+/** nexus mcp enable github */
+export const enable = switching("enable", "Changes the entry in its configuration file.");
 
 /** nexus mcp disable github */
-export const disable = defineCommand({
-  usage: "nexus mcp disable <server> [--file FILE]",
-  description: `Keeps the entry in its file, so that it can be enabled again. Comments and order are preserved.`,
-  words: { min: 1, max: 1 },
-  options: { ...SOURCE, ...SERVED },
-  examples: [
-    ["nexus mcp disable github", "in the file that configures it"],
-    ["nexus mcp disable github --file .mcp.json", "in this file, even if another file takes precedence"],
-    ["nexus mcp disable github --tenant shop", "a server of a tenant of the gateway"],
-    [
-      "nexus mcp disable github --gateway https://gateway.example",
-      "at this gateway, with the key of an admin in NEXUS_KEY",
-    ],
-  ],
-
-  run: (context) => switchEntry(context, false),
-});
+export const disable = switching("disable", "Keeps the entry in its file, so that it can be enabled again.");
 
 type SwitchContext = CommandContext<{
   file?: string | undefined;

@@ -9,7 +9,6 @@ export const remove = defineCommand({
   usage: "nexus mcp remove <server> [--file FILE]",
   description: `Removes the entry from its configuration file. Comments and order are preserved. If a file with lower precedence has a
 server with the same name, that server is used from then on. To keep the entry, use nexus mcp disable.`,
-  words: { min: 1, max: 1 },
   options: { ...SOURCE, ...SERVED },
   examples: [
     ["nexus mcp remove github", "from the file that configures it"],

@@ -12,7 +12,6 @@ export const retry = defineCommand({
   description: `
 Forgets the remembered revision of the server, stops processes that killed commands left running, connects again and reads
 the lists. Without a name: every server whose last connection failed.`,
-  words: { min: 0, max: 1 },
   options: SERVED,
   examples: [
     ["nexus mcp retry github", "after a change: check whether it works now, and if not, why"],

@@ -2,8 +2,7 @@ import { RememberedDecisions } from "../../agent/consent/remembered-decisions.ts
 import { agoText } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { defineCommand } from "../command/command.ts";
-import type { Style } from "../output/output.ts";
-import { tableLines } from "../output/table.ts";
+import { showWhole } from "../output/table.ts";
 
 /** nexus consent list */
 export const consentList = defineCommand({
@@ -11,7 +10,6 @@ export const consentList = defineCommand({
   description: `
 Lists the tools that the agent may always call without asking. A decision counts for one server, as it is configured now,
 and for the definition of the tool as it was: if either changes, the agent asks again.`,
-  words: { min: 0, max: 0 },
   options: {},
   examples: [
     ["nexus consent list", "one tool per line, with how long ago it was decided"],
@@ -26,13 +24,10 @@ and for the definition of the tool as it was: if either changes, the agent asks 
       return out.value({ items, errors: [] });
     }
     const rows = decisions.map(({ server, tool, decidedAt }) => [
-      { text: visible(`${server}.${tool}`) },
+      visible(`${server}.${tool}`),
       { text: shownTime(decidedAt), style: "dim" as const },
     ]);
-    // Not cut, because half of a name looks like another one.
-    const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
-    for (const line of tableLines(wide, rows)) out.line(line);
-    if (decisions.length === 0) out.note("No decisions are remembered: the agent asks before each tool with effects.");
+    showWhole(out, rows, "No decisions are remembered: the agent asks before each tool with effects.");
   },
 });
 

@@ -38,7 +38,6 @@ whether the secrets are stored. No tool is called.
 Exit code 0 if nothing failed (warnings do not count), otherwise the code of the failure, or 4 for several different
 failures. With more than five servers, those without problems are one line each; --details shows every check, --problems
 shows only servers with a warning or a failure.`,
-  words: { min: 0, max: 1 },
   options: {
     problems: { type: "boolean", help: "show only servers with a warning or a failure" },
     details: { type: "boolean", help: "show every check of every server" },

@@ -16,7 +16,6 @@ export const logs = defineCommand({
   description: `
 Servers that Nexus starts as programs log to stderr. Nexus keeps the last one or two megabytes of each, from all commands
 that used it, with the time of each line. Servers at a URL keep their own logs.`,
-  words: { min: 1, max: 1 },
   options: {
     lines: { type: "string", short: "n", value: "N", help: `number of lines to show; default: ${DEFAULT_LINES}` },
     follow: { type: "boolean", short: "f", help: "keep showing new lines until Ctrl-C" },

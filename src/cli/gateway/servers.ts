@@ -11,6 +11,7 @@ import { exitCodeFor, failuresForPrograms, reportFailures, SERVERS_AT_ONCE } fro
 import { wrongUsage } from "../command/command-line.ts";
 import type { CommandContext } from "../command/command.ts";
 import { pluralize } from "../output/amounts.ts";
+import type { Style } from "../output/output.ts";
 import { tableLines, type Cell } from "../output/table.ts";
 import { openTenant, type TenantOperations } from "../store/open-operations.ts";
 
@@ -39,7 +40,7 @@ export function idIn({ words: [name = ""] }: Pick<CommandContext, "words">): str
 }
 
 /** Why a server does not work; undefined where nothing is known to be wrong. */
-export function failureOf({ id, state: { kind, error } }: ServerView): NexusError | undefined {
+function failureOf({ id, state: { kind, error } }: ServerView): NexusError | undefined {
   if (kind !== "failed" && kind !== "degraded") return undefined;
   const { code = "SERVER_ERROR", message = `Server "${id}" failed`, hint } = error ?? {};
   return new NexusError(code as ErrorCode, message, { server: id, hint: hint ?? undefined });
@@ -52,7 +53,7 @@ const ADDED = {
   local: "on the machine",
   network: "over the network",
 };
-const STYLES: Partial<Record<ServerView["state"]["kind"], Cell["style"]>> = {
+const STYLES: Partial<Record<ServerView["state"]["kind"], Style | undefined>> = {
   disabled: "dim",
   ready: "green",
   degraded: "yellow",
@@ -83,8 +84,8 @@ function rowOf({ id, name, enabled, state, tools, url, transport, source }: Serv
   return [
     { text: visible(name === null ? id : `${id} (${name})`), style: enabled ? "bold" : "dim" },
     { text: visible(`${enabled ? state.kind : "disabled"}${version}`), style: STYLES[state.kind] },
-    { text: tools === null ? "-" : String(tools) },
-    { text: visible(url ?? transport ?? "?") },
+    tools === null ? "-" : String(tools),
+    visible(url ?? transport ?? "?"),
     { text: ADDED[source], style: "dim" },
   ];
 }
@@ -211,7 +212,7 @@ export async function switchInTenant(context: TenantServersContext, enabled: boo
 }
 
 /** `revision 2026-07-28 (modern), 3 tools` */
-export function workingText({ state: { protocolVersion, era }, tools }: ServerView): string {
+function workingText({ state: { protocolVersion, era }, tools }: ServerView): string {
   const counted = tools === null ? "" : `, ${tools} ${tools === 1 ? "tool" : "tools"}`;
   return visible(`revision ${protocolVersion ?? "?"} (${era ?? "?"})${counted}`);
 }

@@ -98,7 +98,7 @@ async function listLogins({ out, surroundings, openServers }: CommandContext<unk
   const rows = credentials.map((each): Cell[] => [
     { text: visible(namesOf(each, servers).join(", ") || maskUrl(each.server)), style: "bold" },
     { text: loginStateText(each), style: STYLES[loginStateOf(each)] },
-    { text: visible(each.issuer) },
+    visible(each.issuer),
     { text: visible(each.scopes.join(" ")), style: "dim" },
   ]);
   if (rows.length > 0) for (const line of tableLines(out, [HEADINGS, ...rows])) out.line(line);

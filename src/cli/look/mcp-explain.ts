@@ -22,7 +22,6 @@ export const explain = defineCommand({
   description: `Without a server: shows which configuration files were found, the one with the highest precedence first, whether they are
 trusted, their servers, and which of those are hidden by another file. With a server: shows its entry as Nexus reads it, and
 its file and line. Variables are shown by name; values of env, headers and passwords are not shown. Nothing is started.`,
-  words: { min: 0, max: 1 },
   options: TENANT,
   examples: [
     ["nexus mcp explain", "show the files in the order of precedence"],

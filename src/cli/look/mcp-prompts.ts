@@ -7,7 +7,6 @@ import { promptSignature, signatureLines } from "./tool-signature.ts";
 export const prompts = defineCommand({
   usage: "nexus mcp prompts [server]",
   description: `Shows prompts with their arguments; "?" marks optional arguments.`,
-  words: { min: 0, max: 1 },
   options: LIST_OPTIONS,
   examples: [
     ["nexus mcp prompts", "prompts of all servers"],

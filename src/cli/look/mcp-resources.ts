@@ -8,7 +8,6 @@ import { describedLines, LIST_OPTIONS, listFromServers } from "./list-command.ts
 export const resources = defineCommand({
   usage: "nexus mcp resources [server]",
   description: "A server without resources is not an error.",
-  words: { min: 0, max: 1 },
   options: LIST_OPTIONS,
   examples: [
     ["nexus mcp resources", "resources of all servers: URI, type, size, name"],

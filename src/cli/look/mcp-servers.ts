@@ -23,7 +23,6 @@ export const servers = defineCommand({
   description: `Does not start or contact any server: it shows the configuration, the result of the last connection, and for servers
 over HTTP whether a login is kept (logged in), has expired, or is needed. With a name, only that server is shown.
 Values of variables, headers and passwords are never shown.`,
-  words: { min: 0, max: 1 },
   options: SERVED,
   examples: [
     ["nexus mcp servers", "all servers, with command or URL and configuration file"],
@@ -128,8 +127,8 @@ function rowOf({ definition, entry, sighting, login }: Known, { home, tenant, ha
   return [
     { text: name === undefined ? id : visible(`${id} (${name})`), style: definition.enabled ? "bold" : "dim" },
     stateOf(definition, sighting),
-    ...(hasLogins ? [login?.cell ?? { text: "" }] : []),
-    { text: visible(isPublished(definition) ? "a published API" : (reachText(entry) ?? "?")) },
+    ...(hasLogins ? [login?.cell ?? ""] : []),
+    visible(isPublished(definition) ? "a published API" : (reachText(entry) ?? "?")),
     { text: origin ? placeText(origin, home) : isPublished(definition) ? "store" : `tenant ${tenant}`, style: "dim" },
   ];
 }

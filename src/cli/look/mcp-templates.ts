@@ -8,7 +8,6 @@ export const templates = defineCommand({
   usage: "nexus mcp templates [server]",
   description: `Lists URI templates of resources, for example file:///{path}. Replace the variables to read a resource;
 "nexus mcp complete" suggests values.`,
-  words: { min: 0, max: 1 },
   options: LIST_OPTIONS,
   examples: [
     ["nexus mcp templates", "templates of all servers"],

@@ -14,7 +14,6 @@ export const tools = defineCommand({
 destructive are marked. Tools that the "tools" rules of the server's entry deny are hidden. With more than five servers, each
 is one line; name a server or use --details to see the tools. --name shows one tool in full: schema, cost in tokens, and an
 example call.`,
-  words: { min: 0, max: 1 },
   options: {
     ...LIST_OPTIONS,
     ...GATEWAY_OPTIONS,

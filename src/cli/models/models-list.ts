@@ -19,7 +19,6 @@ export const modelsList = defineCommand({
   description: `Lists the model providers of the configuration and of the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY), whether
 each has a key, and the models it offers, as "provider:model". Keys are never shown. A provider that cannot be reached or
 refuses the key is shown with the reason, and the exit code is 4.`,
-  words: { min: 0, max: 0 },
   options: {},
   examples: [
     ["nexus models list", "providers, their models, and the default"],

@@ -20,7 +20,6 @@ export const modelsTest = defineCommand({
   description: `Sends one short request to a model and shows how long the answer took and how many tokens it cost. Without a name it tests
 the default model. --timeout limits the answer (default 60s). Exit codes: 3 no model or key is configured, 4 the provider cannot be
 reached, 5 it refused the request, 6 no such model, 7 too slow, 8 it refused the key.`,
-  words: { min: 0, max: 1 },
   options: {},
   examples: [
     ["nexus models test", "test the default model"],

@@ -1,16 +1,19 @@
 import type { Output, Style } from "./output.ts";
 import { cellsOf, cut, padded } from "./text-width.ts";
 
-export interface Cell {
+interface StyledText {
   text: string;
   style?: Style | undefined;
 }
+
+export type Cell = string | StyledText;
 
 const GAP = 2;
 const NARROWEST = 8;
 
 /** Rows in columns with the necessary width. On a terminal the widest columns are cut until a row fits. */
-export function tableLines(out: Pick<Output, "columns" | "style">, rows: readonly (readonly Cell[])[]): string[] {
+export function tableLines(out: Pick<Output, "columns" | "style">, given: readonly (readonly Cell[])[]): string[] {
+  const rows = given.map((row) => row.map((cell): StyledText => (typeof cell === "string" ? { text: cell } : cell)));
   const widths = fitting(naturalWidths(rows), out.columns);
   return rows.map((row) => {
     const cells = row.map(({ text, style }, index) => {
@@ -23,7 +26,28 @@ export function tableLines(out: Pick<Output, "columns" | "style">, rows: readonl
   });
 }
 
-function naturalWidths(rows: readonly (readonly Cell[])[]): number[] {
+/** Prints rows, or a note if there are none. */
+export function showTable(
+  out: Pick<Output, "columns" | "style" | "line" | "note">,
+  rows: readonly (readonly Cell[])[],
+  none?: string,
+): void {
+  for (const line of tableLines(out, rows)) out.line(line);
+  if (rows.length === 0 && none !== undefined) out.note(none);
+}
+
+/** The same without cutting: half of a name or an address looks like another one. */
+export function showWhole(
+  out: Parameters<typeof showTable>[0],
+  rows: readonly (readonly Cell[])[],
+  none?: string,
+): void {
+  const shape = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
+  for (const line of tableLines(shape, rows)) out.line(line);
+  if (rows.length === 0 && none !== undefined) out.note(none);
+}
+
+function naturalWidths(rows: readonly (readonly StyledText[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [index, { text }] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cellsOf(text));

@@ -15,10 +15,11 @@ import { isElsewhere, wrongUsage } from "../command/command-line.ts";
 import { defineCommand, GATEWAY_OPTIONS, SERVED, TENANT, type CommandContext } from "../command/command.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import type { PublishedFile } from "../command/server-source.ts";
-import type { Output, Style } from "../output/output.ts";
-import { tableLines } from "../output/table.ts";
+import type { Output } from "../output/output.ts";
+import { showWhole } from "../output/table.ts";
 import { chosenStoreOrDefault } from "../store/chosen-database.ts";
 import { openOwnSecrets, openTenant, type TenantContext, type TenantOperations } from "../store/open-operations.ts";
+import { tenantCommand } from "../store/operated-command.ts";
 
 /**
  * The secrets of a tenant, here or behind a gateway. Those of the tenant default are the person's own where no database was
@@ -93,10 +94,9 @@ With --gateway the value is sent to that gateway. It never comes back, so origin
 });
 
 /** nexus secrets list */
-export const secretsList = defineCommand({
+export const secretsList = tenantCommand({
   usage: "nexus secrets list",
   description: "Lists the names of secrets and the origins they may be sent to. Values are never shown.",
-  words: { min: 0, max: 0 },
   options: SERVED,
   examples: [
     ["nexus secrets list", "one name per line, with its origins"],
@@ -105,46 +105,41 @@ export const secretsList = defineCommand({
     ["nexus secrets list --json", `{"items":[{"name":"github","origins":["https://api.example"]}],"errors":[]}`],
   ],
 
-  async run(context) {
-    const { out } = context;
-    await using opened = await openSecrets(context);
-    const { client, tenant, again } = opened;
+  opens: openSecrets,
+  async does({ client, tenant, again }, { out }) {
     const pages = await client.pages(SECRETS.listSecrets, { tenant });
     const items = pages.flatMap((page) => page.items.map(({ name, origins }) => ({ name, origins })));
     const unreadable = pages[0]?.unreadable ?? 0;
     const lost = unreadable === 0 ? [] : [damaged(unreadable)];
-    if (out.json) return out.value({ items, errors: failuresForPrograms(lost) });
-    const rows = items.map(({ name, origins }) => [
-      { text: name },
-      origins.length > 0 ? { text: origins.join(", ") } : { text: "not sent yet", style: "dim" as const },
-    ]);
-    // Not cut, because half of an address looks like another one.
-    const wide = { columns: undefined, style: (style: Style, text: string) => out.style(style, text) };
-    for (const line of tableLines(wide, rows)) out.line(line);
     for (const error of lost) out.note(`${out.onStderr("yellow", "warning:")} ${error.message}. ${error.hint}`);
-    if (items.length === 0 && unreadable === 0)
-      out.note(`No secrets are stored. Store one: nexus secrets set NAME${again}`);
+    if (items.length + unreadable === 0) out.note(`No secrets are stored. Store one: nexus secrets set NAME${again}`);
+    return { items, errors: failuresForPrograms(lost) };
+  },
+  tell({ items }, { out }) {
+    const rows = items.map(({ name, origins }) => [
+      name,
+      origins.length > 0 ? origins.join(", ") : { text: "not sent yet", style: "dim" as const },
+    ]);
+    showWhole(out, rows);
   },
 });
 
 /** nexus secrets allow capcorn.user https://api.example */
-export const secretsAllow = defineCommand({
+export const secretsAllow = tenantCommand({
   usage: "nexus secrets allow <name> <origin>",
   description: `
 A secret is sent only to its allowed origins: those of the server it was stored for, or the first address it was used for.
 This command adds an origin. "nexus secrets list" shows all origins. To remove an origin, remove the secret and set it again.
 
 Origins do not apply to programs that receive secrets in "env" or "args".`,
-  words: { min: 2, max: 2 },
   options: TENANT,
   examples: [
     ["nexus secrets allow capcorn.user https://test.example", "the API has moved, or has a second address"],
     ["nexus secrets allow capcorn.user http://127.0.0.1:9999", "a server on this machine replaces the API"],
   ],
 
-  async run(context) {
-    const { out } = context;
-    const [name = "", given = ""] = context.words;
+  opens: openSecrets,
+  async does({ client, tenant }, { words: [name = "", given = ""] }) {
     const origin = parseWebOrigin(given);
     if (origin === undefined) {
       throw wrongUsage(
@@ -152,34 +147,29 @@ Origins do not apply to programs that receive secrets in "env" or "args".`,
         "Use scheme, host and optional port: https://api.example or http://127.0.0.1:8080.",
       );
     }
-    await using opened = await openSecrets(context);
-    const { client, tenant } = opened;
     const { origins } = await client.call(SECRETS.allowSecret, { tenant, name, origin });
-    if (out.json) out.value({ name, origins });
-    else out.line(`The secret ${out.style("bold", name)} may be sent to ${origins.join(", ")}.`);
+    return { name, origins };
   },
+  tell: ({ name, origins }, { out }) =>
+    out.line(`The secret ${out.style("bold", name)} may be sent to ${origins.join(", ")}.`),
 });
 
 /** nexus secrets remove github */
-export const secretsRemove = defineCommand({
+export const secretsRemove = tenantCommand({
   usage: "nexus secrets remove <name>",
   description: "Entries that use it as ${secret:name} can no longer start.",
-  words: { min: 1, max: 1 },
   options: SERVED,
   examples: [
     ["nexus secrets remove github", "servers that need it fail at their next start"],
     ["nexus secrets remove github --json", "print the removed name as JSON"],
   ],
 
-  async run(context) {
-    const { words, out } = context;
-    const [name = ""] = words;
-    await using opened = await openSecrets(context);
-    const { client, tenant } = opened;
+  opens: openSecrets,
+  async does({ client, tenant }, { words: [name = ""] }) {
     await client.call(SECRETS.removeSecret, { tenant, name });
-    if (out.json) out.value({ name });
-    else out.line(`Removed the secret ${out.style("bold", name)}.`);
+    return { name };
   },
+  tell: ({ name }, { out }) => out.line(`Removed the secret ${out.style("bold", name)}.`),
 });
 
 function damaged(count: number): NexusError {

@@ -9,7 +9,6 @@ export const demo = defineCommand({
   usage: "nexus demo",
   description: `The demo server is a child process that supports every revision of MCP over stdio. This command connects to it with the
 library's connect(), lists its features, calls a tool, and stops it.`,
-  words: { min: 0, max: 0 },
   options: {},
   examples: [
     ["nexus demo", "connect, list, call a tool"],

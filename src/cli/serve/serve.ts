@@ -44,7 +44,6 @@ export const serve = defineCommand({
 revision. /healthz, /readyz and /metrics report its state. Changes of configuration files take effect while it runs.
 Ctrl-C or SIGTERM waits up to 10 seconds for running calls and refuses new ones; a second signal stops immediately. With
 --stdio, the end of the input does the same, and a signal after it stops immediately.`,
-  words: { min: 0, max: 0 },
   options: SERVE_OPTIONS,
   examples: [
     ["nexus serve", "serve all configured servers at http://127.0.0.1:3210/mcp"],

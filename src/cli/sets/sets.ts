@@ -3,7 +3,7 @@ import type { SetDefinition, SetItem } from "../../gateway/sets/set-definition.t
 import { isRecord } from "../../json/is-record.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { requireValid } from "../../operations/client.ts";
-import { SETS, setPath, type SetView } from "../../operations/sets.ts";
+import { SETS, type SetView } from "../../operations/sets.ts";
 import { visible } from "../../text/visible.ts";
 import { requireExactNumbers } from "../arguments/exact-number.ts";
 import { jsonGiven } from "../arguments/json-given.ts";
@@ -11,12 +11,12 @@ import { keyValue } from "../arguments/key-value.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { defineCommand, type CommandContext, type Options } from "../command/command.ts";
 import { inputOf, optionsOf } from "../command/operation-options.ts";
-import { tableLines, type Cell } from "../output/table.ts";
-import { gatewayAgain, openOperations, OPERATED_OPTIONS } from "../store/open-operations.ts";
-import { tenantAgain } from "../store/tenant-state.ts";
+import { showTable, type Cell } from "../output/table.ts";
+import { openTenant, OPERATED_OPTIONS, tenantOption } from "../store/open-operations.ts";
+import { operatedCommand, tenantCommand } from "../store/operated-command.ts";
 
 const SET_OPTIONS = {
-  tenant: { type: "string", value: "NAME", help: `the tenant of the set; default: ${DEFAULT_TENANT}` },
+  tenant: tenantOption(" of the set"),
   ...OPERATED_OPTIONS,
 } as const satisfies Options;
 
@@ -184,7 +184,6 @@ export const setsCreate = defineCommand({
 database serve it within a second. Patterns are those of "nexus keys create"; a key may use the set with --allow set:NAME.
 
 ${ABOUT_TOOLS}; options add to it.`,
-  words: { min: 1, max: 1 },
   options: {
     ...DEFINITION_OPTIONS,
     replace: { type: "boolean", help: "replace a set with the same name" },
@@ -205,20 +204,19 @@ ${ABOUT_TOOLS}; options add to it.`,
   async run(context) {
     const { out, words, options } = context;
     const [name = ""] = words;
-    const { tenant = DEFAULT_TENANT, replace = false } = options;
-    const input = { ...(await definitionIn(options)), tenant, name };
-    requireValid(SETS.createSet, input);
-    await using opened = await openOperations(context, { creates: true });
-    const { client } = opened;
+    const { replace = false } = options;
+    const definition = await definitionIn(options);
+    requireValid(SETS.createSet, { ...definition, tenant: DEFAULT_TENANT, name });
+    await using opened = await openTenant(context, { creates: true });
+    const { client, tenant, again } = opened;
+    const input = { ...definition, tenant, name };
     const isReplaced = replace && (await client.list(SETS.listSets, { tenant })).some((set) => set.name === name);
     const set = isReplaced ? await client.call(SETS.replaceSet, input) : await client.call(SETS.createSet, input);
     if (out.json) return out.value(set);
     const done = isReplaced ? "Replaced" : "Created";
-    out.line(`${done} the set "${name}" of the tenant "${tenant}". Gateways serve it at ${setPath(name)}.`);
-    const { gateway } = options;
-    const again = gateway === undefined ? tenantAgain(tenant, options.database) : gatewayAgain({ gateway, tenant });
+    out.line(`${done} the set "${name}" of the tenant "${tenant}". Gateways serve it at ${set.path}.`);
     // The servers here are not those of a gateway elsewhere.
-    for (const server of gateway === undefined ? await unknownServers(set, context) : []) {
+    for (const server of options.gateway === undefined ? await unknownServers(set, context) : []) {
       out.note(
         `There is no server "${server}" in the tenant "${tenant}" yet. The set has its tools when it is added. To see the servers: nexus mcp servers${again}`,
       );
@@ -228,14 +226,13 @@ ${ABOUT_TOOLS}; options add to it.`,
 });
 
 /** nexus sets edit support --allow github --rename github.search=find */
-export const setsEdit = defineCommand({
+export const setsEdit = tenantCommand({
   usage: "nexus sets edit <name> [--allow PATTERN]… [--deny PATTERN]… [--rename server.tool=NAME]… [--file FILE]",
   description: `Changes a set; what no option names stays. --allow and --deny stand instead of all patterns of before; --rename, --describe and --fix
 change what the set says about one tool. Gateways on the same database serve the change within a second. Only a file takes something
 away, such as a fixed argument or --pin: it stands instead of the whole definition.
 
 ${ABOUT_TOOLS}.`,
-  words: { min: 1, max: 1 },
   options: { ...DEFINITION_OPTIONS, ...SET_OPTIONS },
   examples: [
     ["nexus sets edit support --allow github.search* --allow docs", "other patterns; its names and arguments stay"],
@@ -243,24 +240,18 @@ ${ABOUT_TOOLS}.`,
     ["nexus sets edit support --file support.json --json", `{"name":"support","path":"/sets/support/mcp",…}`],
   ],
 
-  async run(context) {
-    const { out, words, options } = context;
-    const [name = ""] = words;
-    const { tenant = DEFAULT_TENANT } = options;
-    await using opened = await openOperations(context);
-    const { client } = opened;
+  async does({ client, tenant }, { words: [name = ""], options }) {
     const before = await client.call(SETS.getSet, { tenant, name });
-    const set = await client.call(SETS.replaceSet, { ...(await changedDefinition(before, options)), tenant, name });
-    if (out.json) return out.value(set);
-    out.line(`Changed the set "${name}" of the tenant "${tenant}". It contains ${contentText(set)}.`);
+    return client.call(SETS.replaceSet, { ...(await changedDefinition(before, options)), tenant, name });
   },
+  tell: (set, { out }) =>
+    out.line(`Changed the set "${set.name}" of the tenant "${set.tenant}". It contains ${contentText(set)}.`),
 });
 
 /** nexus sets list */
-export const setsList = defineCommand({
+export const setsList = operatedCommand({
   usage: "nexus sets list [--tenant NAME]",
   description: "Lists the sets of all tenants, or of one: name, tenant, and what they contain.",
-  words: { min: 0, max: 0 },
   options: { ...SET_OPTIONS, tenant: { ...SET_OPTIONS.tenant, help: "only sets of this tenant" } },
   examples: [
     ["nexus sets list", "one set per line"],
@@ -270,71 +261,57 @@ export const setsList = defineCommand({
     ],
   ],
 
-  async run(context) {
-    const { out, options } = context;
-    await using opened = await openOperations(context);
-    const { client } = opened;
-    const tenants = options.tenant === undefined ? await client.managedTenants() : [options.tenant];
-    const items = (await Promise.all(tenants.map((tenant) => client.list(SETS.listSets, { tenant })))).flat();
-    if (out.json) return out.value({ items });
-    const rows = items.map((set) => [{ text: set.name }, { text: set.tenant }, { text: contentText(set) }]);
-    for (const line of tableLines(out, rows)) out.line(line);
-    if (items.length === 0) out.note("There are no sets. Create one: nexus sets create NAME --allow PATTERN");
+  async does({ client }, { options: { tenant } }) {
+    const tenants = tenant === undefined ? await client.managedTenants() : [tenant];
+    return { items: (await Promise.all(tenants.map((each) => client.list(SETS.listSets, { tenant: each })))).flat() };
+  },
+  tell({ items }, { out }) {
+    const rows = items.map((set) => [set.name, set.tenant, contentText(set)]);
+    showTable(out, rows, "There are no sets. Create one: nexus sets create NAME --allow PATTERN");
   },
 });
 
 /** nexus sets show support */
-export const setsShow = defineCommand({
+export const setsShow = tenantCommand({
   usage: "nexus sets show <name>",
   description: `Shows a set: its address, what it contains, and the tools and prompts that it shows in another way. Which tools its patterns
 stand for depends on the servers; a client of the set sees them.`,
-  words: { min: 1, max: 1 },
   options: SET_OPTIONS,
   examples: [
     ["nexus sets show support", "its patterns, names and fixed arguments"],
     ["nexus sets show support --json", `{"name":"support","allow":["github.search*"],"tools":{},…}`],
   ],
 
-  async run(context) {
-    const { out, words, options } = context;
-    const [name = ""] = words;
-    await using opened = await openOperations(context);
-    const set = await opened.client.call(SETS.getSet, { tenant: options.tenant ?? DEFAULT_TENANT, name });
-    if (out.json) return out.value(set);
+  does: ({ client, tenant }, { words: [name = ""] }) => client.call(SETS.getSet, { tenant, name }),
+  tell({ name: _name, ...set }, { out }) {
     const { description, path, tenant } = set;
-    const rows: Cell[][] = [
-      [{ text: "address" }, { text: path }],
-      [{ text: "tenant" }, { text: tenant }],
-      ...(description === null ? [] : [[{ text: "description" }, { text: visible(description) }]]),
-      [{ text: "contains" }, { text: contentText(set) }],
+    showTable(out, [
+      ["address", path],
+      ["tenant", tenant],
+      ...(description === null ? [] : [["description", visible(description)]]),
+      ["contains", contentText(set)],
       ...itemRows("tool", set.tools),
       ...itemRows("prompt", set.prompts),
-    ];
-    for (const line of tableLines(out, rows)) out.line(line);
+    ]);
   },
 });
 
 /** nexus sets remove support */
-export const setsRemove = defineCommand({
+export const setsRemove = tenantCommand({
   usage: "nexus sets remove <name>",
   description: `Removes a set. Gateways on the same database answer its address with 404 within a second, and end its sessions and streams. Its
 servers and the keys that may use it stay.`,
-  words: { min: 1, max: 1 },
   options: SET_OPTIONS,
   examples: [
     ["nexus sets remove support", "the address is unknown from now on"],
     ["nexus sets remove support --tenant shop --json", `{"name":"support","tenant":"shop","removed":true}`],
   ],
 
-  async run(context) {
-    const { out, words, options } = context;
-    const [name = ""] = words;
-    const { tenant = DEFAULT_TENANT } = options;
-    await using opened = await openOperations(context);
-    await opened.client.call(SETS.removeSet, { tenant, name });
-    if (out.json) out.value({ name, tenant, removed: true });
-    else out.line(`Removed the set "${name}" of the tenant "${tenant}".`);
+  async does({ client, tenant }, { words: [name = ""] }) {
+    await client.call(SETS.removeSet, { tenant, name });
+    return { name, tenant, removed: true };
   },
+  tell: ({ name, tenant }, { out }) => out.line(`Removed the set "${name}" of the tenant "${tenant}".`),
 });
 
 /** The servers that the definition names and that are not configured. None if the configuration cannot be read. */
@@ -352,8 +329,5 @@ async function unknownServers(
 }
 
 function itemRows(kind: string, items: SetView["tools"] | SetView["prompts"]): Cell[][] {
-  return Object.entries(items).map(([key, item]) => [
-    { text: visible(`${kind} ${key}`) },
-    { text: visible(itemText(item)) },
-  ]);
+  return Object.entries(items).map(([key, item]) => [visible(`${kind} ${key}`), visible(itemText(item))]);
 }

@@ -6,7 +6,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import { toolTarget } from "../../host/directory/access-target.ts";
 import { secretStore } from "../../host/servers/load-options.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
-import type { GatewayClientOptions, OperationClient } from "../../operations/client.ts";
+import type { GatewayClientOptions, LocalClient, OperationClient } from "../../operations/client.ts";
 import type { ExplainedServers, Services } from "../../operations/services.ts";
 import type { Store } from "../../store/store.ts";
 import { maskUrl } from "../../masking/mask-words.ts";
@@ -14,7 +14,6 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { isElsewhere, wrongUsage } from "../command/command-line.ts";
 import { asksAnyone, DATABASE_OPTION, GATEWAY_OPTIONS, type CommandContext, type Options } from "../command/command.ts";
 import { configAgain } from "../command/in-place.ts";
-import { commandWords } from "../command/operation-options.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { chosenStore, type ChosenStore } from "./chosen-database.ts";
 import { tenantAgain } from "./tenant-state.ts";
@@ -22,15 +21,14 @@ import { tenantAgain } from "./tenant-state.ts";
 /** The options of commands that work on a database or through a gateway. */
 export const OPERATED_OPTIONS = { ...GATEWAY_OPTIONS, ...DATABASE_OPTION } as const satisfies Options;
 
+/** Which tenant is meant. `what` is its own: `of the set`. */
+export function tenantOption(what: string) {
+  const help = `the tenant${what}; default: ${DEFAULT_TENANT}, or with --gateway that of the key`;
+  return { type: "string", value: "NAME", help } as const;
+}
+
 /** In commands about the audit, --key selects records. */
-export const AUDITED_OPTIONS = {
-  gateway: {
-    type: "string",
-    value: "URL",
-    help: "use that of this gateway, through its REST API and with the key in NEXUS_KEY, instead of a database",
-  },
-  ...DATABASE_OPTION,
-} as const satisfies Options;
+export const AUDITED_OPTIONS = { gateway: GATEWAY_OPTIONS.gateway, ...DATABASE_OPTION } as const satisfies Options;
 
 export type OperatedContext = CommandContext<{
   readonly gateway?: string | undefined;
@@ -89,18 +87,10 @@ export async function openTenant(
 
 /** The secrets of somebody who has no database: in own files, so that changes are in no audit. */
 export async function openOwnSecrets(context: TenantContext): Promise<TenantOperations> {
-  const [{ LocalClient }, { OperationRunner }, { accountActor }] = await Promise.all([
-    import("../../operations/client.ts"),
-    import("../../operations/run-operation.ts"),
-    import("../../operations/actor.ts"),
-  ]);
-  const { surroundings, stateFolder, signal } = context;
+  const { surroundings, stateFolder } = context;
   const services = { secretsOf: async (_tenant: string) => secretStore(surroundings, stateFolder) };
-  const client = new LocalClient(new OperationRunner({ services, surface: "cli" }), {
-    actor: accountActor(accountName()),
-    signal,
-    words: commandWords(""),
-  });
+  const { OperationRunner } = await import("../../operations/run-operation.ts");
+  const client = await clientHere(context, new OperationRunner({ services, surface: "cli" }), "");
   return { client, store: undefined, tenant: DEFAULT_TENANT, again: "", async [Symbol.asyncDispose]() {} };
 }
 
@@ -110,13 +100,12 @@ async function openGateway(
   given: GivenGateway,
 ): Promise<CommandOperations> {
   const { GatewayClient } = await import("../../operations/client.ts");
-  const words = commandWords(gatewayAgain(given));
-  const client = new GatewayClient({ ...(await gatewayOptions(context, given)), words });
+  const client = new GatewayClient({ ...(await gatewayOptions(context, given)), again: gatewayAgain(given) });
   return { client, store: undefined, async [Symbol.asyncDispose]() {} };
 }
 
 /** The options that select the same tenant at a gateway, for commands to copy. */
-export function gatewayAgain({ gateway, tenant }: { gateway: string; tenant?: string | undefined }): string {
+function gatewayAgain({ gateway, tenant }: { gateway: string; tenant?: string | undefined }): string {
   const ofTenant = tenant === undefined ? "" : ` --tenant ${quoteWord(tenant)}`;
   return `${ofTenant} --gateway ${quoteWord(maskUrl(gateway))}`;
 }
@@ -132,7 +121,7 @@ interface GivenGateway {
 async function gatewayOptions(
   { surroundings, signal }: Pick<CommandContext, "surroundings" | "signal">,
   { gateway, key, database }: GivenGateway,
-): Promise<Omit<GatewayClientOptions, "words">> {
+): Promise<Omit<GatewayClientOptions, "again">> {
   if (database !== undefined) {
     throw wrongUsage("--gateway and --database exclude each other", "A gateway uses its own database.");
   }
@@ -161,11 +150,9 @@ async function localClient(
   { isDefault, optionsAgain }: Pick<ChosenStore, "isDefault" | "optionsAgain">,
   context: OperatedContext,
 ): Promise<OperationClient> {
-  const [{ LocalClient }, { OperationRunner, recordChange }, { LocalAudit }, { accountActor }] = await Promise.all([
-    import("../../operations/client.ts"),
+  const [{ OperationRunner, recordChange }, { LocalAudit }] = await Promise.all([
     import("../../operations/run-operation.ts"),
     import("../../operations/local-audit.ts"),
-    import("../../operations/actor.ts"),
   ]);
   const logger = verboseLogger(context.out);
   const audit = new LocalAudit({ store, loadSettings: () => auditSettings(context), logger });
@@ -175,8 +162,20 @@ async function localClient(
     requireRecordable: (tenant) => audit.requireReady(tenant),
     record: (change) => recordChange(store, audit, change),
   });
-  const words = commandWords(optionsAgain);
-  return new LocalClient(runner, { actor: accountActor(accountName()), signal: context.signal, words });
+  return clientHere(context, runner, optionsAgain);
+}
+
+/** Does operations as the local account. */
+async function clientHere(
+  { signal }: Pick<CommandContext, "signal">,
+  runner: ConstructorParameters<typeof LocalClient>[0],
+  again: string,
+): Promise<OperationClient> {
+  const [{ LocalClient: Here }, { accountActor }] = await Promise.all([
+    import("../../operations/client.ts"),
+    import("../../operations/actor.ts"),
+  ]);
+  return new Here(runner, { actor: accountActor(accountName()), signal, again });
 }
 
 async function localServices(

@@ -13,7 +13,6 @@ meanwhile. Caches are not included. An earlier backup of the same name is replac
 
 The file contains hashes of API keys and encrypted secrets. It does not contain the master key, which is needed to restore it:
 keep a copy of the key in another place. Exit code 6: there is no store at the address.`,
-  words: { min: 1, max: 1 },
   options: DATABASE_OPTION,
   examples: [
     ["nexus store backup nexus.backup", "back up the default store"],

@@ -13,7 +13,6 @@ export const storeCheck = defineCommand({
   description: `Checks the integrity of the database, the schema version, the master key, that every secret and every entry of a server can be decrypted,
 that no record of the audit was changed or removed, and that all rows are consistent. It changes nothing. Exit code 10: damage was found. Exit code 3: wrong master key, or a newer schema version.
 Exit code 6: there is no store at the address that --database, NEXUS_DATABASE or the configuration names.`,
-  words: { min: 0, max: 0 },
   options: DATABASE_OPTION,
   examples: [
     ["nexus store check", "check the default store"],

@@ -6,7 +6,6 @@ export const storeMigrate = defineCommand({
   usage: "nexus store migrate [--database ADDRESS]",
   description: `Creates the tables of the gateway's database, and the master key if there is none. Updates tables of an older version in one
 transaction. Tables of a newer version are refused with exit code 3.`,
-  words: { min: 0, max: 0 },
   options: DATABASE_OPTION,
   examples: [
     ["nexus store migrate", "create or update nexus.db in the user's data folder"],

@@ -11,7 +11,6 @@ a backup with exit code 2. A backup of SQLite can be
 restored into PostgreSQL and the reverse. Other processes that use the store notice the change.
 
 It requires the master key of the backup, in NEXUS_MASTER_KEY or in the file master.key of the user's data folder.`,
-  words: { min: 1, max: 1 },
   options: {
     ...DATABASE_OPTION,
     replace: { type: "boolean", help: "replace the content of a store that is not empty" },

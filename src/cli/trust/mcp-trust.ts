@@ -34,7 +34,6 @@ trust counts as your approval.
 
 If a database was chosen (--database, NEXUS_DATABASE or gateway.database), the files are also trusted by every gateway on it that
 has the same files at the same place.`,
-  words: { min: 0, max: 1 },
   options: {
     show: { type: "boolean", help: "only show the content" },
     revoke: { type: "boolean", help: "no longer trust the files" },

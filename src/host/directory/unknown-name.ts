@@ -27,16 +27,14 @@ interface Advice {
   near?: readonly string[] | undefined;
   /** The hint if there are no servers. */
   none?: string | undefined;
-  /** The hint if there are too many servers to name them. */
-  all?: string | undefined;
 }
 
 export function unknownServer(
   name: string,
   ids: readonly string[],
-  { near = nearNames(name, ids, 3), none = "No servers are configured.", all }: Advice = {},
+  { near = nearNames(name, ids, 3), none = "No servers are configured." }: Advice = {},
 ): NexusError {
-  const known = ids.length === 0 ? none : ids.length > MAX_LISTED && all !== undefined ? all : listedServers(ids);
+  const known = ids.length === 0 ? none : listedServers(ids);
   const meant = near.map((id) => `"${id}"`).join(" or ");
   return unknownName("server", name, {
     server: name,
@@ -46,7 +44,6 @@ export function unknownServer(
 
 /** The configured servers, for messages. */
 export function listedServers(ids: readonly string[]): string {
-  return ids.length > MAX_LISTED
-    ? `"nexus mcp servers" lists all ${ids.length} servers.`
-    : `Configured: ${ids.join(", ")}.`;
+  const more = ids.length > MAX_LISTED ? ` and ${ids.length - MAX_LISTED} more` : "";
+  return `Configured: ${ids.slice(0, MAX_LISTED).join(", ")}${more}.`;
 }

@@ -3,7 +3,7 @@ import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { exceededLimit } from "../../json/nesting.ts";
 import type { Actor } from "../../operations/actor.ts";
 import { isHeldBack, refusal } from "../../operations/failure.ts";
-import { PLAIN_HINTS, REST_WORDS, withHintIn } from "../../operations/hint-words.ts";
+import { withRestHint } from "../../operations/hint-words.ts";
 import { invalidInput, readInput, type GivenInput } from "../../operations/input.ts";
 import type { OperationRunner, RunningOperation } from "../../operations/run-operation.ts";
 import { SERVER_LIMITS } from "../../server/core/limits.ts";
@@ -63,11 +63,10 @@ export class ServedOperations {
     return answered.catch((thrown: unknown) => this.#toProblem(operation, request, thrown));
   }
 
-  async #toProblem(operation: RestOperation, { params, headers }: HttpRequest, thrown: unknown): Promise<Response> {
+  async #toProblem(operation: RestOperation, request: HttpRequest, thrown: unknown): Promise<Response> {
     const error = asNexusError(thrown);
     const told = isHeldBack(error) ? this.#options.report(error, operation) : error;
-    const isPlain = headers[PLAIN_HINTS.header] === PLAIN_HINTS.value;
-    return problemResponse(problemOf(isPlain ? told : await withHintIn(told, REST_WORDS, params)));
+    return problemResponse(problemOf(await withRestHint(told, request)));
   }
 
   async #answer(

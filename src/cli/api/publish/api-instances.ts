@@ -2,7 +2,7 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import { APIS } from "../../../operations/apis.ts";
 import { defineCommand } from "../../command/command.ts";
 import { wrongUsage } from "../../command/command-line.ts";
-import { tableLines } from "../../output/table.ts";
+import { showTable } from "../../output/table.ts";
 import { INSTANCE_OPTIONS, instanceChange } from "./instance-options.ts";
 import { apiIdIn, APIS_OPTIONS, openApis } from "./open-apis.ts";
 import type { InstanceView } from "../../../operations/apis/api-view.ts";
@@ -16,7 +16,6 @@ export const apiInstances = defineCommand({
   description: `
 Lists, adds, changes and removes the instances of a published API. Each is a server that serves one version with its own address,
 settings and limits; its secrets are <server>.<name>. Removing an instance ends its server, and keeps the versions.`,
-  words: { min: 1, max: 3 },
   options: {
     version: {
       type: "string",
@@ -51,14 +50,8 @@ settings and limits; its secrets are <server>.<name>. Removing an instance ends 
     const all = await client.list(APIS.listApiInstances, { tenant, id: api });
     if (action === undefined || name === undefined) {
       if (out.json) return out.value({ items: all });
-      const rows = all.map((each) => [
-        { text: each.name },
-        { text: each.server },
-        { text: each.version },
-        { text: instanceText(each) },
-      ]);
-      for (const line of tableLines(out, rows)) out.line(line);
-      if (all.length === 0) out.note(`${api} has no instances. Add one: nexus api instances ${api} add live`);
+      const rows = all.map((each) => [each.name, each.server, each.version, instanceText(each)]);
+      showTable(out, rows, `${api} has no instances. Add one: nexus api instances ${api} add live`);
       return;
     }
     const isKnown = all.some((each) => each.name === name);

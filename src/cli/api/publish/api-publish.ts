@@ -26,7 +26,6 @@ The version number belongs to the publication, so choosing one does not change w
 file that was changed and is higher than all others is taken; otherwise the next one: 1.0.1 if only texts changed, 1.1.0 if more is possible. A
 change that breaks calls or results needs a new major number, which you choose: --as 2.0.0. Each major version keeps its own
 address while it is published.`,
-  words: { min: 1, max: 1 },
   options: {
     as: { type: "string", value: "VERSION", help: "the number of the version, such as 2.0.0" },
     instance: { type: "string", value: "NAME", help: "the instance that serves it; default: live" },

@@ -5,7 +5,7 @@ import { defineCommand } from "../../command/command.ts";
 import { wrongUsage } from "../../command/command-line.ts";
 import { factLines } from "../../output/facts.ts";
 import type { Output } from "../../output/output.ts";
-import { tableLines } from "../../output/table.ts";
+import { showTable } from "../../output/table.ts";
 import { pluralize } from "../../output/amounts.ts";
 import { changeText } from "./change-text.ts";
 import { apiIdIn, APIS_OPTIONS, openApis } from "./open-apis.ts";
@@ -17,7 +17,6 @@ export const apiVersions = defineCommand({
 Lists the published versions of an API, the lowest first: what each changed, who approved and published it and when, which
 instances serve it, and how often it was called. Without an API: all APIs that are published. --retire ends a version that no
 instance serves: its address answers no more calls, but its number stays taken. --restore takes that back.`,
-  words: { min: 0, max: 1 },
   options: {
     retire: { type: "string", value: "VERSION", help: "end a version that is no longer used" },
     restore: { type: "string", value: "VERSION", help: "take a retired version back" },
@@ -57,13 +56,12 @@ instance serves: its address answers no more calls, but its number stays taken. 
 function showApis(out: Output, apis: readonly ApiSummary[]): void {
   if (out.json) return out.value({ items: apis });
   const rows = apis.map(({ api, newest, versions, instances }) => [
-    { text: api },
-    { text: newest ?? "retired" },
-    { text: pluralize(versions, "version") },
-    { text: instances.map(({ server, version }) => `${server} ${version}`).join(", ") },
+    api,
+    newest ?? "retired",
+    pluralize(versions, "version"),
+    instances.map(({ server, version }) => `${server} ${version}`).join(", "),
   ]);
-  for (const line of tableLines(out, rows)) out.line(line);
-  if (apis.length === 0) out.note("No API is published. Publish one: nexus api publish API");
+  showTable(out, rows, "No API is published. Publish one: nexus api publish API");
 }
 
 function linesOf(out: Output, version: VersionView): string[] {

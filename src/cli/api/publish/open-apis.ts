@@ -1,12 +1,11 @@
 import { basename } from "node:path";
-import { DEFAULT_TENANT } from "../../../auth/server-instance.ts";
 import { SERVED, type Options } from "../../command/command.ts";
-import { openTenant, type TenantContext, type TenantOperations } from "../../store/open-operations.ts";
+import { openTenant, tenantOption, type TenantContext, type TenantOperations } from "../../store/open-operations.ts";
 
 /** The options of commands about published APIs. */
 export const APIS_OPTIONS = {
   ...SERVED,
-  tenant: { type: "string", value: "NAME", help: `the tenant of the API; default: ${DEFAULT_TENANT}` },
+  tenant: tenantOption(" of the API"),
 } as const satisfies Options;
 
 /** Opens the published APIs of a tenant, here or behind a gateway. */

@@ -19,7 +19,6 @@ export const apiTry = defineCommand({
 Opens a chat on the tools of one tool file, with a fake of its API behind them. The file need not be approved, no
 credentials are needed, and only the fake is reached: this is where you see whether a model understands the tools. Tools
 that write ask before they run, as in "nexus chat". The fake forgets everything at the end, and the chat is not saved.`,
-  words: { min: 1, max: 1 },
   options: CHAT_OPTIONS,
   examples: [
     ["nexus api try capcorn", "talk with a model that can use the hotel's tools"],

@@ -82,7 +82,7 @@ export class ChatScreen implements Disposable {
   /** Rows in columns; of each text its first line. */
   rows(rows: readonly (readonly string[])[]): void {
     const shape = { columns: this.columns, style: (_style: Style, text: string) => text };
-    const cells = rows.map((row) => row.map((text) => ({ text: visible(text.split(/\r?\n/)[0] ?? "") })));
+    const cells = rows.map((row) => row.map((text) => visible(text.split(/\r?\n/)[0] ?? "")));
     for (const line of tableLines(shape, cells)) this.note(line);
   }
 

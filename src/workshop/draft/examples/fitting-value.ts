@@ -1,7 +1,7 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { madeUpValue } from "../../check/made-up.ts";
-import { DATETIME } from "../../compile/schema-writer.ts";
 import { maskExample } from "../../../masking/find-secrets.ts";
+import { DATETIME } from "../../compile/schema-writer.ts";
 import type { FieldSpec, ScalarShape, Shape, UnionShape } from "../../file/model/tool-file.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
