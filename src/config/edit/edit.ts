@@ -17,8 +17,6 @@ import { serverId } from "../../text/server-id.ts";
 import { asText } from "../../text/as-text.ts";
 import { parseDuration } from "../../text/duration.ts";
 
-export type { ServerEdit } from "./edit-plan.ts";
-
 /** The text of a file before and after an edit. */
 interface EditedFile {
   /** Undefined if there was no file. */
