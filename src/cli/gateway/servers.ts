@@ -16,7 +16,7 @@ import { tableLines, type Cell } from "../output/table.ts";
 import { openTenant, type TenantOperations } from "../store/open-operations.ts";
 
 /** A context of a command about servers of a tenant. */
-export type TenantServersContext = CommandContext<{
+type TenantServersContext = CommandContext<{
   readonly gateway?: string | undefined;
   readonly key?: string | undefined;
   readonly tenant?: string | undefined;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { fileOf } from "../../../test/fixtures/tool-file.ts";
 import type { ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { checkerFor } from "./checker.ts";
-import { checkRules, rulesFor } from "./rules.ts";
+import { rulesFor } from "./rules.ts";
 import { examples } from "../../../test/fixtures/depth.ts";
 
 const types = fileOf({
@@ -250,14 +250,15 @@ test("a rule can use the current day in the API's time zone", () => {
 });
 
 test("rules can be checked alone, for values from elsewhere", () => {
+  const broken = rulesFor(types, "Query");
   const value = {
     arrival: "2025-12-20",
     departure: "2025-12-17",
     rooms: [{ adults: 9, childAges: [1, 1, 1, 1, 1, 1, 1] }],
   };
-  expect(checkRules(types, "Query", value)).toEqual([
-    "departure must be after arrival",
-    "rooms[0]: a room takes at most 15 people, children included",
+  expect(broken(value)).toEqual([
+    { path: "", say: "departure must be after arrival" },
+    { path: "rooms[0]", say: "a room takes at most 15 people, children included" },
   ]);
-  expect(checkRules(types, "Query", { arrival: "2025-12-20" })).toEqual([]);
+  expect(broken({ arrival: "2025-12-20" })).toEqual([]);
 });

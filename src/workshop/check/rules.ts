@@ -33,11 +33,6 @@ type InnerRules =
   | { kind: "list" | "map"; of: InnerRules }
   | { kind: "union"; union: UnionShape };
 
-/** The broken rules of a value, including those of all types inside it. For one value; use `rulesFor` for several. */
-export function checkRules(file: ToolFile, type: string, value: Fields): string[] {
-  return rulesFor(file, type)(value).map(({ path, say }) => (path === "" ? say : `${path}: ${say}`));
-}
-
 interface RuleOptions {
   /** Whether the field at this path is already wrong. */
   wrong?: ((path: string) => boolean) | undefined;
