@@ -25,7 +25,7 @@ export function readServerSettings(
     problems.some((problem) => problem.path === path || problem.path.startsWith(`${path}[`));
   const { enabled = true, disabled = false, auto_start: autoStart = section.autoStart, max_memory: memory } = value;
   const { max_processes: processes } = value;
-  const memoryBytes = parseByteSize(memory);
+  const memoryBytes = memory === undefined ? undefined : parseByteSize(memory);
   const settings: ServerSettings = {
     name: value.name,
     enabled: section.enabled && enabled && !disabled,

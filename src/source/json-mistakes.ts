@@ -5,6 +5,7 @@ interface JsonMistake {
 }
 
 const QUOTES = `Put text and names in double quotes: "command": "node". Only numbers, true, false and null have none.`;
+const BACKSLASH = String.raw`Write \\ for a backslash: "C:\\tools".`;
 
 /** The errors of the parser in words. */
 export const JSON_MISTAKES: Record<string, JsonMistake> = {
@@ -35,14 +36,10 @@ export const JSON_MISTAKES: Record<string, JsonMistake> = {
     hint: String.raw`Add a " at its end, on the same line. Write a quote inside a text as \".`,
   },
   UnexpectedEndOfNumber: { what: "this number is incomplete" },
-  InvalidUnicode: { what: "\\u must be followed by four hexadecimal digits", hint: backslash() },
-  InvalidEscapeCharacter: { what: "this text has an invalid escape sequence", hint: backslash() },
+  InvalidUnicode: { what: "\\u must be followed by four hexadecimal digits", hint: BACKSLASH },
+  InvalidEscapeCharacter: { what: "this text has an invalid escape sequence", hint: BACKSLASH },
   InvalidCharacter: {
     what: "this text contains a control character",
     hint: String.raw`Write \t for a tab and \n for a new line.`,
   },
 };
-
-function backslash(): string {
-  return String.raw`Write \\ for a backslash: "C:\\tools".`;
-}

@@ -6,7 +6,7 @@ import { parseMessages, type RequestId } from "../protocol/json-rpc.ts";
 import type { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialHeaders } from "./credential-source.ts";
 import { SseParser } from "./sse-parser.ts";
-import { tooLarge, tooManyValues } from "./too-large.ts";
+import { ALWAYS_FEW, tooLarge, tooManyValues } from "./too-large.ts";
 import {
   MAX_EXCERPT,
   type Delivery,
@@ -241,7 +241,7 @@ export class HttpSending implements DispatchHandler, Sending {
   /** False if there was nothing to deliver. */
   #deliver(json: string): boolean {
     const { receiver, streamOf, maxMessageBytes } = this.#setup;
-    const error = tooManyValues(json, maxMessageBytes);
+    const error = json.length < ALWAYS_FEW ? undefined : tooManyValues(json, maxMessageBytes);
     if (error) {
       this.#abort(error);
       return true;

@@ -27,11 +27,12 @@ export class Questions {
   readonly #desk: InputDesk;
   readonly #logger: Logger;
   readonly #open = new Map<RequestId, AbortController>();
-  #closed = false;
+  #closed: boolean;
 
-  constructor(desk: InputDesk, logger: Logger) {
+  constructor(desk: InputDesk, logger: Logger, isClosed: boolean) {
     this.#desk = desk;
     this.#logger = logger;
+    this.#closed = isClosed;
   }
 
   /** `stream` is the call on whose stream the question came, if the transport knows it. */
