@@ -120,7 +120,6 @@ class SharedFiles {
     this.#putCommand(this.#load("cli/run.ts", "cli/look/mcp-tools.ts"));
     // `nexus serve` needs a little of everything.
     const ofServe = this.#load("cli/serve/serve.ts", "cli/serve/serve-door.ts").filter(inFolder("src"));
-    this.#putCommand(ofServe.filter((id) => this.#isTiny(id) && this.#isShared(id)));
     const ofCall = this.#load("cli/call/mcp-call.ts");
     this.#put("call", ofCall.filter(inFolder("src/cli")));
     this.#put("schema", ofCall);
@@ -143,6 +142,10 @@ class SharedFiles {
         "store/keep/key-text.ts",
         "workshop/run/writes/write-ledger.ts",
       ),
+    );
+    this.#put(
+      "common",
+      ofServe.filter((id) => this.#isTiny(id) && this.#isShared(id)),
     );
     this.#put("sets", this.#load("gateway/sets/compiled-set.ts"));
     this.#put("server", this.#load("server/http/serve-http.ts", "server/legacy/duplex-conversation.ts"));

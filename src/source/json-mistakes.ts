@@ -7,8 +7,33 @@ interface JsonMistake {
 const QUOTES = `Put text and names in double quotes: "command": "node". Only numbers, true, false and null have none.`;
 const BACKSLASH = String.raw`Write \\ for a backslash: "C:\\tools".`;
 
-/** The errors of the parser in words. */
-export const JSON_MISTAKES: Record<string, JsonMistake> = {
+/** Numbers of the parser's errors; the library has them only as types. */
+const CODES = [
+  "InvalidSymbol",
+  "InvalidNumberFormat",
+  "PropertyNameExpected",
+  "ValueExpected",
+  "ColonExpected",
+  "CommaExpected",
+  "CloseBraceExpected",
+  "CloseBracketExpected",
+  "EndOfFileExpected",
+  "InvalidCommentToken",
+  "UnexpectedEndOfComment",
+  "UnexpectedEndOfString",
+  "UnexpectedEndOfNumber",
+  "InvalidUnicode",
+  "InvalidEscapeCharacter",
+  "InvalidCharacter",
+] as const;
+
+/** An error of the parser in words. */
+export function mistakeOf(code: number): JsonMistake {
+  const name = CODES[code - 1] ?? "InvalidSymbol";
+  return MISTAKES[name];
+}
+
+const MISTAKES: Readonly<Record<(typeof CODES)[number], JsonMistake>> = {
   InvalidSymbol: { what: "this is not a value; text needs double quotes", hint: QUOTES },
   InvalidNumberFormat: { what: "this is not a number" },
   PropertyNameExpected: { what: "a name in double quotes is expected here", hint: QUOTES },
@@ -30,6 +55,7 @@ export const JSON_MISTAKES: Record<string, JsonMistake> = {
     what: "unexpected content after the end",
     hint: "There is one } too many before this. Delete it, or move this content inside.",
   },
+  InvalidCommentToken: { what: "a comment is not allowed here" },
   UnexpectedEndOfComment: { what: "this comment is not closed", hint: "Add */ at its end." },
   UnexpectedEndOfString: {
     what: "the closing quote of this text is missing",

@@ -16,14 +16,11 @@ export const inEntry: SecretPlaces = (path) => {
 };
 
 /**
- * A complete scheme and host, and the beginning of a path or a query. What `URL` leaves out of a host, such as a second
- * slash, does not end one here.
+ * Whether what follows this beginning of an address is in its path or its query: a complete scheme and host, and the
+ * beginning of one of them. What `URL` leaves out of a host, such as a second slash, does not end one here.
  */
-const AFTER_HOST = /^[a-z][a-z\d+.-]*:\/\/[^\p{Cc}\s/?#\\]+[/?][^#]*$/iu;
-
-/** Whether what follows this beginning of an address is in its path or its query. */
 export function isAfterHost(beginning: string): boolean {
-  return AFTER_HOST.test(beginning);
+  return /^[a-z][a-z\d+.-]*:\/\/[^\p{Cc}\s/?#\\]+[/?][^#]*$/iu.test(beginning);
 }
 
 /** Longer ones are not the scheme and the host of an address. */

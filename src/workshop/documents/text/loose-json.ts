@@ -1,6 +1,6 @@
 // The package's main file is UMD, which bundlers cannot analyse.
-import { createScanner, printParseErrorCode, visit } from "jsonc-parser/lib/esm/main.js";
-import { JSON_MISTAKES } from "../../../source/json-mistakes.ts";
+import { createScanner, visit } from "jsonc-parser/lib/esm/main.js";
+import { mistakeOf } from "../../../source/json-mistakes.ts";
 
 /** Token kinds of the scanner; the library exports them only as types. */
 const CLOSE_BRACE = 2;
@@ -72,10 +72,9 @@ export function plainJson(text: string): PlainJson {
 /** The first mistake in JSON text, and its offset; undefined if the library finds none. */
 export function jsonMistake(text: string): { offset: number; what: string } | undefined {
   const onError = (code: number, offset: number) => {
-    const name = printParseErrorCode(code);
     // Something missing at the end is reported after the last visible character, not after empty lines.
     const place = text.slice(offset).trim() === "" ? text.trimEnd().length : offset;
-    throw new FirstMistake(place, JSON_MISTAKES[name]?.what ?? name);
+    throw new FirstMistake(place, mistakeOf(code).what);
   };
   try {
     visit(text, { onError }, { disallowComments: true });
