@@ -122,7 +122,8 @@ class SharedFiles {
     const ofServe = this.#load("cli/serve/serve.ts", "cli/serve/serve-door.ts").filter(inFolder("src"));
     const ofCall = this.#load("cli/call/mcp-call.ts");
     this.#put("call", ofCall.filter(inFolder("src/cli")));
-    this.#put("schema", ofCall);
+    // With what checks values, without the validator: that one is large, and loaded with the first value.
+    this.#put("schema", [...ofCall, ...this.#load("schema/explain.ts", "schema/location.ts", "schema/preparation.ts")]);
     // What the store, servers and commands need parts of.
     this.#put(
       "common",
