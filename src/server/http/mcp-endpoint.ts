@@ -170,7 +170,7 @@ export class McpEndpoint {
     if (!body) return;
     const posted = sortPosted(body.value, req.headers, servedRevisions(visitor.core));
     if (posted.to === "legacy") {
-      return this.#legacy.post(req, res, { body: body.value, ...visitor, onDone: this.#doneWith(body) });
+      return this.#legacy.post(req, res, visitor, { body: body.value, onDone: this.#doneWith(body) });
     }
     const done = this.#doneWith(body);
     try {
@@ -311,7 +311,8 @@ export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promis
       claim ??= options.claim(() => refuseRest(overloaded(NO_ROOM)));
       if (!claim.resize(bytes + pieces.length * PIECE_BYTES)) refuseRest(overloaded(NO_ROOM));
     });
-    req.once("end", () => {
+    // Each of these comes once: what listens only once is another object for each.
+    req.on("end", () => {
       if (isOver) return;
       claim?.giveUpBy(undefined);
       isWhole = true;
@@ -325,9 +326,9 @@ export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promis
         finish(read);
       });
     });
-    req.once("error", () => finish({ kind: "gone" }));
+    req.on("error", () => finish({ kind: "gone" }));
     // It also comes after the end.
-    req.once("close", () => {
+    req.on("close", () => {
       if (!isWhole) finish({ kind: "gone" });
     });
   });
