@@ -1,5 +1,6 @@
 // npm run bench -- <subject> [options]
 import { parseArgs } from "node:util";
+import { settleCeilings } from "./ceilings.mjs";
 import { measureBounds } from "./bounds/compare.mjs";
 import { measureCommands } from "./cli/start.mjs";
 import { compareAuthorized } from "./client/authorized.mjs";
@@ -46,6 +47,7 @@ const { values: options, positionals } = parseArgs({
     transport: { type: "string" },
     era: { type: "string" },
     only: { type: "string" },
+    lower: { type: "boolean", default: false },
     policy: { type: "boolean", default: false },
     against: { type: "string" },
     seed: { type: "string" },
@@ -58,8 +60,9 @@ const chosen = part === undefined ? [...new Set(Object.values(parts ?? {}))] : [
 if (!parts || chosen.includes(undefined)) {
   const only = Object.keys(parts ?? SUBJECTS.client).join("|");
   console.error(
-    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--only ${only}] [--policy] [--quick] [--profile] [--transport stdio|http] [--era legacy|modern] [--against FOLDER] [--seed N] [--match WORDS]`,
+    `usage: npm run bench -- <${Object.keys(SUBJECTS).join("|")}> [--only ${only}] [--policy] [--quick] [--lower] [--profile] [--transport stdio|http] [--era legacy|modern] [--against FOLDER] [--seed N] [--match WORDS]`,
   );
   process.exit(2);
 }
 for (const measure of chosen) await measure(options);
+settleCeilings(options);

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { underCeiling } from "../ceilings.mjs";
 import { startServer, startWorker } from "../client/start.mjs";
 import { keepProfile } from "../client/profile.mjs";
 import { medians, printTable, verdict } from "../client/table.mjs";
@@ -20,11 +21,21 @@ const PROFILED_MS = 3000;
 /** Memory of the process with many keys, at most so many megabytes more. */
 const MORE_MB = 10;
 
-/** The first one is what the others are compared with. `goal`: CPU of a call at most so many times that of the first. */
+/**
+ * The first one is what the others are compared with. `goal`: CPU of a call at most so many times that of the first;
+ * `ceiling`: the name of what it may be where many call at once.
+ */
 const VARIANTS = {
   open: { title: "without", auth: "none", audit: false, keys: 0 },
-  keys: { title: "key, grants", auth: "keys", audit: false, keys: KEYS, goal: 1.1 },
-  full: { title: "+ limits, audit", auth: "keys", audit: true, keys: KEYS, goal: 1.3 },
+  keys: { title: "key, grants", auth: "keys", audit: false, keys: KEYS, goal: 1.1, ceiling: "gateway with a key" },
+  full: {
+    title: "+ limits, audit",
+    auth: "keys",
+    audit: true,
+    keys: KEYS,
+    goal: 1.3,
+    ceiling: "gateway with a key, limits and the audit",
+  },
   postgres: { title: "+ limits, audit (PostgreSQL)", auth: "keys", audit: true, keys: 1, goal: 1.5 },
 };
 
@@ -190,7 +201,11 @@ function print(rows, names, { rounds }) {
       era,
       connections,
       ...names.map((name) => figures[name].cpuUs.toFixed(1)),
-      ...others.map((name) => verdict(figures[name].ratio, "<=", VARIANTS[name].goal)),
+      ...others.map((name) => {
+        const { ceiling, goal } = VARIANTS[name];
+        const { ratio } = figures[name];
+        return ceiling && connections > 1 ? underCeiling(ceiling, ratio) : verdict(ratio, "<=", goal);
+      }),
     ]),
   ]);
   const more = Math.max(...rows.map(({ figures: { keys, open } }) => keys.rssMb - open.rssMb));
@@ -204,6 +219,7 @@ async function checkAudit(name, { home, database, calls }) {
   const where = database === undefined ? [] : ["--database", database];
   const { tenants } = JSON.parse(await nexus(home, "audit", "verify", "--json", ...where));
   const [{ records }] = tenants;
-  const words = records === calls ? "every call is in the audit" : "CALLS ARE MISSING IN THE AUDIT";
+  // The command that made the key has a record as well.
+  const words = records === calls + 1 ? "every call is in the audit" : "CALLS ARE MISSING IN THE AUDIT";
   console.log(`${VARIANTS[name].title}: ${calls} calls, ${records} records, verified: ${words}`);
 }

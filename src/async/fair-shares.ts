@@ -124,32 +124,34 @@ export class FairShares {
   }
 
   tryTake(share: Share, amount = 1): boolean {
-    if (!this.hasRoom(share, amount)) return false;
-    this.take(share, amount);
+    const isOrdinary = this.#hasOrdinaryRoom(share, amount);
+    if (!isOrdinary && !this.#hasReserved(share, amount)) return false;
+    this.#take(share, amount, isOrdinary);
     return true;
   }
 
   /** Takes it even if there is no room. */
   take(share: Share, amount = 1): void {
-    if (share.held === 0 && this.#forgotten.size > 0) this.#remember(share);
-    const isOrdinary = this.#hasOrdinaryRoom(share, amount) || !this.#hasReserved(share, amount);
-    this.#note(share, { held: amount, reserved: isOrdinary ? 0 : amount, resting: 0 });
+    this.#take(share, amount, this.#hasOrdinaryRoom(share, amount) || !this.#hasReserved(share, amount));
   }
 
   give(share: Share, amount = 1): void {
-    this.#note(share, { held: -amount, reserved: -Math.min(share.reserved, amount), resting: 0 });
+    this.#note(share, -amount, -Math.min(share.reserved, amount));
     if (this.#waiting.size > 0) this.#serve();
   }
 
   /** One of its items becomes idle, and is given up on demand. */
   rest(share: Share): void {
-    this.#note(share, RESTS);
+    share.resting++;
+    if (share.held !== share.resting || share.waiting.size > 0) return;
+    this.#competing--;
     if (this.#waiting.size > 0) this.#serve();
   }
 
   /** One of its idle items is used again. */
   stir(share: Share): void {
-    this.#note(share, STIRS);
+    share.resting--;
+    if (share.held === share.resting + 1 && share.waiting.size === 0) this.#competing++;
   }
 
   /** Takes one when there is room, and calls `admit`. The returned function stops waiting. */
@@ -250,17 +252,23 @@ export class FairShares {
     return this.#reserved + amount <= (isForAll ? this.#reserve : this.#reserve * RESERVED_FOR_ALL);
   }
 
+  #take(share: Share, amount: number, isOrdinary: boolean): void {
+    if (share.held === 0 && this.#forgotten.size > 0) this.#remember(share);
+    this.#note(share, amount, isOrdinary ? 0 : amount);
+  }
+
   /** The holder has so much more or less, and may compete now, or no longer. */
-  #note(share: Share, { held, reserved, resting }: Pick<Share, "held" | "reserved" | "resting">): void {
+  #note(share: Share, held: number, reserved: number): void {
     const didCompete = competes(share);
     const { group } = share;
     this.#used += held;
     share.held += held;
     group.held += held;
-    this.#reserved += reserved;
-    share.reserved += reserved;
-    group.reserved += reserved;
-    share.resting += resting;
+    if (reserved !== 0) {
+      this.#reserved += reserved;
+      share.reserved += reserved;
+      group.reserved += reserved;
+    }
     this.#noteCompeting(share, didCompete);
   }
 
@@ -321,9 +329,6 @@ export class FairShares {
     for (const [name, group] of this.#groups) if (!inUse.has(group)) this.#groups.delete(name);
   }
 }
-
-const RESTS = { held: 0, reserved: 0, resting: 1 };
-const STIRS = { held: 0, reserved: 0, resting: -1 };
 
 function isBeside({ group }: Share, other: Share): boolean {
   return other.group === group;

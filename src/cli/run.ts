@@ -11,7 +11,6 @@ import { CATALOG, findCommand, listedCommands } from "./catalog.ts";
 import type { Command, Flags } from "./command/command.ts";
 import { commandWords, parseOptions, requireEarlyOptions, type ParsedOptions } from "./command/command-line.ts";
 import { exitCodeOf } from "./output/exit-codes.ts";
-import { commandFacts, commandHelp } from "./command/help.ts";
 import { Output } from "./output/output.ts";
 import { ownTypedName } from "./output/typed-name.ts";
 import { overview } from "./overview.ts";
@@ -68,6 +67,7 @@ async function dispatch(args: readonly string[], out: Output): Promise<number> {
   const command = await load(name);
   if (wantsHelp) {
     const summary = CATALOG[name]?.summary ?? "";
+    const { commandFacts, commandHelp } = await import("./command/help.ts");
     if (out.json) return tell(out, commandFacts(name, summary, command));
     return say(out, commandHelp(name, summary, command, out.columns));
   }
@@ -139,7 +139,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
     return (command.endsOnSignal ? undefined : exitCode) ?? result ?? 0;
   } catch (error) {
     if (exitCode === undefined || command.endsOnSignal) {
-      const known = asNexusError(servers?.explained(error) ?? error);
+      const known = asNexusError((await servers?.explained(error)) ?? error);
       const { invalid, hint = "" } = known.details;
       if (invalid === undefined && !hint.includes("{")) throw withSizeAdvice(known, command.options);
       const { inCommandWords } = await import("./command/operation-options.ts");

@@ -45,13 +45,11 @@ export interface CallToolOptions extends CallOptions {
 export class Client implements AsyncDisposable {
   readonly verdict: Verdict;
   readonly server: string;
-  /** Tasks: work that continues at the server after the call has returned. */
-  readonly tasks: Tasks;
-  /** Skills that the server offers: instructions for agents. Their files are checked when they are read. */
-  readonly skills: Skills;
   readonly #live: LiveConversation;
   readonly #conversation: Conversation;
   readonly #requester: Requester;
+  #tasks: Tasks | undefined;
+  #skills: Skills | undefined;
 
   /** Connects and detects the era. The client is ready for calls when this resolves. */
   static async open(transport: Transport, options: ClientOptions = {}): Promise<Client> {
@@ -66,8 +64,17 @@ export class Client implements AsyncDisposable {
     this.#live = live;
     this.#conversation = conversation;
     this.#requester = requester;
-    this.tasks = new Tasks(requester, (name) => this.takesTask(name), settings.logger);
-    this.skills = new Skills(requester);
+  }
+
+  /** Tasks: work that continues at the server after the call has returned. */
+  get tasks(): Tasks {
+    const { logger } = this.#live.settings;
+    return (this.#tasks ??= new Tasks(this.#requester, (name) => this.takesTask(name), logger));
+  }
+
+  /** Skills that the server offers: instructions for agents. Their files are checked when they are read. */
+  get skills(): Skills {
+    return (this.#skills ??= new Skills(this.#requester));
   }
 
   get era(): Era {
@@ -274,7 +281,7 @@ export class Client implements AsyncDisposable {
 
   /** Reports changes of lists, resources and tasks, in both eras. */
   async subscribe(interests: Interests, listener: ChangeListener): Promise<Subscription> {
-    const subscription = await this.#live.subscriptions.open(interests, listener);
+    const subscription = await (await this.#live.subscriptions()).open(interests, listener);
     this.#requester.sharedClient?.undoLater(() => subscription.close());
     return subscription;
   }

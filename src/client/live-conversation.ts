@@ -2,7 +2,7 @@ import { maskError } from "../errors/masked-error.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { isLoudEnough, type LogLevel, type Tool, type Implementation } from "../protocol/mcp.ts";
 import type { StreamEnd, Transport } from "../transport/transport.ts";
-import { Subscriptions } from "./changes/subscriptions.ts";
+import type { Subscriptions } from "./changes/subscriptions.ts";
 import type { ClientOptions } from "./client-settings.ts";
 import { Requester } from "./conversation/requester.ts";
 import { Conversation } from "./conversation/conversation.ts";
@@ -46,12 +46,12 @@ export class LiveConversation {
   readonly inbox: Inbox;
   readonly cache: ResponseCache;
   readonly lists: ListReader;
-  readonly subscriptions: Subscriptions;
   /** Whether the server was told at the start that roots can change. */
   readonly announcesRoots: boolean;
   /** The level of a legacy session. */
   #logLevel: LogLevel | undefined;
   #stream: ResumableStream | undefined;
+  #subscriptions: Subscriptions | undefined;
   #closing: Promise<void> | undefined;
 
   /** Connects and detects the era. */
@@ -85,9 +85,14 @@ export class LiveConversation {
     this.requester = new Requester({ ...settings, conversation, desk });
     this.cache = openCache(settings, transport);
     this.lists = new ListReader({ server, conversation, inbox, cache: this.cache, logger });
-    this.subscriptions = new Subscriptions(this.requester, logger);
     this.announcesRoots = agreement.era === "legacy" && desk.capabilities("legacy").roots?.listChanged === true;
     this.#begin(peer, agreement);
+  }
+
+  /** Loaded with the first of them. */
+  async subscriptions(): Promise<Subscriptions> {
+    const { Subscriptions: Loaded } = await import("./changes/subscriptions.ts");
+    return (this.#subscriptions ??= new Loaded(this.requester, this.settings.logger));
   }
 
   /** Sets the log level of a legacy server. The connection has one level for all clients that share it. */
@@ -107,7 +112,7 @@ export class LiveConversation {
     const { inbox } = this;
     inbox.onChange = (notification) => {
       this.cache.invalidate(notification.method);
-      this.subscriptions.notified(notification);
+      this.#subscriptions?.notified(notification);
     };
     inbox.isModern = agreement.era === "modern";
     if (inbox.isModern && peer.kind === "http") peer.standingHeaders = { "mcp-protocol-version": agreement.version };
@@ -126,7 +131,7 @@ export class LiveConversation {
   #endAll(error: NexusError, { isWanted = this.#closing !== undefined } = {}): void {
     this.inbox.close();
     this.#stream?.abandon();
-    this.subscriptions.abandon(isWanted ? undefined : error);
+    this.#subscriptions?.abandon(isWanted ? undefined : error);
     this.settings.deadlines.stopAll(error);
   }
 
@@ -170,7 +175,7 @@ export class LiveConversation {
     this.#listen();
     const level = this.#logLevel;
     const setLevel = level && this.requester.request({ method: "logging/setLevel", params: { level } });
-    for (const done of await Promise.allSettled([setLevel, this.subscriptions.renewed()])) {
+    for (const done of await Promise.allSettled([setLevel, this.#subscriptions?.renewed()])) {
       if (done.status === "rejected")
         this.settings.logger.warn(
           `the renewed session of "${this.settings.server}" could not be restored completely: ${messageOf(done.reason)}`,

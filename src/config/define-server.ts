@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { toAbsolutePath } from "../files/paths.ts";
 import { notAllowed } from "../auth/secret-origins.ts";
 import { AuthorizationSecrets } from "../auth/secret-guard.ts";
@@ -14,7 +13,7 @@ import { hasTrait, HOST_ENTRY, isSigningKey, OAUTH_WITHOUT_EFFECT, HOST_SETTINGS
 import { findWrongMembers, resolveEntry, WAYS } from "../transport/server-entry.ts";
 import { OWN_KEYS } from "./read/entry-keys.ts";
 import { understand, type Understood } from "./read/dialect.ts";
-import { loadEnvFile } from "./read/env-file.ts";
+import type { EnvFile } from "./read/env-file.ts";
 import { formatOf } from "./read/read-source.ts";
 import type { ConfigWarning, Fault } from "./read/problem.ts";
 import type { FoundServer, Section } from "./read/find-servers.ts";
@@ -83,8 +82,9 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   if (filler.secrets.size > 0) server.secrets = new HiddenValues(filler.secrets);
 
   const report: Report = { id, context, written: understood.node };
-  const written = asWritten(understood.node);
-  if (!isDeepStrictEqual(written, asWritten(node))) server.written = written;
+  if (WRITTEN.some((key) => textOf(understood.node, key) !== textOf(node, key))) {
+    server.written = asWritten(understood.node);
+  }
   const variables = trusted && !forbidden ? await envFileOf(node, understood.node, context) : {};
   const fault =
     faultOf(found) ??
@@ -118,11 +118,9 @@ export function idOf({ name, path, section }: FoundServer): string {
   return name === undefined ? `${section.name}[${path.at(-1) ?? 0}]` : serverId(name);
 }
 
-function envFileOf(
-  node: SourceNode,
-  written: SourceNode,
-  { home, base, mayUse }: FileContext,
-): ReturnType<typeof loadEnvFile> {
+async function envFileOf(node: SourceNode, written: SourceNode, { home, base, mayUse }: FileContext): Promise<EnvFile> {
+  if (!findMember(node, "envFile")) return {};
+  const { loadEnvFile } = await import("./read/env-file.ts");
   return loadEnvFile(node, { home, base, written, mayUse });
 }
 
@@ -226,8 +224,15 @@ function resolveInto(
   else if (below && isRecord(value["env"])) value["env"] = { ...below, ...value["env"] };
   try {
     // An entry from a file can be anything; resolveEntry checks all of it.
-    const given = { ...withPaths(withWrittenMistakes(value, report), report.context), id: server.id };
-    server.entry = resolveEntry(given, (path) => sourceAt(placeOf(node, path) ?? place, report.context));
+    const resolved = (values: Record<string, unknown>) =>
+      resolveEntry({ ...withPaths(values, report.context), id: server.id }, (path) =>
+        sourceAt(placeOf(node, path) ?? place, report.context),
+      );
+    try {
+      server.entry = resolved(value);
+    } catch {
+      server.entry = resolved(withWrittenMistakes(value, report));
+    }
   } catch (error) {
     const needsVariables = !report.context.trusted && JSON.stringify(value).includes("${");
     if (!needsVariables) server.problem = located(wrapped(error), detailsAt(place, report));
@@ -322,6 +327,14 @@ function absolute(path: unknown, bases: { home: string; base: string }): unknown
   return typeof path !== "string" || path === "" ? path : toAbsolutePath(path, bases);
 }
 
+/** What `asWritten` shows of an entry. */
+const WRITTEN = ["command", "args", "url"];
+
+function textOf(node: SourceNode, key: string): string | undefined {
+  const member = findMember(node, key);
+  return member && JSON.stringify(plainValue(member.node));
+}
+
 /** The command or URL as written, for errors, because resolved values may be secret. */
 function asWritten(node: SourceNode): NonNullable<ServerDefinition["written"]> {
   const value = plainValue(node);
@@ -402,7 +415,7 @@ function readServerSettings(
     problems.some((problem) => problem.path === path || problem.path.startsWith(`${path}[`));
   const { enabled = true, disabled = false, auto_start: autoStart = section.autoStart, max_memory: memory } = value;
   const { max_processes: processes } = value;
-  const memoryBytes = parseByteSize(memory);
+  const memoryBytes = memory === undefined ? undefined : parseByteSize(memory);
   const settings: ServerSettings = {
     name: value.name,
     enabled: section.enabled && enabled && !disabled,

@@ -6,16 +6,13 @@ import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { defineServer, idOf, type FileContext } from "./define-server.ts";
 import { understand } from "./read/dialect.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./read/find-servers.ts";
-import { fingerprintOfFile } from "./trust/fingerprint.ts";
 import { candidates, type Candidate, type ConfigContext } from "./read/places.ts";
-import { applyNetwork } from "./network-settings.ts";
 import { servesItself } from "./nexus-entry.ts";
 import { loadText, parseSource } from "./read/read-source.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
 import { nodeOf, plainValue } from "../source/source-node.ts";
 import { fingerprintOf, type TrustStore } from "./trust/trust-store.ts";
 import { SettingsSection } from "./settings-section.ts";
-import { requireUniquePrefixes } from "./unique-prefixes.ts";
 import type { ConfigWarning } from "./read/problem.ts";
 
 export interface LoadOptions extends ConfigContext {
@@ -85,9 +82,20 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
     }
   }
   configuration.servers = [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  configuration.warnings.push(...requireUniquePrefixes(configuration.servers));
-  applyNetwork(configuration.servers, network, options.home);
+  configuration.warnings.push(...(await prefixWarnings(configuration.servers)));
+  // Most servers are programs, and commands start faster without what is only for others.
+  if (configuration.servers.some(({ entry }) => entry && entry.reach.kind !== "stdio")) {
+    const { applyNetwork } = await import("./network-settings.ts");
+    applyNetwork(configuration.servers, network, options.home);
+  }
   return configuration;
+}
+
+/** Prefixes that are not unique become problems. Without prefixes there are none, because ids are unique. */
+async function prefixWarnings(servers: readonly ServerDefinition[]): Promise<ConfigWarning[]> {
+  if (servers.every(({ prefix }) => prefix === undefined)) return [];
+  const { requireUniquePrefixes } = await import("./unique-prefixes.ts");
+  return requireUniquePrefixes(servers);
 }
 
 export interface DefineOptions extends Omit<LoadOptions, "trust" | "explicit" | "secrets"> {
@@ -109,7 +117,7 @@ export async function defineServers(servers: unknown, options: DefineOptions): P
   const limited = options.isRemote ? forRemote(context) : context;
   const { defaultCwd } = options;
   const { servers: defined } = await defineAll(found, { ...limited, defaultCwd, trusted: true });
-  requireUniquePrefixes(defined);
+  await prefixWarnings(defined);
   return defined;
 }
 
@@ -160,6 +168,7 @@ async function readPlace(place: Candidate, options: ReadOptions): Promise<ReadFi
     if (file.trusted) for (const section of sections) section.add(root, path);
     file.servers = found.servers.length;
     if (!file.trusted) {
+      const { fingerprintOfFile } = await import("./trust/fingerprint.ts");
       file.fingerprint = await fingerprintOfFile(found, place, options);
       file.trusted = await options.trust.isTrusted(file.trustKey, file.fingerprint);
     }

@@ -7,8 +7,6 @@ const OF_TRACE =
 /** Of npm's report about an error: the first line with a sentence says what happened; the others are codes and advice. */
 const NPM_SENTENCE =
   /^npm (?:error|ERR!) (?!(?:code|errno|syscall|path|dest|cwd|command|cb|signal|tried|config)\b|A complete log|Note that|In most cases)\W*\w+\W+\w/;
-/** Not a line of brackets, rules, boxes or drawn letters. */
-const HAS_WORD = /\p{L}{2}/u;
 /** Messages of servers without an error. */
 const ANNOUNCES = /\b(?:running|started|starting|listening|ready|connected|welcome|initiali[sz](?:ed|ing)|loaded)\b/i;
 const NAMES_ERROR = /\w*(Error|Exception|error|panic)\b/;
@@ -34,7 +32,8 @@ export function lastWords(stderr: readonly string[]): string | undefined {
 }
 
 function tells(line: string): boolean {
-  if (!HAS_WORD.test(line) || OF_TRACE.test(line)) return false;
+  // Not a line of brackets, rules, boxes or drawn letters.
+  if (!/\p{L}{2}/u.test(line) || OF_TRACE.test(line)) return false;
   return (
     !ANNOUNCES.test(line) || NAMES_ERROR.test(line) || /\b(?:not|no|cannot|can't|fail\w*|refused|denied)\b/i.test(line)
   );

@@ -136,7 +136,14 @@ export class NexusError extends Error {
 
   #copy(details: ErrorDetails): NexusError {
     const error = new NexusError(this.code, this.message, details);
-    if (this.stack) error.stack = this.stack;
+    // To write a stack as text takes a millisecond, and few stacks are read.
+    Object.defineProperty(error, "stack", {
+      get: () => this.stack,
+      set: (value: unknown) => {
+        Object.defineProperty(error, "stack", { value, writable: true, configurable: true });
+      },
+      configurable: true,
+    });
     return error;
   }
 }

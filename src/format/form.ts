@@ -21,8 +21,8 @@ export class Form<T, O extends boolean = false> {
   /** What reading gives; only for the type checker. */
   declare readonly type: T;
   declare readonly isOptional: O;
-  readonly spec: Spec;
-  readonly traits: Traits;
+  declare readonly spec: Spec;
+  declare readonly traits: Traits;
 
   constructor(spec: Spec, traits: Traits = {}) {
     this.spec = spec;

@@ -321,22 +321,27 @@ export class GatewayCore implements Views {
    * Uses the caller's own connection. If the caller has a subscription, changes of this connection are followed from
    * now on.
    */
-  readonly #pass = async (call: UpstreamCall): Promise<Result> => {
+  readonly #pass = (call: UpstreamCall): Promise<Result> => {
     if (call.method === "tools/call" && this.#catalogs.isApi(call.server))
       call.seen = this.#seen.find(call.exchange, call.server);
     const { receipt } = call.exchange;
     if (receipt && receipt.definition === undefined) receipt.definition = this.#findHash(call);
-    const { principal, caller, signal } = call.exchange;
     if (!this.#owners.isUsed) return this.#calls.run(call);
+    const { principal, caller } = call.exchange;
     const key = ownerKey(principal, caller.owner);
     if (!this.#owners.isListening(key)) return this.#calls.run(call);
     const status = this.#host.find(call.server);
     if (!status || !hasOwnConnections(status.state, status.definition)) return this.#calls.run(call);
+    return this.#passHeard(call, key);
+  };
+
+  /** Kept during the call: otherwise its process could be stopped for another one before the call. */
+  async #passHeard(call: UpstreamCall, key: string): Promise<Result> {
+    const { principal, caller, signal } = call.exchange;
     const onWait = (reason: string) => tellWaiting(caller, reason);
-    // Kept during the call: otherwise its process could be stopped for another one before the call.
     using _heard = await this.#owners.hear(key, call.server, { principal, caller, onWait }, signal);
     return await this.#calls.run(call);
-  };
+  }
 }
 
 /** The gateway's own resources follow those of the servers. One server may be a gateway with resources of the same URIs. */

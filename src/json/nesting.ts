@@ -51,9 +51,8 @@ export function isDeeperThan(json: string, depth: number): boolean {
 export function exceededLimit(json: string, limits: JsonTextLimits): keyof JsonTextLimits | undefined {
   // A value takes at least two characters, its own and a comma, and a member three more, its quotes and a colon.
   const fewest = Math.min(limits.values * 2, limits.members * 5);
-  const isShallow = () => limits.depth === Infinity || openings(json, limits.depth) <= limits.depth;
-  if (json.length < fewest && isShallow()) return undefined;
-  return measure(json, limits);
+  if (json.length >= fewest) return measure(json, limits);
+  return limits.depth === Infinity || openings(json, limits.depth) <= limits.depth ? undefined : measure(json, limits);
 }
 
 /** The number of opening brackets, including those in strings. It decides about nearly every body. */

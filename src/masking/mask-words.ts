@@ -5,6 +5,8 @@ export const MASK = "•••";
 /** These patterns run on untrusted files: no two parts of one may match the same characters. */
 const OPTION = /^--?[\w-]+$/;
 const PAIR = /^([\w.-]*)(\s*[=:]\s*)([^]+)$/;
+/** Without any of these a word is no pair, address, variable or command. */
+const PARTED = /[=:\s$]/;
 const HEADER = /^(?:--?[\w-]+=)?["']?[\w.-]+:$/;
 
 /** Masks the words of a command that look secret; names of variables stay. */
@@ -74,6 +76,7 @@ export function withoutDefaults(text: string): string {
 }
 
 function maskPair(word: string): string {
+  if (!PARTED.test(word)) return word;
   const [, name = "", sign = "", value = ""] = PAIR.exec(word) ?? [];
   if (!ADDRESS.test(word) && mayBeSecretName(name)) return `${name}${sign}${maskValue(value)}`;
   if (!/\s/.test(word) && ADDRESS.test(value)) return `${name}${sign}${withoutDefaults(maskUrl(value))}`;

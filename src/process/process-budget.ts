@@ -87,7 +87,7 @@ export class ProcessBudget {
   /** @internal */
   rested(slot: ProcessSlot): void {
     if (slot.endsWhenIdle) slot.stop();
-    else this.#makeRoom();
+    else if (this.#queue.size > 0) this.#makeRoom();
   }
 
   /** @internal */

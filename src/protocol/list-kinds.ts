@@ -15,9 +15,7 @@ export function changeMethod<L extends ChangingList>(list: L): `notifications/${
   return `notifications/${list}/list_changed`;
 }
 
-const BY_CHANGE: ReadonlyMap<string, ChangingList> = new Map(CHANGING_LISTS.map((list) => [changeMethod(list), list]));
-
 /** The list that a notification reports as changed, if it reports one. */
 export function changedList(notification: string): ChangingList | undefined {
-  return BY_CHANGE.get(notification);
+  return CHANGING_LISTS.find((list) => changeMethod(list) === notification);
 }

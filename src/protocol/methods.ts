@@ -1,4 +1,4 @@
-import { changeMethod, changeOf, type ChangingList, type ListKind } from "./list-kinds.ts";
+import type { ChangingList, ListKind } from "./list-kinds.ts";
 import type { Era } from "./revisions.ts";
 
 /** The requests of MCP in all revisions, and those of extensions that this code reads. */
@@ -64,10 +64,7 @@ const FORWARDED = { ...NO_LIST, era: "both", route: "server" } as const;
 const SUBSCRIPTION = { ...HOP, era: "legacy", target: "subscription", param: "uri" } as const;
 const TASK = { ...FORWARDED, ...UNSAFE, target: "task", param: "taskId" } as const;
 
-function list(items: ListKind) {
-  const staleAfter = changeMethod(changeOf(items));
-  return { ...FORWARDED, ...CACHEABLE, target: "server", param: undefined, items, staleAfter } as const;
-}
+const LIST = { ...FORWARDED, ...CACHEABLE, target: "server", param: undefined } as const;
 
 const METHODS: Readonly<Record<Method, MethodTraits>> = {
   initialize: { ...HOP, era: "legacy" },
@@ -78,10 +75,14 @@ const METHODS: Readonly<Record<Method, MethodTraits>> = {
   "resources/subscribe": SUBSCRIPTION,
   "resources/unsubscribe": SUBSCRIPTION,
 
-  "tools/list": list("tools"),
-  "resources/list": list("resources"),
-  "resources/templates/list": list("resourceTemplates"),
-  "prompts/list": list("prompts"),
+  "tools/list": { ...LIST, items: "tools", staleAfter: "notifications/tools/list_changed" },
+  "resources/list": { ...LIST, items: "resources", staleAfter: "notifications/resources/list_changed" },
+  "resources/templates/list": {
+    ...LIST,
+    items: "resourceTemplates",
+    staleAfter: "notifications/resources/list_changed",
+  },
+  "prompts/list": { ...LIST, items: "prompts", staleAfter: "notifications/prompts/list_changed" },
 
   "tools/call": { ...FORWARDED, target: "tool", param: "name", repeat: "unsafe", asks: true, becomesTask: true },
   "prompts/get": { ...FORWARDED, ...SAFE, target: "prompt", param: "name", asks: true },

@@ -135,7 +135,8 @@ interface Position {
 
 /** The name of a property in a signature. */
 export function memberName({ name, isRequired }: Pick<Property, "name" | "isRequired">): string {
-  return `${/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name) ? name : JSON.stringify(name)}${isRequired ? "" : "?"}`;
+  const isWord = /^[A-Za-z_$][\w$-]*$/.test(name) || /^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name);
+  return `${isWord ? name : JSON.stringify(name)}${isRequired ? "" : "?"}`;
 }
 
 function joined(types: readonly string[]): string {

@@ -5,9 +5,35 @@ interface JsonMistake {
 }
 
 const QUOTES = `Put text and names in double quotes: "command": "node". Only numbers, true, false and null have none.`;
+const BACKSLASH = String.raw`Write \\ for a backslash: "C:\\tools".`;
 
-/** The errors of the parser in words. */
-export const JSON_MISTAKES: Record<string, JsonMistake> = {
+/** Numbers of the parser's errors; the library has them only as types. */
+const CODES = [
+  "InvalidSymbol",
+  "InvalidNumberFormat",
+  "PropertyNameExpected",
+  "ValueExpected",
+  "ColonExpected",
+  "CommaExpected",
+  "CloseBraceExpected",
+  "CloseBracketExpected",
+  "EndOfFileExpected",
+  "InvalidCommentToken",
+  "UnexpectedEndOfComment",
+  "UnexpectedEndOfString",
+  "UnexpectedEndOfNumber",
+  "InvalidUnicode",
+  "InvalidEscapeCharacter",
+  "InvalidCharacter",
+] as const;
+
+/** An error of the parser in words. */
+export function mistakeOf(code: number): JsonMistake {
+  const name = CODES[code - 1] ?? "InvalidSymbol";
+  return MISTAKES[name];
+}
+
+const MISTAKES: Readonly<Record<(typeof CODES)[number], JsonMistake>> = {
   InvalidSymbol: { what: "this is not a value; text needs double quotes", hint: QUOTES },
   InvalidNumberFormat: { what: "this is not a number" },
   PropertyNameExpected: { what: "a name in double quotes is expected here", hint: QUOTES },
@@ -29,20 +55,17 @@ export const JSON_MISTAKES: Record<string, JsonMistake> = {
     what: "unexpected content after the end",
     hint: "There is one } too many before this. Delete it, or move this content inside.",
   },
+  InvalidCommentToken: { what: "a comment is not allowed here" },
   UnexpectedEndOfComment: { what: "this comment is not closed", hint: "Add */ at its end." },
   UnexpectedEndOfString: {
     what: "the closing quote of this text is missing",
     hint: String.raw`Add a " at its end, on the same line. Write a quote inside a text as \".`,
   },
   UnexpectedEndOfNumber: { what: "this number is incomplete" },
-  InvalidUnicode: { what: "\\u must be followed by four hexadecimal digits", hint: backslash() },
-  InvalidEscapeCharacter: { what: "this text has an invalid escape sequence", hint: backslash() },
+  InvalidUnicode: { what: "\\u must be followed by four hexadecimal digits", hint: BACKSLASH },
+  InvalidEscapeCharacter: { what: "this text has an invalid escape sequence", hint: BACKSLASH },
   InvalidCharacter: {
     what: "this text contains a control character",
     hint: String.raw`Write \t for a tab and \n for a new line.`,
   },
 };
-
-function backslash(): string {
-  return String.raw`Write \\ for a backslash: "C:\\tools".`;
-}

@@ -1,12 +1,8 @@
-// The package's main file is UMD, which bundlers cannot analyse.
-import {
-  createScanner,
-  parseTree,
-  printParseErrorCode,
-  type Node,
-  type ParseError,
-} from "jsonc-parser/lib/esm/main.js";
-import { JSON_MISTAKES } from "./json-mistakes.ts";
+// The package's main file is UMD, which bundlers cannot analyse; that of its modules also loads what edits.
+import { parseTree } from "jsonc-parser/lib/esm/impl/parser.js";
+import { createScanner } from "jsonc-parser/lib/esm/impl/scanner.js";
+import type { Node, ParseError } from "jsonc-parser/lib/esm/main.js";
+import { mistakeOf } from "./json-mistakes.ts";
 import { MAX_SOURCE_DEPTH, MAX_SOURCE_VALUES, type Member, type SourceNode } from "./source-node.ts";
 import type { KnownWords } from "./masked-line.ts";
 import { SourceText } from "./source-text.ts";
@@ -20,14 +16,13 @@ export function parseJson(content: string, file: string, words: KnownWords): Sou
   const root = parseTree(content, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const [error] = errors;
   if (error) {
-    const name = printParseErrorCode(error.error);
     throw syntaxError({
       file,
       text,
       words,
       place: text.placeAt(offsetOf(error, content)),
       format: "JSON",
-      ...(JSON_MISTAKES[name] ?? { what: name }),
+      ...mistakeOf(error.error),
     });
   }
   return root ? sourceNode(root, text) : { kind: "object", place: { line: 1, column: 1 }, members: [] };

@@ -7,7 +7,7 @@ import { type Message, parseMessages, type RequestId } from "../protocol/json-rp
 import type { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialHeaders } from "./credential-source.ts";
 import { SseParser } from "./sse-parser.ts";
-import { tooLarge, tooManyValues } from "./too-large.ts";
+import { ALWAYS_FEW, tooLarge, tooManyValues } from "./too-large.ts";
 import {
   MAX_EXCERPT,
   type Delivery,
@@ -253,7 +253,7 @@ export class HttpSending implements DispatchHandler, Sending {
 
   /** Undefined if there are too many values in the text; then reading has ended. */
   #messagesIn(json: string): Message[] | undefined {
-    const error = tooManyValues(json, this.#setup.maxMessageBytes);
+    const error = json.length < ALWAYS_FEW ? undefined : tooManyValues(json, this.#setup.maxMessageBytes);
     if (!error) return parseMessages(json);
     this.#abort(error);
     return undefined;

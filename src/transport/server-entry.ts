@@ -98,13 +98,17 @@ export function resolveEntry(entry: ServerEntry, locate?: Locate): ResolvedEntry
   return {
     id,
     reach: reachOf(value, given, refuse),
-    timeoutMs: parseDuration(value.timeout),
-    connectTimeoutMs: parseDuration(value.connection_timeout),
+    timeoutMs: durationOf(value.timeout),
+    connectTimeoutMs: durationOf(value.connection_timeout),
     maxRetries: value.http_max_retries,
-    retryBackoffMs: parseDuration(value.http_retry_backoff),
+    retryBackoffMs: durationOf(value.http_retry_backoff),
     roots: value.roots?.map(toRoot),
     ...networkOf(value),
   };
+}
+
+function durationOf(value: unknown): number | undefined {
+  return value === undefined ? undefined : parseDuration(value);
 }
 
 /** The keys of an entry whose value cannot be read. */

@@ -9,9 +9,7 @@ import { LineReader } from "../protocol/line-reader.ts";
 import { OversizeOutline } from "../protocol/oversize-outline.ts";
 import { endGroup, liveChildren, type ProcessSystem, signalTree } from "../process/process-tree.ts";
 import type { RunningChild } from "../process/process-budget.ts";
-import { startFailure } from "../process/start-failure.ts";
-import { StderrTail } from "../process/stderr-tail.ts";
-import { tooLarge, tooManyValues } from "./too-large.ts";
+import { ALWAYS_FEW, tooLarge, tooManyValues } from "./too-large.ts";
 import {
   type ChildView,
   type CloseReason,
@@ -59,6 +57,8 @@ const DRAIN_MS = 500;
 const SWEEP_MS = 250;
 /** How long to wait for the exit, which says more, after a pipe has ended. */
 const EXIT_MS = 1_000;
+const MAX_LINES = 50;
+const MAX_LINE_LENGTH = 2_000;
 /** The size of the first write for the messages of one turn; it doubles with each further write. */
 const FIRST_BATCH_LENGTH = 2_048;
 /** Maximum size of messages that wait for a server that does not read. */
@@ -97,12 +97,16 @@ export class StdioTransport implements Transport {
     // Only Windows needs help with scripts and with arguments that contain spaces.
     const start =
       this.#options.platform === "win32" ? (await import("../process/spawn-on-windows.ts")).spawnOnWindows : spawn;
-    const child = this.#spawn(start);
-    const connection = new StdioConnection(child, this.#options, receiver);
-    await new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", (error) => reject(startFailure(error, this.#options)));
-    });
+    let child: ChildProcess;
+    let connection: StdioConnection;
+    try {
+      child = this.#spawn(start);
+      connection = new StdioConnection(child, this.#options, receiver);
+      await new Promise<void>((resolve, reject) => child.once("spawn", resolve).once("error", reject));
+    } catch (error) {
+      const { startFailure } = await import("../process/start-failure.ts");
+      throw startFailure(error, this.#options);
+    }
     const { closed, exited } = connection;
     const kill = (reason: string) => connection.kill(reason);
     if (child.pid !== undefined) this.#options.onSpawn?.({ pid: child.pid, closed, exited, kill });
@@ -112,13 +116,9 @@ export class StdioTransport implements Transport {
   #spawn(start: Start): ChildProcess {
     const { command, args, cwd, env: own, mark, platform } = this.#options;
     const env = { ...own, ...mark };
-    try {
-      // Its own process group, so that the whole tree can be ended.
-      const detached = platform !== "win32";
-      return start(command, [...args], { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached, windowsHide: true });
-    } catch (error) {
-      throw startFailure(error, this.#options);
-    }
+    // Its own process group, so that the whole tree can be ended.
+    const detached = platform !== "win32";
+    return start(command, [...args], { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached, windowsHide: true });
   }
 }
 
@@ -203,7 +203,7 @@ class StdioConnection implements Connection {
     const spoke = () => (this.#spoke = true);
     const reader = new LineReader(maxLineBytes, {
       line(text) {
-        const error = tooManyValues(text, maxLineBytes);
+        const error = text.length < ALWAYS_FEW ? undefined : tooManyValues(text, maxLineBytes);
         if (error) return receiver.discarded({ kind: "too-large", answered: OversizeOutline.of(text).answered, error });
         const messages = parseMessages(text);
         for (const message of messages) receiver.message(message);
@@ -284,6 +284,24 @@ class StdioConnection implements Connection {
   async #exitsWithin(ms: number): Promise<boolean> {
     const exited = this.exited.then(() => true);
     return (await within(exited, ms)) ?? false;
+  }
+}
+
+/** The last lines that a process wrote, limited in size. */
+class StderrTail {
+  #lines: string[] = [];
+  #partial = "";
+
+  push(text: string): void {
+    const pieces = text.split(/\r?\n/);
+    pieces[0] = this.#partial + (pieces[0] ?? "");
+    this.#partial = (pieces.pop() ?? "").slice(-MAX_LINE_LENGTH);
+    for (const line of pieces.slice(-MAX_LINES)) this.#lines.push(line.slice(0, MAX_LINE_LENGTH));
+    if (this.#lines.length > MAX_LINES) this.#lines = this.#lines.slice(-MAX_LINES);
+  }
+
+  lines(): readonly string[] {
+    return this.#partial === "" ? [...this.#lines] : [...this.#lines, this.#partial];
   }
 }
 

@@ -4,6 +4,8 @@ import { exceededLimit } from "../json/nesting.ts";
 /** What every message may hold, however low its limit in bytes is. */
 const FEWEST_VALUES = 200_000;
 const FEWEST_MEMBERS = 20_000;
+/** So short a message has few of both: a value takes two characters or more, and a member five. */
+export const ALWAYS_FEW = Math.min(FEWEST_VALUES * 2, FEWEST_MEMBERS * 5);
 /** A limit in bytes allows a value for so many of them: 1,048,576 values for 10 MB. */
 const BYTES_OF_A_VALUE = 10;
 /** And a member of one object for so many: 52,428. Going through an object takes longer the more members it has. */

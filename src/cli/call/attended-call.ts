@@ -3,25 +3,25 @@ import { join } from "node:path";
 import { quoteWord } from "../../text/shell-words.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import type { Client } from "../../client/client.ts";
+import type { InputContext, InputProvider } from "../../client/conversation/input.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { eraKey } from "../../host/servers/era-cache.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Notification, Params } from "../../protocol/json-rpc.ts";
-import type { InputRequiredResult } from "../../protocol/mcp.ts";
+import type { Era } from "../../protocol/revisions.ts";
+import type { InputRequest, InputRequiredResult, InputResult } from "../../protocol/mcp.ts";
 import type { CommandContext, Options } from "../command/command.ts";
-import { withCapabilityAdvice } from "./capability-advice.ts";
+import { DECLARED } from "../command/declared.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { GivenAnswers } from "../input/given-answers.ts";
-import { Interview, type InterviewOptions } from "../input/interview.ts";
+import type { Interview, InterviewOptions } from "../input/interview.ts";
 import type { Output } from "../output/output.ts";
 import { ProgressLine } from "./progress-line.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { sizeLimit, SIZE_LIMIT } from "./size-limit.ts";
-import { misspeltAnswers, unansweredError, type UnansweredOutcome } from "../input/unanswered.ts";
+import type { UnansweredOutcome } from "../input/unanswered.ts";
 import { visible } from "../../text/visible.ts";
 import { shownValue } from "../command/in-place.ts";
-import { randomInt } from "node:crypto";
 import { readdir, rm, stat } from "node:fs/promises";
 import { readOwnerOnly, writeOwnerOnly } from "../../files/owner-only-file.ts";
 import { parseJson } from "../../json/parse-json.ts";
@@ -74,8 +74,7 @@ export class AttendedCall {
   /** The call that `--continue` continues. */
   readonly saved: SavedCall | undefined;
   readonly #attendance: Attendance;
-  readonly #answers: GivenAnswers;
-  readonly #interview: Interview;
+  readonly #desk: QuestionDesk;
   readonly #calls: SavedCalls;
   readonly #display: ProgressDisplay;
 
@@ -84,7 +83,6 @@ export class AttendedCall {
     const { out, flags, options, signal, surroundings } = context;
     const calls = new SavedCalls(join(servers.stateFolder, "parked"), surroundings.platform);
     const saved = options.continue === undefined ? undefined : await calls.get(options.continue);
-    const answers = new GivenAnswers([...(options.answer ?? []), ...(saved?.given ?? [])]);
     const line = options["sample-with"];
     const sampler =
       line === undefined
@@ -92,28 +90,29 @@ export class AttendedCall {
         : new (await import("../input/sampling-program.ts")).SamplingProgram(line, surroundings, flags.timeoutMs);
     const display: ProgressDisplay = {};
     const aside: InterviewOptions["aside"] = (run) => (display.progress ? display.progress.aside(run) : run());
-    const interview = new Interview({ out, answers, sampler, asksToSample: options.yes !== true, aside });
+    const answers = [...(options.answer ?? []), ...(saved?.given ?? [])];
+    const desk = new QuestionDesk({ out, answers, sampler, asksToSample: options.yes !== true, aside });
+    if (answers.length > 0) await desk.opened();
     const client = await servers.connect(definition, {
       signal,
       maxMessageBytes: sizeLimit(options["max-size"]),
-      input: interview,
+      input: desk,
       onNotification: (notification) => {
         const message = flags.verbose ? logLine(notification) : undefined;
         if (message !== undefined) noteBeside(display, out, out.onStderr("dim", message));
       },
     });
-    interview.era = client.era;
+    desk.era = client.era;
     // A server from a tool file writes into the program's own log what it sends to its client.
     const isLogged = definition.entry?.reach.kind === "api";
     if (flags.verbose && !isLogged) await wantEveryMessage(client, signal);
-    return new AttendedCall({ attendance, client, answers, interview, calls, saved, display });
+    return new AttendedCall({ attendance, client, desk, calls, saved, display });
   }
 
-  private constructor({ attendance, client, answers, interview, calls, saved, display }: Parts) {
+  private constructor({ attendance, client, desk, calls, saved, display }: Parts) {
     this.#attendance = attendance;
     this.client = client;
-    this.#answers = answers;
-    this.#interview = interview;
+    this.#desk = desk;
     this.#calls = calls;
     this.saved = saved;
     this.#display = display;
@@ -122,7 +121,7 @@ export class AttendedCall {
   /** Makes the call, or continues the parked one. */
   async run<T>(call: { method: string; params: Params }, send: (options: CallOptions) => Promise<T>): Promise<T> {
     const { out, signal } = this.#attendance.context;
-    this.#answers.renew();
+    this.#desk.interview?.answers.renew();
     using progress = new ProgressLine(out);
     this.#display.progress = progress;
     try {
@@ -138,13 +137,15 @@ export class AttendedCall {
 
   /** The number of questions so far that could not be asked. */
   get unanswered(): number {
-    return this.#interview.unanswered.length;
+    return this.#desk.interview?.unanswered.length ?? 0;
   }
 
   /** Call this after the result was shown: throws if a question was declined because it could not be asked. */
-  finish(): void {
-    if (this.#interview.unanswered.length > 0) throw this.#declined();
-    for (const text of this.#answers.unused())
+  async finish(): Promise<void> {
+    const { interview } = this.#desk;
+    if (!interview) return;
+    if (interview.unanswered.length > 0) throw await this.#declined(interview);
+    for (const text of interview.answers.unused())
       this.#attendance.context.out.note(`The server did not ask for --answer ${text}.`);
   }
 
@@ -173,51 +174,58 @@ export class AttendedCall {
   }
 
   async #ended(call: { method: string; params: Params }, error: NexusError): Promise<NexusError> {
-    const { unanswered } = this.#interview;
-    await this.#interview.settled();
-    if (unanswered.length > 0 && error.code === "INPUT_FAILED" && isQuestion(error.details.raw)) {
-      return this.#park(call, error.details.raw);
+    const interview = await this.#desk.settled();
+    const hasUnanswered = interview !== undefined && interview.unanswered.length > 0;
+    if (hasUnanswered && error.code === "INPUT_FAILED" && isQuestion(error.details.raw)) {
+      return this.#park(call, error.details.raw, interview);
     }
     if (error.code !== "SERVER_ERROR") return error;
-    if (unanswered.length > 0) return this.#declined();
-    if (!this.saved) return withCapabilityAdvice(error);
+    if (hasUnanswered) return this.#declined(interview);
+    if (!this.saved) return (await import("./capability-advice.ts")).withCapabilityAdvice(error);
     await this.#calls.remove(this.saved.id);
     return error.with({ hint: STATE_LOST });
   }
 
-  async #park({ method, params }: { method: string; params: Params }, request: InputRequiredResult) {
+  async #park(
+    { method, params }: { method: string; params: Params },
+    request: InputRequiredResult,
+    interview: Interview,
+  ): Promise<NexusError> {
+    const { answers, unanswered } = interview;
+    const { misspeltAnswers } = await import("../input/unanswered.ts");
     const { definition } = this.#attendance;
     const id = this.saved?.id ?? SavedCalls.newId();
     const keys = Object.keys(request.inputRequests ?? {});
-    const misspelt = misspeltAnswers(this.#answers.unused(), this.#interview.unanswered);
-    const given = this.#answers.goodFor(keys).filter((text) => !misspelt.includes(text));
+    const misspelt = misspeltAnswers(answers.unused(), unanswered);
+    const given = answers.goodFor(keys).filter((text) => !misspelt.includes(text));
     const [server, key] = [definition.id, keyOf(definition)];
     try {
       await this.#calls.keep({ id, server, key, method, params: this.saved?.params ?? params, request, given });
     } catch (error) {
       // The question is more important; the error also says that the call could not be saved.
-      return this.#unanswered({ kind: "lost", again: this.#withFitAnswers(), reason: messageOf(error) });
+      const again = this.#withFitAnswers(interview);
+      return this.#unanswered(interview, { kind: "lost", again, reason: messageOf(error) });
     }
     const again = this.#again(["--continue", id], OF_THE_CALL);
-    return this.#unanswered({ kind: "parked", id, again, isOurs: definition.entry?.reach.kind === "api" });
+    return this.#unanswered(interview, { kind: "parked", id, again, isOurs: definition.entry?.reach.kind === "api" });
   }
 
-  #declined(): NexusError {
-    return this.#unanswered({ kind: "declined", again: this.#withFitAnswers() });
+  #declined(interview: Interview): Promise<NexusError> {
+    return this.#unanswered(interview, { kind: "declined", again: this.#withFitAnswers(interview) });
   }
 
   /** Leaves out answers that were invalid or not asked for, because they would fail again. */
-  #withFitAnswers(): string {
-    const fit = this.#answers.fit().flatMap((text) => ["--answer", quoteWord(text)]);
+  #withFitAnswers({ answers }: Interview): string {
+    const fit = answers.fit().flatMap((text) => ["--answer", quoteWord(text)]);
     return this.#again(fit, ["answer"]);
   }
 
-  #unanswered(outcome: UnansweredOutcome): NexusError {
-    const { unanswered } = this.#interview;
+  async #unanswered({ answers, unanswered }: Interview, outcome: UnansweredOutcome): Promise<NexusError> {
+    const { unansweredError } = await import("../input/unanswered.ts");
     return unansweredError(unanswered, {
       server: this.#attendance.definition.id,
       outcome,
-      unused: this.#answers.unused(),
+      unused: answers.unused(),
       isTerminalThere: this.#attendance.context.out.isAtTerminal,
     });
   }
@@ -225,6 +233,39 @@ export class AttendedCall {
   #again(plus: readonly string[], without: readonly string[]): string {
     const { command, context } = this.#attendance;
     return commandAgain({ command, words: context.words, options: { ...context.options }, without, plus });
+  }
+}
+
+/** Where the server's questions come in. The interview is loaded with the first of them, or with an answer that was given. */
+class QuestionDesk implements InputProvider {
+  readonly capabilities: InputProvider["capabilities"];
+  /** Undefined before there is a question or an answer. */
+  interview: Interview | undefined;
+  /** The server's era; known after it is connected. */
+  era: Era | undefined;
+  readonly #options: Omit<InterviewOptions, "era">;
+  #opening: Promise<Interview> | undefined;
+
+  constructor(options: Omit<InterviewOptions, "era">) {
+    this.#options = options;
+    this.capabilities = { ...DECLARED, ...(options.sampler ? { sampling: { tools: {} } } : {}) };
+  }
+
+  opened(): Promise<Interview> {
+    return (this.#opening ??= import("../input/interview.ts").then(({ Interview: Opened }) => {
+      return (this.interview = new Opened({ ...this.#options, era: () => this.era }));
+    }));
+  }
+
+  async handle(request: InputRequest, context: InputContext): Promise<InputResult> {
+    return (await this.opened()).handle(request, context);
+  }
+
+  /** After the questions that are open. */
+  async settled(): Promise<Interview | undefined> {
+    const interview = await this.#opening;
+    await interview?.settled();
+    return interview;
   }
 }
 
@@ -242,8 +283,7 @@ interface Parts {
   display: ProgressDisplay;
   attendance: Attendance;
   client: Client;
-  answers: GivenAnswers;
-  interview: Interview;
+  desk: QuestionDesk;
   calls: SavedCalls;
   saved: SavedCall | undefined;
 }
@@ -319,7 +359,10 @@ class SavedCalls {
   }
 
   static newId(): string {
-    return Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join("");
+    return Array.from(
+      { length: 6 },
+      () => LETTERS[process.getBuiltinModule("node:crypto").randomInt(LETTERS.length)],
+    ).join("");
   }
 
   async keep(call: SavedCall): Promise<void> {

@@ -3,21 +3,17 @@ import type { CallToolOptions, Client } from "../../client/client.ts";
 import { checkResult } from "../../client/schema-check.ts";
 import { visible } from "../../text/visible.ts";
 import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
-import { requireFitting } from "../arguments/argument-check.ts";
 import { ATTENDING } from "./attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE, TENANT, type CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { ContentPrinter, type Printing } from "./content.ts";
+import { ContentPrinter, SavedFiles, type Printing } from "./content.ts";
 import { requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
 import { getCalled, requireAllowedInside, shownByEntry, targetIn } from "../command/entry-rules.ts";
 import { SHOWN_META } from "../../protocol/meta.ts";
 import { isSearching } from "../../protocol/shown-tools.ts";
 import { openNamedCall, SAVE } from "./named-call.ts";
-import { SavedFiles } from "./saved-files.ts";
-import { toolArguments } from "../arguments/tool-arguments.ts";
-import { shownJson } from "../../agent/consent/shown-json.ts";
-import { askFor } from "../output/terminal-questions.ts";
+import { requireFitting, toolArguments } from "../arguments/tool-arguments.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 
 const DESCRIPTION = `
@@ -77,7 +73,7 @@ export const call = defineCommand({
     const asked = saved ? saved.params["arguments"] : await toolArguments(given, item.inputSchema);
     await requireAllowedInside(servers, definition, item, asked);
     if (!saved && !options["no-validate"]) {
-      const look = `nexus mcp tools${servers.wordsFor(definition.id)} --name ${quoteWord(item.name)}`;
+      const look = () => `nexus mcp tools${servers.wordsFor(definition.id)} --name ${quoteWord(item.name)}`;
       await requireFitting(item, asked as Record<string, unknown>, { out, look });
     }
     const listing = { definition, client, items };
@@ -101,12 +97,12 @@ export const call = defineCommand({
     const once = () => attended.run({ method: "tools/call", params }, send);
     if (times !== undefined) {
       const exitCode = await measure(times, once, { ...context, unanswered: () => attended.unanswered });
-      attended.finish();
+      await attended.finish();
       return exitCode;
     }
     const result = await once();
     await show(result, tool, { ...context, server: definition.id });
-    attended.finish();
+    await attended.finish();
     return result.isError ? 5 : 0;
   },
 });
@@ -169,6 +165,10 @@ async function isCallWanted(
   if (!out.isInteractive) return true;
   const name = out.onStderr("bold", visible(tool.name));
   out.note(`The tool ${name} of server ${visible(server)} is destructive: it may delete or overwrite data.`);
+  const [{ shownJson }, { askFor }] = await Promise.all([
+    import("../../agent/consent/shown-json.ts"),
+    import("../output/terminal-questions.ts"),
+  ]);
   const { text } = shownJson(args);
   if (text !== "{}") out.note(text);
   const question = times === 1 ? "Call it? y/N" : `Call it ${times} times? y/N`;

@@ -6,11 +6,10 @@ import type { GetPromptResult, Prompt } from "../../protocol/mcp.ts";
 import { ATTENDING } from "./attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { ContentPrinter } from "./content.ts";
+import { ContentPrinter, SavedFiles } from "./content.ts";
 import { keyValueFromFile, requirePairs } from "../arguments/key-value.ts";
 import type { Output } from "../output/output.ts";
 import { openNamedCall, SAVE } from "./named-call.ts";
-import { SavedFiles } from "./saved-files.ts";
 
 /** nexus mcp prompt demo.postcard --arg place=Vienna */
 export const prompt = defineCommand({
@@ -53,7 +52,7 @@ Shows the messages of a prompt with their roles. Arguments are text; key=@file u
     );
     if (out.json) out.value(result);
     else await show(result, out, new SavedFiles(options.save, found.name));
-    attended.finish();
+    await attended.finish();
   },
 });
 

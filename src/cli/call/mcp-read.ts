@@ -8,13 +8,12 @@ import { RESOURCE_NOT_FOUND } from "../../protocol/meta.ts";
 import { ATTENDING, AttendedCall } from "./attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE, TENANT } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { ContentPrinter, isBase64 } from "./content.ts";
+import { ContentPrinter, isBase64, SavedFiles } from "./content.ts";
 import type { Output } from "../output/output.ts";
 import { requireAllowed } from "../command/entry-rules.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { requireAccepted } from "../command/pinned-lists.ts";
 import type { ServerSet } from "../command/server-set.ts";
-import { SavedFiles } from "./saved-files.ts";
 
 /** nexus mcp read docs file:///readme.md */
 export const read = defineCommand({
@@ -61,7 +60,7 @@ written byte for byte. "nexus mcp resources" and "nexus mcp templates" list the 
         throw await better(error, uri, { client, servers, signal });
       });
     await show(result, { out, uri, folder: options.save });
-    attended.finish();
+    await attended.finish();
   },
 });
 

@@ -3,9 +3,8 @@ import type { Client } from "../../client/client.ts";
 import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
 import { type Logger, SILENT } from "../../text/logger.ts";
 import { type Configuration, loadConfiguration, type LoadOptions } from "../../config/load.ts";
-import { trustAuthorities } from "../../config/own-authorities.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
-import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import { LazyLedger } from "../../host/definitions/lazy-ledger.ts";
 import { Pins } from "../../host/definitions/pins.ts";
@@ -26,10 +25,8 @@ import type { Flags } from "./command.ts";
 import { wrongUsage } from "./command-line.ts";
 import { UNATTENDED } from "./declared.ts";
 import { configAgain, inPlaceAgain, inPlaceServer } from "./in-place.ts";
-import { withOptionHints } from "./in-place-hints.ts";
 import type { Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
-import { withPublished } from "./published-beside.ts";
 import type { PublishedFile, ServerSource, StoredServers } from "./server-source.ts";
 import { type Sighting, Sightings } from "./sightings.ts";
 import { concernsServer } from "../../errors/error-traits.ts";
@@ -68,11 +65,10 @@ export class ServerSet implements AsyncDisposable {
   readonly inPlace: ServerDefinition | undefined;
   /** Has the policy of the servers' entries; the command line has no rules of its own. */
   readonly directory = new ServerDirectory({}, { isPersonal: true });
-  /** Which definitions are held: those of pinned servers that were not accepted. */
-  readonly pins: Pins;
   readonly sightings: Sightings;
   readonly #setting: Setting;
-  readonly #ledger: LazyLedger;
+  #ledger: LazyLedger | undefined;
+  #pins: Pins | undefined;
   readonly #connector: ServerConnector;
   /** The entries of servers that are not in a file, by id. */
   readonly stored: StoredServers["entries"] | undefined;
@@ -93,7 +89,10 @@ export class ServerSet implements AsyncDisposable {
     };
     const load = loadOptions({ surroundings, stateFolder, trust, askInput, secrets, trustStore });
     const inPlace = await inPlaceServer(values, load);
-    if (inPlace) await trustAuthorities(inPlace, load, config);
+    if (inPlace) {
+      const { trustAuthorities } = await import("../../config/own-authorities.ts");
+      await trustAuthorities(inPlace, load, config);
+    }
     if (inPlace && source.load) throw notOfTenant();
     if (inPlace) return new ServerSet({ servers: [inPlace], warnings: [], files: [] }, setting, { inPlace });
     if (source.load) {
@@ -114,20 +113,13 @@ export class ServerSet implements AsyncDisposable {
     { inPlace, stored }: { inPlace?: ServerDefinition; stored?: StoredServers["entries"] } = {},
   ) {
     const { surroundings, source, flags, out } = setting;
-    const { stateFolder, tenant, secrets, eras, optionsAgain } = source;
+    const { stateFolder, tenant, secrets, eras } = source;
     this.configuration = configuration;
     this.inPlace = inPlace;
     this.stored = stored;
     this.directory.replace(configuration.servers);
     this.#setting = setting;
     this.#logger = flags.verbose ? verboseLogger(out) : SILENT;
-    this.#ledger = new LazyLedger(() => source.openLedger(), { keepsUnpinned: source.keepsDefinitions });
-    this.pins = new Pins({
-      ledger: this.#ledger,
-      pinOf: (server) => this.directory.find(server)?.pin,
-      optionsAgain: `${optionsAgain}${configAgain(flags)}`,
-      logger: verboseLogger(out),
-    });
     this.sightings = new Sightings(join(stateFolder, "seen"));
     this.#connector = new ServerConnector({
       surroundings,
@@ -144,6 +136,18 @@ export class ServerSet implements AsyncDisposable {
         return `Run "nexus mcp login${words}${scopeOptions(scopes)}".`;
       },
     });
+  }
+
+  /** Which definitions are held: those of pinned servers that were not accepted. */
+  get pins(): Pins {
+    const { source, flags, out } = this.#setting;
+    this.#ledger ??= new LazyLedger(() => source.openLedger(), { keepsUnpinned: source.keepsDefinitions });
+    return (this.#pins ??= new Pins({
+      ledger: this.#ledger,
+      pinOf: (server) => this.directory.find(server)?.pin,
+      optionsAgain: `${source.optionsAgain}${configAgain(flags)}`,
+      logger: verboseLogger(out),
+    }));
   }
 
   get tenant(): string {
@@ -223,11 +227,11 @@ export class ServerSet implements AsyncDisposable {
   }
 
   /** Adds to an error what the command line knows: where the server is configured, and what to do. */
-  explained(thrown: unknown): unknown {
+  async explained(thrown: unknown): Promise<unknown> {
     if (!(thrown instanceof NexusError) || !concernsServer(thrown.code)) return thrown;
     const { server } = thrown.details;
     const definition = server === undefined ? undefined : this.directory.find(server);
-    const error = this.#inOwnWords(thrown, definition ?? this.inPlace);
+    const error = await this.#inOwnWords(thrown, definition ?? this.inPlace);
     const origin = definition?.origin;
     const more = error.with({ source: origin });
     if (error.code !== "PROTOCOL_VIOLATION") return more;
@@ -291,7 +295,7 @@ export class ServerSet implements AsyncDisposable {
       this.saw(definition, { outcome: { kind: "ready", era, protocolVersion, serverInfo } });
       return client;
     } catch (thrown) {
-      const error = this.#inOwnWords(asNexusError(thrown), definition);
+      const error = await this.#inOwnWords(asNexusError(thrown), definition);
       const { code, message } = error;
       if (code !== "CANCELLED") this.saw(definition, { outcome: { kind: "failed", code, message } });
       throw error;
@@ -324,7 +328,7 @@ export class ServerSet implements AsyncDisposable {
 
   /** Whether lists of a server that is not pinned are compared with what was accepted. */
   get comparesAll(): boolean {
-    return this.#ledger.keepsUnpinned && !this.inPlace;
+    return this.#setting.source.keepsDefinitions && !this.inPlace;
   }
 
   /** Whether a list was the same when a command read it the last time. */
@@ -346,7 +350,7 @@ export class ServerSet implements AsyncDisposable {
 
   async close(): Promise<void> {
     await Promise.all([
-      this.#ledger[Symbol.asyncDispose](),
+      this.#ledger?.[Symbol.asyncDispose](),
       ...[...this.#clients].map((client) => client.close()),
       ...[...this.#seen].map(([definition, seen]) => this.sightings.note(definition, seen)),
     ]);
@@ -367,9 +371,9 @@ export class ServerSet implements AsyncDisposable {
   }
 
   /** Hints name keys of an entry; a server in place has options. */
-  #inOwnWords(error: NexusError, definition: ServerDefinition | undefined): NexusError {
+  async #inOwnWords(error: NexusError, definition: ServerDefinition | undefined): Promise<NexusError> {
     const exact = withRefusedHeader(error, definition);
-    return this.inPlace ? withOptionHints(exact) : exact;
+    return this.inPlace ? (await import("./in-place-hints.ts")).withOptionHints(exact) : exact;
   }
 
   #warn({ id }: ServerDefinition): void {
@@ -378,6 +382,36 @@ export class ServerSet implements AsyncDisposable {
       const { out } = this.#setting;
       out.note(`${out.onStderr("yellow", "warning:")} ${visible(message)} (${source.file}:${source.line})`);
     }
+  }
+}
+
+interface BesideOptions {
+  source: Pick<ServerSource, "published">;
+  /** Of the command line; the first may name a server. */
+  words?: readonly string[];
+  logger: Logger;
+}
+
+/**
+ * The configuration with what is published in the user's own store, as a gateway would serve it. Opening a database takes
+ * time, so a command about a configured server does without. Without the database, everything else still works.
+ */
+async function withPublished(
+  configuration: Configuration,
+  { source, words, logger }: BesideOptions,
+): Promise<Configuration> {
+  if (!source.published || !words) return configuration;
+  const directory = new ServerDirectory();
+  directory.replace(configuration.servers);
+  const [word] = words;
+  if (word !== undefined && (directory.find(word) || directory.findOwners(word).length > 0)) return configuration;
+  try {
+    const published = await source.published({ isSought: word !== undefined });
+    const others = published.filter(({ id }) => !directory.find(id));
+    return { ...configuration, servers: [...configuration.servers, ...others] };
+  } catch (error) {
+    logger.warn(`what is published is not known: ${messageOf(error)}`);
+    return configuration;
   }
 }
 

@@ -1,5 +1,5 @@
 import { Turns } from "../../async/turns.ts";
-import type { InputContext, InputProvider } from "../../client/conversation/input.ts";
+import type { InputContext } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type {
   CreateMessageRequest,
@@ -9,42 +9,39 @@ import type {
   InputResult,
 } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
-import { DECLARED } from "../command/declared.ts";
 import { fillForm, visitPage } from "./form.ts";
 import { defaultOf, formFields, readField, type FormField } from "../../agent/questions/form-field.ts";
 import { secretFields } from "../../agent/questions/secret-fields.ts";
-import type { GivenAnswers } from "./given-answers.ts";
+import { GivenAnswers } from "./given-answers.ts";
 import type { Output } from "../output/output.ts";
 import type { SamplingProgram } from "./sampling-program.ts";
 import type { Unanswered } from "./unanswered.ts";
 
 export interface InterviewOptions {
   out: Output;
-  answers: GivenAnswers;
+  /** As given on the command line: `question.name=value` or `name=value`. */
+  answers: readonly string[];
   sampler: SamplingProgram | undefined;
   /** Whether a user at the terminal is asked before the program runs. */
   asksToSample: boolean;
   /** Clears the progress line for a question. */
   aside: <T>(run: () => Promise<T>) => Promise<T>;
+  /** The server's era; known after it is connected. */
+  era: () => Era | undefined;
 }
 
 /** Answers a server's questions: with given answers, otherwise at the terminal, otherwise not at all. */
-export class Interview implements InputProvider {
-  readonly capabilities: InputProvider["capabilities"];
+export class Interview {
+  readonly answers: GivenAnswers;
   /** Questions that could not be asked. */
   readonly unanswered: Unanswered[] = [];
-  /** The server's era; known after it is connected. */
-  era: Era | undefined;
   readonly #options: InterviewOptions;
   readonly #open = new Set<Promise<void>>();
   readonly #asking = new Turns();
 
   constructor(options: InterviewOptions) {
     this.#options = options;
-    this.capabilities = {
-      ...DECLARED,
-      ...(options.sampler ? { sampling: { tools: {} } } : {}),
-    };
+    this.answers = new GivenAnswers(options.answers);
   }
 
   handle(request: InputRequest, context: InputContext): Promise<InputResult> {
@@ -74,7 +71,7 @@ export class Interview implements InputProvider {
       return await sampler.answer(request, context.signal);
     } catch (error) {
       // A legacy server learns only that it was refused; the user should see why.
-      if (this.era === "legacy" && error instanceof NexusError) out.note(`nexus: ${error.message}`);
+      if (this.#options.era() === "legacy" && error instanceof NexusError) out.note(`nexus: ${error.message}`);
       throw error;
     }
   }
@@ -93,7 +90,7 @@ export class Interview implements InputProvider {
   #elicit({ params }: ElicitRequest, context: InputContext): Promise<ElicitResult> {
     const key = String(context.key);
     // Used before anything is awaited: questions of one round come in the server's order.
-    this.#options.answers.begin(key);
+    this.answers.begin(key);
     const { url } = params;
     const message = typeof params.message === "string" ? params.message : "";
     if (params.mode === "url") return this.#visit({ key, message, url: String(url) }, context);
@@ -102,7 +99,8 @@ export class Interview implements InputProvider {
   }
 
   async #visit({ key, message, url }: { key: string; message: string; url: string }, context: InputContext) {
-    const { answers, out } = this.#options;
+    const { answers } = this;
+    const { out } = this.#options;
     const given = answers.take(key, "url");
     if (isVerdict(given)) return { action: given };
     const problems = problemsOfVerdict("url", given);
@@ -116,7 +114,8 @@ export class Interview implements InputProvider {
     { key, message, fields, schema }: Pick<Form, "key" | "message" | "fields" | "schema">,
     context: InputContext,
   ): Promise<ElicitResult> {
-    const { answers, out } = this.#options;
+    const { answers } = this;
+    const { out } = this.#options;
     const verdict = fields.some(({ name }) => name === "form") ? undefined : answers.take(key, "form");
     const texts = fields.map((field) => ({ field, texts: takeFor(field, key, answers) }));
     if (verdict === "decline") return { action: verdict };
@@ -150,7 +149,7 @@ export class Interview implements InputProvider {
   /** A modern call can be parked; any other server gets the answer that the user declines. */
   #nobody(question: Unanswered, { call }: InputContext): ElicitResult {
     this.unanswered.push(question);
-    const canWait = this.era === "modern" && !call?.method.startsWith("tasks/");
+    const canWait = this.#options.era() === "modern" && !call?.method.startsWith("tasks/");
     if (canWait)
       throw new NexusError("INPUT_FAILED", `There was no terminal to answer the question: ${question.message}`);
     return { action: "decline" };

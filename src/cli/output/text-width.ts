@@ -1,7 +1,8 @@
+// Made when there is such a text: Node takes a millisecond to find out which characters they are about.
 // oxlint-disable-next-line no-misleading-character-class -- joiners and selectors are listed, not matched as one letter
-const NO_CELL = /^[\p{Mn}\p{Me}\u200b-\u200d\ufe00-\ufe0f]$/u;
+const noCell = () => /^[\p{Mn}\p{Me}\u200b-\u200d\ufe00-\ufe0f]$/u;
 /** East Asian wide and full-width characters, and emoji. A flag is two letters of one cell each. */
-const TWO_CELLS =
+const twoCells = () =>
   /^(?:[\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]|(?![\u{1f1e6}-\u{1f1ff}])\p{Emoji_Presentation})$/u;
 /** One character, with the selector after it that makes a wide emoji of a sign. */
 const UNITS = /.\ufe0f?/gsu;
@@ -109,6 +110,6 @@ export function broken(text: string, width: number | undefined): string[] {
 }
 
 function cellsOfUnit(unit: string): number {
-  if (NO_CELL.test(unit)) return 0;
-  return TWO_CELLS.test(unit) || unit.endsWith("\ufe0f") ? 2 : 1;
+  if (noCell().test(unit)) return 0;
+  return twoCells().test(unit) || unit.endsWith("\ufe0f") ? 2 : 1;
 }

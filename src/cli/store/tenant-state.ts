@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { tenantFolder } from "../../auth/tenant-folder.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
-import { openApiWith } from "../../compose/open-api.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import type { OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
@@ -30,7 +29,6 @@ export class TenantState implements ServerSource {
   readonly secrets: SecretStore;
   readonly trust: TrustStore;
   readonly eras: EraCache;
-  readonly openApi: OpenApi;
   readonly load: ServerSource["load"];
   readonly optionsAgain: string;
   readonly #context: StateContext;
@@ -46,14 +44,19 @@ export class TenantState implements ServerSource {
     this.tenant = given ?? tenant ?? DEFAULT_TENANT;
     const isOther = this.tenant !== DEFAULT_TENANT;
     this.optionsAgain = tenantAgain(this.tenant, database);
-    this.stateFolder = tenantFolder(stateFolder, this.tenant);
+    this.stateFolder = isOther ? tenantFolder(stateFolder, this.tenant) : stateFolder;
     this.secrets = secretsOpenedBy(async () => {
       return (await this.findStore())?.secrets(this.tenant) ?? secretStore(surroundings, stateFolder);
     });
     const ownTrust = trustStore(surroundings, stateFolder);
     this.trust = isOther ? this.#sharedTrust(ownTrust) : ownTrust;
     this.eras = isOther ? this.#storedEras() : new FileEraCache(join(stateFolder, "eras.json"));
-    this.openApi = openApiWith({
+    this.load = isOther ? (load) => this.#load(load) : undefined;
+  }
+
+  readonly openApi: OpenApi = async (reach, surroundings) => {
+    const { openApiWith } = await import("../../compose/open-api.ts");
+    const open = openApiWith({
       findState: async () => {
         const store = await this.findStore();
         return store && (await import("../../compose/stored-state.ts")).apiState(store);
@@ -63,8 +66,8 @@ export class TenantState implements ServerSource {
         return store && (await import("../../compose/stored-state.ts")).followedApis(store, this.tenant);
       },
     });
-    this.load = isOther ? (load) => this.#load(load) : undefined;
-  }
+    return open(reach, surroundings);
+  };
 
   /** The store, if what belongs to the tenant is there. */
   findStore(): Promise<Store | undefined> {

@@ -50,35 +50,37 @@ export class Conversation {
   /** One exchange, repeated where that is safe. The result is unchanged. */
   async exchange(method: string, params: Params | undefined, scope: CallScope): Promise<Result> {
     const { questions } = scope;
-    const history: History = { tries: 1, renewed: false, reloaded: false, reached: false, questions };
+    let history: History | undefined;
     for (;;) {
+      let session: Agreement | undefined;
       try {
         if (this.#renewing) await scope.until(this.#renewing);
-        const session = this.agreement;
-        const result = await this.#tryOnce({ method, params, scope, session, history });
-        if (result) return result;
+        session = this.agreement;
+        const result = await this.send(method, params, scope);
+        if (session.era === "modern") this.#checkKind(method, result, scope);
+        return result;
       } catch (error) {
-        if (!(error instanceof NexusError)) throw error;
-        // An earlier attempt may have reached the server, even if the last one did not.
-        throw this.peer.describe(error).amended({ mayHaveReached: history.reached });
+        // Made here, because most requests do not fail.
+        history ??= { tries: 1, renewed: false, reloaded: false, reached: false, questions };
+        await this.#prepareAgain(error, { method, params, scope, session, history });
       }
     }
   }
 
-  /** Undefined if it failed and may be repeated. */
-  async #tryOnce(attempt: SendAttempt): Promise<Result | undefined> {
-    const { method, params, scope, session, history } = attempt;
+  /** Resolves when a request that failed may be sent again; rejects with why it may not. */
+  async #prepareAgain(thrown: unknown, { session, ...rest }: FailedAttempt): Promise<void> {
+    const { scope, history } = rest;
     try {
-      const result = await this.send(method, params, scope);
-      if (session.era === "modern") this.#checkKind(method, result, scope);
-      return result;
-    } catch (error) {
-      if (!(error instanceof NexusError)) throw error;
-      if (mayHaveRun(error, session)) history.reached = true;
-      if (scope.stopped || !(await this.#recover(error, attempt))) throw error;
+      // Without a session it was not sent: a renewal that others began has failed.
+      if (!(thrown instanceof NexusError) || !session) throw thrown;
+      if (mayHaveRun(thrown, session)) history.reached = true;
+      if (scope.stopped || !(await this.#recover(thrown, { ...rest, session }))) throw thrown;
       const { observed } = scope.options;
       if (observed) observed.retries = (observed.retries ?? 0) + 1;
-      return undefined;
+    } catch (error) {
+      if (!(error instanceof NexusError)) throw error;
+      // An earlier attempt may have reached the server, even if the last one did not.
+      throw this.peer.describe(error).amended({ mayHaveReached: history.reached });
     }
   }
 
@@ -215,6 +217,11 @@ interface SendAttempt {
   scope: CallScope;
   session: Agreement;
   history: History;
+}
+
+interface FailedAttempt extends Omit<SendAttempt, "session"> {
+  /** Undefined where it was not sent. */
+  session: Agreement | undefined;
 }
 
 /** A server that answers 429, or that has forgotten the session, has not run the request. */

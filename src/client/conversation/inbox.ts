@@ -41,12 +41,14 @@ export class Inbox implements PeerListener {
   readonly listeners = new Set<NotificationListener>();
   /** For caches and subscriptions of this client. */
   onChange: NotificationListener = () => {};
-  readonly #questions: Questions;
+  #questions: Questions | undefined;
+  #isClosed = false;
+  readonly #desk: InputDesk;
   readonly #server: string;
   readonly #logger: Logger;
 
   constructor(desk: InputDesk, logger: Logger) {
-    this.#questions = new Questions(desk, logger);
+    this.#desk = desk;
     this.#server = desk.server;
     this.#logger = logger;
   }
@@ -55,7 +57,10 @@ export class Inbox implements PeerListener {
     // Modern clients MUST NOT send responses, so the request cannot be refused either.
     if (this.isModern)
       this.#logger.warn(`"${this.#server}" sent ${request.method}, which the protocol forbids to a modern server`);
-    else if (this.peer) void this.#questions.answer(this.peer, request, scope);
+    else if (this.peer) {
+      this.#questions ??= new Questions(this.#desk, this.#logger, this.#isClosed);
+      void this.#questions.answer(this.peer, request, scope);
+    }
   }
 
   notification(notification: Notification, scope: CallScope | undefined): void {
@@ -67,7 +72,7 @@ export class Inbox implements PeerListener {
     if (method === "notifications/progress") {
       if (scope) callListener(() => reportProgress(params, scope), this.#logger);
     } else {
-      if (method === "notifications/cancelled") this.#questions.withdraw(params?.["requestId"]);
+      if (method === "notifications/cancelled") this.#questions?.withdraw(params?.["requestId"]);
       if (forgetLists(this.known, method)) this.changes++;
       this.onChange(notification);
       const call = scope ?? (method === "notifications/message" ? this.#onlyListener() : undefined);
@@ -83,7 +88,8 @@ export class Inbox implements PeerListener {
   }
 
   close(): void {
-    this.#questions.close();
+    this.#isClosed = true;
+    this.#questions?.close();
   }
 }
 
@@ -101,11 +107,12 @@ class Questions {
   readonly #desk: InputDesk;
   readonly #logger: Logger;
   readonly #open = new Map<RequestId, AbortController>();
-  #closed = false;
+  #closed: boolean;
 
-  constructor(desk: InputDesk, logger: Logger) {
+  constructor(desk: InputDesk, logger: Logger, isClosed: boolean) {
     this.#desk = desk;
     this.#logger = logger;
+    this.#closed = isClosed;
   }
 
   /** `stream` is the call on whose stream the question came, if the transport knows it. */

@@ -5,7 +5,7 @@ import type { Fault } from "./problem.ts";
 import { loadText } from "./read-source.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
 
-interface EnvFile {
+export interface EnvFile {
   env?: Record<string, string>;
   fault?: Fault;
 }

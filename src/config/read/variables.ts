@@ -8,11 +8,6 @@ import { loadText } from "./read-source.ts";
 import type { Place, SourceNode } from "../../source/source-node.ts";
 import { hasTrait, HOST_ENTRY } from "../../transport/entry-form.ts";
 
-/**
- * A complete scheme and host, and the beginning of a path or a query. What `URL` leaves out of a host, such as a second
- * slash, does not end one here.
- */
-const AFTER_HOST = /^[a-z][a-z\d+.-]*:\/\/[^\p{Cc}\s/?#\\]+[/?][^#]*$/iu;
 /** Longer ones are not the scheme and the host of an address. */
 const LONGEST_BEGINNING = 2_000;
 const USABLE = `Secrets are used in "env", "headers", the path and the query of "url", and in "oauth" as clientSecret, privateKey, assertion and idToken. Write this text as it is, or use a variable: \${NAME}.`;
@@ -335,7 +330,7 @@ const inEntry: SecretPlaces = (path) => {
 
 /** Whether what follows this beginning of an address is in its path or its query. */
 function isAfterHost(beginning: string): boolean {
-  return AFTER_HOST.test(beginning);
+  return /^[a-z][a-z\d+.-]*:\/\/[^\p{Cc}\s/?#\\]+[/?][^#]*$/iu.test(beginning);
 }
 
 /** A beginning that says the same about what follows, and is short: it is read again at every reference in an address. */

@@ -129,7 +129,8 @@ export class HttpEdge {
     if (route.kind === "home" && wantsPage(req)) return this.#showPage(req, res);
     const { operations } = this.#options;
     if (route.kind === "operations" && operations) return this.#operate(operations, req, res);
-    const principal = await this.#listener.admit(req, res);
+    const admitted = this.#listener.admit(req, res);
+    const principal = admitted instanceof Promise ? await admitted : admitted;
     if (!principal || res.destroyed) return;
     const tenant = this.#options.tenants.of(principal);
     // A program that reads metrics regularly must not keep a tenant open.
@@ -140,7 +141,7 @@ export class HttpEdge {
     // The header is read only after authentication: only permitted callers are believed.
     const via = req.headers[VIA_HEADER];
     if (via !== undefined && !tenant.admitsVia(via)) return refuseUnread(req, res, CIRCLE);
-    await this.#visit(route, req, res, { principal, endpoints: tenant.endpoints });
+    return this.#visit(route, req, res, { principal, endpoints: tenant.endpoints });
   }
 
   /** Wrong keys are recorded as at other addresses: in a header, or sent to sign in. */
@@ -151,7 +152,7 @@ export class HttpEdge {
     if (isAttempt && res.statusCode === 401) await this.#options.onRefused?.(headers)?.catch(() => {});
   }
 
-  async #visit(route: Route, req: IncomingMessage, res: ServerResponse, visit: Visit): Promise<void> {
+  #visit(route: Route, req: IncomingMessage, res: ServerResponse, visit: Visit): Promise<void> | void {
     const { principal, endpoints } = visit;
     if (route.kind === "mcp") {
       const { view } = route;

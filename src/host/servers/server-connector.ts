@@ -199,7 +199,7 @@ export class ServerConnector {
           openApi(reach, { ...this.#options, server: id, onProblem, shared: this.#shared, ...network })),
       ...options,
       ca: [...ca, ...(options.ca ?? [])],
-      publicOnly: strictest(publicOnly, options.publicOnly),
+      publicOnly: publicOnly || options.publicOnly ? strictest(publicOnly, options.publicOnly) : undefined,
       server: id,
       via: chain && (() => chain.gateways()),
       target: written,

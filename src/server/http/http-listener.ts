@@ -124,24 +124,30 @@ export class HttpListener {
    * Who calls; undefined where the caller was refused. Nothing of MCP can be told from that answer. A client that left
    * meanwhile is not to be served: what is opened for it would not hear that it is gone.
    */
-  async admit(req: IncomingMessage, res: ServerResponse): Promise<Principal | undefined> {
+  admit(req: IncomingMessage, res: ServerResponse): Principal | undefined | Promise<Principal | undefined> {
     try {
-      const principal: Principal | undefined = await this.#options.authenticate(req.headers);
-      // Whoever writes it without types may return nothing, and the caller would wait for ever.
-      if (!principal) throw new TypeError("authenticate returned no principal");
-      return principal;
-    } catch (thrown) {
-      const { code, message } = asNexusError(thrown);
-      if (code === "STORE_UNAVAILABLE") {
-        refuseUnread(req, res, overloaded(`${message}. Retry later`));
-        return undefined;
-      }
-      if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;
-      // It is refused whether or not that can be recorded.
-      await this.#options.onRefused?.(req.headers)?.catch(() => {});
-      refuseUnread(req, res, code === "FORBIDDEN" ? invalidRequest(message, 403) : unauthorized(message));
+      const found = this.#options.authenticate(req.headers);
+      // Promises of any make.
+      if (!found || !("then" in found)) return known(found);
+      return Promise.resolve(found)
+        .then(known)
+        .catch((error: unknown) => this.#refuseCaller(error, req, res));
+    } catch (error) {
+      return this.#refuseCaller(error, req, res);
+    }
+  }
+
+  async #refuseCaller(thrown: unknown, req: IncomingMessage, res: ServerResponse): Promise<undefined> {
+    const { code, message } = asNexusError(thrown);
+    if (code === "STORE_UNAVAILABLE") {
+      refuseUnread(req, res, overloaded(`${message}. Retry later`));
       return undefined;
     }
+    if (code !== "AUTH_REQUIRED" && code !== "FORBIDDEN") throw thrown;
+    // It is refused whether or not that can be recorded.
+    await this.#options.onRefused?.(req.headers)?.catch(() => {});
+    refuseUnread(req, res, code === "FORBIDDEN" ? invalidRequest(message, 403) : unauthorized(message));
+    return undefined;
   }
 
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -164,6 +170,12 @@ export class HttpListener {
     if (origin !== undefined && this.#guard?.isNamed(origin) && answerPage(req, res, origin)) return;
     return serve(req, res);
   }
+}
+
+/** Whoever writes `authenticate` without types may return nothing, and the caller would wait for ever. */
+function known(principal: Principal | undefined): Principal {
+  if (!principal) throw new TypeError("authenticate returned no principal");
+  return principal;
 }
 
 interface OriginGuardOptions {

@@ -18,7 +18,7 @@ export interface PostedBody {
 
 /** Who serves clients before 2026-07-28, behind the same paths. */
 export interface LegacyEndpoint {
-  post(req: IncomingMessage, res: ServerResponse, r: Visitor & PostedBody): Promise<void>;
+  post(req: IncomingMessage, res: ServerResponse, r: Visitor, posted: PostedBody): Promise<void>;
   get(req: IncomingMessage, res: ServerResponse, r: Visitor): Promise<void>;
   delete(req: IncomingMessage, res: ServerResponse, r: Visitor): Promise<void>;
   /** HTTP+SSE of 2024-11-05. */

@@ -90,7 +90,8 @@ export class LegacyHttp implements LegacyEndpoint {
   async post(
     request: IncomingMessage,
     response: ServerResponse,
-    { body, onDone, ...r }: Visitor & PostedBody,
+    r: Visitor,
+    { body, onDone }: PostedBody,
   ): Promise<void> {
     const isBatch = Array.isArray(body);
     const messages = this.#messagesIn(body);

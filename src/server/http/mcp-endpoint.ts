@@ -82,7 +82,7 @@ export class McpEndpoint {
   }
 
   /** Streamable HTTP. */
-  async serve(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> {
+  serve(req: IncomingMessage, res: ServerResponse, visitor: Visitor): Promise<void> | void {
     if (this.#isClosed) return refuseUnread(req, res, this.#closing);
     const { method } = req;
     if (method === "POST") return this.#post(req, res, visitor);
@@ -157,7 +157,7 @@ export class McpEndpoint {
     if (!body) return;
     const posted = sortPosted(body.value, req.headers, servedRevisions(visitor.core));
     if (posted.to === "legacy") {
-      return this.#legacy.post(req, res, { body: body.value, ...visitor, onDone: this.#doneWith(body) });
+      return this.#legacy.post(req, res, visitor, { body: body.value, onDone: this.#doneWith(body) });
     }
     const done = this.#doneWith(body);
     try {
@@ -179,10 +179,9 @@ export class McpEndpoint {
 
   /** What was posted; undefined where the caller was answered already, or is gone. */
   async #body(req: IncomingMessage, res: ServerResponse, { principal }: Visitor): Promise<Body | undefined> {
-    const { bodyBytes, jsonDepth, jsonValues, jsonMembers } = this.#limits;
     const claim = (giveUp: () => void) => this.#budget.claim(principalKey(principal), { giveUp });
     const ofCaller = this.#allowance?.maxRequestBytes(principal);
-    const read = await readJson(req, { bodyBytes, jsonDepth, jsonValues, jsonMembers, claim, ofCaller });
+    const read = await readJson(req, { limits: this.#limits, claim, ofCaller });
     if (read.kind === "read") {
       const isExpelled = this.#door?.admits(principal) === false;
       if (!this.#isClosed && !isExpelled) return read;
@@ -246,7 +245,8 @@ type ReadJson =
   /** The caller left before it had said everything. */
   | { kind: "gone" };
 
-export interface ReadJsonOptions extends Pick<ServerLimits, "bodyBytes">, JsonBodyLimits {
+export interface ReadJsonOptions {
+  limits: Pick<ServerLimits, "bodyBytes"> & JsonBodyLimits;
   /** Maximum bytes of a body of this caller, where that is less. */
   ofCaller?: number | undefined;
   /** Where the bytes are counted. */
@@ -262,20 +262,18 @@ const largeBodies = new Turns();
 
 /** The body of a request as JSON, within the limits. Never rejects. */
 export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promise<ReadJson> {
-  const { ofCaller = Infinity } = options;
-  const bodyBytes = Math.min(options.bodyBytes, ofCaller);
-  const refusal = (status: number, message: string) => invalidRequest(message, status);
+  const { ofCaller = Infinity, limits } = options;
+  const bodyBytes = Math.min(limits.bodyBytes, ofCaller);
   const type = req.headers["content-type"];
   if (type === undefined || !/^application\/json\s*(?:;|$)/i.test(type)) {
-    return unread(refusal(415, `Content-Type must be application/json, not ${type ?? "missing"}`));
+    return unread(invalidRequest(`Content-Type must be application/json, not ${type ?? "missing"}`, 415));
   }
   const encoding = req.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
-    return unread(refusal(415, `Content-Encoding ${encoding} is not supported. Send the body uncompressed`));
+    return unread(invalidRequest(`Content-Encoding ${encoding} is not supported. Send the body uncompressed`, 415));
   }
-  const tooLarge = () => (ofCaller === bodyBytes ? tooLargeFor(ofCaller) : refusal(413, exceeds(bodyBytes)));
   const declared = Number(req.headers["content-length"] ?? Infinity);
-  if (declared > bodyBytes && declared !== Infinity) return unread(tooLarge());
+  if (declared > bodyBytes && declared !== Infinity) return unread(tooLarge(bodyBytes, ofCaller));
   return new Promise((resolve) => {
     let claim: ByteClaim | undefined;
     let pieces: Buffer[] = [];
@@ -295,28 +293,29 @@ export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promis
       if (isOver) return;
       bytes += piece.length;
       pieces.push(piece);
-      if (bytes > bodyBytes) return refuseRest(tooLarge());
+      if (bytes > bodyBytes) return refuseRest(tooLarge(bodyBytes, ofCaller));
       if (!claim && bytes === declared && bytes <= SMALL_BYTES) return;
       claim ??= options.claim(() => refuseRest(overloaded(NO_ROOM)));
       if (!claim.resize(bytes + pieces.length * PIECE_BYTES)) refuseRest(overloaded(NO_ROOM));
     });
-    req.once("end", () => {
+    // Each of these comes once: what listens only once is another object for each.
+    req.on("end", () => {
       if (isOver) return;
       claim?.giveUpBy(undefined);
       isWhole = true;
-      if (bytes < LARGE_BYTES) return finish(parse(pieces, options));
+      if (bytes < LARGE_BYTES) return finish(parse(pieces, limits));
       void largeBodies.run(async () => {
         await nextTurn();
         // Nobody waits for what a caller sent that left meanwhile.
-        const read: ReadJson = req.socket.destroyed ? { kind: "gone" } : parse(pieces, options);
+        const read: ReadJson = req.socket.destroyed ? { kind: "gone" } : parse(pieces, limits);
         // What is done with it begins in a turn of its own.
         await nextTurn();
         finish(read);
       });
     });
-    req.once("error", () => finish({ kind: "gone" }));
+    req.on("error", () => finish({ kind: "gone" }));
     // It also comes after the end.
-    req.once("close", () => {
+    req.on("close", () => {
       if (!isWhole) finish({ kind: "gone" });
     });
   });
@@ -324,6 +323,10 @@ export function readJson(req: IncomingMessage, options: ReadJsonOptions): Promis
 
 function exceeds(bytes: number): string {
   return `The request body exceeds the limit of ${bytes} bytes`;
+}
+
+function tooLarge(bodyBytes: number, ofCaller: number): HttpRefusal {
+  return ofCaller === bodyBytes ? tooLargeFor(ofCaller) : invalidRequest(exceeds(bodyBytes), 413);
 }
 
 /** Repeating it is useless, so it does not say when to come again. */

@@ -6,10 +6,7 @@ import { ByteBudget } from "../core/byte-budget.ts";
 import { readJson, type ReadJsonOptions } from "./mcp-endpoint.ts";
 
 const OPTIONS: ReadJsonOptions = {
-  bodyBytes: 1_000_000,
-  jsonDepth: 10,
-  jsonValues: 1_000,
-  jsonMembers: 1_000,
+  limits: { bodyBytes: 1_000_000, jsonDepth: 10, jsonValues: 1_000, jsonMembers: 1_000 },
   claim: (giveUp) => new ByteBudget({ totalBytes: 1_000_000 }).claim("ada", { giveUp }),
 };
 

@@ -363,8 +363,12 @@ export class LegacySession {
   }
 }
 
+/** The result was made for this client, and a copy of it costs as much as to make it. */
 function withCorrelation(result: Result, { correlationId }: Exchange): Result {
-  return { ...result, _meta: { ...result._meta, [CORRELATION_META]: correlationId } };
+  const { _meta: meta } = result;
+  result._meta =
+    meta === undefined ? { [CORRELATION_META]: correlationId } : { ...meta, [CORRELATION_META]: correlationId };
+  return result;
 }
 
 const NOT_INITIALIZED = "The session is not initialized: send initialize first";

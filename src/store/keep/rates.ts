@@ -44,11 +44,27 @@ export class Rates {
     return this.#kind === "postgres";
   }
 
-  /** Counts so many requests, as far as the limit allows. */
-  take(key: string, requests: number, window: RateWindow): Promise<CountedRate> {
-    return this.#kind === "postgres"
-      ? this.#takeInPostgres(key, requests, window)
-      : this.#takeInSqlite(key, requests, window);
+  /** Counts so many requests, as far as the limit allows: one statement counts them all, and those above it are taken back. */
+  async take(key: string, requests: number, { max, windowMs }: RateWindow): Promise<CountedRate> {
+    const now = this.#kind === "postgres" ? POSTGRES_NOW : sql<number>`${this.#now()}`;
+    const end = sql<number>`${now} + ${sql.lit(windowMs)}`;
+    // A clock that was set back does not make a window longer.
+    const earlier = this.#kind === "postgres" ? sql`least` : sql`min`;
+    const isOpen = sql`nexus_rates.expire > ${now}`;
+    const { points, expire, ...at } = await this.#db
+      .insertInto(TABLE)
+      .values({ key, points: requests, expire: end })
+      .onConflict((conflict) =>
+        conflict.column("key").doUpdateSet({
+          points: sql<number>`case when ${isOpen} then nexus_rates.points else 0 end + ${requests}`,
+          expire: sql<number>`case when ${isOpen} then ${earlier}(nexus_rates.expire, ${end}) else ${end} end`,
+        }),
+      )
+      .returning(["points", "expire", now.as("now")])
+      .executeTakeFirstOrThrow();
+    const granted = Math.max(0, Math.min(requests, max - (points - requests)));
+    if (granted < requests) await this.giveBack(key, requests - granted, expire);
+    return { granted, used: Math.min(max, points), window: expire, leftMs: expire - at.now };
   }
 
   /** Takes back what was counted in a window. Nothing where it is over. */
@@ -66,41 +82,5 @@ export class Rates {
   async removeExpired(): Promise<void> {
     const now: number | RawBuilder<number> = this.#kind === "postgres" ? POSTGRES_NOW : this.#now();
     await this.#db.deleteFrom(TABLE).where("expire", "<", now).execute();
-  }
-
-  /** One statement counts them all; those above the limit are taken back, so that a limit that is raised has room. */
-  async #takeInPostgres(key: string, requests: number, { max, windowMs }: RateWindow): Promise<CountedRate> {
-    const isOpen = sql`kept.expire > ${POSTGRES_NOW}`;
-    const end = sql`${POSTGRES_NOW} + ${sql.lit(windowMs)}`;
-    const added = sql`${requests}::bigint`;
-    const { rows } = await sql<{ points: number; expire: number; now: number }>`
-      insert into nexus_rates as kept (key, points, expire) values (${key}, ${added}, ${end})
-      on conflict (key) do update set
-        points = case when ${isOpen} then kept.points + ${added} else ${added} end,
-        expire = case when ${isOpen} then least(kept.expire, ${end}) else ${end} end
-      returning points, expire, ${POSTGRES_NOW} as now`.execute(this.#db);
-    const [{ points, expire, now } = { points: Infinity, expire: 0, now: 0 }] = rows;
-    const granted = Math.max(0, Math.min(requests, max - (points - requests)));
-    if (granted < requests) await this.giveBack(key, requests - granted, expire);
-    return { granted, used: Math.min(max, points), window: expire, leftMs: expire - now };
-  }
-
-  #takeInSqlite(key: string, requests: number, { max, windowMs }: RateWindow): Promise<CountedRate> {
-    return this.#db.transaction().execute(async (transaction) => {
-      const now = this.#now();
-      const row = await transaction.selectFrom(TABLE).selectAll().where("key", "=", key).executeTakeFirst();
-      const isOpen = row !== undefined && row.expire > now;
-      const end = now + windowMs;
-      // A clock that was set back does not make a window longer.
-      const [used, expire] = isOpen ? [row.points, Math.min(row.expire, end)] : [0, end];
-      const granted = Math.max(0, Math.min(requests, max - used));
-      const points = used + granted;
-      await transaction
-        .insertInto(TABLE)
-        .values({ key, points, expire })
-        .onConflict((conflict) => conflict.column("key").doUpdateSet({ points, expire }))
-        .execute();
-      return { granted, used: points, window: expire, leftMs: expire - now };
-    });
   }
 }

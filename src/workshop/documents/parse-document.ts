@@ -1,5 +1,5 @@
 import { YAMLParseError } from "yaml";
-import { createScanner, printParseErrorCode, visit } from "jsonc-parser/lib/esm/main.js";
+import { createScanner, visit } from "jsonc-parser/lib/esm/main.js";
 import { messageOf, NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
 import { parseExactWholes, withPlainNumbers } from "../../json/exact-json.ts";
 import { sha256 } from "../../text/digest.ts";
@@ -12,7 +12,7 @@ import { formatOf, isForPeople, manualByName, manualByText, textFormatOf, type L
 import { scanJson, type RepeatedKey } from "./text/json-scan.ts";
 import { readLibraryYaml } from "./text/library-yaml.ts";
 import { readSimpleYaml } from "./text/simple-yaml.ts";
-import { JSON_MISTAKES } from "../../source/json-mistakes.ts";
+import { mistakeOf } from "../../source/json-mistakes.ts";
 
 /** Token kinds of the scanner; the library exports them only as types. */
 const CLOSE_BRACE = 2;
@@ -294,10 +294,9 @@ function plainJson(text: string): PlainJson {
 /** The first mistake in JSON text, and its offset; undefined if the library finds none. */
 function jsonMistake(text: string): { offset: number; what: string } | undefined {
   const onError = (code: number, offset: number) => {
-    const name = printParseErrorCode(code);
     // Something missing at the end is reported after the last visible character, not after empty lines.
     const place = text.slice(offset).trim() === "" ? text.trimEnd().length : offset;
-    throw new FirstMistake(place, JSON_MISTAKES[name]?.what ?? name);
+    throw new FirstMistake(place, mistakeOf(code).what);
   };
   try {
     visit(text, { onError }, { disallowComments: true });

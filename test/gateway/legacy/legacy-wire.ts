@@ -57,7 +57,7 @@ export async function serveLegacy(
     void json(req).then((body) => {
       return url.pathname === "/messages"
         ? legacy.postSse(req, res, { ...r, body, url })
-        : legacy.post(req, res, { ...r, body });
+        : legacy.post(req, res, r, { body });
     });
   });
   const sockets = new Set<Socket>();

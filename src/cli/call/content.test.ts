@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { extensionFor, fileStem } from "./saved-files.ts";
+import { extensionFor, fileStem } from "./content.ts";
 
 test.each([
   ["image/png", "png"],
