@@ -151,9 +151,11 @@ function targetOf(params: Readonly<Record<string, string>>, input: object = {}):
 }
 
 function roleTooLow(access: string): NexusError {
-  const needed = access === "all-tenants" ? "an admin of all tenants" : `the role ${access}`;
-  const role = access === "all-tenants" ? "admin" : access;
-  const hint = `Use a key that may do this. An admin makes one: {createKey role=${role}}`;
+  const [needed, role, maker] =
+    access === "all-tenants"
+      ? ["an admin of all tenants", "admin", "An admin of all tenants makes one with {createKey.allTenants}"]
+      : [`the role ${access}`, access, "An admin makes one"];
+  const hint = `Use a key that may do this. ${maker}: {createKey role=${role}}`;
   return new NexusError("FORBIDDEN", `This needs ${needed}`, { hint, mayHaveReached: false });
 }
 

@@ -899,7 +899,7 @@ async function overHttp(row: Row, place: Place): Promise<Outcome> {
   const query = method === "GET" ? new URLSearchParams(rest as Record<string, string>).toString() : "";
   const sent = method !== "GET" && operation.input ? { body: rest } : {};
   const { status, text, body } = await world.call(method, `${written}${query === "" ? "" : `?${query}`}`, {
-    key: admin,
+    key: place["key"] ?? admin,
     ...sent,
   });
   if (status < 400) return { value: answer(operation.http.mediaType === undefined ? body : { text }, place) };
@@ -929,7 +929,7 @@ async function byCommand(row: Row, place: Place, where: string[]): Promise<Outco
   const { command, stdin = "", part = (printed) => printed } = row;
   const words = [...filled(command, place).replace("Not_valid", "Not valid").split(" ").reduce(joined, []), ...where];
   const { code, stdout, stderr } = await person.run([...words, "--json"], {
-    env: { ...variables, NEXUS_KEY: admin },
+    env: { ...variables, NEXUS_KEY: place["key"] ?? admin },
     stdin,
   });
   if (operationOf(row).http.mediaType !== undefined && code === 0) return { value: part({ text: stdout }, place) };
@@ -1071,5 +1071,26 @@ describe("every operation is the same over HTTP, by its command, and by its comm
     }
     const [first, ...others] = [...outcomes];
     for (const other of others) expect({ [other[0]]: other[1] }).toEqual({ [other[0]]: first?.[1] });
+  });
+});
+
+/** Commands that read first are refused for what they read. */
+const FOR_ROLES = ROWS.filter((row, at) => {
+  const { access, isLocal } = operationOf(row);
+  const isFirst = ROWS.findIndex(({ operation }) => operation === row.operation) === at;
+  return isFirst && access !== "caller" && isLocal !== true && row.reads === undefined;
+});
+
+describe("a key with too low a role is refused in the same words over HTTP and by the command through a gateway", () => {
+  test.each(FOR_ROLES)("$operation", async (row) => {
+    const refusals = [];
+    for (const surface of ["rest", "gateway"] as const) {
+      const place = await newPlace(row);
+      const key = await world.newKey("caller", place.tenant);
+      const { code, message, hint } = await ask(surface, row, { ...place, key });
+      refusals.push(comparable({ code, message, hint: neutral(surface, hint) }, place));
+    }
+    expect(refusals[0]).toMatchObject({ code: "FORBIDDEN", hint: expect.stringContaining("{keys create}") });
+    expect(refusals[1]).toEqual(refusals[0]);
   });
 });

@@ -99,11 +99,13 @@ function wordsOf(usage: string, name: string): { min: number; max: number } {
   const places = own
     .replaceAll(/\[--?\w[^\]]*\]…?/g, "")
     .replaceAll(/ --?\w[\w-]*(?: (?:[A-Z]\S*|\S+=\S+|\d\S*))?/g, "")
-    .match(/\[[^\]]*\]…?|<[^>]*>\S*/g);
-  const all: readonly string[] = places ?? [];
-  const isEndless = free !== undefined || all.some((place) => place.includes("…"));
-  const most = all.reduce((sum, place) => sum + place.split(" ").length, 0);
-  return { min: all.filter((place) => place.startsWith("<")).length, max: isEndless ? Infinity : most };
+    .matchAll(/\[[^\]]*\]…?|<[^>]*>\S*/g);
+  let [min, max] = [0, free === undefined ? 0 : Infinity];
+  for (const [place] of places) {
+    if (place.startsWith("<")) min++;
+    max += place.includes("…") ? Infinity : place.split(" ").length;
+  }
+  return { min, max };
 }
 
 /** The missing word of the usage: `<server>`. */

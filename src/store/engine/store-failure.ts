@@ -82,7 +82,7 @@ export function isDamage(error: unknown): boolean {
 /** Another process may remove a tenant at any moment, also while its servers run. */
 function unknownReference(cause: unknown): NexusError {
   return new NexusError("NAME_UNKNOWN", "The tenant does not exist", {
-    hint: `It may have been removed meanwhile. "nexus tenants list" lists all tenants.`,
+    hint: `It may have been removed meanwhile. "{listTenants}" lists all tenants.`,
     cause,
     mayHaveReached: false,
   });

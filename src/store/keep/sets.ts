@@ -122,7 +122,7 @@ function invalidName(name: string): NexusError {
 function takenName(name: string, tenant: string): NexusError {
   return new NexusError("ARGUMENTS_INVALID", `The tenant "${tenant}" already has a set "${name}"`, {
     refusal: "CONFLICT",
-    hint: "Choose another name, or change that one: {replaceSet}",
+    hint: `Choose another name, or change that one: {replaceSet name=${name}}`,
     mayHaveReached: false,
   });
 }

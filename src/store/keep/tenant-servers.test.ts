@@ -47,7 +47,7 @@ onBothEngines("servers of tenants", (world) => {
     await servers.put(FILES);
     const other = { ...FILES, name: "my files", entry: { command: "other" } };
     await expect(servers.put(other)).rejects.toMatchObject({
-      code: "CONFIG_INVALID",
+      code: "ARGUMENTS_INVALID",
       message: 'The tenant "shop" already has a server "my-files"',
     });
     expect((await servers.list()).servers).toEqual([FILES]);
