@@ -7,7 +7,7 @@ import { splitCommandLine } from "../text/shell-words.ts";
 import { messageOf, NexusError, type ErrorCode, type ErrorDetails } from "../errors/nexus-error.ts";
 import { foldersOf } from "./find-program.ts";
 
-export interface Start {
+interface Start {
   command: string;
   args: readonly string[];
   cwd?: string | undefined;

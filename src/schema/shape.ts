@@ -76,10 +76,6 @@ export class SchemaShape {
     return this.#takes("null") || this.alternatives.some(({ values }) => values?.includes(null));
   }
 
-  get takesString(): boolean {
-    return this.#takes("string") || (this.types.length === 0 && this.alternatives.length === 0);
-  }
-
   property(name: string): SchemaShape | undefined {
     const { properties, additionalProperties } = this.schema;
     if (isRecord(properties) && Object.hasOwn(properties, name)) return this.#part(properties[name]);

@@ -1,14 +1,13 @@
 import { dirname } from "node:path";
 import { secretFor } from "../../auth/secret-origins.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
-import type { ProviderSetting } from "../../config/models-setting.ts";
+import { type ProviderSetting, PROVIDER_TYPES, type ProviderType } from "../../config/models-setting.ts";
 import type { SecretPlaces } from "../../config/read/secret-places.ts";
 import { VariableFiller } from "../../config/read/variables.ts";
 import { NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
 import { normalBaseUrl, type ProviderEndpoint } from "./provider-endpoint.ts";
-import { PROVIDER_TYPES, type ProviderType } from "../../config/models-setting.ts";
 
 /** A provider that can be used, and where it comes from. */
 export interface KnownProvider {

@@ -27,12 +27,11 @@ export class Questions {
   readonly #desk: InputDesk;
   readonly #logger: Logger;
   readonly #open = new Map<RequestId, AbortController>();
-  #closed: boolean;
+  #closed = false;
 
-  constructor(desk: InputDesk, logger: Logger, isClosed: boolean) {
+  constructor(desk: InputDesk, logger: Logger) {
     this.#desk = desk;
     this.#logger = logger;
-    this.#closed = isClosed;
   }
 
   /** `stream` is the call on whose stream the question came, if the transport knows it. */

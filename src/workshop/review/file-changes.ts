@@ -1,5 +1,4 @@
-import type { StepSpec } from "../file/model/tool-file.ts";
-import type { Effect, RequestSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
+import type { StepSpec, Effect, RequestSpec, ToolFile, ToolSpec } from "../file/model/tool-file.ts";
 import { changeOf, type ApiChange, type ApiChangeKind } from "./api-change.ts";
 import { differingLeaves, pathText, type Leaf } from "./leaves.ts";
 import { seenAlone } from "./seen-alone.ts";
