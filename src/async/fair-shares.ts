@@ -125,14 +125,15 @@ export class FairShares {
 
   tryTake(share: Share, amount = 1): boolean {
     const isOrdinary = this.#hasOrdinaryRoom(share, amount);
-    if (!isOrdinary && !this.#hasReserved(share, amount)) return false;
-    this.#take(share, amount, isOrdinary);
-    return true;
+    const hasRoom = isOrdinary || this.#hasReserved(share, amount);
+    if (hasRoom) this.take(share, amount, isOrdinary);
+    return hasRoom;
   }
 
   /** Takes it even if there is no room. */
-  take(share: Share, amount = 1): void {
-    this.#take(share, amount, this.#hasOrdinaryRoom(share, amount) || !this.#hasReserved(share, amount));
+  take(share: Share, amount = 1, isOrdinary = this.#hasOrdinaryRoom(share, amount)): void {
+    if (share.held === 0 && this.#forgotten.size > 0) this.#remember(share);
+    this.#note(share, amount, isOrdinary || !this.#hasReserved(share, amount) ? 0 : amount);
   }
 
   give(share: Share, amount = 1): void {
@@ -252,11 +253,6 @@ export class FairShares {
     return this.#reserved + amount <= (isForAll ? this.#reserve : this.#reserve * RESERVED_FOR_ALL);
   }
 
-  #take(share: Share, amount: number, isOrdinary: boolean): void {
-    if (share.held === 0 && this.#forgotten.size > 0) this.#remember(share);
-    this.#note(share, amount, isOrdinary ? 0 : amount);
-  }
-
   /** The holder has so much more or less, and may compete now, or no longer. */
   #note(share: Share, held: number, reserved: number): void {
     const didCompete = competes(share);
@@ -264,11 +260,9 @@ export class FairShares {
     this.#used += held;
     share.held += held;
     group.held += held;
-    if (reserved !== 0) {
-      this.#reserved += reserved;
-      share.reserved += reserved;
-      group.reserved += reserved;
-    }
+    this.#reserved += reserved;
+    share.reserved += reserved;
+    group.reserved += reserved;
     this.#noteCompeting(share, didCompete);
   }
 

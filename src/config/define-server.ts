@@ -82,9 +82,8 @@ export async function defineServer(found: FoundServer, context: FileContext): Pr
   if (filler.secrets.size > 0) server.secrets = new HiddenValues(filler.secrets);
 
   const report: Report = { id, context, written: understood.node };
-  if (WRITTEN.some((key) => textOf(understood.node, key) !== textOf(node, key))) {
-    server.written = asWritten(understood.node);
-  }
+  const written = asWritten(understood.node);
+  if (JSON.stringify(written) !== JSON.stringify(asWritten(node))) server.written = written;
   const variables = trusted && !forbidden ? await envFileOf(node, understood.node, context) : {};
   const fault =
     faultOf(found) ??
@@ -224,10 +223,9 @@ function resolveInto(
   else if (below && isRecord(value["env"])) value["env"] = { ...below, ...value["env"] };
   try {
     // An entry from a file can be anything; resolveEntry checks all of it.
+    const locate = (path: readonly string[]) => sourceAt(placeOf(node, path) ?? place, report.context);
     const resolved = (values: Record<string, unknown>) =>
-      resolveEntry({ ...withPaths(values, report.context), id: server.id }, (path) =>
-        sourceAt(placeOf(node, path) ?? place, report.context),
-      );
+      resolveEntry({ ...withPaths(values, report.context), id: server.id }, locate);
     try {
       server.entry = resolved(value);
     } catch {
@@ -325,14 +323,6 @@ function withFiles(
 
 function absolute(path: unknown, bases: { home: string; base: string }): unknown {
   return typeof path !== "string" || path === "" ? path : toAbsolutePath(path, bases);
-}
-
-/** What `asWritten` shows of an entry. */
-const WRITTEN = ["command", "args", "url"];
-
-function textOf(node: SourceNode, key: string): string | undefined {
-  const member = findMember(node, key);
-  return member && JSON.stringify(plainValue(member.node));
 }
 
 /** The command or URL as written, for errors, because resolved values may be secret. */

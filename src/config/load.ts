@@ -7,12 +7,14 @@ import { defineServer, idOf, type FileContext } from "./define-server.ts";
 import { understand } from "./read/dialect.ts";
 import { findServers, type FoundServer, type FoundServers, type InputDefinition } from "./read/find-servers.ts";
 import { candidates, type Candidate, type ConfigContext } from "./read/places.ts";
+import { applyNetwork } from "./network-settings.ts";
 import { servesItself } from "./nexus-entry.ts";
 import { loadText, parseSource } from "./read/read-source.ts";
 import type { Layer, ServerDefinition } from "./read/server-definition.ts";
 import { nodeOf, plainValue } from "../source/source-node.ts";
 import { fingerprintOf, type TrustStore } from "./trust/trust-store.ts";
 import { SettingsSection } from "./settings-section.ts";
+import { requireUniquePrefixes } from "./unique-prefixes.ts";
 import type { ConfigWarning } from "./read/problem.ts";
 
 export interface LoadOptions extends ConfigContext {
@@ -81,21 +83,11 @@ export async function loadConfiguration(options: LoadOptions): Promise<Configura
       }
     }
   }
-  configuration.servers = [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-  configuration.warnings.push(...(await prefixWarnings(configuration.servers)));
-  // Most servers are programs, and commands start faster without what is only for others.
-  if (configuration.servers.some(({ entry }) => entry && entry.reach.kind !== "stdio")) {
-    const { applyNetwork } = await import("./network-settings.ts");
-    applyNetwork(configuration.servers, network, options.home);
-  }
+  const all = (configuration.servers = [...servers.values()].sort((a, b) => (a.id < b.id ? -1 : 1)));
+  // Without prefixes none is taken, because ids are unique.
+  if (all.some(({ prefix }) => prefix !== undefined)) configuration.warnings.push(...requireUniquePrefixes(all));
+  if (all.some(({ entry }) => entry && entry.reach.kind !== "stdio")) applyNetwork(all, network, options.home);
   return configuration;
-}
-
-/** Prefixes that are not unique become problems. Without prefixes there are none, because ids are unique. */
-async function prefixWarnings(servers: readonly ServerDefinition[]): Promise<ConfigWarning[]> {
-  if (servers.every(({ prefix }) => prefix === undefined)) return [];
-  const { requireUniquePrefixes } = await import("./unique-prefixes.ts");
-  return requireUniquePrefixes(servers);
 }
 
 export interface DefineOptions extends Omit<LoadOptions, "trust" | "explicit" | "secrets"> {
@@ -117,7 +109,7 @@ export async function defineServers(servers: unknown, options: DefineOptions): P
   const limited = options.isRemote ? forRemote(context) : context;
   const { defaultCwd } = options;
   const { servers: defined } = await defineAll(found, { ...limited, defaultCwd, trusted: true });
-  await prefixWarnings(defined);
+  requireUniquePrefixes(defined);
   return defined;
 }
 

@@ -137,13 +137,7 @@ export class NexusError extends Error {
   #copy(details: ErrorDetails): NexusError {
     const error = new NexusError(this.code, this.message, details);
     // To write a stack as text takes a millisecond, and few stacks are read.
-    Object.defineProperty(error, "stack", {
-      get: () => this.stack,
-      set: (value: unknown) => {
-        Object.defineProperty(error, "stack", { value, writable: true, configurable: true });
-      },
-      configurable: true,
-    });
+    Object.defineProperty(error, "stack", { get: () => this.stack, set: () => {}, configurable: true });
     return error;
   }
 }

@@ -329,8 +329,7 @@ export class GatewayCore implements Views {
     if (!this.#owners.isUsed) return this.#calls.run(call);
     const { principal, caller } = call.exchange;
     const key = ownerKey(principal, caller.owner);
-    if (!this.#owners.isListening(key)) return this.#calls.run(call);
-    const status = this.#host.find(call.server);
+    const status = this.#owners.isListening(key) ? this.#host.find(call.server) : undefined;
     if (!status || !hasOwnConnections(status.state, status.definition)) return this.#calls.run(call);
     return this.#passHeard(call, key);
   };

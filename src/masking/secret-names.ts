@@ -5,44 +5,16 @@
  */
 type Kind = "credential" | "secret" | "private";
 
-/** Made for the first name: short commands see none. */
-let made: ReturnType<typeof makeLists> | undefined;
-const lists = () => (made ??= makeLists());
+const WORDS: Readonly<Record<Kind, readonly string[]>> = {
+  credential: words("apikey jwt passwd password secret secrets token"),
+  secret: words(
+    `auth authentication authorization bearer cookie cookies credential credentials cvc cvv dsn kennwort oauth otp
+    passcode passphrase passwort pat pin pwd sas totp xauth`,
+  ),
+  private: words("csrf hmac key keys nonce pass pw session sessions sid sig signature xsrf"),
+};
 
-function makeLists() {
-  const ofKind: Readonly<Record<Kind, readonly string[]>> = {
-    credential: words("apikey jwt passwd password secret secrets token"),
-    secret: words(
-      `auth authentication authorization bearer cookie cookies credential credentials cvc cvv dsn kennwort oauth otp
-      passcode passphrase passwort pat pin pwd sas totp xauth`,
-    ),
-    private: words("csrf hmac key keys nonce pass pw session sessions sid sig signature xsrf"),
-  };
-  return {
-    kinds: new Map(Object.entries(ofKind).flatMap(([kind, all]) => all.map((word) => [word, kind as Kind] as const))),
-    /** A token of these continues a list, or counts for one request. */
-    continues: new Set(words("continuation cursor next page pagination prev previous start sync")),
-    /** Of a session or one form: not a credential of an API. */
-    ofSession: new Set(words("csrf session xsrf")),
-    /** What a name that ends so says is about a secret, and is none. */
-    about: new Set(
-      words(
-        `algorithm alg bytes count directory dir endpoint enabled env expire expired expires expiration expiry file filename
-        folder format hint length lifetime limit method mode name path policy required state status ttl type uri url usage
-        var version`,
-      ),
-    ),
-    /** A yes or no about a secret. */
-    switches: new Set(words("allow disable enable has is needs no require requires skip without")),
-    /** Keys that name something. */
-    openKeys: new Set(
-      words(
-        `cache composite foreign group hash idempotency index issue lookup map message natural object partition primary
-        project public range route routing row shift sort translation unique`,
-      ),
-    ),
-  };
-}
+const KINDS = new Map(Object.entries(WORDS).flatMap(([kind, all]) => all.map((word) => [word, kind as Kind] as const)));
 
 /** Names without separators between their words. */
 const CREDENTIAL_KEY = /^x?x?(?:api|access|app|auth|subscription|secret|private|client)key$/;
@@ -51,6 +23,28 @@ const CREDENTIAL_JOINED =
 const SECRET_JOINED =
   /token(?!s|i[sz])|secret(?!ar|ion)|passw(?:or)?d|credential|(?:api|access|private|subscription|signing|encryption|master|account|storage|service)keys?|(?:api|access|auth|bearer|refresh)tokens|connectionstring|authorization/;
 const PRIVATE_JOINED = /session|pwd|signature/;
+
+/** A token of these continues a list, or counts for one request. */
+const CONTINUES = new Set(words("continuation cursor next page pagination prev previous start sync"));
+/** Of a session or one form: not a credential of an API. */
+const OF_SESSION = new Set(words("csrf session xsrf"));
+/** What a name that ends so says is about a secret, and is none. */
+const ABOUT = new Set(
+  words(
+    `algorithm alg bytes count directory dir endpoint enabled env expire expired expires expiration expiry file filename
+    folder format hint length lifetime limit method mode name path policy required state status ttl type uri url usage
+    var version`,
+  ),
+);
+/** A yes or no about a secret. */
+const SWITCH = new Set(words("allow disable enable has is needs no require requires skip without"));
+/** Keys that name something. */
+const OPEN_KEYS = new Set(
+  words(
+    `cache composite foreign group hash idempotency index issue lookup map message natural object partition primary
+    project public range route routing row shift sort translation unique`,
+  ),
+);
 
 /** Whether a value of this name is a secret. The one list for arguments, variables, headers, parameters and members. */
 export function isSecretName(name: string): boolean {
@@ -69,7 +63,7 @@ export function mayBeSecretName(name: string): boolean {
 /** Whether a parameter of an API with this name takes a credential. */
 export function isCredentialName(name: string): boolean {
   const parts = partsOf(name);
-  const isOfSession = parts.some((part) => lists().ofSession.has(part));
+  const isOfSession = parts.some((part) => OF_SESSION.has(part));
   return (
     kindOf(name) === "credential" && (!isOfSession || parts.some((part) => /^(?:secret|passw(?:or)?d)$/.test(part)))
   );
@@ -107,14 +101,13 @@ const MAX_NAME = 300;
 function kindOf(name: string): Kind | undefined {
   // The working folder, in every environment.
   if (name === "PWD" || name === "OLDPWD") return undefined;
-  const { kinds: known, continues, about, switches } = lists();
   const parts = partsOf(name);
   const joined = parts.join("");
   const [first = "", last = ""] = [parts[0], parts.at(-1)];
-  if (switches.has(first) || (parts.length > 1 && about.has(last))) return undefined;
-  const kinds = parts.map((part) => (part === "key" || part === "keys" ? keyKind(parts) : known.get(part)));
+  if (SWITCH.has(first) || (parts.length > 1 && ABOUT.has(last))) return undefined;
+  const kinds = parts.map((part) => (part === "key" || part === "keys" ? keyKind(parts) : KINDS.get(part)));
   const isPassword = parts.some((part) => /^(?:secrets?|passw(?:or)?d)$/.test(part));
-  if (parts.some((part) => continues.has(part)) && !isPassword) return undefined;
+  if (parts.some((part) => CONTINUES.has(part)) && !isPassword) return undefined;
   if (kinds.includes("credential") || CREDENTIAL_KEY.test(joined) || CREDENTIAL_JOINED.test(joined))
     return "credential";
   if (kinds.includes("secret") || SECRET_JOINED.test(joined) || /connstr$|xauth$/.test(joined)) return "secret";
@@ -123,7 +116,7 @@ function kindOf(name: string): Kind | undefined {
 
 /** A primary key is none. */
 function keyKind(parts: readonly string[]): Kind | undefined {
-  return parts.some((part) => lists().openKeys.has(part)) ? undefined : "private";
+  return parts.some((part) => OPEN_KEYS.has(part)) ? undefined : "private";
 }
 
 function words(text: string): string[] {

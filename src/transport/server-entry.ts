@@ -107,9 +107,7 @@ export function resolveEntry(entry: ServerEntry, locate?: Locate): ResolvedEntry
   };
 }
 
-function durationOf(value: unknown): number | undefined {
-  return value === undefined ? undefined : parseDuration(value);
-}
+const durationOf = (value: unknown) => (value === undefined ? undefined : parseDuration(value));
 
 /** The keys of an entry whose value cannot be read. */
 export function findWrongMembers(entry: Readonly<Record<string, unknown>>): string[] {

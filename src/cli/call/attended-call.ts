@@ -3,14 +3,13 @@ import { join } from "node:path";
 import { quoteWord } from "../../text/shell-words.ts";
 import type { CallOptions } from "../../client/conversation/call-scope.ts";
 import type { Client } from "../../client/client.ts";
-import type { InputContext, InputProvider } from "../../client/conversation/input.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { eraKey } from "../../host/servers/era-cache.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import type { Era } from "../../protocol/revisions.ts";
-import type { InputRequest, InputRequiredResult, InputResult } from "../../protocol/mcp.ts";
+import type { InputRequiredResult } from "../../protocol/mcp.ts";
 import type { CommandContext, Options } from "../command/command.ts";
 import { DECLARED } from "../command/declared.ts";
 import { wrongUsage } from "../command/command-line.ts";
@@ -91,12 +90,20 @@ export class AttendedCall {
     const display: ProgressDisplay = {};
     const aside: InterviewOptions["aside"] = (run) => (display.progress ? display.progress.aside(run) : run());
     const answers = [...(options.answer ?? []), ...(saved?.given ?? [])];
-    const desk = new QuestionDesk({ out, answers, sampler, asksToSample: options.yes !== true, aside });
-    if (answers.length > 0) await desk.opened();
+    const desk: QuestionDesk = {};
+    const opened = () =>
+      (desk.opening ??= import("../input/interview.ts").then(({ Interview: Opened }) => {
+        const asksToSample = options.yes !== true;
+        return (desk.interview = new Opened({ out, answers, sampler, asksToSample, aside, era: () => desk.era }));
+      }));
+    if (answers.length > 0) await opened();
     const client = await servers.connect(definition, {
       signal,
-      maxMessageBytes: sizeLimit(options["max-size"]),
-      input: desk,
+      maxMessageBytes: options["max-size"] === undefined ? undefined : sizeLimit(options["max-size"]),
+      input: {
+        capabilities: { ...DECLARED, ...(sampler ? { sampling: { tools: {} } } : {}) },
+        handle: async (request, context) => (await opened()).handle(request, context),
+      },
       onNotification: (notification) => {
         const message = flags.verbose ? logLine(notification) : undefined;
         if (message !== undefined) noteBeside(display, out, out.onStderr("dim", message));
@@ -119,7 +126,7 @@ export class AttendedCall {
   }
 
   /** Makes the call, or continues the parked one. */
-  async run<T>(call: { method: string; params: Params }, send: (options: CallOptions) => Promise<T>): Promise<T> {
+  async run<T>(call: MadeCall, send: (options: CallOptions) => Promise<T>): Promise<T> {
     const { out, signal } = this.#attendance.context;
     this.#desk.interview?.answers.renew();
     using progress = new ProgressLine(out);
@@ -173,8 +180,9 @@ export class AttendedCall {
     }
   }
 
-  async #ended(call: { method: string; params: Params }, error: NexusError): Promise<NexusError> {
-    const interview = await this.#desk.settled();
+  async #ended(call: MadeCall, error: NexusError): Promise<NexusError> {
+    const interview = await this.#desk.opening;
+    await interview?.settled();
     const hasUnanswered = interview !== undefined && interview.unanswered.length > 0;
     if (hasUnanswered && error.code === "INPUT_FAILED" && isQuestion(error.details.raw)) {
       return this.#park(call, error.details.raw, interview);
@@ -186,11 +194,7 @@ export class AttendedCall {
     return error.with({ hint: STATE_LOST });
   }
 
-  async #park(
-    { method, params }: { method: string; params: Params },
-    request: InputRequiredResult,
-    interview: Interview,
-  ): Promise<NexusError> {
+  async #park({ method, params }: MadeCall, request: InputRequiredResult, interview: Interview) {
     const { answers, unanswered } = interview;
     const { misspeltAnswers } = await import("../input/unanswered.ts");
     const { definition } = this.#attendance;
@@ -236,37 +240,15 @@ export class AttendedCall {
   }
 }
 
-/** Where the server's questions come in. The interview is loaded with the first of them, or with an answer that was given. */
-class QuestionDesk implements InputProvider {
-  readonly capabilities: InputProvider["capabilities"];
+type MadeCall = Pick<SavedCall, "method" | "params">;
+
+/** Who answers the server's questions: loaded with the first of them, or with an answer that was given. */
+interface QuestionDesk {
+  opening?: Promise<Interview>;
   /** Undefined before there is a question or an answer. */
-  interview: Interview | undefined;
+  interview?: Interview;
   /** The server's era; known after it is connected. */
-  era: Era | undefined;
-  readonly #options: Omit<InterviewOptions, "era">;
-  #opening: Promise<Interview> | undefined;
-
-  constructor(options: Omit<InterviewOptions, "era">) {
-    this.#options = options;
-    this.capabilities = { ...DECLARED, ...(options.sampler ? { sampling: { tools: {} } } : {}) };
-  }
-
-  opened(): Promise<Interview> {
-    return (this.#opening ??= import("../input/interview.ts").then(({ Interview: Opened }) => {
-      return (this.interview = new Opened({ ...this.#options, era: () => this.era }));
-    }));
-  }
-
-  async handle(request: InputRequest, context: InputContext): Promise<InputResult> {
-    return (await this.opened()).handle(request, context);
-  }
-
-  /** After the questions that are open. */
-  async settled(): Promise<Interview | undefined> {
-    const interview = await this.#opening;
-    await interview?.settled();
-    return interview;
-  }
+  era?: Era;
 }
 
 /** The progress display of a call; other output has to clear it first. */

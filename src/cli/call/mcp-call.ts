@@ -2,6 +2,7 @@ import { quoteWord } from "../../text/shell-words.ts";
 import type { CallToolOptions, Client } from "../../client/client.ts";
 import { checkResult } from "../../client/schema-check.ts";
 import { visible } from "../../text/visible.ts";
+import { shownJson } from "../../agent/consent/shown-json.ts";
 import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
 import { ATTENDING } from "./attended-call.ts";
 import { asksAnyone, defineCommand, IN_PLACE, TENANT, type CommandContext } from "../command/command.ts";
@@ -165,10 +166,7 @@ async function isCallWanted(
   if (!out.isInteractive) return true;
   const name = out.onStderr("bold", visible(tool.name));
   out.note(`The tool ${name} of server ${visible(server)} is destructive: it may delete or overwrite data.`);
-  const [{ shownJson }, { askFor }] = await Promise.all([
-    import("../../agent/consent/shown-json.ts"),
-    import("../output/terminal-questions.ts"),
-  ]);
+  const { askFor } = await import("../output/terminal-questions.ts");
   const { text } = shownJson(args);
   if (text !== "{}") out.note(text);
   const question = times === 1 ? "Call it? y/N" : `Call it ${times} times? y/N`;

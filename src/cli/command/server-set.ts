@@ -3,6 +3,7 @@ import type { Client } from "../../client/client.ts";
 import type { ConnectOptions } from "../../client/connect/connect-entry.ts";
 import { type Logger, SILENT } from "../../text/logger.ts";
 import { type Configuration, loadConfiguration, type LoadOptions } from "../../config/load.ts";
+import { trustAuthorities } from "../../config/own-authorities.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { asNexusError, messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
@@ -89,10 +90,7 @@ export class ServerSet implements AsyncDisposable {
     };
     const load = loadOptions({ surroundings, stateFolder, trust, askInput, secrets, trustStore });
     const inPlace = await inPlaceServer(values, load);
-    if (inPlace) {
-      const { trustAuthorities } = await import("../../config/own-authorities.ts");
-      await trustAuthorities(inPlace, load, config);
-    }
+    if (inPlace) await trustAuthorities(inPlace, load, config);
     if (inPlace && source.load) throw notOfTenant();
     if (inPlace) return new ServerSet({ servers: [inPlace], warnings: [], files: [] }, setting, { inPlace });
     if (source.load) {
@@ -104,7 +102,7 @@ export class ServerSet implements AsyncDisposable {
     if (problem) throw problem;
     if (config !== undefined) return new ServerSet(configuration, setting);
     const logger = flags.verbose ? verboseLogger(out) : SILENT;
-    return new ServerSet(await withPublished(configuration, { ...setting, logger }), setting);
+    return new ServerSet(await withPublished(configuration, setting, logger), setting);
   }
 
   private constructor(
@@ -385,20 +383,14 @@ export class ServerSet implements AsyncDisposable {
   }
 }
 
-interface BesideOptions {
-  source: Pick<ServerSource, "published">;
-  /** Of the command line; the first may name a server. */
-  words?: readonly string[];
-  logger: Logger;
-}
-
 /**
  * The configuration with what is published in the user's own store, as a gateway would serve it. Opening a database takes
  * time, so a command about a configured server does without. Without the database, everything else still works.
  */
 async function withPublished(
   configuration: Configuration,
-  { source, words, logger }: BesideOptions,
+  { source, words }: Setting,
+  logger: Logger,
 ): Promise<Configuration> {
   if (!source.published || !words) return configuration;
   const directory = new ServerDirectory();

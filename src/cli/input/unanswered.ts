@@ -1,6 +1,5 @@
 import { quoteWord } from "../../text/shell-words.ts";
-import type { FormField } from "../../agent/questions/form-field.ts";
-import { defaultOf, fieldFacts } from "../../agent/questions/form-field.ts";
+import { type FormField, defaultOf, fieldFacts } from "../../agent/questions/form-field.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { NexusError, type OpenQuestion } from "../../errors/nexus-error.ts";
 import { REQUEST_STATE_HOURS } from "../../protocol/modern.ts";

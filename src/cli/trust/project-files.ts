@@ -1,5 +1,4 @@
-import type { ConfigFile } from "../../config/load.ts";
-import { loadConfiguration } from "../../config/load.ts";
+import { type ConfigFile, loadConfiguration } from "../../config/load.ts";
 import type { ConfigContext } from "../../config/read/places.ts";
 import type { TrustStore } from "../../config/trust/trust-store.ts";
 import { loadWritten, type WrittenServers } from "../../config/edit/written-servers.ts";

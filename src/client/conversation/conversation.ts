@@ -68,13 +68,13 @@ export class Conversation {
   }
 
   /** Resolves when a request that failed may be sent again; rejects with why it may not. */
-  async #prepareAgain(thrown: unknown, { session, ...rest }: FailedAttempt): Promise<void> {
-    const { scope, history } = rest;
+  async #prepareAgain(thrown: unknown, attempt: FailedAttempt): Promise<void> {
+    const { scope, history, session } = attempt;
     try {
-      // Without a session it was not sent: a renewal that others began has failed.
+      // A renewal that others began may have failed.
       if (!(thrown instanceof NexusError) || !session) throw thrown;
       if (mayHaveRun(thrown, session)) history.reached = true;
-      if (scope.stopped || !(await this.#recover(thrown, { ...rest, session }))) throw thrown;
+      if (scope.stopped || !(await this.#recover(thrown, session, attempt))) throw thrown;
       const { observed } = scope.options;
       if (observed) observed.retries = (observed.retries ?? 0) + 1;
     } catch (error) {
@@ -143,8 +143,8 @@ export class Conversation {
   }
 
   /** True if the request may be sent again; prepares that first if necessary. */
-  async #recover(error: NexusError, attempt: SendAttempt): Promise<boolean> {
-    const { method, params, scope, session, history } = attempt;
+  async #recover(error: NexusError, session: Agreement, attempt: FailedAttempt): Promise<boolean> {
+    const { method, params, scope, history } = attempt;
     const { rpc } = error.details;
     // The call had begun and asked a question; repeating it would ask the same question again.
     if (scope.questions !== history.questions) return false;
@@ -211,17 +211,13 @@ interface History {
   questions: number;
 }
 
-interface SendAttempt {
+interface FailedAttempt {
   method: string;
   params: Params | undefined;
   scope: CallScope;
-  session: Agreement;
-  history: History;
-}
-
-interface FailedAttempt extends Omit<SendAttempt, "session"> {
   /** Undefined where it was not sent. */
   session: Agreement | undefined;
+  history: History;
 }
 
 /** A server that answers 429, or that has forgotten the session, has not run the request. */

@@ -44,21 +44,19 @@ export class Inbox implements PeerListener {
   #questions: Questions | undefined;
   #isClosed = false;
   readonly #desk: InputDesk;
-  readonly #server: string;
   readonly #logger: Logger;
 
   constructor(desk: InputDesk, logger: Logger) {
     this.#desk = desk;
-    this.#server = desk.server;
     this.#logger = logger;
   }
 
   request(request: Request, scope: CallScope | undefined): void {
     // Modern clients MUST NOT send responses, so the request cannot be refused either.
     if (this.isModern)
-      this.#logger.warn(`"${this.#server}" sent ${request.method}, which the protocol forbids to a modern server`);
-    else if (this.peer) {
-      this.#questions ??= new Questions(this.#desk, this.#logger, this.#isClosed);
+      this.#logger.warn(`"${this.#desk.server}" sent ${request.method}, which the protocol forbids to a modern server`);
+    else if (this.peer && !this.#isClosed) {
+      this.#questions ??= new Questions(this.#desk, this.#logger);
       void this.#questions.answer(this.peer, request, scope);
     }
   }
@@ -66,7 +64,7 @@ export class Inbox implements PeerListener {
   notification(notification: Notification, scope: CallScope | undefined): void {
     const { method, params } = notification;
     if (isNestedDeeper(params)) {
-      const what = `${method} of "${this.#server}"`;
+      const what = `${method} of "${this.#desk.server}"`;
       return this.#logger.warn(`${what} was dropped because it is nested deeper than ${MAX_NESTING} levels`);
     }
     if (method === "notifications/progress") {
@@ -107,12 +105,11 @@ class Questions {
   readonly #desk: InputDesk;
   readonly #logger: Logger;
   readonly #open = new Map<RequestId, AbortController>();
-  #closed: boolean;
+  #closed = false;
 
-  constructor(desk: InputDesk, logger: Logger, isClosed: boolean) {
+  constructor(desk: InputDesk, logger: Logger) {
     this.#desk = desk;
     this.#logger = logger;
-    this.#closed = isClosed;
   }
 
   /** `stream` is the call on whose stream the question came, if the transport knows it. */

@@ -5,16 +5,14 @@ import { allNames, HOST_ENTRY, memberKeys } from "../../transport/entry-form.ts"
 export const OWN_KEYS = memberKeys(HOST_ENTRY);
 
 const SECTIONS = ["mcpServers", "servers", "mcp_servers", "mcp", "inputs"];
+/** Made for the first excerpt. */
 let names: ReadonlySet<string> | undefined;
 const SHOWN = new Set(["command", "type", "transport", "id", "name"]);
 
 /** The words that an excerpt of a configuration file may show. */
 export const CONFIG_WORDS: KnownWords = {
-  isName: (word) => namesOfAll().has(word) || word.startsWith("mcp_servers."),
+  isName: (word) =>
+    (names ??= new Set([...allNames(HOST_ENTRY), ...SECTIONS, "true", "false", "null"])).has(word) ||
+    word.startsWith("mcp_servers."),
   isShown: (name) => SHOWN.has(name),
 };
-
-/** Made for the first excerpt. */
-function namesOfAll(): ReadonlySet<string> {
-  return (names ??= new Set([...allNames(HOST_ENTRY), ...SECTIONS, "true", "false", "null"]));
-}

@@ -325,12 +325,9 @@ function exceeds(bytes: number): string {
   return `The request body exceeds the limit of ${bytes} bytes`;
 }
 
-function tooLarge(bodyBytes: number, ofCaller: number): HttpRefusal {
-  return ofCaller === bodyBytes ? tooLargeFor(ofCaller) : invalidRequest(exceeds(bodyBytes), 413);
-}
-
 /** Repeating it is useless, so it does not say when to come again. */
-function tooLargeFor(max: number): HttpRefusal {
+function tooLarge(max: number, ofCaller: number): HttpRefusal {
+  if (ofCaller !== max) return invalidRequest(exceeds(max), 413);
   const { error } = invalidRequest(`${exceeds(max)} for this caller`);
   const data = { code: "MESSAGE_TOO_LARGE", limit: { name: "max-request", max } };
   return { status: 413, error: { ...error, data } };

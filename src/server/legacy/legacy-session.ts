@@ -365,9 +365,7 @@ export class LegacySession {
 
 /** The result was made for this client, and a copy of it costs as much as to make it. */
 function withCorrelation(result: Result, { correlationId }: Exchange): Result {
-  const { _meta: meta } = result;
-  result._meta =
-    meta === undefined ? { [CORRELATION_META]: correlationId } : { ...meta, [CORRELATION_META]: correlationId };
+  result._meta = { ...result._meta, [CORRELATION_META]: correlationId };
   return result;
 }
 

@@ -35,13 +35,13 @@ const nodeSqlite: SqliteLibrary = async () => {
     | { DatabaseSync: new (file: string) => SqliteDatabase }
     | undefined;
   if (!module) return undefined;
-  return (file) => new DatabaseHandle(new module.DatabaseSync(file), { takesArray: false });
+  return (file) => handle(new module.DatabaseSync(file), (parameters) => parameters);
 };
 
 const libsql: SqliteLibrary = async () => {
   const open = loadLibsqlNative() ?? (await loadLibsql());
   // libsql takes a single null for an object of named parameters, so it gets an array.
-  return (file) => new DatabaseHandle(open(file), { takesArray: true });
+  return (file) => handle(open(file), (parameters) => [parameters]);
 };
 
 async function loadLibsql(): Promise<(file: string) => SqliteDatabase> {
@@ -79,66 +79,47 @@ async function loadSqlite(libraries: readonly SqliteLibrary[]): Promise<((file: 
 /** Statements that were used last stay compiled: that takes longer than to run most of them. */
 const MAX_KEPT_STATEMENTS = 64;
 
-class DatabaseHandle implements SqliteHandle {
-  readonly #database: SqliteDatabase;
-  readonly #takesArray: boolean;
-  readonly #kept = new RecentMap<string, Statement>({ most: MAX_KEPT_STATEMENTS });
-  #locked: LockedStatement | undefined;
-
-  /** `takesArray`: parameters are one argument. */
-  constructor(database: SqliteDatabase, { takesArray }: { takesArray: boolean }) {
-    this.#database = database;
-    this.#takesArray = takesArray;
-  }
-
-  all(sql: string, parameters: readonly unknown[]): SqlRow[] {
-    const statement = this.#begin(sql);
-    const given = this.#takesArray ? [[...parameters]] : parameters;
+function handle(database: SqliteDatabase, spread: (parameters: unknown[]) => unknown[]): SqliteHandle {
+  const kept = new RecentMap<string, Statement>({ most: MAX_KEPT_STATEMENTS });
+  let locked: LockedStatement | undefined;
+  const use = <T>(sql: string, run: (statement: Statement) => T): T => {
+    const isAgain = locked?.sql === sql;
+    if (!isAgain) finish();
+    const statement = (isAgain && locked?.statement) || (kept.get(sql) ?? database.prepare(sql));
+    // One that fails is not used again.
+    kept.delete(sql);
+    locked = undefined;
+    const result = runLocked(sql, statement, run);
+    kept.set(sql, statement);
+    return result;
+  };
+  const runLocked = <T>(sql: string, statement: Statement, run: (statement: Statement) => T): T => {
     try {
-      const rows = statement.all(...given);
-      this.#kept.set(sql, statement);
-      return rows;
+      return run(statement);
     } catch (error) {
-      if (isLocked(error) && READ.test(sql)) this.#locked = { sql, statement, given };
+      if (isLocked(error) && READ.test(sql)) locked = { sql, statement, run };
       throw error;
     }
-  }
-
-  run(sql: string, parameters: readonly unknown[]): number {
-    const statement = this.#begin(sql);
-    const { changes } = statement.run(...(this.#takesArray ? [[...parameters]] : parameters));
-    this.#kept.set(sql, statement);
-    return Number(changes);
-  }
-
-  exec(sql: string): void {
-    if (sql !== "rollback" && this.#locked) this.#finish(this.#locked);
-    this.#database.exec(sql);
-  }
-
-  close(): void {
-    this.#database.close();
-  }
-
-  /** The statement, which is kept again only if it does not fail. */
-  #begin(sql: string): Statement {
-    const locked = this.#locked;
-    if (locked && locked.sql !== sql) this.#finish(locked);
-    this.#locked = undefined;
-    const statement = (locked?.sql === sql && locked.statement) || (this.#kept.get(sql) ?? this.#database.prepare(sql));
-    this.#kept.delete(sql);
-    return statement;
-  }
-
-  /** Fails as long as another process has the lock. */
-  #finish({ statement, given }: LockedStatement): void {
+  };
+  const finish = () => {
+    if (!locked) return;
+    const { sql, statement, run } = locked;
+    locked = undefined;
     try {
-      statement.all(...given);
+      runLocked(sql, statement, run);
     } catch (error) {
       if (isLocked(error)) throw error;
     }
-    this.#locked = undefined;
-  }
+  };
+  return {
+    all: (sql, parameters) => use(sql, (statement) => statement.all(...spread([...parameters]))),
+    run: (sql, parameters) => use(sql, (statement) => Number(statement.run(...spread([...parameters])).changes)),
+    exec: (sql) => {
+      if (sql !== "rollback") finish();
+      database.exec(sql);
+    },
+    close: () => database.close(),
+  };
 }
 
 /** A write takes the lock before it, and would have its effect when it runs again. */
@@ -151,7 +132,7 @@ const READ = /^\s*select\b/i;
 interface LockedStatement {
   sql: string;
   statement: Statement;
-  given: readonly unknown[];
+  run: (statement: Statement) => unknown;
 }
 
 function isLocked(error: unknown): boolean {

@@ -1,7 +1,6 @@
-import type { NextPage } from "../model/tool-file.ts";
+import type { NextPage, FieldSpec, RequestToolSpec, ToolFile } from "../model/tool-file.ts";
 import type { Path, Problems } from "../../../format/problem.ts";
 import { requestTools } from "../model/request-tools.ts";
-import type { FieldSpec, RequestToolSpec, ToolFile } from "../model/tool-file.ts";
 import { fieldsTaken } from "../complete/uses.ts";
 import { checkExpression } from "./check-expressions.ts";
 import { joined, knownType, SINGLE, withMembers, type KnownValue } from "./known-value.ts";

@@ -1,8 +1,7 @@
 import { nearestName } from "../../../text/nearest-name.ts";
-import type { StepSpec } from "../model/tool-file.ts";
+import type { StepSpec, Effect, RequestToolSpec, StepsToolSpec, ToolFile } from "../model/tool-file.ts";
 import type { Path, Problems } from "../../../format/problem.ts";
 import { findRequestTool, requestTools } from "../model/request-tools.ts";
-import type { Effect, RequestToolSpec, StepsToolSpec, ToolFile } from "../model/tool-file.ts";
 import { oneOf } from "../../../format/part.ts";
 import { checkExpression, checkKind, checkTemplate } from "./check-expressions.ts";
 import { checkValue } from "./check-given.ts";

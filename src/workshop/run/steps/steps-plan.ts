@@ -6,9 +6,8 @@ import { expressionIn, repetitionIn } from "../../expression/fill.ts";
 import { mentioned } from "../../expression/names.ts";
 import { parseExpression } from "../../expression/parse.ts";
 import { parseTemplate, type Template } from "../../expression/template.ts";
-import type { StepSpec } from "../../file/model/tool-file.ts";
+import type { StepSpec, StepsToolSpec } from "../../file/model/tool-file.ts";
 import { findRequestTool } from "../../file/model/request-tools.ts";
-import type { StepsToolSpec } from "../../file/model/tool-file.ts";
 import { ToolPlan, type PlanParts } from "../tool-plan.ts";
 
 /** One step, with its expressions parsed. */

@@ -1,6 +1,5 @@
 import type { ManualFormat } from "../../api-facts.ts";
-import { readApart, ReadingProblem } from "../../apart/read-apart.ts";
-import type { ManualText } from "../../apart/read-apart.ts";
+import { readApart, ReadingProblem, type ManualText } from "../../apart/read-apart.ts";
 import { unreadable } from "../../parse-document.ts";
 import type { Manual, LineRange } from "./manual.ts";
 
