@@ -3,8 +3,8 @@
 /** Each folder by itself, lowest first; its sub-folders have places of their own. */
 export const LAYERS = [
   ["text"],
-  ["masking"],
-  ["errors"],
+  // Values are hidden in errors, and errors show commands without their secrets.
+  ["masking", "errors"],
   ["json"],
   ["async"],
   ["files"],

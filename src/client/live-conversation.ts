@@ -1,4 +1,3 @@
-import { maskError } from "../errors/masked-error.ts";
 import { messageOf, NexusError } from "../errors/nexus-error.ts";
 import { isLoudEnough, type LogLevel, type Tool, type Implementation } from "../protocol/mcp.ts";
 import type { StreamEnd, Transport } from "../transport/transport.ts";
@@ -339,7 +338,7 @@ function introduce(settings: ClientSettings, desk: InputDesk, signal: AbortSigna
 
 function connectingFailed(error: NexusError, settings: ClientSettings): NexusError {
   const named = namedFailure(error, settings);
-  return settings.hidden ? maskError(settings.hidden, named) : named;
+  return settings.hidden?.inError(named) ?? named;
 }
 
 function namedFailure(error: NexusError, { server, connectTimeoutMs }: ClientSettings): NexusError {

@@ -69,6 +69,11 @@ export class Form<T, O extends boolean = false> {
     return this.#with({ says: text });
   }
 
+  /** How an option of a command is shown for it: its placeholder, and its help where what `says` is about files. */
+  option(value: string, help?: string): Form<T, O> {
+    return this.#with({ option: [value, help] });
+  }
+
   /** What to write instead of a value of a wrong kind; the default names the value. */
   advice(advice: Advice): Form<T, O> {
     return this.#with({ advice });
@@ -162,6 +167,7 @@ interface Traits {
   readonly fallback?: unknown;
   readonly nullable?: true;
   readonly says?: string;
+  readonly option?: readonly [value: string, help?: string | undefined];
   readonly advice?: Advice;
   readonly examples?: readonly unknown[];
   readonly local?: true;

@@ -23,20 +23,16 @@ function standsForAnother(value: string): boolean {
   return STANDS_FOR.test(text) || /^[A-Z][A-Z\d]*(?:[_-][A-Z\d]+)+$/.test(text);
 }
 
-/** Whether a value of this name is a credential: `hunter2` of `password`. */
-export function isCredential(name: string, value: string): boolean {
+/**
+ * Whether a value of this name is a credential: `hunter2` of `password`. Where descriptions show made-up values, only names that
+ * are those of credentials count.
+ */
+export function isCredential(name: string, value: string, isSecret = mayBeSecretName): boolean {
   if (value === LEFT_OUT || standsForAnother(value)) return false;
-  return (
-    looksSecret(value) || (mayBeSecretName(name) && !saysAboutSecret(name) && !/^https?:\/\/[^?#@]*$/i.test(value))
-  );
+  return looksSecret(value) || (isSecret(name) && !saysAboutSecret(name) && !/^https?:\/\/[^?#@]*$/i.test(value));
 }
 
-/** The same where descriptions show made-up values: only names that are those of credentials count. */
-export function isShownCredential(name: string, value: string): boolean {
-  if (value === LEFT_OUT || standsForAnother(value)) return false;
-  return looksSecret(value) || (isCredentialName(name) && !saysAboutSecret(name));
-}
-
+const isShownCredential = (name: string, value: string) => isCredential(name, value, isCredentialName);
 const isOwnValue = (_name: string, value: string) => !standsForAnother(value) && isRandom(value);
 const isShownWord = (name: string, value: string) => isShownCredential(name, value) && !/\s/.test(value);
 const isUser = (_name: string, value: string) => !isOpenUser(value);

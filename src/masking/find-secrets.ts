@@ -72,8 +72,12 @@ export function isKnownToken(text: string): boolean {
   return text.length >= MIN_KNOWN && KNOWN.test(text);
 }
 
-/** Whether a value is probably a credential: the token of a known service, or long and random. */
-export function looksSecret(value: string): boolean {
+/**
+ * Whether a value is probably a credential: the token of a known service, or long and random. In a path also a shorter one, as
+ * in addresses of webhooks and bots.
+ */
+export function looksSecret(value: string, where: "anywhere" | "path" = "anywhere"): boolean {
+  if (where === "path" && isSecretStep(value)) return true;
   const text = value.trim();
   if (text.includes("{{") || /^<.*>$/.test(text)) return false;
   if (isKnownToken(text)) return true;
@@ -83,9 +87,8 @@ export function looksSecret(value: string): boolean {
   return isRandom && !text.includes("://");
 }
 
-/** Whether a part of a path is probably a credential, as in addresses of webhooks and bots. */
-export function isSecretSegment(text: string): boolean {
-  if (looksSecret(text) || /^\w{0,20}:[\w-]{20,}$/.test(text)) return true;
+function isSecretStep(text: string): boolean {
+  if (/^\w{0,20}:[\w-]{20,}$/.test(text)) return true;
   if (!/^[\w-]{20,}$/.test(text)) return false;
   const changes = text.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])/g) ?? [];
   return /\d/.test(text) && changes.length >= text.length * 0.45;
@@ -95,11 +98,8 @@ export function isSecretSegment(text: string): boolean {
 const CREDENTIAL =
   /(?<lead>\b(?:Bearer|Basic)\s+)(?=[\w.~+/=-]{0,200}\d)[\w.~+/=-]{6,}|(?<![\w-])(?=[\w.-]{0,200}\d)(?=[\w.-]{0,200}[A-Za-z])[\w-]{24,}(?:\.[\w-]+)*/gi;
 const WORD = /[^\s"'<>&,;()=]{12,4000}/g;
-const NAMED = secretsAfter(
-  /(?<![\w.-])([\w.-]{1,200})["']?\s*[=:]\s*["']?/g,
-  /(?=[^\s"',;}]{0,200}\d)[^\s"',;}]{6,}/y,
-  isSecretName,
-);
+const NAME = /(?<![\w.-])([\w.-]{1,200})["']?\s*[=:]\s*["']?/g;
+const NAMED_VALUE = /(?=[^\s"',;}]{0,200}\d)[^\s"',;}]{6,}/y;
 
 /**
  * Masks what looks like a credential in a text from outside, where hiding too much spoils nothing. `isKnown`: words of that
@@ -111,7 +111,7 @@ export function maskProse(text: string, isKnown = (_word: string, _before: strin
   return maskFound(
     text.replaceAll(/\bhttps?:\/\/[^\s"'<>]+/gi, maskUrl),
     [
-      NAMED,
+      secretsAfter(NAME, NAMED_VALUE, isSecretName),
       secretsBy(CREDENTIAL, (_name, _value, found) => isUnknown(found)),
       secretsBy(WORD, (_name, word, found) => isKnownToken(word) && /\d/.test(word) && isUnknown(found)),
     ],
@@ -119,24 +119,28 @@ export function maskProse(text: string, isKnown = (_word: string, _before: strin
   );
 }
 
+const SHOWN_NAME = /(?<![\w-])([\w-]{1,80})["']?[ \t]{0,4}[=:>][ \t]{0,4}["']?/g;
+const SHOWN_VALUE = /[^\s"'<>&,;{}]{1,4000}/y;
 /** What stands for a credential in an example. */
 export const PLACEHOLDER = "<string>";
 
-const IN_EXAMPLES = [
-  secretsBy(/(?<lead>\b(?:bearer|basic|token)[ \t]+)(?=[^\s"'<>]*[\d=_])[^\s"'<>]{6,4000}/gi, () => true),
-  // Names that are too short to look for them in other texts; `<token> text` is a placeholder.
-  secretsBy(
-    /(?<lead><(?:[\w.-]{1,40}:)?(?<name>[\w-]{1,40})>)[^<>]{1,4000}/g,
-    (name, _value, { index, input, 0: found }) =>
-      mayBeSecretName(name) &&
-      partsOf(name).length === 1 &&
-      (!isSecretName(name) || input.startsWith("</", index + found.length)),
-  ),
-  secretsAfter(/(?<![\w-])([\w-]{1,80})["']?[ \t]{0,4}[=:>][ \t]{0,4}["']?/g, /[^\s"'<>&,;{}]{1,4000}/y, isSecretName),
-  secretsBy(WORD, (_name, word) => looksSecret(word)),
-];
-
 /** A text for people or of an unknown format without what is probably a credential. */
 export function maskExample(text: string): string {
-  return maskFound(text, IN_EXAMPLES, PLACEHOLDER);
+  return maskFound(
+    text,
+    [
+      secretsBy(/(?<lead>\b(?:bearer|basic|token)[ \t]+)(?=[^\s"'<>]*[\d=_])[^\s"'<>]{6,4000}/gi, () => true),
+      // Names that are too short to look for them in other texts; `<token> text` is a placeholder.
+      secretsBy(
+        /(?<lead><(?:[\w.-]{1,40}:)?(?<name>[\w-]{1,40})>)[^<>]{1,4000}/g,
+        (name, _value, { index, input, 0: found }) =>
+          mayBeSecretName(name) &&
+          partsOf(name).length === 1 &&
+          (!isSecretName(name) || input.startsWith("</", index + found.length)),
+      ),
+      secretsAfter(SHOWN_NAME, SHOWN_VALUE, isSecretName),
+      secretsBy(WORD, (_name, word) => looksSecret(word)),
+    ],
+    PLACEHOLDER,
+  );
 }

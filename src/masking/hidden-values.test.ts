@@ -2,7 +2,6 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { HiddenValues } from "./hidden-values.ts";
-import { maskError } from "../errors/masked-error.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { cpuClock } from "../../test/fixtures/cpu-time.ts";
 import { examples } from "../../test/fixtures/depth.ts";
@@ -74,7 +73,7 @@ test("P1.9: the values are masked in all parts of an error, and cannot be read b
     server: "s3cret-token",
     hint: "h",
   });
-  const shown = maskError(hidden, error);
+  const shown = hidden.inError(error);
   expect(shown).toMatchObject({ code: "SERVER_EXITED", message: "It said: •••", hint: "h", cause: { code: "EX" } });
   // A server's name is in every error about it, and no secret.
   const { server: _server, ...details } = shown.details;

@@ -1,4 +1,5 @@
 import { type ReadText, readEncoded, readWithPositions, withoutHalfEncoded } from "./read-encoded.ts";
+import { NexusError } from "../errors/nexus-error.ts";
 import { replaceSpans, type Span } from "./find-secrets.ts";
 import { MASK } from "./mask-words.ts";
 
@@ -17,6 +18,9 @@ const MIN_RUN = 14;
 /** An encoded form is at most this many times as long. */
 const MAX_GROWTH = 10;
 
+/** Details that an error has by itself; no hidden value can be in them. */
+const OWN_DETAILS: ReadonlySet<string> = new Set(["server", "phase", "method", "signal", "source"]);
+
 /** How values may be written in a text after decoding. */
 interface Forms {
   /** With a long run of letters and digits, as most encoded ones have. Hardly any text has such a run. */
@@ -24,13 +28,6 @@ interface Forms {
   /** The length of the shortest of these runs. */
   shortestRun: number;
   others: readonly string[];
-}
-
-interface KnownForms {
-  all: Forms;
-  /** Those that cannot occur by chance. */
-  long: Forms;
-  hasShort: boolean;
 }
 
 /**
@@ -44,22 +41,15 @@ export class HiddenValues {
   readonly #values: Set<string>;
   /** Values that are replaced often, those that were used longest ago first. */
   readonly #passing = new Map<string, readonly string[]>();
-  #known: KnownForms | undefined;
+  #known: ReturnType<typeof knownForms> | undefined;
   /** No text that is shorter has one of the values: every other form is longer. */
   #shortest = Infinity;
+  /** Whether a value may occur by chance, so that it is masked only where it is a whole word. */
+  hasShort = false;
 
   constructor(values: Iterable<string> = []) {
     this.#values = new Set(wholeAndLines(values));
     this.#changed();
-  }
-
-  get isEmpty(): boolean {
-    return this.#values.size === 0 && this.#passing.size === 0;
-  }
-
-  /** Whether a value may occur by chance, so that it is masked only where it is a whole word. */
-  get hasShort(): boolean {
-    return this.#forms.hasShort;
   }
 
   /** Hides a secret of any length from now on. After a change both are hidden: old texts may contain the first. */
@@ -118,11 +108,26 @@ export class HiddenValues {
   }
 
   /** The same for all texts inside a value, including names of members. */
-  inAll(value: unknown): unknown {
-    if (typeof value === "string") return this.in(value);
-    if (Array.isArray(value)) return value.map((item) => this.inAll(item));
+  inAll(value: unknown, mask = (text: string) => this.in(text)): unknown {
+    if (typeof value === "string") return mask(value);
+    if (Array.isArray(value)) return value.map((item) => this.inAll(item, mask));
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.in(key), this.inAll(item)]));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [mask(key), this.inAll(item, mask)]));
+  }
+
+  /** The same error with the values masked in all its parts. */
+  inError(error: NexusError): NexusError {
+    if (this.#shortest === Infinity) return error;
+    const { cause, ...details } = error.details;
+    const shown = Object.entries(details).map(([key, value]) => {
+      return [key, OWN_DETAILS.has(key) ? value : this.inAll(value)] as const;
+    });
+    const hidden = new NexusError(error.code, this.in(error.message), {
+      ...(Object.fromEntries(shown) as NexusError["details"]),
+      ...(cause === undefined ? {} : { cause: this.#inCause(cause) }),
+    });
+    if (error.stack) hidden.stack = this.in(error.stack);
+    return hidden;
   }
 
   /** For text that arrives in pieces: a possible beginning of a value is kept until the rest arrives. */
@@ -153,6 +158,16 @@ export class HiddenValues {
     return undefined;
   }
 
+  /** The code of a cause is kept, because programs often read it. */
+  #inCause(cause: unknown): unknown {
+    if (cause instanceof NexusError) return this.inError(cause);
+    if (!(cause instanceof Error)) return this.inAll(cause);
+    const hidden = new Error(this.in(cause.message));
+    hidden.name = cause.name;
+    if (cause.stack) hidden.stack = this.in(cause.stack);
+    return "code" in cause ? Object.assign(hidden, { code: cause.code }) : hidden;
+  }
+
   #all(): string[] {
     return [...this.#values, ...[...this.#passing.values()].flat()];
   }
@@ -160,20 +175,16 @@ export class HiddenValues {
   #changed(): void {
     this.#known = undefined;
     this.#shortest = Math.min(...this.#all().map((value) => readEncoded(value).length || value.length));
+    this.hasShort = this.#shortest < SHORT_SECRET;
   }
 
-  get #forms(): KnownForms {
-    if (!this.#known) {
-      const all = [...new Set(this.#all().flatMap(formsOf))];
-      const long = all.filter(({ length }) => length >= SHORT_SECRET);
-      this.#known = { all: toForms(all), long: toForms(long), hasShort: long.length < all.length };
-    }
-    return this.#known;
+  get #forms() {
+    return (this.#known ??= knownForms(this.#all()));
   }
 
   /** The position where the text may have begun a value; its length if it has not. */
   #beginningAtEndOf(text: string): number {
-    if (this.isEmpty) return text.length;
+    if (this.#shortest === Infinity) return text.length;
     const { runs, others } = this.#forms.all;
     const forms = [...runs, ...others];
     const from = Math.max(0, text.length - MAX_GROWTH * Math.max(...forms.map(({ length }) => length)));
@@ -258,15 +269,18 @@ function standsAlone(text: string, start: number, end: number): boolean {
   return !/[\p{L}\p{N}]$/u.test(text.slice(Math.max(0, start - 2), start)) && !/^[\p{L}\p{N}]/u.test(text.slice(end));
 }
 
+/** `long`: those that cannot occur by chance. */
+function knownForms(values: readonly string[]) {
+  const all = [...new Set(values.flatMap(formsOf))];
+  const long = all.filter(({ length }) => length >= SHORT_SECRET);
+  return { all: toForms(all), long: toForms(long) };
+}
+
 function toForms(texts: readonly string[]): Forms {
-  const all = texts.map((text) => ({ text, run: Math.max(...text.split(/[^a-z0-9]+/).map(({ length }) => length)) }));
-  const runs = all.filter(({ run }) => run >= MIN_RUN);
-  const others = all.filter(({ run }) => run < MIN_RUN).map(({ text }) => text);
-  return {
-    runs: runs.map(({ text }) => text),
-    shortestRun: Math.min(...runs.map(({ run }) => run)),
-    others,
-  };
+  const runOf = (text: string) => Math.max(...text.split(/[^a-z0-9]+/).map(({ length }) => length));
+  const runs = texts.filter((text) => runOf(text) >= MIN_RUN);
+  const others = texts.filter((text) => runOf(text) < MIN_RUN);
+  return { runs, shortestRun: Math.min(...runs.map(runOf)), others };
 }
 
 /** In an address, characters that are not of ASCII are several bytes, which are read one by one. */

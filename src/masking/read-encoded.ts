@@ -35,14 +35,14 @@ interface Piece {
  * makes one blank of several. A text without any of that is returned as it is, after one search.
  */
 export function readEncoded(written: string): string {
-  const seen = hasInvisible(written) ? written.replaceAll(new RegExp(INVISIBLE, "g"), "") : written;
+  const seen = withoutInvisible(written);
   return SIGNS.some((sign) => seen.includes(sign)) ? decoded(seen) : seen;
 }
 
 /** The same with positions; it takes longer. */
 export function readWithPositions(written: string): ReadText {
   const gaps: Piece[] = [];
-  const seen = hasInvisible(written) ? withoutInvisible(written, gaps) : written;
+  const seen = withoutInvisible(written, gaps);
   const pieces: Piece[] = [];
   const text = decoded(seen, pieces);
   return {
@@ -57,14 +57,11 @@ export function withoutHalfEncoded(written: string): string {
   return written.replace(HALF_ENCODED, "");
 }
 
-function hasInvisible(text: string): boolean {
-  return text.includes("\u00ad") || BEYOND_LATIN.test(text);
-}
-
-function withoutInvisible(text: string, gaps: Piece[]): string {
+function withoutInvisible(text: string, gaps?: Piece[]): string {
+  if (!text.includes("\u00ad") && !BEYOND_LATIN.test(text)) return text;
   let removed = 0;
   return text.replaceAll(new RegExp(INVISIBLE, "g"), (found, at: number) => {
-    gaps.push({ index: at - removed, start: at, end: at + found.length, length: 0 });
+    gaps?.push({ index: at - removed, start: at, end: at + found.length, length: 0 });
     removed += found.length;
     return "";
   });
@@ -107,9 +104,8 @@ function partAt(text: string, start: number): Part {
     case "&":
       return entityAt(text, start);
     case "\r":
-      return { end: endOfIndent(text, start + 2), meaning: "" };
     case "\n":
-      return { end: endOfIndent(text, start + 1), meaning: "" };
+      return { end: endOfIndent(text, text.indexOf("\n", start) + 1), meaning: "" };
     default:
       return { end: start + 1, meaning: " " };
   }
@@ -151,13 +147,8 @@ function entityAt(text: string, start: number): Part {
 }
 
 function codeAt(text: string, start: number, digits: number): number | undefined {
-  let code = 0;
-  for (let at = start; at < start + digits; at++) {
-    const digit = parseInt(text[at] ?? "", 16);
-    if (Number.isNaN(digit)) return undefined;
-    code = code * 16 + digit;
-  }
-  return code;
+  const written = text.slice(start, start + digits);
+  return written.length === digits && !/[^\da-f]/i.test(written) ? parseInt(written, 16) : undefined;
 }
 
 function plain(character: string): string {

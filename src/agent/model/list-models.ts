@@ -4,7 +4,6 @@ import type { Network } from "../../net/network.ts";
 import { hiddenValuesOf, type ProviderEndpoint } from "./provider-endpoint.ts";
 import { providerFailure } from "./provider-failure.ts";
 import { providerFetch } from "./provider-fetch.ts";
-import { maskError } from "../../errors/masked-error.ts";
 
 interface ModelListing {
   endpoint: ProviderEndpoint;
@@ -27,7 +26,7 @@ export async function listProviderModels({ endpoint, network, timeoutMs, signal 
   } catch (thrown) {
     if (signal?.aborted) throw new NexusError("CANCELLED", "The request was cancelled", { cause: signal.reason });
     if (late.aborted) throw silent(endpoint, timeoutMs);
-    throw maskError(hiddenValuesOf(endpoint), providerFailure(thrown, endpoint, ""));
+    throw hiddenValuesOf(endpoint).inError(providerFailure(thrown, endpoint, ""));
   }
 }
 

@@ -23,7 +23,6 @@ import { RefusedTools } from "./refused-tools.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { withJitter, growingPause } from "../../async/backoff.ts";
 import { isTemporaryStatus } from "../../errors/error-traits.ts";
-import { maskError } from "../../errors/masked-error.ts";
 
 const PAUSES = { firstMs: 500, longestMs: 8_000 };
 const SHORTEST_PAUSE_MS = 100;
@@ -91,9 +90,9 @@ export class SdkModel implements ModelProvider {
             continue;
           }
           const pause = hasOutput || clock.signal.aborted ? undefined : pauseAfter(error, failures);
-          if (pause === undefined) throw maskError(hidden, await this.#withNearestName(error, clock));
+          if (pause === undefined) throw hidden.inError(await this.#withNearestName(error, clock));
           if (pause > clock.leftMs)
-            throw maskError(hidden, noTimeLeft(error, { pause, tries: failures, waitedMs, timeoutMs }));
+            throw hidden.inError(noTimeLeft(error, { pause, tries: failures, waitedMs, timeoutMs }));
           waitedMs += pause;
           yield { type: "wait", ms: Math.ceil(pause), reason: hidden.in(error.message) };
           await sleep(pause, undefined, { signal: clock.signal }).catch(() => {

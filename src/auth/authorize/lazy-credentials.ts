@@ -8,7 +8,6 @@ import type {
   Refusal,
 } from "../../transport/credential-source.ts";
 import type { CredentialStorage } from "../oauth/stored-credential.ts";
-import { maskError } from "../../errors/masked-error.ts";
 
 export interface LazyCredentialsOptions {
   /** The URL of the server. */
@@ -92,7 +91,7 @@ export class LazyCredentials implements CredentialSource {
     try {
       return await run();
     } catch (error) {
-      throw error instanceof NexusError ? maskError(this.#options.hidden, error) : error;
+      throw error instanceof NexusError ? this.#options.hidden.inError(error) : error;
     }
   }
 }

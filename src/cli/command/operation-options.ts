@@ -17,8 +17,15 @@ type OptionFor<T> = [NonNullable<T>] extends [boolean]
 
 type OptionsFor<T, Names extends keyof T> = { [K in Names & string as Kebab<K>]: OptionFor<T[K]> };
 
+/** The members that one option each can give. */
+type Simple<T> = string &
+  {
+    [K in keyof T]: NonNullable<T[K]> extends boolean | string | readonly string[] ? K : never;
+  }[keyof T];
+const SIMPLE = new Set(["boolean", "text", "choice", "list"]);
+
 /** How a member is written on a command line: its placeholder, and its help where that of the form is about bodies. */
-type OptionText = readonly [value: string, help?: string];
+type OptionText = NonNullable<Declared["traits"]["option"]>;
 
 /** The options of a command for members of the input of an operation. */
 export function optionsOf<T extends object, Name extends string & keyof T>(
@@ -26,17 +33,28 @@ export function optionsOf<T extends object, Name extends string & keyof T>(
   texts: Readonly<Record<Name, OptionText>>,
 ): OptionsFor<T, Name> {
   const members = membersOf(form);
-  const options = Object.entries<OptionText>(texts).map(([name, [value, help]]) => {
+  const options = Object.entries<OptionText>(texts).map(([name, [value, said]]) => {
     const { spec, traits } = resolved(members[name]);
-    const shown = help ?? helpOf(traits.says ?? name);
+    const help = said ?? helpOf(traits.says ?? name);
     const option: Option =
       spec.kind === "boolean"
-        ? { type: "boolean", help: shown }
-        : { type: "string", ...(spec.kind === "list" ? { multiple: true } : {}), value, help: shown };
+        ? { type: "boolean", help }
+        : spec.kind === "list"
+          ? { type: "string", multiple: true, value, help: `${help}; repeatable` }
+          : { type: "string", value, help };
     return [optionName(name), option] as const;
   });
   // Each option is made of the member with its name.
   return Object.fromEntries(options) as unknown as OptionsFor<T, Name>;
+}
+
+/** The same for all members that one option each can give, in the words of the form; those that are required come first. */
+export function allOptionsOf<T extends object>(form: Form<T>): OptionsFor<T, Simple<T>> {
+  const simple = Object.entries(membersOf(form)).filter(([, member]) => SIMPLE.has(resolved(member).spec.kind));
+  const sorted = simple.toSorted(([, a], [, b]) => Number(a.traits.optional ?? 0) - Number(b.traits.optional ?? 0));
+  const texts = Object.fromEntries(sorted.map(([name, { traits }]) => [name, traits.option ?? [""]]));
+  // These are the members with the types of such options.
+  return optionsOf<T, Simple<T>>(form, texts as Record<Simple<T>, OptionText>);
 }
 
 /** The members of the input that the options of a command line give. `none` removes what may be null. */

@@ -113,8 +113,8 @@ export function refuseWholeKey(text: string): void {
 }
 
 const DENIED = 8;
-const PATTERNS = ["PATTERN", "what the key may use; repeatable"] as const;
-const DENIED_PATTERNS = ["PATTERN", "what it may not use; repeatable"] as const;
+const PATTERNS = ["PATTERN", "what the key may use"] as const;
+const DENIED_PATTERNS = ["PATTERN", "what it may not use"] as const;
 const PATTERN_HELP = `A pattern starts with a server id, or with * for every server: github is everything of a server, github.search* its tools by
 name, github/resources, github/prompts and github/methods the other kinds, and * everything of the tenant. set:support is a set,
 at its own address only. --deny wins over --allow, also in sets. What a key may not use is answered like something that does not exist.`;
@@ -135,7 +135,7 @@ Roles: a caller uses MCP; an operator also sees the metrics of its tenant; an ad
 key of an operator or admin without --allow manages, and calls nothing.`,
   options: {
     ...optionsOf(KEYS.createKey.input, {
-      allow: ["PATTERN", "what the key may use; at least one for a caller; repeatable"],
+      allow: ["PATTERN", "what the key may use; at least one for a caller"],
       deny: DENIED_PATTERNS,
       role: ["ROLE", "caller, operator, admin; default: caller"],
       readOnly: [""],

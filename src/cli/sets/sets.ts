@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
-import type { SetDefinition, SetItem } from "../../gateway/sets/set-definition.ts";
+import { SET, SET_MEMBERS, type SetDefinition, type SetItem } from "../../gateway/sets/set-definition.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { parseJson } from "../../json/parse-json.ts";
 import { requireValid } from "../../operations/client.ts";
@@ -9,8 +9,8 @@ import { requireExactNumbers } from "../arguments/exact-number.ts";
 import { jsonGiven } from "../arguments/json-given.ts";
 import { keyValue } from "../arguments/key-value.ts";
 import { wrongUsage } from "../command/command-line.ts";
-import { defineCommand, type CommandContext, type Options } from "../command/command.ts";
-import { inputOf, optionsOf } from "../command/operation-options.ts";
+import { defineCommand, type CommandContext, type Options, type OptionValues } from "../command/command.ts";
+import { inputOf, allOptionsOf } from "../command/operation-options.ts";
 import { showTable, type Cell } from "../output/table.ts";
 import { openTenant, OPERATED_OPTIONS, tenantOption } from "../store/open-operations.ts";
 import { operatedCommand, tenantCommand } from "../store/operated-command.ts";
@@ -22,13 +22,7 @@ const SET_OPTIONS = {
 
 /** What a set contains and how it shows it. */
 const DEFINITION_OPTIONS = {
-  ...optionsOf(SETS.createSet.input, {
-    allow: ["PATTERN", "what the set contains; repeatable"],
-    deny: ["PATTERN", "what it does not contain; repeatable"],
-    readOnly: [""],
-    description: ["TEXT"],
-    pin: [""],
-  }),
+  ...allOptionsOf(SET),
   rename: {
     type: "string",
     multiple: true,
@@ -50,14 +44,7 @@ const DEFINITION_OPTIONS = {
   file: { type: "string", value: "FILE", help: "the definition as JSON; - for stdin" },
 } as const satisfies Options;
 
-interface DefinitionValues {
-  readonly allow?: readonly string[] | undefined;
-  readonly deny?: readonly string[] | undefined;
-  readonly rename?: readonly string[] | undefined;
-  readonly describe?: readonly string[] | undefined;
-  readonly fix?: readonly string[] | undefined;
-  readonly file?: string | undefined;
-}
+type DefinitionValues = OptionValues<typeof DEFINITION_OPTIONS>;
 
 type Written = Readonly<Record<string, unknown>>;
 
@@ -84,7 +71,7 @@ async function changedDefinition(
 /** What an option says stands instead of what was written. */
 function changedMembers(written: Written, options: DefinitionValues): Written {
   const tools = changedTools(written["tools"], options);
-  return { ...written, ...inputOf(SETS.createSet.input, options), ...(tools === undefined ? {} : { tools }) };
+  return { ...written, ...inputOf(SET, options), ...(tools === undefined ? {} : { tools }) };
 }
 
 async function definitionOfFile(file: string): Promise<Record<string, unknown>> {
@@ -174,7 +161,7 @@ function itemText({ name, description, arguments: fixed = {} }: SetItem): string
 
 const ABOUT_TOOLS = `Tools keep their names of /mcp (github__search), so they stay when servers come and go; --rename gives one another name. A fixed
 argument is sent with every call: callers neither see nor change it. It is stored as it is, so do not use it for secrets. A file
-has the members description, allow, deny, readOnly, pin, tools and prompts`;
+has the members ${new Intl.ListFormat("en-GB").format(Object.keys(SET_MEMBERS))}`;
 
 /** nexus sets create support --allow github.search* */
 export const setsCreate = defineCommand({

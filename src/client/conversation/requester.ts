@@ -9,7 +9,6 @@ import type { Deadlines } from "../../async/deadlines.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
 import { runRounds } from "./rounds.ts";
 import { SharedClient } from "./shared-client.ts";
-import { maskError } from "../../errors/masked-error.ts";
 
 interface RequesterOptions {
   server: string;
@@ -75,7 +74,7 @@ export class Requester {
   #described(error: NexusError, method: string): NexusError {
     const described = error.with({ server: this.server, method, phase: "request" });
     const { hidden } = this.#options;
-    return hidden && !error.details.rpc ? maskError(hidden, described) : described;
+    return hidden && !error.details.rpc ? hidden.inError(described) : described;
   }
 
   /** One exchange; the result is unchanged. */

@@ -37,11 +37,15 @@ const PROMPT = record({
 export const SET_MEMBERS = {
   description: text({ empty: true, mostOverNetwork: 10_000 })
     .says("What it is for: clients get it as instructions.")
+    .option("TEXT")
     .optional(),
   allow: PATTERNS.check(requireContent)
     .schema({ minItems: 1 })
-    .says("Patterns of what it contains, as those of keys; at least one."),
-  deny: PATTERNS.says("Patterns of what it does not contain; `deny` wins over `allow`.").optional(),
+    .says("Patterns of what it contains, as those of keys; at least one.")
+    .option("PATTERN", "what the set contains"),
+  deny: PATTERNS.says("Patterns of what it does not contain; `deny` wins over `allow`.")
+    .option("PATTERN", "what it does not contain")
+    .optional(),
   readOnly: flag().says("Only tools that are annotated as read-only, resources and prompts."),
   pin: flag().says("Tools whose definitions have changed are refused until the changes are accepted."),
   tools: shown("tool", TOOL).says("Tools that are shown in another way, by `server.tool`.").optional(),

@@ -7,6 +7,7 @@ import type { FakeFailure, RequestToolSpec, ToolFile, FieldSpec, UpstreamOAuthSp
 import { FakeResponses, type UnencodedResponse } from "./fake-responses.ts";
 import { isAccepted, maskedBody, maskedQuery, placeholderSecrets } from "./credentials.ts";
 import type { Failures } from "./failures.ts";
+
 import type { SignableRequest } from "../run/signing/signable-request.ts";
 import { Routes, type FakeRoute } from "./routes.ts";
 import { bytesIn } from "../codec/body/data-url.ts";

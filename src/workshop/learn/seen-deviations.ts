@@ -124,7 +124,7 @@ function seenOf(tool: string, { path = "", problem = "", received }: ToldDeviati
 
 /** Whether a text has something in it that was masked, or that is a token by its looks: it must not get into a file. */
 function isSecret(text: string): boolean {
-  return text.includes(MASK) || text.split(/[./[\]]/).some(looksSecret) || looksSecret(text);
+  return text.includes(MASK) || text.split(/[./[\]]/).some((part) => looksSecret(part)) || looksSecret(text);
 }
 
 /** Of a received value as text. */

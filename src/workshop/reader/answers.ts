@@ -5,7 +5,7 @@ import { CompletedValues } from "../run/completed-values.ts";
 import type { AnswerPlan, AnswerReply, AnswerTask } from "../run/answer-threads.ts";
 import { type ResponseReader, responseReader } from "../run/response-reader.ts";
 import { HiddenValues } from "../../masking/hidden-values.ts";
-import { showing } from "../run/secrets/show.ts";
+import { showing } from "../run/completed-values.ts";
 import { payloadOf, toldAnswer } from "../run/told-answer.ts";
 
 // The program of the threads that read very large answers.

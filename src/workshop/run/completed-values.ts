@@ -1,6 +1,9 @@
 import { isRecord } from "../../json/is-record.ts";
 import { setMember } from "../check/completion.ts";
 import { AlternativeChooser } from "../codec/union/alternative-chooser.ts";
+import type { HiddenValues } from "../../masking/hidden-values.ts";
+import { textOf } from "../expression/arithmetic.ts";
+import { isDate, isDateTime } from "../expression/calendar.ts";
 import { evaluate } from "../expression/evaluate.ts";
 import type { Expression, Scope } from "../expression/expression.ts";
 import { callsIn } from "../expression/names.ts";
@@ -10,6 +13,12 @@ import { findType, findUnion, isOnSide, shapesOf, typesIn } from "../shape/shape
 import { fitting } from "../shape/fitting-value.ts";
 
 type Value = Record<string, unknown>;
+
+/**
+ * Writes a value with secrets masked. Short secrets are not masked in the caller's own values, numbers, dates and
+ * complete declared fields. `value` is the source of the text, if it is different.
+ */
+export type Show = (text: string, value?: unknown) => string;
 
 /** How values are written for callers, with secrets masked. */
 interface Showing {
@@ -300,4 +309,28 @@ function shownAnything(value: unknown, show: Showing): unknown {
   if (Array.isArray(value)) return value.map((item) => shownAnything(item, show));
   if (isRecord(value)) return mapped(value, (member) => shownAnything(member, show), show.text);
   return shownText(value, show);
+}
+
+/** How values are shown in a call with this input. */
+export function showing(hidden: HiddenValues, input: unknown): Show {
+  if (!hidden.hasShort) return (text) => hidden.in(text);
+  const given = textsIn(input);
+  const show: Show = (text, value = text) => {
+    if (Array.isArray(value)) return value.map((item) => show(textOf(item), item)).join(", ");
+    const isOwn = isTyped(value) || given.has(text) || hidden.isShort(text.trim());
+    return isOwn ? hidden.inOwnWords(text) : hidden.in(text);
+  };
+  return show;
+}
+
+/** Whether upstream cannot write free text there. */
+function isTyped(value: unknown): boolean {
+  if (typeof value !== "string") return typeof value !== "object";
+  return isDate(value) || isDateTime(value);
+}
+
+function textsIn(value: unknown, found = new Set<string>()): Set<string> {
+  if (typeof value === "string") found.add(value);
+  else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) textsIn(item, found);
+  return found;
 }

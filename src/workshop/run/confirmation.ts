@@ -5,7 +5,7 @@ import { parseExpression } from "../expression/parse.ts";
 import { parseTemplate, renderTemplate } from "../expression/template.ts";
 import type { ConfirmSpec } from "../file/model/tool-file.ts";
 import { Failure } from "./failure.ts";
-import type { Show } from "./secrets/show.ts";
+import type { Show } from "./completed-values.ts";
 import { shorten } from "../../text/shorten.ts";
 
 type Value = Record<string, unknown>;

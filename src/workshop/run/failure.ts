@@ -1,5 +1,5 @@
 import type { ErrorCode, NexusError } from "../../errors/nexus-error.ts";
-import type { Show } from "./secrets/show.ts";
+import type { Show } from "./completed-values.ts";
 
 export interface FailureOptions {
   /** What to try. */

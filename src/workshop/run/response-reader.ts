@@ -9,8 +9,8 @@ import type { ErrorSpec, ToolFile, RequestToolSpec } from "../file/model/tool-fi
 import { answerDecoder, type AnswerBytes, type DecodedAnswer } from "./answer-decoder.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Failure } from "./failure.ts";
-import type { Show } from "./secrets/show.ts";
 import { isRefusal, statusFailure, withWait, wordsIn } from "./status-failure.ts";
+import type { Show } from "./completed-values.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 type Value = Record<string, unknown>;

@@ -6,7 +6,7 @@ import type { CompletedValues } from "./completed-values.ts";
 import { differencesOf } from "./noted-deviations.ts";
 import type { Success } from "./response-reader.ts";
 import { type KeptResult, newResultId } from "./result-store.ts";
-import { showing } from "./secrets/show.ts";
+import { showing } from "./completed-values.ts";
 import type { HiddenValues } from "../../masking/hidden-values.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 

@@ -21,7 +21,7 @@ import type { RunnerParts } from "./runner-parts.ts";
 import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
 import type { SentWrite } from "./writes/write-once.ts";
-import { showing } from "./secrets/show.ts";
+import { showing } from "./completed-values.ts";
 
 type Value = Record<string, unknown>;
 

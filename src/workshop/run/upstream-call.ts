@@ -12,7 +12,7 @@ import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { type Credentials, credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
 import { Failure, failureOf } from "./failure.ts";
-import { showing, type Show } from "./secrets/show.ts";
+import { showing, type Show } from "./completed-values.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
 import type { Told } from "./told-answer.ts";

@@ -3,7 +3,7 @@ import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { jsonSample } from "../text/json-sample.ts";
 import { isSecretName, mayBeSecretName } from "../../../masking/secret-names.ts";
 import { maskExample, PLACEHOLDER } from "../../../masking/find-secrets.ts";
-import { isSecretSegment, looksSecret } from "../../../masking/find-secrets.ts";
+import { looksSecret } from "../../../masking/find-secrets.ts";
 import type { CurlRequest } from "./curl-request.ts";
 
 /** What browsers add to every request. */
@@ -151,7 +151,7 @@ function urlOf(url: string): Record<string, unknown> {
       if (written !== undefined) return `:${written}`;
       if (
         !/^\d+$|^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) &&
-        !isSecretSegment(text)
+        !looksSecret(text, "path")
       ) {
         before = text;
         return segment;
@@ -159,7 +159,7 @@ function urlOf(url: string): Record<string, unknown> {
       const base = `${singular(before)}Id`;
       let key = base;
       for (let count = 2; variable.some((one) => one.key === key); count++) key = `${base}${count}`;
-      variable.push({ key, value: isSecretSegment(text) ? "" : text });
+      variable.push({ key, value: looksSecret(text, "path") ? "" : text });
       return `:${key}`;
     });
   const pairs = [...new URLSearchParams(query)].filter(([key]) => key !== "" && !looksSecret(key));

@@ -5,7 +5,7 @@ import type { CurlRequest } from "./curl-request.ts";
 import type { RecordedRequests } from "./curls-collection.ts";
 import { jsonSample } from "../text/json-sample.ts";
 import { isSecretName } from "../../../masking/secret-names.ts";
-import { looksSecret, isSecretSegment } from "../../../masking/find-secrets.ts";
+import { looksSecret } from "../../../masking/find-secrets.ts";
 import { percentDecoded } from "../../../text/percent-decoded.ts";
 
 const MAX_ENTRIES = 20_000;
@@ -222,7 +222,7 @@ function pathGroups(entries: readonly HarEntry[]): PathGroup[] {
 
 function stepOf(step: string): string {
   const text = percentDecoded(step);
-  return ID.test(text) || isSecretSegment(text) ? "{}" : step;
+  return ID.test(text) || looksSecret(text, "path") ? "{}" : step;
 }
 
 /** Groups that differ in one step, with answers of the same members. */

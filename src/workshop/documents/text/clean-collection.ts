@@ -2,7 +2,7 @@ import { isRecord } from "../../../json/is-record.ts";
 import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { escapePart } from "../../../schema/pointer.ts";
 import { isCredentialName, mayBeSecretName } from "../../../masking/secret-names.ts";
-import { looksSecret, isSecretSegment } from "../../../masking/find-secrets.ts";
+import { looksSecret } from "../../../masking/find-secrets.ts";
 import { jsonSample } from "./json-sample.ts";
 import { cleanValue, type Places } from "./clean-json.ts";
 import { cleanCookies, cleanProse, isCredential, LEFT_OUT } from "../../../masking/clean-prose.ts";
@@ -268,8 +268,7 @@ function cleanScript(text: string): string {
       isSecret = true;
       return token;
     }
-    const isOwn =
-      looksSecret(value) || isSecretSegment(value) || (isSecret && value.length >= 3 && !WORDS.test(inside));
+    const isOwn = looksSecret(value, "path") || (isSecret && value.length >= 3 && !WORDS.test(inside));
     return isOwn ? `${quote}${scheme}${LEFT_OUT}${quote}` : token;
   });
   return cleanProse(clean);
@@ -290,5 +289,5 @@ function cleanAddress(address: string): string {
 /** A step of a path that is a credential becomes a parameter. */
 function cleanStep(step: string): string {
   const text = percentDecoded(step);
-  return !/^[:{<]/.test(text) && !text.includes("{{") && isSecretSegment(text) ? ":credential" : step;
+  return !/^[:{<]/.test(text) && !text.includes("{{") && looksSecret(text, "path") ? ":credential" : step;
 }

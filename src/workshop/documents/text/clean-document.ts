@@ -2,7 +2,7 @@ import { isRecord } from "../../../json/is-record.ts";
 import { escapePart } from "../../../schema/pointer.ts";
 import { cleanCollection } from "./clean-collection.ts";
 import { cleanExample, cleanTexts, type Places } from "./clean-json.ts";
-import { cleanProse, LEFT_OUT, isShownCredential } from "../../../masking/clean-prose.ts";
+import { cleanProse, isCredential, LEFT_OUT } from "../../../masking/clean-prose.ts";
 import { isCredentialName } from "../../../masking/secret-names.ts";
 
 /** A document without credentials. Its lines, or its parts, are where they were, so that evidence stays right. */
@@ -184,8 +184,8 @@ function cleanShown(value: unknown, { places, pointer, name, key, depth }: Place
 const PROSE = /^(?:description|summary|title|url|host|basePath)$/;
 
 function cleanText(text: string, { places, pointer, key, name, isExtension = false }: Place): string {
-  const isValue = key === "enum" && isCredentialName(name) && isShownCredential("", text);
-  const isNamed = isExtension && isShownCredential(key, text);
+  const isValue = key === "enum" && isCredentialName(name) && isCredential("", text);
+  const isNamed = isExtension && isCredential(key, text, isCredentialName);
   const isProse = isExtension || PROSE.test(key);
   const clean = isValue || isNamed ? LEFT_OUT : isProse ? cleanProse(withoutUser(text, key)) : text;
   if (clean !== text || clean.includes(LEFT_OUT)) places.push(pointer);

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../json/is-record.ts";
-import { cleanProse, isCredential, isShownCredential, LEFT_OUT } from "../../../masking/clean-prose.ts";
-import { mayBeSecretName } from "../../../masking/secret-names.ts";
+import { cleanProse, isCredential, LEFT_OUT } from "../../../masking/clean-prose.ts";
+import { isCredentialName, mayBeSecretName } from "../../../masking/secret-names.ts";
 import { escapePart } from "../../../schema/pointer.ts";
 
 /** Where values were replaced, as JSON pointers. */
@@ -34,7 +34,7 @@ function cleanScalar(value: unknown, name: string): unknown {
 /** The same for examples in descriptions, whose values are usually made up. */
 export function cleanExample(value: unknown, leaf: Leaf, places: Places): unknown {
   const change = (each: unknown, name: string) =>
-    typeof each === "string" && isShownCredential(name, each) ? LEFT_OUT : each;
+    typeof each === "string" && isCredential(name, each, isCredentialName) ? LEFT_OUT : each;
   return changeLeaves(value, leaf, { places, nameOf: (_owner, key) => key, change });
 }
 

@@ -20,7 +20,7 @@ import {
 } from "../upstream-call.ts";
 import type { UpstreamResponse } from "../upstream.ts";
 import { isRecord } from "../../../json/is-record.ts";
-import { showing } from "../secrets/show.ts";
+import { showing } from "../completed-values.ts";
 
 type Value = Record<string, unknown>;
 

@@ -11,9 +11,8 @@ import { argumentsKey, ledgerKey, stepKey } from "../writes/request-key.ts";
 import type { EarlierWrite } from "../writes/write-ledger.ts";
 import type { SentWrite } from "../writes/write-once.ts";
 import { toldDeviation } from "../call-result.ts";
-import type { Success } from "../response-reader.ts";
 import { bytesOf, excerptOf } from "../excerpt.ts";
-import { isRecord } from "../../../json/is-record.ts";
+import type { Success } from "../response-reader.ts";
 
 /** Maximum size of a value that is recorded. */
 const MAX_RECORDED_BYTES = 1024 * 1024;
@@ -234,17 +233,10 @@ function stepValue(
 ): Value {
   const masked = (text: string) => hidden.inOwnWords(text);
   const { type, unknown } = plan.spec.response;
-  const inAll = (members: Value) => maskedIn(members, masked) as Value;
+  const inAll = (members: Value) => hidden.inAll(members, masked) as Value;
   const keep = unknown === "keep" ? inAll : undefined;
   const shown = type === undefined ? inAll(value) : values.shown(type, value, { text: masked, unknown: keep });
   const whole = more ? { ...shown, more } : shown;
   if (plan.spec.effect === "read" || bytesOf(whole) <= MAX_RECORDED_BYTES) return whole;
   return excerptOf(whole, MAX_RECORDED_BYTES).value;
-}
-
-function maskedIn(value: unknown, mask: (text: string) => string): unknown {
-  if (typeof value === "string") return mask(value);
-  if (Array.isArray(value)) return value.map((item) => maskedIn(item, mask));
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskedIn(member, mask)]));
 }

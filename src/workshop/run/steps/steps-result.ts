@@ -10,7 +10,7 @@ import type { RunnerParts } from "../runner-parts.ts";
 import type { StepReport } from "./steps-run.ts";
 import type { StepsPlan } from "./steps-plan.ts";
 import type { StepsEnd } from "./steps-run.ts";
-import { showing } from "../secrets/show.ts";
+import { showing } from "../completed-values.ts";
 
 type Value = Record<string, unknown>;
 
