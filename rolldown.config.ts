@@ -158,7 +158,6 @@ class SharedFiles {
     const team = ["team/key-door.ts", "team/tenant-definitions.ts", "compose/stored-state.ts"];
     this.#put("database", this.#load("cli/store/chosen-database.ts", ...team));
     this.#put("store", this.#load("store/store.ts"));
-    this.#put("news", this.#load("cli/serve/server-news.ts", "cli/serve/process-estimate.ts"));
     return this.#files;
   }
 

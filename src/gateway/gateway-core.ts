@@ -1,4 +1,4 @@
-import { type Logger, SILENT } from "../text/logger.ts";
+import { SILENT, type Logger } from "../text/logger.ts";
 import { unknownName } from "../host/directory/unknown-name.ts";
 import type { Host } from "../host/host.ts";
 import { hasOwnConnections } from "../host/servers/lease-keys.ts";
@@ -12,35 +12,40 @@ import type { Core, Listening, Offer } from "../server/core/core.ts";
 import type { GatewayExchange, GatewayListenRequest, View } from "./names/view.ts";
 import { CalledTools } from "./requests/called-tools.ts";
 import {
+  GatewayRequest,
+  targetOf,
   type AskedRequest,
   type EndpointExchange,
-  GatewayRequest,
   type Next,
   type ResolvedRequest,
   type ResolvedTarget,
-  targetOf,
 } from "./requests/request.ts";
 import { Selection } from "./requests/selection.ts";
 import { SetSelections, type TenantSets } from "./requests/set-selections.ts";
 import type { Views } from "./requests/views.ts";
 import { hostStages } from "./stages/stages.ts";
 import { ownerKey, type Principal } from "../server/core/principal.ts";
-import { type AggregateOptions, Cursors } from "./lists/merged-lists.ts";
-import { type CallRunner, tellWaiting, type UpstreamCall } from "./calls/upstream-call.ts";
+import { Cursors, type AggregateOptions } from "./lists/merged-lists.ts";
+import { tellWaiting, type CallRunner, type UpstreamCall } from "./calls/upstream-call.ts";
 import { Catalogs } from "./lists/catalogs.ts";
 import { changeOf, type ListKind } from "../protocol/list-kinds.ts";
-import { type KnownList, versionIn } from "./lists/list-reader.ts";
+import { versionIn, type KnownList } from "./lists/list-reader.ts";
 import { ListedThings } from "./lists/listed-things.ts";
-import { SeenVersions } from "./calls/seen-versions.ts";
 import { ServersListening } from "./changes/listening.ts";
 import type { NamedThing, Own } from "./names/names.ts";
 import { listedTarget, nameOf } from "./access/narrowed.ts";
 import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfResources, offerOfSet } from "./lists/offer.ts";
 import { OwnerChanges } from "./changes/owner-changes.ts";
 import { PassedLists } from "./lists/own-lists.ts";
-import { type AccessRules, PrincipalAccess } from "./access/principal-access.ts";
+import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
 import type { Seal } from "../server/core/seal.ts";
 import { within } from "../async/within.ts";
+import { RecentMap } from "../async/recent-map.ts";
+
+/** For one server. The least recently noted are forgotten: then it is not known what they have seen. */
+const MAX_OWNERS = 10_000;
+/** Names of clients for one principal. */
+const MAX_CLIENTS = 32;
 
 /** `decide` narrows who may see and use what, beside the host's policy; it is read each time. */
 export interface GatewayCoreOptions extends AccessRules {
@@ -353,4 +358,33 @@ function withOwn(page: Result, own: readonly Params[]): Result {
 /** For a server without resources. */
 function onlyOwn(list: ListKind, own: readonly Params[]): Result {
   return { resultType: "complete", [list]: list === "resources" ? own : [], ttlMs: 0, cacheScope: "private" };
+}
+
+type Asking = Pick<GatewayExchange, "caller">;
+
+/**
+ * Which state of a server's tools each caller has seen in its last list. A caller is a session or, where there is none, a
+ * principal with the name of its client. Maps inside of maps, because a joined key would cost more than the rest of a call.
+ */
+class SeenVersions {
+  /** By server, owner of connections (a session or a principal), and name of the client. */
+  readonly #noted = new Map<string, RecentMap<string, Map<string, string>>>();
+
+  note({ caller }: Asking, server: string, version: string): void {
+    const owners = this.#noted.get(server) ?? new RecentMap<string, Map<string, string>>({ most: MAX_OWNERS });
+    const clients = owners.get(caller.owner) ?? new RecentMap<string, string>({ most: MAX_CLIENTS });
+    this.#noted.set(server, owners);
+    clients.set(clientOf(caller), version);
+    owners.set(caller.owner, clients);
+  }
+
+  /** Empty if it is not known. */
+  find({ caller }: Asking, server: string): string {
+    return this.#noted.get(server)?.get(caller.owner)?.get(clientOf(caller)) ?? "";
+  }
+}
+
+/** A session has one client. */
+function clientOf({ era, client }: Asking["caller"]): string {
+  return era === "modern" ? (client?.name ?? "") : "";
 }

@@ -208,7 +208,7 @@ export class Gateway implements AsyncDisposable {
 }
 
 /** What callers of a tenant do now, and what they did since the gateway started. */
-export interface TenantActivity extends TenantState {
+interface TenantActivity extends TenantState {
   calls: CallSummary[];
 }
 

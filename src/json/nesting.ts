@@ -33,7 +33,7 @@ export function isNestedDeeper(value: unknown, levels = MAX_NESTING): boolean {
  * Limits of a JSON text: its nesting, how many values it has, each object, list, text, number … counted, and how many
  * members one object has. An object with very many members takes far longer to go through than a list of as many items.
  */
-export interface JsonTextLimits {
+interface JsonTextLimits {
   depth: number;
   values: number;
   members: number;

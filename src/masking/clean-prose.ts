@@ -1,14 +1,17 @@
 import { percentDecoded } from "../text/percent-decoded.ts";
 import {
-  type FindSecrets,
   isKnownToken,
   looksSecret,
   maskFound,
   replaceSpans,
   secretsBy,
+  type FindSecrets,
   type Span,
 } from "./find-secrets.ts";
-import { isCredentialName, mayBeSecretName, saysAboutSecret } from "./secret-names.ts";
+import { isCredentialName, mayBeSecretName } from "./secret-names.ts";
+
+const ABOUT_SECRET =
+  /(?:type|url|uri|endpoint|name|count|status|state|policy|hint|format|id|method|length)$|expire|expiry|idempotency|^(?:page|next|sync|continuation)/i;
 
 /** What a document has in place of a credential that was left out. */
 export const LEFT_OUT = "<credential>";
@@ -151,4 +154,9 @@ function inCookies(text: string): Span[] {
 /** The header of cookies without their values. */
 export function cleanCookies(text: string): string {
   return replaceSpans(text, inCookies(text), LEFT_OUT);
+}
+
+/** Whether a value of this name is about a secret in data: `token_type`, `passwordUrl` and `keyId`. */
+function saysAboutSecret(name: string): boolean {
+  return ABOUT_SECRET.test(name);
 }

@@ -69,14 +69,6 @@ export function isCredentialName(name: string): boolean {
   );
 }
 
-const ABOUT_SECRET =
-  /(?:type|url|uri|endpoint|name|count|status|state|policy|hint|format|id|method|length)$|expire|expiry|idempotency|^(?:page|next|sync|continuation)/i;
-
-/** Whether a value of this name is about a secret in data: `token_type`, `passwordUrl` and `keyId`. */
-export function saysAboutSecret(name: string): boolean {
-  return ABOUT_SECRET.test(name);
-}
-
 const ACCOUNT =
   /^(?:user(?:_?(?:name|id|code))?|login(?:_?name)?|account(?:_?(?:name|id))?|client(?:_?id)?|partner(?:_?id)?|customer_?id|merchant(?:_?id)?|system|benutzer(?:name)?|mandant|kunde(?:nnummer)?|app_?id|tenant(?:_?id)?)$/i;
 

@@ -6,7 +6,7 @@ import type { Actor } from "./actor.ts";
 import { MAX_PAGE, type Page } from "./forms.ts";
 import { PLAIN_HINTS, withCommandHint } from "./hint-words.ts";
 import { readInput, type InvalidMember } from "./input.ts";
-import { pathNames, type AnyOperation, type AskedInput, type DefinedOperation } from "./operation.ts";
+import type { AnyOperation, AskedInput, DefinedOperation } from "./operation.ts";
 import type { OperationRunner } from "./run-operation.ts";
 import type { Services } from "./services.ts";
 import { getSession } from "./session.ts";
@@ -282,4 +282,9 @@ function unreachable({ origin }: URL, error: unknown): NexusError {
       mayHaveReached: false,
     },
   );
+}
+
+/** The names of the members that are in its path. */
+function pathNames({ http: { path } }: AnyOperation<never, never>): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 }

@@ -11,7 +11,7 @@ import { SILENT } from "../text/logger.ts";
 import { explainInSet, explainKey, type Explanation } from "../team/grants.ts";
 
 /** What is asked about: `server.tool` or `set:NAME`, as it was written, and the set in which the tool is used. */
-export interface AskedUse {
+interface AskedUse {
   full: string;
   set?: string | undefined;
 }

@@ -82,11 +82,6 @@ export function defineOperation<const Path extends string, In, Out>(
   return operation;
 }
 
-/** The names of the members that are in its path. */
-export function pathNames({ http: { path } }: AnyOperation<never, never>): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
-}
-
 /** Whether requests of an operation are recorded. Signing out changes nothing that others use. */
 export function isRecorded({ http: { method }, tag, access }: AnyOperation<never, never>): boolean {
   return method !== "GET" && access !== "public" && tag !== "session";

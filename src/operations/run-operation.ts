@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import type { StoredAudit } from "../team/stored-audit.ts";
 
 /** A request that changes something, or would have, by someone who is known. */
-export interface RecordedChange {
+interface RecordedChange {
   /** As in the path; undefined where it has none, or one that the actor may not enter. */
   tenant: string | undefined;
   actor: Actor;
@@ -24,7 +24,7 @@ export interface RecordedChange {
   durationMs: number;
 }
 
-export interface RunnerOptions<S> {
+interface RunnerOptions<S> {
   services: S;
   /** Where requests come from: the first part of the method in records. */
   surface: "rest" | "cli";
@@ -37,7 +37,7 @@ export interface RunnerOptions<S> {
 }
 
 /** A request of an operation, as its surface knows it. */
-export interface OperationRequest<C, T> {
+interface OperationRequest<C, T> {
   params: Readonly<Record<string, string>>;
   /** Throws where the caller is not known. */
   identify: () => Promise<Actor>;

@@ -1,6 +1,4 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { AnyForm } from "../format/form.ts";
-import type { Actor } from "../operations/actor.ts";
 import type { AnyOperation, OperationCall } from "../operations/operation.ts";
 import type { Services } from "../operations/services.ts";
 import type { Identification } from "./access/identification.ts";
@@ -22,16 +20,6 @@ export interface RestCall extends OperationCall {
 
 /** An operation as the REST API has it: all of them, and those that are about HTTP itself. */
 export type RestOperation = AnyOperation<RestServices, RestCall>;
-
-interface BrowserOperation<In> extends Omit<RestOperation, "handle" | "input"> {
-  input?: AnyForm & { readonly type: In };
-  handle(services: RestServices, actor: Actor, input: In, call: RestCall): Promise<unknown>;
-}
-
-/** Gives `handle` of an operation that is about HTTP itself the type of its input. */
-export function defineRestOperation<In>(operation: BrowserOperation<In>): RestOperation {
-  return operation;
-}
 
 /** An answer with headers. */
 export class HeadedAnswer {

@@ -1,10 +1,11 @@
 import { OPERATIONS } from "../operations/operations.ts";
 import { getSession, SESSION, sessionView } from "../operations/session.ts";
-import { type RestOperation, defineRestOperation, HeadedAnswer } from "./rest-operation.ts";
+import { HeadedAnswer, type RestOperation, type RestServices, type RestCall } from "./rest-operation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
-import { record, text } from "../format/form.ts";
+import { record, text, type AnyForm } from "../format/form.ts";
 import { isFromOwnPage } from "./access/own-origin.ts";
 import { clearCookie, setCookie } from "./access/session-cookie.ts";
+import type { Actor } from "../operations/actor.ts";
 
 const streamEvents = defineRestOperation({
   id: "streamEvents",
@@ -62,3 +63,13 @@ const signOut = defineRestOperation({
 export const REST_OPERATIONS: readonly RestOperation[] = OPERATIONS.filter(({ isLocal }) => isLocal !== true)
   .flatMap((operation): RestOperation[] => (operation === getSession ? [getSession, signIn, signOut] : [operation]))
   .concat(streamEvents);
+
+interface BrowserOperation<In> extends Omit<RestOperation, "handle" | "input"> {
+  input?: AnyForm & { readonly type: In };
+  handle(services: RestServices, actor: Actor, input: In, call: RestCall): Promise<unknown>;
+}
+
+/** Gives `handle` of an operation that is about HTTP itself the type of its input. */
+function defineRestOperation<In>(operation: BrowserOperation<In>): RestOperation {
+  return operation;
+}

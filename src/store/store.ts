@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import type { Kysely } from "kysely";
 import { instanceKey, type ServerInstance } from "../auth/server-instance.ts";
 import { NexusError, messageOf } from "../errors/nexus-error.ts";
 import { SILENT, type Logger } from "../text/logger.ts";
@@ -11,7 +12,6 @@ import { SeenAudit } from "./audit/seen-audit.ts";
 import { DatabaseCache } from "./keep/database-cache.ts";
 import { DatabaseEras } from "./keep/database-eras.ts";
 import { DatabaseSecrets } from "./keep/database-secrets.ts";
-import { DatabaseTrust } from "./keep/database-trust.ts";
 import { DatabaseWriteLedger, findRecordingInstances } from "./keep/database-write-ledger.ts";
 import { PublishedApis } from "./keep/published-apis.ts";
 import { Rates } from "./keep/rates.ts";
@@ -19,7 +19,6 @@ import { Sets } from "./keep/sets.ts";
 import { Definitions } from "./keep/definitions.ts";
 import { TenantServers } from "./keep/tenant-servers.ts";
 import { Tenants } from "./keep/tenants.ts";
-import { openKey } from "./key-of-store.ts";
 import type { MasterKey, MasterKeyPlace } from "./master-key.ts";
 import { loadVersion, migrate, type Migrated, type StoreEngine } from "./tables/migrate.ts";
 import { Live, type Changes } from "../async/live.ts";
@@ -32,10 +31,13 @@ import type {
   Standing,
 } from "../host/definitions/definition-ledger.ts";
 import { reportedChanges, type KnownDefinitions } from "../host/definitions/known-definitions.ts";
-import type { Kysely } from "kysely";
 import { callListener } from "../async/call-listener.ts";
 import { loadGenerations, TOPICS, type ChangeTopic } from "./keep/generations.ts";
 import type { StoreTables } from "./tables/tables.ts";
+import { findKeyCheck, recordKeyCheck } from "./keep/key-check.ts";
+import { requireKey } from "./key-of-store.ts";
+import type { TrustStore } from "../config/trust/trust-store.ts";
+import { sha256 } from "../text/digest.ts";
 
 export interface StoreOptions {
   address: DatabaseAddress;
@@ -376,5 +378,46 @@ class ChangeNotices {
     const changed = TOPICS.filter((topic) => now.get(topic) !== before?.get(topic));
     for (const topic of changed)
       for (const listener of this.#listeners) callListener(() => listener(topic), this.#logger);
+  }
+}
+
+/** Loads the master key of a store, or creates it for a new store. Throws if it is missing or does not match. */
+async function openKey(engine: StoreEngine, place: MasterKeyPlace): Promise<MasterKey> {
+  const known = await findKeyCheck(engine.db);
+  if (known !== undefined) return requireKey(known, await place.find(), { what: `The store ${engine.shown}`, place });
+  const key = await place.findOrCreate();
+  await recordKeyCheck(engine.db, key.checkValue);
+  // Another process may have recorded a different key at the same time.
+  const recorded = (await findKeyCheck(engine.db)) ?? key.checkValue;
+  return requireKey(recorded, key, { what: `The store ${engine.shown}`, place });
+}
+
+/** Trust in project files, as in `FileTrustStore`. */
+class DatabaseTrust implements TrustStore {
+  readonly #db: Kysely<StoreTables>;
+
+  constructor(db: Kysely<StoreTables>) {
+    this.#db = db;
+  }
+
+  async isTrusted(file: string, fingerprint: string): Promise<boolean> {
+    const row = await this.#db
+      .selectFrom("nexus_trust")
+      .select("fingerprint")
+      .where("id", "=", sha256(file))
+      .executeTakeFirst();
+    return row?.fingerprint === fingerprint;
+  }
+
+  async trust(file: string, fingerprint: string): Promise<void> {
+    await this.#db
+      .insertInto("nexus_trust")
+      .values({ id: sha256(file), file, fingerprint })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet({ fingerprint }))
+      .execute();
+  }
+
+  async revoke(file: string): Promise<void> {
+    await this.#db.deleteFrom("nexus_trust").where("id", "=", sha256(file)).execute();
   }
 }

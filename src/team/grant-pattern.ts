@@ -1,4 +1,4 @@
-import { type AccessPattern, isEverything, matchesName, parsePattern } from "../host/directory/policy.ts";
+import { parsePattern, type AccessPattern } from "../host/directory/policy.ts";
 
 /** A pattern of a key: what it may use of servers, or which sets. */
 export type GrantPattern =
@@ -12,9 +12,4 @@ const SET = /^set:(\*|[a-z][a-z0-9-]{0,31}\*?)$/;
 export function parseGrant(text: string): GrantPattern {
   const [, name] = SET.exec(text) ?? [];
   return name === undefined ? { kind: "things", text, pattern: parsePattern(text) } : { kind: "set", text, name };
-}
-
-/** Whether the pattern includes a set. `*` is everything of the tenant; a pattern of servers and their things includes no set. */
-export function coversSet(grant: GrantPattern, set: string): boolean {
-  return grant.kind === "set" ? matchesName(grant.name, set) : isEverything(grant.pattern);
 }

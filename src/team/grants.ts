@@ -1,8 +1,8 @@
 import type { AccessTarget } from "../host/directory/access-target.ts";
-import { NO_ENTRY_RULES, Policy, type Decision } from "../host/directory/policy.ts";
+import { NO_ENTRY_RULES, Policy, matchesName, isEverything, type Decision } from "../host/directory/policy.ts";
 import type { ApiKey, KeyGrants } from "../store/keep/api-keys.ts";
 import type { CompiledSet } from "../gateway/sets/compiled-set.ts";
-import { coversSet, parseGrant, type GrantPattern } from "./grant-pattern.ts";
+import { parseGrant, type GrantPattern } from "./grant-pattern.ts";
 
 /** Why a key may or may not use something, with the rule that decided it. */
 export interface Explanation {
@@ -107,4 +107,9 @@ export function explainKey(
   if (revokedAt !== undefined) return { allowed: false, reason: "the key is revoked", rule: undefined };
   if (expiresAt <= now) return { allowed: false, reason: "the key has expired", rule: undefined };
   return new Grants(grants).explain(target);
+}
+
+/** Whether the pattern includes a set. `*` is everything of the tenant; a pattern of servers and their things includes no set. */
+function coversSet(grant: GrantPattern, set: string): boolean {
+  return grant.kind === "set" ? matchesName(grant.name, set) : isEverything(grant.pattern);
 }

@@ -1,5 +1,7 @@
-import type { Declared, Given, Need } from "../format/form.ts";
 import {
+  type Declared,
+  type Given,
+  type Need,
   boolean,
   choice,
   custom,

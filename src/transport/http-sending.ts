@@ -3,7 +3,7 @@ import { Cancellation } from "../async/cancellation.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { networkFailure } from "../net/network-failure.ts";
 import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
-import { type Message, parseMessages, type RequestId } from "../protocol/json-rpc.ts";
+import { parseMessages, type Message, type RequestId, type ErrorObject } from "../protocol/json-rpc.ts";
 import type { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialHeaders } from "./credential-source.ts";
 import { SseParser } from "./sse-parser.ts";
@@ -17,7 +17,10 @@ import {
   type Sending,
   type StreamEnd,
 } from "./transport.ts";
-import { refusedEnd, titleOfPage } from "./refused-body.ts";
+import { titleOfPage } from "./refused-body.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { isRecord } from "../json/is-record.ts";
+import { isNestedDeeper } from "../json/nesting.ts";
 
 interface HttpPeer {
   /** Whether any answer has begun. */
@@ -426,4 +429,19 @@ function contentTypeOf(headers: ResponseHeaders): string {
 function text(chunks: readonly Buffer[]): string {
   const [only] = chunks;
   return chunks.length === 1 && only ? only.toString("utf8") : Buffer.concat(chunks).toString("utf8");
+}
+
+/** The end of a request that was answered with a status outside 2xx. */
+function refusedEnd(status: number, headers: ResponseHeaders, body: string): StreamEnd {
+  const rpc = errorIn(body);
+  return rpc ? { kind: "refused", status, headers, body, rpc } : { kind: "refused", status, headers, body };
+}
+
+/** A JSON-RPC error with any content type. */
+function errorIn(body: string): ErrorObject | undefined {
+  const value = parseJson(body);
+  const error = isRecord(value) ? value["error"] : undefined;
+  if (!isRecord(error) || typeof error["code"] !== "number" || typeof error["message"] !== "string") return undefined;
+  if (isNestedDeeper(error)) return undefined;
+  return error as unknown as ErrorObject;
 }

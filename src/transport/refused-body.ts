@@ -1,10 +1,7 @@
 import { shorten } from "../text/shorten.ts";
 import { maskProse } from "../masking/find-secrets.ts";
 import { isRecord } from "../json/is-record.ts";
-import { isNestedDeeper } from "../json/nesting.ts";
 import { parseJson } from "../json/parse-json.ts";
-import type { ErrorObject } from "../protocol/json-rpc.ts";
-import type { ResponseHeaders, StreamEnd } from "./transport.ts";
 
 const MAX_LENGTH = 300;
 /** The most useful first; includes those of RFC 6750 and 9457. */
@@ -43,19 +40,4 @@ export function titleOfPage(body: string): string | undefined {
     .replaceAll(/\s+/g, " ")
     .trim()
     .slice(0, 100);
-}
-
-/** The end of a request that was answered with a status outside 2xx. */
-export function refusedEnd(status: number, headers: ResponseHeaders, body: string): StreamEnd {
-  const rpc = errorIn(body);
-  return rpc ? { kind: "refused", status, headers, body, rpc } : { kind: "refused", status, headers, body };
-}
-
-/** A JSON-RPC error with any content type. */
-function errorIn(body: string): ErrorObject | undefined {
-  const value = parseJson(body);
-  const error = isRecord(value) ? value["error"] : undefined;
-  if (!isRecord(error) || typeof error["code"] !== "number" || typeof error["message"] !== "string") return undefined;
-  if (isNestedDeeper(error)) return undefined;
-  return error as unknown as ErrorObject;
 }

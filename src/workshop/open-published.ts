@@ -5,9 +5,7 @@ import type { PublishedReach } from "../transport/server-entry.ts";
 import type { ApiInstance, PublishedSource, PublishedVersion, VersionRecord, UsedCalls } from "./publish/published.ts";
 import { majorOf } from "./publish/version-number.ts";
 import { readToolFile } from "./file/read-tool-file.ts";
-import type { PublishedVersions } from "./serve/versioned-server.ts";
-import type { ServedVersion } from "./serve/versioned-server.ts";
-import type { VersionedServer } from "./serve/versioned-server.ts";
+import type { PublishedVersions, ServedVersion, VersionedServer } from "./serve/versioned-server.ts";
 
 /** What a crash loses. */
 const SAVE_MS = 5_000;

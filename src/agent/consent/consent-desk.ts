@@ -5,13 +5,12 @@ import { asNexusError, messageOf, type NexusError } from "../../errors/nexus-err
 import { covers, isSafePattern, parsePattern, type AccessPattern } from "../../host/directory/policy.ts";
 import { quoteWord } from "../../text/shell-words.ts";
 import { visible } from "../../text/visible.ts";
-import type { ConsentAsker, ConsentQuestion, ConsentReply } from "./consent-question.ts";
+import type { ConsentAsker, ConsentQuestion, ConsentReply, ServerProvenance } from "./consent-question.ts";
 import type { DecisionSubject, RememberedDecisions } from "./remembered-decisions.ts";
 import { shownJson, cutMiddle } from "./shown-json.ts";
 import type { ConsentAnswer, ToolConsent, WantedCall } from "./tool-consent.ts";
 import { wrongReply } from "./wrong-reply.ts";
 import { maskWords, maskUrl } from "../../masking/mask-words.ts";
-import type { ServerProvenance } from "./consent-question.ts";
 import { sha256 } from "../../text/digest.ts";
 
 const MAX_REACH = 500;

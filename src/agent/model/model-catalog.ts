@@ -21,8 +21,7 @@ import { listProviderModels } from "./list-models.ts";
 import type { ModelProvider } from "./model-provider.ts";
 import { SdkModel } from "./sdk-model.ts";
 import { normalBaseUrl, type ProviderEndpoint } from "./provider-endpoint.ts";
-import { VariableFiller } from "../../config/read/variables.ts";
-import type { SecretPlaces } from "../../config/read/variables.ts";
+import { VariableFiller, type SecretPlaces } from "../../config/read/variables.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
 
 const TYPE_FACTS: Readonly<Record<ProviderType, TypeFacts>> = {

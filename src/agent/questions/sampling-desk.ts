@@ -2,7 +2,7 @@ import { Turns } from "../../async/turns.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { InputContext } from "../../client/conversation/input.ts";
 import { serverId } from "../../text/server-id.ts";
-import { NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
+import { NexusError, messageOf, type ErrorCode } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { CreateMessageRequest, CreateMessageResult, Content } from "../../protocol/mcp.ts";
 import { visible, visibleLines } from "../../text/visible.ts";
@@ -19,7 +19,7 @@ import type {
 } from "../model/model-provider.ts";
 import { NO_USAGE } from "../model/usage.ts";
 import { SamplingBudget, type SamplingLimits, type SamplingReservation } from "./sampling-budget.ts";
-import { invalidSampling, samplingDenied, samplingFailed } from "./sampling-failure.ts";
+import { invalidSampling, samplingDenied } from "./sampling-failure.ts";
 import { samplingMessages } from "./sampling-messages.ts";
 import type {
   SamplingAsker,
@@ -390,4 +390,11 @@ function cheapest(models: readonly ModelProvider[]): ModelProvider | undefined {
 
 function priority(value: unknown): number {
   return typeof value === "number" && value >= 0 && value <= 1 ? value : 0;
+}
+
+/** The codes of a provider's failures must not be taken for failures of the server that asked. */
+function samplingFailed(server: string, model: string, cause: unknown): NexusError {
+  const message = `Server "${server}" asked for an answer of the model ${model}, which failed: ${messageOf(cause)}`;
+  const hint = cause instanceof NexusError ? cause.details.hint : undefined;
+  return new NexusError("INPUT_FAILED", message, { server, hint, cause });
 }

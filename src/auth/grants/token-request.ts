@@ -1,5 +1,11 @@
-import { type Client, type ClientAuth, DPoP, type DPoPHandle, isDPoPNonceError } from "oauth4webapi";
-import type { TokenEndpointResponse } from "oauth4webapi";
+import {
+  type Client,
+  type ClientAuth,
+  DPoP,
+  type DPoPHandle,
+  isDPoPNonceError,
+  type TokenEndpointResponse,
+} from "oauth4webapi";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { OAuthRequestOptions } from "../oauth/auth-http.ts";

@@ -4,13 +4,12 @@ import type { ClientId } from "../../config/import/clients.ts";
 import type { CommandContext } from "../command/command.ts";
 import { placesOf } from "../configure/configured-servers.ts";
 import type { ServerEntry } from "../../transport/server-entry.ts";
-import { entryForClient, type ClientEntry } from "../../config/import/client-entry.ts";
+import { entryForClient, type ClientEntry, obstacle } from "../../config/import/client-entry.ts";
 import { projectFolderOf, pathOf, type ConfigContext } from "../../config/read/places.ts";
 import { NEXUS } from "../../config/nexus-entry.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { secretIn } from "./entry-secrets.ts";
-import { obstacle } from "../../config/import/client-entry.ts";
 import { entryBoundTo } from "../../config/import/import-paths.ts";
 import { toAbsolutePath } from "../../files/paths.ts";
 

@@ -9,11 +9,10 @@ import { isRecord } from "../../json/is-record.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import { chosenServers } from "./chosen-servers.ts";
-import { gatewayAddress } from "./entry-writer.ts";
+import { gatewayAddress, entryWriter } from "./entry-writer.ts";
 import { CLIENT_OPTIONS, clientCalled, WAY_OPTIONS, wayGiven } from "./client-options.ts";
 import { placesOf } from "../configure/configured-servers.ts";
 import { editClientFile } from "./edit-client-file.ts";
-import { entryWriter } from "./entry-writer.ts";
 import { shortPath } from "../output/short-path.ts";
 
 /** nexus mcp uninstall claude-code */

@@ -16,7 +16,7 @@ export interface ServerAnswers<T> {
   failures: NexusError[];
 }
 
-export interface ServerQuestion<T> {
+interface ServerQuestion<T> {
   /** Also receives how long connecting took. */
   ask: (client: Client, definition: ServerDefinition, connectMs: number) => Promise<T>;
   /** Receives the answers in the order of the configuration, each as soon as it is known. */

@@ -8,7 +8,7 @@ import { sha256 } from "../../text/digest.ts";
 import type { ServerSet } from "./server-set.ts";
 
 /** A list that a command has read. */
-export interface CommandList<T extends object> {
+interface CommandList<T extends object> {
   kind: ListKind;
   client: Client;
   items: readonly T[];

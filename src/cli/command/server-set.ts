@@ -41,12 +41,12 @@ export interface ServerSetOptions {
   url?: string;
 }
 
-export interface ConnectManner {
+interface ConnectManner {
   /** Whether warnings about the entry are printed; not for commands that report them themselves. */
   tellsWarnings?: boolean;
 }
 
-export interface Setting {
+interface Setting {
   surroundings: Surroundings;
   source: ServerSource;
   flags: Flags;

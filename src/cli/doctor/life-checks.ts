@@ -1,8 +1,7 @@
 import type { Performance } from "node:perf_hooks";
 import type { Client } from "../../client/client.ts";
 import { asNexusError } from "../../errors/nexus-error.ts";
-import { pluralize } from "../output/amounts.ts";
-import { toFailedFinding, ok, type Finding } from "./check.ts";
+import { toFailedFinding, type Finding } from "./check.ts";
 
 const PINGS = 5;
 const SLOW_MS = 1_000;
@@ -37,45 +36,5 @@ export async function latencyFinding(
     verdict: "warning",
     evidence,
     advice: ["Every call takes at least this long. Check the network between here and the server."],
-  };
-}
-
-/** The client reports no more lines. */
-const MOST_NOISE = 20;
-
-/** The first lines on stdout that were not messages. */
-export function stdoutFinding(noise: readonly string[]): Finding {
-  if (noise.length === 0) return ok("messages only");
-  const count = noise.length === 1 ? "1 line" : `${noise.length} lines${noise.length < MOST_NOISE ? "" : " or more"}`;
-  return {
-    verdict: "warning",
-    evidence: [`${count} of other text`, ...noise.slice(0, 3).map((line) => `stdout: ${line}`)],
-    advice: ["Servers must log to stderr. Other clients may reject a server that writes other text to stdout."],
-  };
-}
-
-export function stderrFinding(lines: readonly string[]): Finding {
-  const written = lines.filter((line) => line.trim() !== "");
-  if (written.length === 0) return ok("nothing");
-  return { verdict: "note", evidence: [`${pluralize(written.length, "line")}, the last:`, ...written.slice(-3)] };
-}
-
-/** A child that has not exited after this time gets SIGTERM. */
-const PATIENCE_MS = 2_000;
-
-/** Ends the server like every client does: closes stdin, after which a server should exit. */
-export async function shutdownFinding(client: Client): Promise<Finding> {
-  const startedAt = performance.now();
-  await client.close();
-  const ms = Math.round(performance.now() - startedAt);
-  const reason = await client.closed;
-  const signal = reason.kind === "exited" ? reason.signal : undefined;
-  if (signal === undefined && ms < PATIENCE_MS) return ok(`exited ${ms} ms after its stdin was closed`);
-  return {
-    verdict: "note",
-    evidence: [
-      `did not exit when its stdin was closed; it was terminated${signal ? ` with ${signal}` : ""} after ${ms} ms`,
-    ],
-    advice: ["The server's author should exit the process when stdin closes. Until then, every command waits for it."],
   };
 }

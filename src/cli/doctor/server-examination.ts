@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { realpathSync } from "node:fs";
 import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import type { Client } from "../../client/client.ts";
 import type { NetworkTrust } from "../../client/connect/connect-entry.ts";
@@ -11,25 +13,29 @@ import type { Surroundings } from "../../transport/surroundings.ts";
 import type { ServerSet } from "../command/server-set.ts";
 import { apiFindings } from "./api-checks.ts";
 import { findFailedCheck, wayOf } from "./blame.ts";
-import { toFailedFinding, ok, type CheckId, type Finding, FindingDraft } from "./check.ts";
+import { toFailedFinding, ok, FindingDraft, type CheckId, type Finding } from "./check.ts";
 import type { Checkup } from "./checkup.ts";
 import { authenticationFinding, httpFinding, readHead, type HttpHead } from "./http-check.ts";
-import { latencyFinding, shutdownFinding, stderrFinding, stdoutFinding } from "./life-checks.ts";
+import { latencyFinding } from "./life-checks.ts";
 import { listFinding, readOffer, toolHintFinding } from "./list-check.ts";
 import { networkFindings } from "./network-checks.ts";
 import { providerFinding } from "./provider-check.ts";
-import { type Era, LEGACY_REVISIONS, MODERN_REVISIONS } from "../../protocol/revisions.ts";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { LEGACY_REVISIONS, MODERN_REVISIONS, type Era } from "../../protocol/revisions.ts";
 import type { Tool, ServerCapabilities } from "../../protocol/mcp.ts";
 import type { compileSchema } from "../../schema/validator.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { realpathSync } from "node:fs";
 import { isFolder } from "../../files/paths.ts";
 import { maskCommand, withoutDefaults } from "../../masking/mask-words.ts";
 import { childEnvironment } from "../../process/child-environment.ts";
 import { findProgram } from "../../process/find-program.ts";
 import { changeOf, LIST_KINDS, type ListKind } from "../../protocol/list-kinds.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
+import { pluralize } from "../output/amounts.ts";
+
+/** The client reports no more lines. */
+const MOST_NOISE = 20;
+/** A child that has not exited after this time gets SIGTERM. */
+const PATIENCE_MS = 2_000;
 
 /** The context of an examination. */
 export interface ExaminationContext {
@@ -403,4 +409,38 @@ function detailsOf(name: string, value: object): string[] {
   if (name === "extensions" || name === "experimental") return Object.keys(value);
   const names: Record<string, string> = { listChanged: "list changes", subscribe: "subscribe" };
   return Object.entries(value).flatMap(([key, on]) => (on === true ? (names[key] ?? key) : []));
+}
+
+/** The first lines on stdout that were not messages. */
+function stdoutFinding(noise: readonly string[]): Finding {
+  if (noise.length === 0) return ok("messages only");
+  const count = noise.length === 1 ? "1 line" : `${noise.length} lines${noise.length < MOST_NOISE ? "" : " or more"}`;
+  return {
+    verdict: "warning",
+    evidence: [`${count} of other text`, ...noise.slice(0, 3).map((line) => `stdout: ${line}`)],
+    advice: ["Servers must log to stderr. Other clients may reject a server that writes other text to stdout."],
+  };
+}
+
+function stderrFinding(lines: readonly string[]): Finding {
+  const written = lines.filter((line) => line.trim() !== "");
+  if (written.length === 0) return ok("nothing");
+  return { verdict: "note", evidence: [`${pluralize(written.length, "line")}, the last:`, ...written.slice(-3)] };
+}
+
+/** Ends the server like every client does: closes stdin, after which a server should exit. */
+async function shutdownFinding(client: Client): Promise<Finding> {
+  const startedAt = performance.now();
+  await client.close();
+  const ms = Math.round(performance.now() - startedAt);
+  const reason = await client.closed;
+  const signal = reason.kind === "exited" ? reason.signal : undefined;
+  if (signal === undefined && ms < PATIENCE_MS) return ok(`exited ${ms} ms after its stdin was closed`);
+  return {
+    verdict: "note",
+    evidence: [
+      `did not exit when its stdin was closed; it was terminated${signal ? ` with ${signal}` : ""} after ${ms} ms`,
+    ],
+    advice: ["The server's author should exit the process when stdin closes. Until then, every command waits for it."],
+  };
 }

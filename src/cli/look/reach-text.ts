@@ -1,6 +1,5 @@
 import { quoteWord } from "../../text/shell-words.ts";
-import { maskValue, maskUrl, maskWords } from "../../masking/mask-words.ts";
-import { MASK } from "../../masking/mask-words.ts";
+import { maskValue, maskUrl, maskWords, MASK } from "../../masking/mask-words.ts";
 import type { WrittenEntry } from "./written-entries.ts";
 
 /** A server's command or URL as written, with unresolved variables and masked secrets. */

@@ -1,5 +1,4 @@
-import type { KnownProvider } from "../../agent/model/model-catalog.ts";
-import type { ModelCatalog } from "../../agent/model/model-catalog.ts";
+import type { KnownProvider, ModelCatalog } from "../../agent/model/model-catalog.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 import { visible } from "../../text/visible.ts";
 import { exitCodeFor, failuresForPrograms } from "../command/ask-servers.ts";

@@ -2,9 +2,10 @@ import { quoteWord } from "../../text/shell-words.ts";
 import { CLIENTS, INSTALL_CLIENTS } from "../../config/import/clients.ts";
 import { fullName } from "../../gateway/names/names.ts";
 import type { Host } from "../../host/host.ts";
-import { estimateWords, type ProcessEstimate } from "./process-estimate.ts";
+import type { ProcessEstimate } from "./process-estimate.ts";
 import { exampleArguments } from "../look/example-call.ts";
 import { stateWords } from "../command/state-words.ts";
+import { pluralize } from "../output/amounts.ts";
 
 interface Greeting {
   host: Pick<Host, "servers" | "tools">;
@@ -58,4 +59,14 @@ function commandsToTry(again: string, host: Pick<Host, "servers" | "tools">, pla
     .toSorted((a, b) => Math.abs(a.args.length - 1) - Math.abs(b.args.length - 1));
   if (!easiest) return [list];
   return [list, ["nexus mcp call", quoteWord(easiest.name, platform), ...easiest.args, again].join(" ")];
+}
+
+/** The estimate in one sentence; undefined where there are no processes. */
+function estimateWords({ servers, shared, perClient, limit }: ProcessEstimate): string | undefined {
+  if (servers === 0) return undefined;
+  const own = pluralize(servers, "process", "processes");
+  const more = perClient === 0 ? "for all clients together" : `and up to ${perClient} more for each client`;
+  const sharing = shared > 0 && perClient > 0 ? ` (${shared} shared by all)` : "";
+  const most = limit === undefined ? "" : `; at most ${limit} at the same time`;
+  return `Processes: ${own}${sharing} ${more}${most}`;
 }

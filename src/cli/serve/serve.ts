@@ -13,7 +13,7 @@ import { serve as serveHttp, serveStdio, DEFAULT_LIMITS, type Gateway } from "..
 import { LazyLedger, type OpenedLedger } from "../../host/definitions/lazy-ledger.ts";
 import { unknownServer } from "../../host/directory/unknown-name.ts";
 import type { HostEntry, HostOptions } from "../../host/host-options.ts";
-import { Host } from "../../host/host.ts";
+import { Host, type ServerStatus } from "../../host/host.ts";
 import { Operations } from "../../rest/operations.ts";
 import type { Store } from "../../store/store.ts";
 import type { PublishedServers } from "../../team/published-servers.ts";
@@ -25,14 +25,20 @@ import type { LogForm, Output } from "../output/output.ts";
 import { verboseLogger } from "../output/verbose-logger.ts";
 import { TenantState } from "../store/tenant-state.ts";
 import type { ServeDoor } from "./serve-door.ts";
-import { logFormOf, parseTarget, SERVE_OPTIONS, type ServeTarget, type ServeValues } from "./serve-options.ts";
+import {
+  logFormOf,
+  parseTarget,
+  SERVE_OPTIONS,
+  type ServeTarget,
+  type ServeValues,
+  type PROCESS_OPTIONS,
+} from "./serve-options.ts";
 import { ServerNews } from "./server-news.ts";
-import { estimateProcesses } from "./process-estimate.ts";
 import { asHost } from "../../text/loopback.ts";
-import type { PROCESS_OPTIONS } from "./serve-options.ts";
 import { ProcessBudget, type ProcessBudgetOptions } from "../../process/process-budget.ts";
 import type { ProcessLimits } from "../../process/process-limits.ts";
 import { wrongUsage } from "../command/command-line.ts";
+import type { ProcessEstimate } from "./process-estimate.ts";
 
 /** How long the first line waits for slow servers; they are served when they are ready. */
 const STARTING_MS = 10_000;
@@ -355,4 +361,20 @@ function limitsIn({ "max-processes": count, "max-memory": size }: GivenLimits): 
   if (size !== undefined && memoryBytes === undefined)
     throw wrongUsage(`--max-memory "${size}" is not a size`, "Use a size like 512MB or 4GB.");
   return { ...(processes && { processes }), ...(memoryBytes && { memoryBytes }) };
+}
+
+function estimateProcesses(servers: readonly ServerStatus[], limit: number | undefined): ProcessEstimate {
+  const programs = servers.filter(
+    ({ state, definition: { entry } }) =>
+      entry?.reach.kind === "stdio" && state.kind !== "disabled" && state.kind !== "waiting-for-trust",
+  );
+  const count = (wanted: string) => programs.filter(({ definition }) => definition.isolation === wanted).length;
+  const [shared, perCall] = [count("shared"), count("call")];
+  return {
+    servers: programs.length,
+    shared,
+    perClient: programs.length - shared,
+    perCall,
+    ...(limit === undefined || limit === Infinity ? {} : { limit }),
+  };
 }

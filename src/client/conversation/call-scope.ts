@@ -68,7 +68,6 @@ export interface Stoppable {
   stop(error: NexusError): void;
 }
 
-export const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_TOTAL_MS = 600_000;
 /** Maximum number of characters of a progress message in an error. */
 const MAX_LAST_WORDS = 1_000;

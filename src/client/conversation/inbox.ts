@@ -13,13 +13,14 @@ import { isNestedDeeper, MAX_NESTING } from "../../json/nesting.ts";
 import type { CallScope } from "./call-scope.ts";
 import { callListener } from "../../async/call-listener.ts";
 import type { InputDesk } from "./input.ts";
-import { forgetLists, type KnownLists } from "./lists.ts";
+import type { KnownLists } from "./lists.ts";
 import type { Logger } from "../../text/logger.ts";
 import type { Peer, PeerListener } from "./peer.ts";
 import { isInputMethod, mayAskMeanwhile } from "../../protocol/methods.ts";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { META, USER_REJECTED } from "../../protocol/meta.ts";
+import { changedList } from "../../protocol/list-kinds.ts";
 
 /** Maximum number of open questions of one server: each may be shown to a person. */
 const MAX_OPEN = 1_000;
@@ -262,4 +263,12 @@ function unclear(): NexusError {
   const message =
     "Several callers share this connection, and the server does not say which call the question belongs to";
   return new NexusError("CAPABILITY_MISSING", message);
+}
+
+/** Drops the lists that a notification reports as changed; false if it reports none. */
+function forgetLists(known: KnownLists, method: string): boolean {
+  const list = changedList(method);
+  if (list === "resources") delete known.resourceTemplates;
+  if (list) delete known[list];
+  return list !== undefined;
 }

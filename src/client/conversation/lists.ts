@@ -1,6 +1,6 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
-import { changedList, changeOf, type ListKind } from "../../protocol/list-kinds.ts";
+import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import { itemName, normaliseItem } from "../../protocol/listed-item.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
@@ -174,12 +174,4 @@ function tooLong(message: string): NexusError {
     hint: "Update the server, or report it to its author: a list must end. Until then, disable the server.",
     mayHaveReached: true,
   });
-}
-
-/** Drops the lists that a notification reports as changed; false if it reports none. */
-export function forgetLists(known: KnownLists, method: string): boolean {
-  const list = changedList(method);
-  if (list === "resources") delete known.resourceTemplates;
-  if (list) delete known[list];
-  return list !== undefined;
 }

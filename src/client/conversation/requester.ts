@@ -3,12 +3,14 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { ServerCapabilities } from "../../protocol/mcp.ts";
 import type { Transport } from "../../transport/transport.ts";
-import { CallScope, DEFAULT_TIMEOUT_MS, type CallOptions } from "./call-scope.ts";
+import { CallScope, type CallOptions } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Deadlines } from "../../async/deadlines.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
 import { runRounds } from "./rounds.ts";
 import { SharedClient } from "./shared-client.ts";
+
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 interface RequesterOptions {
   server: string;

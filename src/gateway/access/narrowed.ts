@@ -28,7 +28,7 @@ function withHints(callTool: Params, others: readonly AccessTarget[]): Params {
   return { ...callTool, annotations: { ...rest, readOnlyHint: isRead, ...hints } };
 }
 
-export interface Narrowing {
+interface Narrowing {
   access: PrincipalAccess;
   principal: Principal;
   server: string;

@@ -33,7 +33,7 @@ export interface AccessRules {
 }
 
 /** Which definitions are used only as they were accepted. */
-export interface Pinning {
+interface Pinning {
   pins: Pins;
   /** Everything is pinned here, whatever the entries of servers say; for an endpoint that is pinned as a whole. */
   isPinned?: boolean | undefined;
@@ -200,7 +200,7 @@ function ruledTarget(target: AccessTarget): AccessTarget {
 }
 
 /** The decision about a thing, and the listing that it is about. */
-export interface Judged {
+interface Judged {
   decision: Decision;
   /** Undefined if the thing is not listed. */
   version: AccessTarget | undefined;

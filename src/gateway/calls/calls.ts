@@ -1,5 +1,5 @@
 import type { CancelSignal } from "../../async/cancellation.ts";
-import { type Logger, SILENT } from "../../text/logger.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
 import { isInteractive } from "../../protocol/methods.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
 import { hasLogLevelOfConnection } from "../../client/newest-form.ts";
@@ -11,26 +11,24 @@ import { DEFAULT_LIMITS } from "../operation/limits.ts";
 import type { Caller } from "../../server/core/core.ts";
 import type { Principal } from "../../server/core/principal.ts";
 import {
-  type CallRunner,
   canonicalError,
   canonicalResult,
-  type ConnectionOwner,
   hasTasks,
   mayBecomeTask,
-  missingCapabilities,
   paramsFor,
-  type PreparedCall,
   reportsTo,
   tellWaiting,
   toolCall,
-  toolFailure,
-  type UpstreamCall,
   ASKS_NOTHING,
   declaring,
+  type CallRunner,
+  type ConnectionOwner,
+  type PreparedCall,
+  type UpstreamCall,
 } from "./upstream-call.ts";
 import { runForLegacyCaller, untilVisited } from "./ask-caller.ts";
 import { ParkedCalls, type ParkedLimits, type Work } from "./parked-calls.ts";
-import { bindingOf, invalidState, type RequestState, RequestStates } from "./request-state.ts";
+import { bindingOf, invalidState, RequestStates, type RequestState } from "./request-state.ts";
 import type { Seal } from "../../server/core/seal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { TasksOfCallers } from "./tasks-of-callers.ts";
@@ -40,15 +38,16 @@ import {
   capabilitiesForModern,
   ConnectionLogLevels,
   knowsTasks,
-  type LeaseFor,
-  type UpstreamLease,
   UpstreamLeases,
   NO_CAPABILITIES,
+  type LeaseFor,
+  type UpstreamLease,
 } from "./upstream-leases.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Question } from "../../protocol/mcp.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import { withoutReservedMeta } from "../../server/core/request-meta.ts";
+import { MISSING_CLIENT_CAPABILITY } from "../../protocol/meta.ts";
 
 export interface CallLimits extends ParkedLimits {
   /** Calls of one owner that run at the same time: 512. */
@@ -70,7 +69,7 @@ const DEFAULT_CALL_LIMITS: CallLimits = {
   tasks: 256,
 };
 
-export interface CallsOptions {
+interface CallsOptions {
   host: Host;
   seal: Seal;
   limits?: Partial<CallLimits> | undefined;
@@ -392,4 +391,17 @@ function refuseUndeclared(
       },
     );
   }
+}
+
+/** A failure as a tool result, so that a model can read it. */
+function toolFailure(text: string): Result {
+  return { resultType: "complete", content: [{ type: "text", text }], isError: true };
+}
+
+/** The capabilities that a modern server says it requires. */
+function missingCapabilities(error: unknown): Record<string, unknown> | undefined {
+  const rpc = error instanceof NexusError ? error.details.rpc : undefined;
+  if (rpc?.code !== MISSING_CLIENT_CAPABILITY || !isRecord(rpc.data)) return undefined;
+  const { requiredCapabilities } = rpc.data;
+  return isRecord(requiredCapabilities) ? requiredCapabilities : undefined;
 }

@@ -8,13 +8,13 @@ import {
   type Result,
 } from "../../protocol/json-rpc.ts";
 import type { ShownTools } from "../../protocol/shown-tools.ts";
-import { type CallerOutline, knowsTasks, NO_CAPABILITIES, type UpstreamLease } from "./upstream-leases.ts";
+import { knowsTasks, NO_CAPABILITIES, type CallerOutline, type UpstreamLease } from "./upstream-leases.ts";
 import type { GatewayExchange } from "../names/view.ts";
 import { ANYBODY, callerName, type Principal } from "../../server/core/principal.ts";
 import type { TaskPlace } from "../names/task-ids.ts";
 import { canBecomeTask, isInteractive } from "../../protocol/methods.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { type ClientCapabilities, isLoudEnough, type Progress } from "../../protocol/mcp.ts";
+import { isLoudEnough, type ClientCapabilities, type Progress } from "../../protocol/mcp.ts";
 import {
   CALLER_META,
   MISSING_CLIENT_CAPABILITY,
@@ -194,11 +194,6 @@ export function canonicalResult(client: Pick<Client, "era">, method: string, res
   return newestResult(client, method, result._meta === undefined ? result : withoutReservedMeta(result));
 }
 
-/** A failure as a tool result, so that a model can read it. */
-export function toolFailure(text: string): Result {
-  return { resultType: "complete", content: [{ type: "text", text }], isError: true };
-}
-
 /**
  * A server's error with a code of the newest revision. Other codes are meaningful only to the server and are moved into
  * `data`.
@@ -226,14 +221,6 @@ function isServerDefined(code: number): boolean {
 function isUnderstood(code: number, { era, version }: Caller): boolean {
   if (code === MISSING_CLIENT_CAPABILITY) return era === "modern";
   return code === URL_ELICITATION_REQUIRED && era === "legacy" && atLeast(version, "2025-11-25");
-}
-
-/** The capabilities that a modern server says it requires. */
-export function missingCapabilities(error: unknown): Record<string, unknown> | undefined {
-  const rpc = error instanceof NexusError ? error.details.rpc : undefined;
-  if (rpc?.code !== MISSING_CLIENT_CAPABILITY || !isRecord(rpc.data)) return undefined;
-  const { requiredCapabilities } = rpc.data;
-  return isRecord(requiredCapabilities) ? requiredCapabilities : undefined;
 }
 
 /** The error for a caller that did not declare what its call requires. */

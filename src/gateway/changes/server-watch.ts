@@ -8,7 +8,7 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import type { Lease } from "../../host/servers/lease.ts";
 import { needsReconfiguration } from "../../errors/error-traits.ts";
 
-export interface ServerWatchOptions {
+interface ServerWatchOptions {
   server: string;
   /** Opens the connection to listen on. */
   lease: (signal: AbortSignal) => Promise<Lease>;

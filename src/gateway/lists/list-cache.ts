@@ -6,18 +6,14 @@ import type { Host } from "../../host/host.ts";
 import type { LeaseRequest } from "../../host/servers/lease.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { ParamHeader } from "../../protocol/param-headers.ts";
-import { type Principal, principalKey } from "../../server/core/principal.ts";
-import { type CapabilitySet, ListConnection } from "./declared-lists.ts";
-import {
-  discoveredNature,
-  type KnownList,
-  natureOf,
-  readKnownList,
-  recallList,
-  type ServerNature,
-} from "./list-reader.ts";
-import { changeOf, type ChangingList, LIST_KINDS, type ListKind } from "../../protocol/list-kinds.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
+import { ListConnection, type CapabilitySet } from "./declared-lists.ts";
+import { natureOf, readKnownList, recallList, type KnownList, type ServerNature } from "./list-reader.ts";
+import { changeOf, LIST_KINDS, type ChangingList, type ListKind } from "../../protocol/list-kinds.ts";
 import { ownInfo } from "./offer.ts";
+import type { Result } from "../../protocol/json-rpc.ts";
+import { META } from "../../protocol/meta.ts";
+import { isRecord } from "../../json/is-record.ts";
 
 /** Maximum number of lists for certain capabilities that are kept for one server. */
 const MAX_SETS = 4;
@@ -376,4 +372,15 @@ export class ListSet {
       this.#readings.delete(kind);
     }
   }
+}
+
+/** What is known of a server, with its own answer to `server/discover`. */
+function discoveredNature(known: ServerNature, { _meta, instructions, capabilities }: Result): ServerNature {
+  const info = _meta?.[META.serverInfo];
+  return {
+    ...known,
+    serverInfo: isRecord(info) ? (info as Implementation) : known.serverInfo,
+    instructions: typeof instructions === "string" ? instructions : undefined,
+    capabilities: isRecord(capabilities) ? capabilities : known.capabilities,
+  };
 }

@@ -2,19 +2,19 @@ import type { Client } from "../../client/client.ts";
 import { newestCapabilities, newestResult, unstatedLifetimeMs } from "../../client/newest-form.ts";
 import { readPages, usableItems } from "../../client/conversation/lists.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
-import { type Logger, SILENT } from "../../text/logger.ts";
+import { SILENT, type Logger } from "../../text/logger.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
-import { META, VERSION_META } from "../../protocol/meta.ts";
-import { type ParamHeader, paramHeadersOf } from "../../protocol/param-headers.ts";
+import { VERSION_META } from "../../protocol/meta.ts";
+import { paramHeadersOf, type ParamHeader } from "../../protocol/param-headers.ts";
 import type { LastList } from "../../host/definitions/last-lists.ts";
 import type { ListHashes, Pins } from "../../host/definitions/pins.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
-import { type Naming, outwardItem } from "../names/names.ts";
+import { outwardItem, type Naming } from "../names/names.ts";
 import { isSearched, WITH_SEARCHED } from "../../protocol/shown-tools.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { listedTarget, nameOf } from "../access/narrowed.ts";
 import type { AccessTarget } from "../../host/directory/access-target.ts";
-import type { Implementation, ServerCapabilities } from "../../protocol/mcp.ts";
+import type { ServerCapabilities } from "../../protocol/mcp.ts";
 
 /** One list of one server with all its pages. */
 export interface KnownList {
@@ -228,15 +228,4 @@ export function natureOf(client: Client): ServerNature {
   const { era, serverInfo, instructions } = client;
   const capabilities = newestCapabilities(client) ?? EVERYTHING;
   return { era, serverInfo, instructions, capabilities, believedMs: unstatedLifetimeMs(client) };
-}
-
-/** What is known of a server, with its own answer to `server/discover`. */
-export function discoveredNature(known: ServerNature, { _meta, instructions, capabilities }: Result): ServerNature {
-  const info = _meta?.[META.serverInfo];
-  return {
-    ...known,
-    serverInfo: isRecord(info) ? (info as Implementation) : known.serverInfo,
-    instructions: typeof instructions === "string" ? instructions : undefined,
-    capabilities: isRecord(capabilities) ? capabilities : known.capabilities,
-  };
 }

@@ -19,9 +19,9 @@ import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import { principalKey } from "../../server/core/principal.ts";
 
 /** The lists whose items are used by name. Where there are rules, an item that is not listed cannot be used. */
-export type NamedList = "tools" | "prompts";
+type NamedList = "tools" | "prompts";
 
-export interface ListedThingsOptions {
+interface ListedThingsOptions {
   catalogs: Catalogs;
   run: CallRunner["run"];
   pins: Pins;

@@ -19,7 +19,7 @@ import { type NamedThing, unknownMethod } from "../names/names.ts";
 import type { GatewayRequest, Next } from "./request.ts";
 import type { Selection } from "./selection.ts";
 
-export interface PermitsOptions {
+interface PermitsOptions {
   selection: Selection;
   listed: ListedThings;
   calls: Pick<CallRunner, "takeConsent">;

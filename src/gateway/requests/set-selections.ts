@@ -1,13 +1,13 @@
 import { serverTarget } from "../../host/directory/access-target.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
 import type { Principal } from "../../server/core/principal.ts";
-import { PrincipalAccess, type AccessRules } from "../access/principal-access.ts";
+import { PrincipalAccess, type AccessRules, type Decide } from "../access/principal-access.ts";
 import { setInfo } from "../lists/offer.ts";
 import { Selection, type SelectionParts } from "./selection.ts";
 import { CompiledSet } from "../sets/compiled-set.ts";
 import type { SetDefinition } from "../sets/set-definition.ts";
-import { SetRules } from "../sets/set-rules.ts";
 import type { SetSource } from "../sets/set-source.ts";
+import { stricter } from "../../host/directory/policy.ts";
 
 /** The sets of one tenant. */
 export interface TenantSets {
@@ -15,7 +15,7 @@ export interface TenantSets {
   tenant: string;
 }
 
-export interface SetSelectionsOptions extends SelectionParts {
+interface SetSelectionsOptions extends SelectionParts {
   /** Decides who may use a set at all. */
   everything: PrincipalAccess;
   rules: AccessRules;
@@ -98,4 +98,27 @@ export class SetSelections {
   #forgetRemoved(): void {
     for (const name of this.#known.keys()) if (!this.#find(name)) this.#known.delete(name);
   }
+}
+
+/** Who may use what in a set: what the set contains, narrowed by the gateway's own rules. */
+class SetRules implements AccessRules {
+  readonly #set: CompiledSet;
+  readonly #outer: AccessRules;
+
+  constructor(set: CompiledSet, outer: AccessRules) {
+    this.#set = set;
+    this.#outer = outer;
+  }
+
+  /** A set does not tell them apart. */
+  get decidesAlike(): boolean {
+    return this.#outer.decide === undefined || this.#outer.decidesAlike === true;
+  }
+
+  readonly decide: Decide = (principal, operation, target) => {
+    const bySet = this.#set.decide(target);
+    const { decide } = this.#outer;
+    if (bySet.kind === "denied" || !decide) return bySet;
+    return stricter(bySet, decide(principal, operation, { ...target, set: this.#set.name }));
+  };
 }

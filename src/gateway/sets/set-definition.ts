@@ -62,7 +62,7 @@ export type SetDefinition = Given<Infer<typeof SET>>;
 export type SetItem = Given<Infer<typeof TOOL>>;
 
 /** The server and the server's own name in `server.name`. */
-export interface ItemKey {
+interface ItemKey {
   server: string;
   own: string;
 }

@@ -27,14 +27,6 @@ export function modelName(server: string, name: string): string {
   return `${allowed.slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hash}`;
 }
 
-/** Whether a full name, in any of its forms, begins with this server. */
-export function beginsWithServer(
-  name: string,
-  { id, prefix = id }: { id: string; prefix?: string | undefined },
-): boolean {
-  return [`${id}.`, `mcp:${id}.`, `mcp__${id}__`, `mcp__${prefix}__`].some((head) => name.startsWith(head));
-}
-
 /**
  * Finds the thing with this name: `mcp__server__tool`, `server.tool` or `mcp:server.tool`. Names are compared, never
  * split.

@@ -3,7 +3,7 @@ import { serverId, withServerId } from "../../text/server-id.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { ToolAnnotations } from "../../protocol/mcp.ts";
 import { serverTarget, type AccessTarget } from "./access-target.ts";
-import { beginsWithServer, resolveName } from "./names.ts";
+import { resolveName } from "./names.ts";
 import { Policy, type Decision, type EntryRules, type PolicySettings } from "./policy.ts";
 import { unknownServer } from "./unknown-name.ts";
 
@@ -114,4 +114,9 @@ export class ServerDirectory {
     const target: AccessTarget = { kind, server, name, annotations: item.annotations };
     return { definition, item, target, decision: this.policy.decide(agent, target) };
   }
+}
+
+/** Whether a full name, in any of its forms, begins with this server. */
+function beginsWithServer(name: string, { id, prefix = id }: { id: string; prefix?: string | undefined }): boolean {
+  return [`${id}.`, `mcp:${id}.`, `mcp__${id}__`, `mcp__${prefix}__`].some((head) => name.startsWith(head));
 }

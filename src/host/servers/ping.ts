@@ -1,5 +1,4 @@
 import type { Client } from "../../client/client.ts";
-import { isUnanswered } from "../../errors/error-traits.ts";
 import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
 
 /** Timeout of a ping. */
@@ -8,10 +7,4 @@ const PING_MS = 3_000;
 /** Pings a server; returns the failure, or undefined. */
 export async function ping(client: Client): Promise<NexusError | undefined> {
   return client.ping({ timeoutMs: PING_MS }).then(() => undefined, asNexusError);
-}
-
-/** Whether a server answers at all; an error is also an answer. */
-export async function isAnswering(client: Client): Promise<boolean> {
-  const error = await ping(client);
-  return !error || !isUnanswered(error.code);
 }

@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { DefinitionChange } from "../definitions/definition-ledger.ts";
 import type { ServerState } from "./server-state.ts";
 import type { ChangingList } from "../../protocol/list-kinds.ts";
-import { isDeepStrictEqual } from "node:util";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { Client } from "../../client/client.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
@@ -14,12 +14,13 @@ import { ConnectionPool, HOST, type OpenOptions } from "./connection-pool.ts";
 import { HostConnection, type ReadyConnection } from "./host-connection.ts";
 import { LeaseKeys, NOBODY } from "./lease-keys.ts";
 import type { Held, Lease, LeaseRequest } from "./lease.ts";
-import { isAnswering } from "./ping.ts";
 import { ServerLists } from "./server-lists.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { LastLists } from "../definitions/last-lists.ts";
 import type { Pins } from "../definitions/pins.ts";
 import type { Root } from "../../protocol/mcp.ts";
+import { ping } from "./ping.ts";
+import { isUnanswered } from "../../errors/error-traits.ts";
 
 export type HostEvent =
   | { kind: "state"; server: string; state: ServerState }
@@ -414,4 +415,10 @@ export class ServerSupervisor {
     this.#suspects.set(held, asking);
     return asking;
   }
+}
+
+/** Whether a server answers at all; an error is also an answer. */
+async function isAnswering(client: Client): Promise<boolean> {
+  const error = await ping(client);
+  return !error || !isUnanswered(error.code);
 }

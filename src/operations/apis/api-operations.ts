@@ -1,6 +1,6 @@
 import { throwIfAborted } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import type { PublishedApis } from "../../store/keep/published-apis.ts";
+import type { PublishedApis, VersionUse } from "../../store/keep/published-apis.ts";
 import { nearNames } from "../../text/nearest-name.ts";
 import type { CompiledApi } from "../../workshop/compile/compile.ts";
 import { planVersion, type PlannedVersion } from "../../workshop/publish/plan-version.ts";
@@ -9,19 +9,15 @@ import type {
   PublicationOrigin,
   PublishedVersion,
   VersionState,
+  VersionRecord,
 } from "../../workshop/publish/published.ts";
 import { PublicationCompiler } from "../../workshop/publish/publication-compiler.ts";
 import type { Approval } from "../../workshop/review/lock.ts";
 import { majorOf } from "../../workshop/publish/version-number.ts";
 import { changedInstance, LIVE, newInstance, requirePublic, type InstanceChange } from "./api-instance.ts";
-import {
-  instanceView,
-  versionView,
-  type ApiSummary,
-  type InstanceView,
-  type PublishedView,
-  type VersionView,
-} from "./api-view.ts";
+import type { ApiSummary, InstanceView, VersionView } from "./api-view.ts";
+import type { VersionedChange } from "../../workshop/publish/version-change.ts";
+import { isoTime } from "../../text/duration.ts";
 
 /** A tool file with its documents, and the approval of what it compiles to. */
 interface Publication {
@@ -308,4 +304,46 @@ function meanwhile(api: string): NexusError {
     hint: "Try again.",
     mayHaveReached: false,
   });
+}
+
+/** What was published, and where it is served. */
+interface PublishedView {
+  version: VersionView;
+  /** False: the version existed, and an instance was set to it. */
+  isNew: boolean;
+  instance: InstanceView;
+  /** Compared with the version before it. */
+  changes: VersionedChange[];
+}
+
+function instanceView(instance: ApiInstance): InstanceView {
+  const { api, name, server, current: version, former, upstream = null, addresses, settings, limits = {} } = instance;
+  return {
+    api,
+    name,
+    server,
+    version,
+    former: [...former],
+    upstream,
+    addresses: { ...addresses },
+    settings: { ...settings },
+    limits,
+    origin: instance.origin,
+  };
+}
+
+function versionView(
+  record: VersionRecord,
+  instances: readonly ApiInstance[],
+  usage: readonly VersionUse[],
+): VersionView {
+  const uses = usage.filter(({ version }) => version === record.version);
+  const serving = instances.filter(({ api, current }) => api === record.api && current === record.version);
+  return {
+    ...record,
+    change: record.change ?? null,
+    instances: serving.map(({ name }) => name),
+    calls: uses.reduce((sum, { calls }) => sum + calls, 0),
+    lastUsed: uses.length === 0 ? null : isoTime(Math.max(...uses.map(({ usedAt }) => usedAt))),
+  };
 }

@@ -1,8 +1,4 @@
 import { choice, list, map, record, whole, type Infer } from "../../format/form.ts";
-import type { VersionUse } from "../../store/keep/published-apis.ts";
-import { isoTime } from "../../text/duration.ts";
-import type { ApiInstance, VersionRecord } from "../../workshop/publish/published.ts";
-import type { VersionedChange } from "../../workshop/publish/version-change.ts";
 import { answer, TEXT, TEXT_OR_NULL } from "../forms.ts";
 
 const HASH = TEXT.says("`sha256:…` of what the tool file compiles to.");
@@ -71,45 +67,3 @@ export const PUBLISHED_API = answer("PublishedApi", {
 
 /** An API with its highest version that is not retired. */
 export type ApiSummary = Infer<typeof PUBLISHED_API>;
-
-/** What was published, and where it is served. */
-export interface PublishedView {
-  version: VersionView;
-  /** False: the version existed, and an instance was set to it. */
-  isNew: boolean;
-  instance: InstanceView;
-  /** Compared with the version before it. */
-  changes: VersionedChange[];
-}
-
-export function instanceView(instance: ApiInstance): InstanceView {
-  const { api, name, server, current: version, former, upstream = null, addresses, settings, limits = {} } = instance;
-  return {
-    api,
-    name,
-    server,
-    version,
-    former: [...former],
-    upstream,
-    addresses: { ...addresses },
-    settings: { ...settings },
-    limits,
-    origin: instance.origin,
-  };
-}
-
-export function versionView(
-  record: VersionRecord,
-  instances: readonly ApiInstance[],
-  usage: readonly VersionUse[],
-): VersionView {
-  const uses = usage.filter(({ version }) => version === record.version);
-  const serving = instances.filter(({ api, current }) => api === record.api && current === record.version);
-  return {
-    ...record,
-    change: record.change ?? null,
-    instances: serving.map(({ name }) => name),
-    calls: uses.reduce((sum, { calls }) => sum + calls, 0),
-    lastUsed: uses.length === 0 ? null : isoTime(Math.max(...uses.map(({ usedAt }) => usedAt))),
-  };
-}

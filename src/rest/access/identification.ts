@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { ANYBODY, type Principal } from "../../server/core/principal.ts";
 import type { KeyDoor } from "../../team/key-door.ts";
 import { actorOf, MACHINE_OWNER, type Actor } from "../../operations/actor.ts";
 import { isFromOwnPage, isSafe } from "./own-origin.ts";
 import { sessionIdIn } from "./session-cookie.ts";
-import { isCsrfTokenOf, type Session, type Sessions } from "./sessions.ts";
+import type { Session, Sessions } from "./sessions.ts";
 
 /** Who sent a request, and the session where it was sent by a browser. */
 export interface Identified {
@@ -80,4 +81,12 @@ function withoutToken(): NexusError {
     hint: "GET /api/v1/session has the token of the session.",
     mayHaveReached: false,
   });
+}
+
+function isCsrfTokenOf({ csrfToken }: Session, given: string | undefined): boolean {
+  const [one, other] = [csrfToken, given ?? ""].map((text) => createHash("sha256").update(text).digest()) as [
+    Buffer,
+    Buffer,
+  ];
+  return timingSafeEqual(one, other);
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { callListener } from "../../async/call-listener.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { Principal } from "../../server/core/principal.ts";
@@ -14,7 +14,7 @@ export interface Session {
   readonly until: number;
 }
 
-export interface SessionsOptions {
+interface SessionsOptions {
   /** Default: 12 hours. */
   lifeMs?: number;
   /** It ends earlier if it was not used for so long; default: an hour. */
@@ -105,14 +105,6 @@ export class Sessions {
   #tell(session: Session): void {
     for (const listener of this.#onEnded) callListener(() => listener(session), SILENT);
   }
-}
-
-export function isCsrfTokenOf({ csrfToken }: Session, given: string | undefined): boolean {
-  const [one, other] = [csrfToken, given ?? ""].map((text) => createHash("sha256").update(text).digest()) as [
-    Buffer,
-    Buffer,
-  ];
-  return timingSafeEqual(one, other);
 }
 
 function hashOf(id: string): string {

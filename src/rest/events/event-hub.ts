@@ -12,7 +12,7 @@ import type { Session } from "../access/sessions.ts";
 import { sha256 } from "../../text/digest.ts";
 
 /** Something that changed. What exactly, its receiver reads from the resource. */
-export interface GatewayChange {
+interface GatewayChange {
   /** `state`: of a server. `tools`: the lists of a server. The others are resources. */
   topic: "state" | "tools" | "tenants" | WatchedTopic;
   tenant: string;
@@ -21,7 +21,7 @@ export interface GatewayChange {
   state?: string;
 }
 
-export interface EventHubOptions {
+interface EventHubOptions {
   store: Store;
   logger: Logger;
 }

@@ -5,7 +5,7 @@ import { isHeldBack, statusOf, writtenCode, type RefusalKind } from "../../opera
 import type { InvalidMember } from "../../operations/input.ts";
 
 /** Why a request failed, as RFC 9457 writes it. */
-export interface HttpProblem {
+interface HttpProblem {
   status: number;
   /** For programs. */
   code: ErrorCode | RefusalKind;

@@ -25,7 +25,7 @@ const MAX_ALL = 5000;
 const MAX_KEY = 255;
 
 /** A request as its sender repeats it. */
-export interface RepeatableRequest {
+interface RepeatableRequest {
   principal: Principal;
   /** The value of the header `Idempotency-Key`. */
   key: string;

@@ -14,7 +14,7 @@ import { problemOf, problemResponse } from "./problem.ts";
 import type { KeptAnswer, RepeatedRequests } from "./repeated-requests.ts";
 
 /** A request before it is checked. */
-export interface HttpRequest {
+interface HttpRequest {
   headers: IncomingHttpHeaders;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface HttpRequest {
   signal: AbortSignal;
 }
 
-export interface ServedOptions {
+interface ServedOptions {
   services: RestServices;
   runner: OperationRunner<RestServices, RestCall>;
   repeated: RepeatedRequests;

@@ -1,5 +1,5 @@
 import { FairShares } from "../../async/fair-shares.ts";
-import { ANYBODY, principalKey, tenantOfKey } from "./principal.ts";
+import { ANYBODY, principalKey } from "./principal.ts";
 
 /** How callers share what there is. */
 export interface SharingOptions {
@@ -38,4 +38,11 @@ function rulesOf({ share, areTenantsSeparate }: SharingOptions) {
     // Where nobody is told apart, no other caller can come for whom something would have to be left.
     isEverybody: (key: string) => key === EVERYBODY,
   };
+}
+
+/** The tenant of the principal that has this key. */
+function tenantOfKey(key: string): string {
+  const [length = "", idLength = ""] = key.split(" ", 2);
+  const start = length.length + idLength.length + 2;
+  return key.slice(start, start + Number(length));
 }

@@ -33,13 +33,6 @@ function keyOf({ tenant, id }: Principal): string {
   return `${tenant.length} ${id.length} ${tenant}${id}`;
 }
 
-/** The tenant of the principal that has this key. */
-export function tenantOfKey(key: string): string {
-  const [length = "", idLength = ""] = key.split(" ", 2);
-  const start = length.length + idLength.length + 2;
-  return key.slice(start, start + Number(length));
-}
-
 /** Whether this is the key of a principal of the tenant. */
 export function isKeyOf(tenant: string, key: string): boolean {
   const [length = "", idLength = ""] = key.split(" ", 2);

@@ -8,7 +8,7 @@ import {
   type Notification,
   type Params,
 } from "../../protocol/json-rpc.ts";
-import type { Implementation, ServerCapabilities, Tool, GetPromptResult } from "../../protocol/mcp.ts";
+import type { Implementation, ServerCapabilities, Tool, GetPromptResult, CompleteResult } from "../../protocol/mcp.ts";
 import { paramHeadersOf, type ParamHeader } from "../../protocol/param-headers.ts";
 import { TASKS_EXTENSION, SEARCHED_META, VERSION_META } from "../../protocol/meta.ts";
 import { isCacheable, listRequestedBy } from "../../protocol/methods.ts";
@@ -16,15 +16,17 @@ import type { Revision, Era } from "../../protocol/revisions.ts";
 import type { Core, Exchange, Listening, ListenRequest, Offer } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
 import { contextOf, type CallContext } from "./call-context.ts";
-import type { Features } from "./features.ts";
+import type { Features, Completer } from "./features.ts";
 import { InputNeeded, isProtocolOutcome } from "./input-needed.ts";
 import { SealedRounds } from "./sealed-rounds.ts";
 import { changeMethod, type ChangingList, type ListKind } from "../../protocol/list-kinds.ts";
-import { completionOf } from "./completion.ts";
 import { rpcError } from "../core/rpc-error.ts";
 import { asText } from "../../text/as-text.ts";
 import { textResult } from "./arguments.ts";
 import { percentDecoded } from "../../text/percent-decoded.ts";
+
+/** The specification's limit for one answer. */
+const MAX_VALUES = 100;
 
 const ITEMS: Readonly<Record<ListKind, (features: Features, era: Era) => unknown[]>> = {
   tools: ({ tools }, era) => Array.from(tools.values(), ({ tool }) => listedTool(tool, era)),
@@ -399,4 +401,25 @@ function resultWords(returned: unknown, member: string): string {
 
 function userSays(text: string): GetPromptResult {
   return { messages: [{ role: "user", content: { type: "text", text } }] };
+}
+
+function completionOf(features: Features, params: Params): CompleteResult {
+  const { ref, argument, context } = params;
+  if (!isRecord(ref) || !isRecord(argument)) throw rpcError(INVALID_PARAMS, `"ref" and "argument" are required.`);
+  const { name, value } = argument;
+  if (typeof name !== "string" || typeof value !== "string") {
+    throw rpcError(INVALID_PARAMS, `"argument" needs "name" and "value".`);
+  }
+  const known = isRecord(context) && isRecord(context["arguments"]) ? context["arguments"] : {};
+  const completers = completersOf(features, ref);
+  const complete = Object.hasOwn(completers, name) ? completers[name] : undefined;
+  const candidates = complete?.(value, known as Record<string, string>) ?? [];
+  const values = candidates.slice(0, MAX_VALUES);
+  return { completion: { values, total: candidates.length, hasMore: candidates.length > values.length } };
+}
+
+function completersOf({ prompts, templates }: Features, ref: Record<string, unknown>): Record<string, Completer> {
+  const owner = ref["type"] === "ref/prompt" ? prompts.get(asText(ref["name"])) : templates.get(asText(ref["uri"]));
+  if (!owner) throw rpcError(INVALID_PARAMS, "The reference does not name anything that this server offers.");
+  return owner.complete ?? {};
 }

@@ -1,11 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  INTERNAL_ERROR,
-  INVALID_REQUEST,
-  PARSE_ERROR,
-  type ErrorObject,
-  type RequestId,
-} from "../../protocol/json-rpc.ts";
+import { INTERNAL_ERROR, INVALID_REQUEST, type ErrorObject, type RequestId } from "../../protocol/json-rpc.ts";
 
 /** An answer that is no result: the status, and the JSON-RPC error that says why. */
 export interface HttpRefusal {
@@ -16,10 +10,6 @@ export interface HttpRefusal {
 
 export function invalidRequest(message: string, status = 400): HttpRefusal {
   return { status, error: { code: INVALID_REQUEST, message } };
-}
-
-export function unreadable(message: string): HttpRefusal {
-  return { status: 400, error: { code: PARSE_ERROR, message } };
 }
 
 export function unauthorized(message: string): HttpRefusal {

@@ -1,20 +1,20 @@
-import { accepts } from "./header-checks.ts";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { accepts } from "./header-checks.ts";
 import type { ServerLimits, JsonBodyLimits } from "../core/limits.ts";
-import { type ByteBudget, UnreadBytes, NO_ROOM, SMALL_BYTES, type ByteClaim } from "../core/byte-budget.ts";
+import { UnreadBytes, NO_ROOM, SMALL_BYTES, type ByteBudget, type ByteClaim } from "../core/byte-budget.ts";
 import { OpenStreams } from "../core/open-streams.ts";
-import { type Principal, principalKey } from "../core/principal.ts";
+import { principalKey, type Principal } from "../core/principal.ts";
 import { servedRevisions, type ServedRevisions } from "../core/core.ts";
 import { shuttingDown } from "../core/busy-error.ts";
 import {
   EXPELLED,
-  type HttpRefusal,
   invalidRequest,
   overloaded,
   refuse,
   refuseUnread,
   wrongMethod,
-  unreadable,
+  type HttpRefusal,
 } from "./http-refusal.ts";
 import type { LegacyEndpoint, Visitor } from "./legacy-endpoint.ts";
 import { LegacyHttp, type LegacyHttpOptions } from "./legacy-http.ts";
@@ -24,6 +24,7 @@ import {
   INVALID_PARAMS,
   isRequestId,
   isResponse,
+  PARSE_ERROR,
   type Notification,
   type Request,
   type RequestId,
@@ -33,7 +34,6 @@ import { isModernRevision } from "../../protocol/revisions.ts";
 import { messageProblem, receivedMessage, jsonRefusal } from "../core/received-message.ts";
 import { NO_BATCHES } from "../legacy/batch-answers.ts";
 import { eraOf } from "../modern/modern-request.ts";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { Turns } from "../../async/turns.ts";
 
 export interface McpEndpointOptions extends ModernHttpOptions {
@@ -352,4 +352,8 @@ function parse(pieces: readonly Buffer[], limits: JsonBodyLimits): ReadJson {
   } catch {
     return { kind: "refused", refusal: unreadable("The request is not valid JSON") };
   }
+}
+
+function unreadable(message: string): HttpRefusal {
+  return { status: 400, error: { code: PARSE_ERROR, message } };
 }

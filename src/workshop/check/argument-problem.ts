@@ -2,9 +2,8 @@ import type { ErrorObject } from "ajv";
 import { explain, explainMismatch, explainMissing, explainUnknown, type SchemaFinding } from "../../schema/explain.ts";
 import { locateValue, type SchemaLocation } from "../../schema/location.ts";
 import { pointerParts } from "../../schema/pointer.ts";
-import { VARIANTS } from "../compile/schema-writer.ts";
+import { VARIANTS, DATETIME } from "../compile/schema-writer.ts";
 import type { ExpectedBranch } from "./branches.ts";
-import { DATETIME } from "../compile/schema-writer.ts";
 
 /** One problem of the arguments. */
 export interface ArgumentProblem {

@@ -1,8 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { compute, isTrue, rounded, textOf } from "./arithmetic.ts";
-import { isSpread, type Expression, type Scope } from "./expression.ts";
+import { isTrue, textOf } from "./arithmetic.ts";
+import { isSpread, type Expression, type Scope, type Operator } from "./expression.ts";
 import { signatureOf } from "./functions.ts";
 import { isDate } from "./calendar.ts";
+
+/** Results are rounded as people expect: 0.1 + 0.2 is 0.3. */
+const DECIMALS = 10;
 
 const MS_PER_DAY = 86_400_000;
 /** The functions that are always available and take values; those with conditions on items are in the evaluator. */
@@ -150,4 +154,56 @@ function extreme(given: readonly unknown[], wins: (a: number, b: number) => bool
   return values.reduce<unknown>((best, value) => {
     return best === null || wins(value as number, best as number) ? value : best;
   }, null);
+}
+
+/** Computes with two values; null if one is null or they cannot be combined. */
+function compute(operator: Operator, left: unknown, right: unknown): unknown {
+  if (operator === "==") return isSame(left, right);
+  if (operator === "!=") return !isSame(left, right);
+  if (left === null || right === null) return isOrder(operator) ? false : null;
+  if (isOrder(operator)) return isOrdered(operator, left, right);
+  if (operator === "+" && (typeof left === "string" || typeof right === "string")) return textOf(left) + textOf(right);
+  if (typeof left !== "number" || typeof right !== "number") return null;
+  return finite(rounded(calculate(operator, left, right), DECIMALS));
+}
+
+/** Rounds half away from zero by the written digits: 1.005 becomes 1.01. */
+function rounded(value: number, decimals: number): number {
+  if (Number.isSafeInteger(value)) return value + 0;
+  const magnitude = Math.abs(value);
+  // Numbers with an exponent have no digits to round.
+  if (String(magnitude).includes("e")) return Number(value.toFixed(decimals));
+  const moved = Math.round(Number(`${magnitude}e${decimals}`));
+  // A number this large has no decimals left to round.
+  if (moved >= 1e21) return Number.isInteger(value) ? value : Number(value.toPrecision(15));
+  const result = Number(`${moved}e-${decimals}`);
+  return value < 0 && result !== 0 ? -result : result;
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  return typeof left === "object" && left !== null ? isDeepStrictEqual(left, right) : left === right;
+}
+
+function isOrder(operator: Operator): boolean {
+  return operator === "<" || operator === "<=" || operator === ">" || operator === ">=";
+}
+
+/** Dates are text, and their order as text is their order in time. */
+function isOrdered(operator: Operator, left: unknown, right: unknown): boolean {
+  const alike = typeof left === typeof right && (typeof left === "number" || typeof left === "string");
+  if (!alike) return false;
+  const [a, b] = [left as number, right as number];
+  if (operator === "<") return a < b;
+  if (operator === "<=") return a <= b;
+  return operator === ">" ? a > b : a >= b;
+}
+
+function calculate(operator: Operator, left: number, right: number): number {
+  if (operator === "+") return left + right;
+  if (operator === "-") return left - right;
+  return operator === "*" ? left * right : left / right;
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }

@@ -1,6 +1,5 @@
 import { isTrue } from "./arithmetic.ts";
-import { listOf } from "./evaluate.ts";
-import { evaluate } from "./evaluate.ts";
+import { listOf, evaluate } from "./evaluate.ts";
 import type { Scope } from "./expression.ts";
 import { parseExpression } from "./parse.ts";
 

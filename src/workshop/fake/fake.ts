@@ -7,8 +7,7 @@ import { OriginGuard, type ForeignRequest } from "../../server/http/http-listene
 import type { FakeFailure, ToolFile } from "../file/model/tool-file.ts";
 import { placeholderSecrets } from "./credentials.ts";
 import { Failures } from "./failures.ts";
-import type { FakeReply } from "./responder.ts";
-import { Responder, type SeenRequest } from "./responder.ts";
+import { type FakeReply, Responder, type SeenRequest } from "./responder.ts";
 
 const MAX_BODY = 32 * 1024 * 1024;
 

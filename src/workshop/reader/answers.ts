@@ -1,11 +1,10 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { exactJson, parseExactJson } from "../../json/exact-json.ts";
-import { CompletedValues } from "../run/completed-values.ts";
+import { CompletedValues, showing } from "../run/completed-values.ts";
 import type { AnswerPlan, AnswerReply, AnswerTask } from "../run/answer-threads.ts";
 import { type ResponseReader, responseReader } from "../run/response-reader.ts";
 import { HiddenValues } from "../../masking/hidden-values.ts";
-import { showing } from "../run/completed-values.ts";
 import { payloadOf, toldAnswer } from "../run/told-answer.ts";
 
 // The program of the threads that read very large answers.

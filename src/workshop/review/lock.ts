@@ -1,3 +1,5 @@
+import { promisify } from "node:util";
+import { deflateRaw } from "node:zlib";
 import { writeAtomic } from "../../files/atomic-write.ts";
 import { readRegularFile, type FileRead } from "../../files/regular-file.ts";
 import { lockPath } from "../../config/read/lock-path.ts";
@@ -6,7 +8,9 @@ import { isRecord } from "../../json/is-record.ts";
 import { approvedForm, fromApprovedForm } from "../compile/approved-form.ts";
 import type { CompiledApi } from "../compile/compile.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
-import { packedDocuments } from "./packed-documents.ts";
+
+/** Larger ones would make the lock too large for version control, and it has to stay below its own limit. */
+const MOST_PACKED = 4 * 1024 * 1024;
 
 /** A lock contains everything that was compiled. The limit is that of project trust (config/trust/fingerprint.ts). */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -122,4 +126,21 @@ function unusable(path: string, why: string, cause?: unknown): NexusError {
     cause,
     mayHaveReached: false,
   });
+}
+
+/** The texts of documents for a lock, smallest first as long as there is room. */
+async function packedDocuments(documents: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const all = await Promise.all(
+    Object.entries(documents).map(async ([name, text]) => {
+      return [name, (await promisify(deflateRaw)(text, { level: 9 })).toString("base64")] as const;
+    }),
+  );
+  const kept = new Set<string>();
+  let left = MOST_PACKED;
+  for (const [name, { length }] of all.toSorted(([, a], [, b]) => a.length - b.length)) {
+    if (length > left) break;
+    left -= length;
+    kept.add(name);
+  }
+  return Object.fromEntries(all.filter(([name]) => kept.has(name)));
 }

@@ -4,7 +4,7 @@ import { messageOf } from "../../errors/nexus-error.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import type { OnRotation, TokenGrant } from "./secrets/upstream-tokens.ts";
 import type { ToolPlan } from "./tool-plan.ts";
-import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
+import type { OutgoingRequest } from "./upstream.ts";
 
 const MAX_TIMEOUT_MS = 20_000;
 
@@ -56,35 +56,6 @@ export async function accessToken(
   const token = await unlessAborted(obtaining, signal);
   hidden.add([token]);
   return token;
-}
-
-/** Sends a request; once more with a new token if the API does not accept the first, which it may have revoked. */
-export function sendWithToken(
-  parts: RunnerParts,
-  plan: ToolPlan,
-  given: {
-    request: OutgoingRequest;
-    grant: TokenGrant;
-    deliver: (request: OutgoingRequest, leftMs: number) => Promise<UpstreamResponse>;
-    signal: CancelSignal | undefined;
-  },
-): (leftMs: number) => Promise<UpstreamResponse> {
-  const { grant, deliver, signal } = given;
-  let { request } = given;
-  let isRenewed = false;
-  return async (leftMs) => {
-    const until = parts.now() + leftMs;
-    const answer = await deliver(request, leftMs);
-    if (answer.status !== 401 || isRenewed) return answer;
-    isRenewed = true;
-    const refused = request.headers["authorization"]?.replace(/^Bearer /, "") ?? "";
-    const left = () => Math.max(1, until - parts.now());
-    // Without a new token, the answer of the API says what is wrong.
-    const token = await accessToken(parts, plan, grant, { refused, leftMs: left(), signal }).catch(() => undefined);
-    if (token === undefined || token === refused) return answer;
-    request = withToken(request, token);
-    return deliver(request, left());
-  };
 }
 
 /** Stores a refresh token that replaces the one that was used; otherwise the operator has to know that it is lost. */

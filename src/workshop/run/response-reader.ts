@@ -7,11 +7,23 @@ import { parseExpression } from "../expression/parse.ts";
 import { namesInTemplate, parseTemplate, renderTemplate } from "../expression/template.ts";
 import type { ErrorSpec, ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
 import { answerDecoder, type AnswerBytes, type DecodedAnswer } from "./answer-decoder.ts";
-import type { CompletedValues } from "./completed-values.ts";
-import { Failure } from "./failure.ts";
-import { isRefusal, statusFailure, withWait, wordsIn } from "./status-failure.ts";
-import type { Show } from "./completed-values.ts";
+import type { CompletedValues, Show } from "./completed-values.ts";
+import { Failure, type FailureOptions } from "./failure.ts";
 import type { UpstreamResponse } from "./upstream.ts";
+import { isTemporaryStatus } from "../../errors/error-traits.ts";
+import { secretNames } from "../file/model/secret-names.ts";
+import { retryAfterMs } from "../../async/backoff.ts";
+import { isProblem, problemText } from "./status-failure.ts";
+import { isRecord } from "../../json/is-record.ts";
+import { messageIn } from "../../transport/refused-body.ts";
+
+/** A larger body is not a message. */
+const MAX_BYTES = 256 * 1024;
+/** A JSON answer up to this size is shown completely; of a larger one only its message. */
+const MAX_WHOLE = 300;
+/** A longer wait is not one that a caller can wait for. */
+const LONGEST_WAIT_S = 999_999;
+const NO_SECRETS = { query: {}, headers: {}, public: [] };
 
 type Value = Record<string, unknown>;
 
@@ -126,4 +138,111 @@ function unreadable(file: ToolFile, why: string, answer: UpstreamResponse): Fail
     said: wordsIn(answer),
     outcome: "unknown",
   });
+}
+
+/** The failure for a status that the tool file does not mention, with advice and the API's own message. */
+function statusFailure(file: ToolFile, tool: RequestToolSpec, answer: UpstreamResponse): Failure {
+  const { status } = answer;
+  return new Failure(`${file.title} answered with HTTP ${status}.`, {
+    ...adviceFor(file, tool, answer),
+    said: wordsIn(answer),
+    outcome: isRefusal(status) ? "refused" : "unknown",
+  });
+}
+
+/** Whether the server certainly did not do it: a 408 only says that it waited too long. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408;
+}
+
+function adviceFor(
+  file: ToolFile,
+  { request }: RequestToolSpec,
+  { status, headers }: UpstreamResponse,
+): Pick<FailureOptions, "hint" | "again"> {
+  switch (status) {
+    case 401:
+      return { hint: credentialsAdvice(file, request.secrets) };
+    case 403:
+      return {
+        hint: "It accepted the credentials, but does not allow this. The operator of this server has to get the permission, or set other credentials.",
+      };
+    case 404:
+    case 410:
+      return { hint: "It has nothing of that name: check the ids and names in the arguments." };
+    case 409:
+      return { hint: "It conflicts with what is already there: look at the present state before you call again." };
+    case 400:
+    case 422:
+      return { hint: "It cannot use these values: check the arguments." };
+    case 429:
+      return { again: `Its request limit is reached: try again ${waitFrom(headers["retry-after"])}.` };
+    default:
+      if (isTemporaryStatus(status)) {
+        return {
+          again: `It failed or is overloaded: try again ${waitFrom(headers["retry-after"])}.`,
+        };
+      }
+      return { hint: "It rejected this request: check the arguments." };
+  }
+}
+
+function credentialsAdvice({ secrets }: ToolFile, name: string | undefined): string {
+  const names = name === undefined ? [] : secretNames(secrets[name] ?? NO_SECRETS);
+  if (names.length === 0)
+    return "It requires credentials, but the tool file names none for this tool (request.secrets).";
+  return `It did not accept the credentials. The operator of this server has to set them again (nexus secrets set): ${names.join(", ")}.`;
+}
+
+/** "in 30 seconds", from a header with seconds or a date; "later" if it says nothing useful. */
+function waitFrom(header: string | string[] | undefined): string {
+  const waitMs = retryAfterMs(header);
+  const seconds = waitMs === undefined ? Infinity : Math.ceil(waitMs / 1_000);
+  if (seconds > LONGEST_WAIT_S) return "later";
+  return seconds === 1 ? "in 1 second" : `in ${seconds} seconds`;
+}
+
+/** With the time that the API asks to wait, if nothing else says what to do: an entry of the tool file may not. */
+function withWait(failure: Failure, { status, headers }: UpstreamResponse): Failure {
+  const isBusy = status === 429 || status === 503;
+  if (!isBusy || failure.hint !== undefined || failure.again !== undefined) return failure;
+  const wait = waitFrom(headers["retry-after"]);
+  if (wait === "later") return failure;
+  const { text, said, outcome } = failure;
+  return new Failure(text, { again: `Try again ${wait}.`, said, outcome });
+}
+
+/** The message of an answer, or all of it; undefined if it is empty or not text. It may contain secrets and be long. */
+function wordsIn({ headers, body }: UpstreamResponse): string | undefined {
+  const type = headers["content-type"];
+  if (typeof type === "string" && !/text|json|xml|html/i.test(type)) return undefined;
+  if (body.length > MAX_BYTES) return undefined;
+  const text = new TextDecoder().decode(body);
+  const words = /^\s*</.test(text) ? wordsInMarkup(text) : wordsInJson(text, typeof type === "string" ? type : "");
+  const shown = words.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+  return shown === "" ? undefined : shown;
+}
+
+function wordsInJson(text: string, contentType: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return text;
+  }
+  const problem = isProblem(value, contentType) ? problemText(value) : undefined;
+  if (problem !== undefined) return problem;
+  const whole = JSON.stringify(value);
+  if (whole.length <= MAX_WHOLE && isRecord(value)) return whole;
+  return messageIn(value) ?? whole;
+}
+
+/** The title of a page, which has the message of a proxy or framework; otherwise the text between the tags. */
+function wordsInMarkup(text: string): string {
+  const start = text.search(/<title[\s>]/i);
+  const from = start === -1 ? -1 : text.indexOf(">", start);
+  const title = from === -1 ? "" : text.slice(from + 1).split("<", 1)[0];
+  if (title !== undefined && title.trim() !== "") return title;
+  const plain = text.replaceAll(/<[^<>]*>/g, " ");
+  return plain.trim() === "" ? text : plain;
 }

@@ -2,11 +2,10 @@ import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { RequestToolSpec, ToolFile } from "../file/model/tool-file.ts";
 import { textOf, type AnswerBytes } from "./answer-decoder.ts";
 import { payloadBlock, resultUri, successResult, toldDeviation } from "./call-result.ts";
-import type { CompletedValues } from "./completed-values.ts";
+import { type CompletedValues, showing } from "./completed-values.ts";
 import { differencesOf } from "./noted-deviations.ts";
 import type { Success } from "./response-reader.ts";
 import { type KeptResult, newResultId } from "./result-store.ts";
-import { showing } from "./completed-values.ts";
 import type { HiddenValues } from "../../masking/hidden-values.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 

@@ -2,16 +2,16 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { QueuePlace } from "../../async/fair-queue.ts";
 import { instanceKey } from "../../auth/server-instance.ts";
-import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
 import type { Content } from "../../protocol/mcp.ts";
 import type { Success } from "./response-reader.ts";
-import { accessToken, sendWithToken, withToken } from "./access-token.ts";
+import { accessToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
-import { ANSWER_THREADS, type AnswerAsked, hasThreads, type Unread } from "./answer-threads.ts";
+import { ANSWER_THREADS, hasThreads, type AnswerAsked, type Unread } from "./answer-threads.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
-import { type Credentials, credentialsFor, NO_CREDENTIALS } from "./secrets/credentials.ts";
-import { Failure, failureOf } from "./failure.ts";
+import { credentialsFor, NO_CREDENTIALS, type Credentials } from "./secrets/credentials.ts";
+import { Failure, type FailureOptions } from "./failure.ts";
 import { showing, type Show } from "./completed-values.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
@@ -20,6 +20,28 @@ import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 import type { SecretsSpec } from "../file/model/tool-file.ts";
 import { signedHeaders } from "./signing/built-in-signer.ts";
+
+const LATER = "Try again later.";
+const WORDS: Partial<Record<ErrorCode, (title: string) => Words>> = {
+  TIMEOUT: (title) => ({ text: `${title} did not respond in time.`, again: LATER }),
+  CONNECTION_FAILED: (title) => ({ text: `${title} could not be reached; the request was not sent.`, again: LATER }),
+  CONNECTION_LOST: (title) => ({
+    text: `${title} closed the connection before its response was complete.`,
+    again: LATER,
+  }),
+  MESSAGE_TOO_LARGE: (title) => ({
+    text: `${title} sent a response that is larger than the limit.`,
+    again: "Ask for less at once.",
+  }),
+  ADDRESS_REFUSED: (title) => ({
+    text: `${title} has an address that may not be reached; the request was not sent.`,
+    hint: `The author of the tool file has to check its address. An internal one is allowed where the server is configured, in "public_only" of its entry; what was published over the network cannot have one.`,
+  }),
+  REDIRECT_REFUSED: (title) => ({
+    text: `${title} responded with a redirect, which is not followed.`,
+    hint: "The author of the tool file has to check its address.",
+  }),
+};
 
 type Value = Record<string, unknown>;
 
@@ -51,7 +73,7 @@ export type CallOutcome =
   | (UpstreamOutcome & { payload?: undefined })
   | { reading: Told | Failure; answer?: undefined; payload: Content | undefined };
 
-export interface PreparingFacts {
+interface PreparingFacts {
   /** Makes the value of `request_key()`. */
   key: () => string;
   signal: CancelSignal | undefined;
@@ -275,5 +297,44 @@ function signerFor(
       const name = typeof spec === "string" ? spec : spec.kind;
       throw new NexusError("INTERNAL", `The request could not be signed (${name})`, { cause, mayHaveReached: false });
     }
+  };
+}
+
+type Words = Pick<Failure, "text"> & Omit<FailureOptions, "outcome">;
+
+/** The failure for a request without an answer. The address is not shown, because its query may have credentials. */
+function failureOf(error: NexusError, title: string, show: Show): Failure {
+  const outcome = error.details.mayHaveReached === false ? "refused" : "unknown";
+  const words = WORDS[error.code]?.(title) ?? { text: show(`${error.message}.`), hint: error.hint };
+  const { text, ...options } = words;
+  return new Failure(text, { ...options, outcome });
+}
+
+/** Sends a request; once more with a new token if the API does not accept the first, which it may have revoked. */
+function sendWithToken(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  given: {
+    request: OutgoingRequest;
+    grant: TokenGrant;
+    deliver: (request: OutgoingRequest, leftMs: number) => Promise<UpstreamResponse>;
+    signal: CancelSignal | undefined;
+  },
+): (leftMs: number) => Promise<UpstreamResponse> {
+  const { grant, deliver, signal } = given;
+  let { request } = given;
+  let isRenewed = false;
+  return async (leftMs) => {
+    const until = parts.now() + leftMs;
+    const answer = await deliver(request, leftMs);
+    if (answer.status !== 401 || isRenewed) return answer;
+    isRenewed = true;
+    const refused = request.headers["authorization"]?.replace(/^Bearer /, "") ?? "";
+    const left = () => Math.max(1, until - parts.now());
+    // Without a new token, the answer of the API says what is wrong.
+    const token = await accessToken(parts, plan, grant, { refused, leftMs: left(), signal }).catch(() => undefined);
+    if (token === undefined || token === refused) return answer;
+    request = withToken(request, token);
+    return deliver(request, left());
   };
 }

@@ -188,16 +188,3 @@ export function lineOf(style: ParameterStyle, tree: ParameterTree, field: string
   );
   return members.map((member) => member.join("=")).join(",");
 }
-
-/** The reverse of `lineOf`. */
-export function treeOfLine(line: string, style: ParameterStyle, kind: ParameterKind): ParameterTree {
-  if (kind === "single") return line;
-  const texts = line.split(",").map((text) => text.trim());
-  if (kind === "list") return texts;
-  return style === "pairs" ? treeOfPairs(texts) : { members: texts.map(splitMember) };
-}
-
-export function splitMember(text: string): [string, string] {
-  const at = text.indexOf("=");
-  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
-}

@@ -4,7 +4,7 @@ import { evaluate } from "../../expression/evaluate.ts";
 import type { Expression } from "../../expression/expression.ts";
 import { callsIn, innerOf, mentioned } from "../../expression/names.ts";
 import { parseExpression } from "../../expression/parse.ts";
-import { placesIn } from "../../file/model/path-template.ts";
+import { placesIn, type PathPlace } from "../../file/model/path-template.ts";
 import type {
   FieldSpec,
   FixedValue,
@@ -19,11 +19,10 @@ import type { Pair } from "./form-text.ts";
 import { flatName } from "../../file/model/member-names.ts";
 import { jsonValue } from "../json/json-codec.ts";
 import type { Fields } from "../record/record-source.ts";
-import { belongsTo, readPairs, splitMember, treeOfLine, type PairReading } from "./pair-styles.ts";
+import { belongsTo, readPairs, treeOfPairs, type PairReading } from "./pair-styles.ts";
 import { ParameterTrees, type ParameterTree } from "./parameter-tree.ts";
-import { kindOfParameter } from "../../shape/parameter-kind.ts";
+import { kindOfParameter, type ParameterKind } from "../../shape/parameter-kind.ts";
 import { parameterOf } from "./parameter.ts";
-import { readPlace } from "./path-styles.ts";
 
 /** The parts of a received request besides its body. */
 interface ReceivedParts {
@@ -250,4 +249,51 @@ function membersOf(expression: Expression, name: string): (string | undefined)[]
   if (isMeant(expression)) return [undefined];
   if (expression.kind === "member" && isMeant(expression.of)) return [expression.name];
   return innerOf(expression).flatMap((inner) => membersOf(inner, name));
+}
+
+/** The value in the text of a place, which is still encoded; undefined if it was not written in this style. */
+function readPlace(
+  { field, operator, explode }: PathPlace,
+  kind: ParameterKind,
+  text: string,
+): ParameterTree | undefined {
+  if (!text.startsWith(operator)) return undefined;
+  if (operator === "") return decodedTree(text, kind, { explode, delimiter: "," });
+  const inner = text.slice(1);
+  if (operator === ".") return decodedTree(inner, kind, { explode, delimiter: explode ? "." : "," });
+  const pairs = inner.split(";").map(splitMember);
+  if (kind === "object" && explode) return { members: pairs.map(([name, value]) => [plain(name), plain(value)]) };
+  if (pairs.some(([name]) => name !== field)) return undefined;
+  const values = pairs.map(([, value]) => value);
+  if (kind === "list" && explode) return values.map(plain);
+  return values.length === 1 ? decodedTree(values[0] ?? "", kind, { explode: false, delimiter: "," }) : undefined;
+}
+
+function decodedTree(
+  text: string,
+  kind: ParameterKind,
+  { explode, delimiter }: { explode: boolean; delimiter: string },
+): ParameterTree {
+  if (kind === "single") return plain(text);
+  const parts = text.split(delimiter);
+  if (kind === "list") return parts.map(plain);
+  if (!explode) return treeOfPairs(parts.map(plain));
+  return { members: parts.map(splitMember).map(([name, value]) => [plain(name), plain(value)]) };
+}
+
+function plain(text: string): string {
+  return decodeURIComponent(text);
+}
+
+/** The reverse of `lineOf`. */
+function treeOfLine(line: string, style: ParameterStyle, kind: ParameterKind): ParameterTree {
+  if (kind === "single") return line;
+  const texts = line.split(",").map((text) => text.trim());
+  if (kind === "list") return texts;
+  return style === "pairs" ? treeOfPairs(texts) : { members: texts.map(splitMember) };
+}
+
+function splitMember(text: string): [string, string] {
+  const at = text.indexOf("=");
+  return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }

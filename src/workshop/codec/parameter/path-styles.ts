@@ -1,8 +1,7 @@
 import { PLACE, placesIn, type PathPlace } from "../../file/model/path-template.ts";
 import { unsuitable } from "./address.ts";
 import { percentEncoded } from "./form-text.ts";
-import { divisible, splitMember, textOf, treeOfPairs } from "./pair-styles.ts";
-import type { ParameterKind } from "../../shape/parameter-kind.ts";
+import { divisible, textOf } from "./pair-styles.ts";
 import type { ParameterTree } from "./parameter-tree.ts";
 
 /**
@@ -66,38 +65,4 @@ function checkText(text: string, field: string): void {
   // oxlint-disable-next-line no-control-regex
   if (!/[/\\\u0000-\u001f\u007f]/.test(text)) return;
   throw unsuitable(field, "must not contain slashes or control characters: it is a part of the address");
-}
-
-/** The value in the text of a place, which is still encoded; undefined if it was not written in this style. */
-export function readPlace(
-  { field, operator, explode }: PathPlace,
-  kind: ParameterKind,
-  text: string,
-): ParameterTree | undefined {
-  if (!text.startsWith(operator)) return undefined;
-  if (operator === "") return decodedTree(text, kind, { explode, delimiter: "," });
-  const inner = text.slice(1);
-  if (operator === ".") return decodedTree(inner, kind, { explode, delimiter: explode ? "." : "," });
-  const pairs = inner.split(";").map(splitMember);
-  if (kind === "object" && explode) return { members: pairs.map(([name, value]) => [plain(name), plain(value)]) };
-  if (pairs.some(([name]) => name !== field)) return undefined;
-  const values = pairs.map(([, value]) => value);
-  if (kind === "list" && explode) return values.map(plain);
-  return values.length === 1 ? decodedTree(values[0] ?? "", kind, { explode: false, delimiter: "," }) : undefined;
-}
-
-function decodedTree(
-  text: string,
-  kind: ParameterKind,
-  { explode, delimiter }: { explode: boolean; delimiter: string },
-): ParameterTree {
-  if (kind === "single") return plain(text);
-  const parts = text.split(delimiter);
-  if (kind === "list") return parts.map(plain);
-  if (!explode) return treeOfPairs(parts.map(plain));
-  return { members: parts.map(splitMember).map(([name, value]) => [plain(name), plain(value)]) };
-}
-
-function plain(text: string): string {
-  return decodeURIComponent(text);
 }

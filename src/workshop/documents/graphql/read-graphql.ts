@@ -25,12 +25,11 @@ import {
 import { plainSchema } from "../inferred-schema.ts";
 import type { ApiFacts, BodyFacts, OmittedOperation, OperationFacts, Remark, Evidence } from "../api-facts.ts";
 import { unreadable, type LoadedDocument } from "../parse-document.ts";
-import { GraphqlSchemas, isFileType } from "./graphql-schemas.ts";
+import { GraphqlSchemas, isFileType, type GraphqlPlaces } from "./graphql-schemas.ts";
 import { Selections } from "./selection.ts";
 import { messageOf } from "../../../errors/nexus-error.ts";
 import { isRecord } from "../../../json/is-record.ts";
 import { visible } from "../../../text/visible.ts";
-import type { GraphqlPlaces } from "./graphql-schemas.ts";
 
 type Field = GraphQLField<unknown, unknown>;
 type Root = "query" | "mutation";

@@ -1,10 +1,8 @@
-import { LEFT_OUT } from "../../../masking/clean-prose.ts";
 import { present } from "../../../format/part.ts";
 import type { ApiFacts, Evidence, OperationFacts, SecuritySchemeFacts } from "../api-facts.ts";
 import { whyUnsendable } from "../unsendable-credentials.ts";
 import type { PostmanPart } from "./postman-part.ts";
-import { isCredentialName } from "../../../masking/secret-names.ts";
-import { onlyVariable, type PostmanVariables } from "./postman-variables.ts";
+import type { PostmanVariables } from "./postman-variables.ts";
 
 const NAMES: Readonly<Record<SecuritySchemeFacts["kind"], string>> = {
   apiKey: "apiKey",
@@ -105,25 +103,4 @@ function oauthOf(get: (key: string) => string | undefined, evidence: Evidence): 
     ...(tokenUrl !== undefined && { tokenUrl }),
     ...(isOwn && tokenUrl !== undefined && { clientCredentials: { tokenUrl, scopes } }),
   };
-}
-
-/** The credential that a header has; undefined if it has none. */
-export function credentialInHeader(name: string, value: string, evidence: Evidence): SecuritySchemeFacts | undefined {
-  const lower = name.toLowerCase();
-  if (lower === "authorization" || lower === "proxy-authorization") {
-    if (/^bearer\b/i.test(value.trim())) return { kind: "bearer", evidence };
-    if (/^basic\b/i.test(value.trim())) return { kind: "basic", evidence };
-    return { kind: "apiKey", in: "header", name, evidence };
-  }
-  return isSecret(name, value) ? { kind: "apiKey", in: "header", name, evidence } : undefined;
-}
-
-/** The credential that a query parameter has; undefined if it has none. */
-export function credentialInQuery(name: string, value: string, evidence: Evidence): SecuritySchemeFacts | undefined {
-  return isSecret(name, value) ? { kind: "apiKey", in: "query", name, evidence } : undefined;
-}
-
-/** By its name, or by that of the variable that is its value. */
-function isSecret(name: string, value: string): boolean {
-  return value === LEFT_OUT || isCredentialName(name) || isCredentialName(onlyVariable(value) ?? "");
 }

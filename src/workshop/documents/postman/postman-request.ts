@@ -15,15 +15,17 @@ import {
   placeholderSchema,
   plainSchema,
   inferSchema,
-  type Sample,
   hasPlaceholder,
   objectSchema,
+  type Sample,
 } from "../inferred-schema.ts";
-import { credentialInHeader, credentialInQuery, type PostmanAuth } from "./postman-auth.ts";
+import type { PostmanAuth } from "./postman-auth.ts";
 import { PostmanPart } from "./postman-part.ts";
 import { readUrl, type PostmanUrl, type PostmanEntry } from "./postman-url.ts";
-import { variablesIn, type PostmanVariables } from "./postman-variables.ts";
+import { variablesIn, onlyVariable, type PostmanVariables } from "./postman-variables.ts";
 import { jsonSample } from "../text/json-sample.ts";
+import { LEFT_OUT } from "../../../masking/clean-prose.ts";
+import { isCredentialName } from "../../../masking/secret-names.ts";
 
 interface RequestContext {
   method: string;
@@ -410,4 +412,25 @@ function headersOf(part: PostmanPart): PostmanEntry[] {
     const value = entry.part("value").text() ?? "";
     return [{ name, value, isOff: entry.isOff, description: entry.description(), evidence: entry.evidence }];
   });
+}
+
+/** The credential that a header has; undefined if it has none. */
+function credentialInHeader(name: string, value: string, evidence: Evidence): SecuritySchemeFacts | undefined {
+  const lower = name.toLowerCase();
+  if (lower === "authorization" || lower === "proxy-authorization") {
+    if (/^bearer\b/i.test(value.trim())) return { kind: "bearer", evidence };
+    if (/^basic\b/i.test(value.trim())) return { kind: "basic", evidence };
+    return { kind: "apiKey", in: "header", name, evidence };
+  }
+  return isSecret(name, value) ? { kind: "apiKey", in: "header", name, evidence } : undefined;
+}
+
+/** The credential that a query parameter has; undefined if it has none. */
+function credentialInQuery(name: string, value: string, evidence: Evidence): SecuritySchemeFacts | undefined {
+  return isSecret(name, value) ? { kind: "apiKey", in: "query", name, evidence } : undefined;
+}
+
+/** By its name, or by that of the variable that is its value. */
+function isSecret(name: string, value: string): boolean {
+  return value === LEFT_OUT || isCredentialName(name) || isCredentialName(onlyVariable(value) ?? "");
 }

@@ -2,8 +2,7 @@ import { isRecord } from "../../../json/is-record.ts";
 import { percentDecoded } from "../../../text/percent-decoded.ts";
 import { jsonSample } from "../text/json-sample.ts";
 import { isSecretName, mayBeSecretName } from "../../../masking/secret-names.ts";
-import { maskExample, PLACEHOLDER } from "../../../masking/find-secrets.ts";
-import { looksSecret } from "../../../masking/find-secrets.ts";
+import { maskExample, PLACEHOLDER, looksSecret } from "../../../masking/find-secrets.ts";
 import type { CurlRequest } from "./curl-request.ts";
 
 /** What browsers add to every request. */

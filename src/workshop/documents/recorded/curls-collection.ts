@@ -1,7 +1,6 @@
 import { messageOf, NexusError } from "../../../errors/nexus-error.ts";
 import { mayBeSecretName } from "../../../masking/secret-names.ts";
-import { maskExample } from "../../../masking/find-secrets.ts";
-import { looksSecret } from "../../../masking/find-secrets.ts";
+import { maskExample, looksSecret } from "../../../masking/find-secrets.ts";
 import { collectionOf, requestItem } from "./curl-collection.ts";
 import { readCurlCommand } from "./curl-request.ts";
 

@@ -1,6 +1,10 @@
 import type { JsonLimits, RepeatedKey } from "./json-scan.ts";
 import { YamlCursor } from "./yaml-cursor.ts";
-import { NotSimple, plainValue, setMember } from "./yaml-scalars.ts";
+import { NotSimple, setMember } from "./yaml-scalars.ts";
+import { isExact } from "../../../json/exact-number.ts";
+
+const NUMBER = /^(?:[-+]?\d+|0o[0-7]+|0x[\da-fA-F]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?)$/;
+const NOT_FINITE = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
 const NEWLINE = 0x0a;
 const HASH = 0x23;
@@ -411,4 +415,30 @@ function withoutEnd(text: string): string {
   let end = text.length;
   while (end > 0 && (text.charCodeAt(end - 1) === 0x20 || text.charCodeAt(end - 1) === 0x09)) end--;
   return end === text.length ? text : text.slice(0, end);
+}
+
+/** The value of a plain scalar by the core schema. Numbers that JSON or a double cannot hold are texts. */
+function plainValue(text: string): unknown {
+  switch (text) {
+    case "":
+    case "~":
+    case "null":
+    case "Null":
+    case "NULL":
+      return null;
+    case "true":
+    case "True":
+    case "TRUE":
+      return true;
+    case "false":
+    case "False":
+    case "FALSE":
+      return false;
+  }
+  const first = text.charCodeAt(0);
+  // Digits, plus, minus and dot.
+  const mayBeNumber = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e;
+  if (!mayBeNumber || NOT_FINITE.test(text) || !NUMBER.test(text)) return text;
+  const value = Number(text);
+  return isExact(text) || Number.isSafeInteger(value) ? value : text;
 }

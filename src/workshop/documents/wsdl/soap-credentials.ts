@@ -1,37 +1,10 @@
-import type { SchemaFacts } from "../api-facts.ts";
-import { isCredentialName } from "../../../masking/secret-names.ts";
-import { isAccountName } from "../../../masking/secret-names.ts";
+import { isCredentialName, isAccountName } from "../../../masking/secret-names.ts";
 
-/** Names of elements that hold credentials. */
-const HOLDER =
-  /cred(?:ential)?s?$|^(?:ws)?cred|auth(?:entication|orization)?(?:_?(?:header|info|data|token|soap|details?))*$|^auth|login(?:info|data)?$|^usernametoken$|security(?:header|token)?$|session(?:header)?$/i;
 /** Operations whose purpose is the credentials themselves. */
 const ABOUT_CREDENTIALS =
   /log_?(?:in|on)|sign_?(?:in|up)|password|register|authenticat|authoriz|create_?(?:user|account|session|token)|get_?(?:session|token)|open_?session/i;
 /** What a login gives and later calls need. */
 const SESSION = /token|session|ticket/i;
-
-/** A member of a request that is stored by the operator and not given by the caller. */
-export interface SecretMember {
-  name: string;
-  /** Whether its value may be shown, as that of a user name. */
-  isPublic: boolean;
-}
-
-/** The members of an object that only has credentials; undefined if it is something else. */
-export function credentialsIn(
-  name: string,
-  facts: SchemaFacts,
-  isSingle: (facts: SchemaFacts) => boolean,
-): Map<string, SecretMember> | undefined {
-  if (facts.properties.size === 0 || facts.properties.size > 8) return undefined;
-  const members = [...facts.properties].map(([key, read]) => ({ key, facts: read() }));
-  const texts = members.filter((member) => isSingle(member.facts));
-  const secret = texts.find(({ key }) => isCredentialName(key));
-  if (!secret || (!HOLDER.test(name) && !HOLDER.test(facts.name ?? ""))) return undefined;
-  if (texts.length !== members.length) return undefined;
-  return new Map(texts.map(({ key }) => [key, { name: key, isPublic: !isCredentialName(key) }]));
-}
 
 function isOwnerName(name: string): boolean {
   return isAccountName(name) || /^company$/i.test(name);

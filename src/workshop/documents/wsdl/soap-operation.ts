@@ -11,10 +11,14 @@ import { isCredentialName } from "../../../masking/secret-names.ts";
 import { childrenOf, type XmlNode } from "./xml-nodes.ts";
 import { WSDL, type WsdlDefinitions, type Port, type SoapVersion } from "./definitions.ts";
 import { anchorFacts, envelopeFacts, EnvelopeReader, freeKey, Unusable, type EnvelopeMembers } from "./envelope.ts";
-import { credentialsIn, type CredentialCensus, type SecretMember } from "./soap-credentials.ts";
+import type { CredentialCensus } from "./soap-credentials.ts";
 import { TooManyParticles } from "./xsd/content-model.ts";
 import { plainFacts, type XsdFacts } from "./xsd/schema-facts.ts";
 import { documentationOf } from "./xsd/schema-set.ts";
+
+/** Names of elements that hold credentials. */
+const HOLDER =
+  /cred(?:ential)?s?$|^(?:ws)?cred|auth(?:entication|orization)?(?:_?(?:header|info|data|token|soap|details?))*$|^auth|login(?:info|data)?$|^usernametoken$|security(?:header|token)?$|session(?:header)?$/i;
 
 /** An operation of a port, with both of its descriptions. */
 export interface BoundOperation {
@@ -376,4 +380,26 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
     const name = more === 1 ? wanted : `${wanted}${more}`;
     if (!taken.has(name)) return name;
   }
+}
+
+/** A member of a request that is stored by the operator and not given by the caller. */
+interface SecretMember {
+  name: string;
+  /** Whether its value may be shown, as that of a user name. */
+  isPublic: boolean;
+}
+
+/** The members of an object that only has credentials; undefined if it is something else. */
+function credentialsIn(
+  name: string,
+  facts: SchemaFacts,
+  isSingle: (facts: SchemaFacts) => boolean,
+): Map<string, SecretMember> | undefined {
+  if (facts.properties.size === 0 || facts.properties.size > 8) return undefined;
+  const members = [...facts.properties].map(([key, read]) => ({ key, facts: read() }));
+  const texts = members.filter((member) => isSingle(member.facts));
+  const secret = texts.find(({ key }) => isCredentialName(key));
+  if (!secret || (!HOLDER.test(name) && !HOLDER.test(facts.name ?? ""))) return undefined;
+  if (texts.length !== members.length) return undefined;
+  return new Map(texts.map(({ key }) => [key, { name: key, isPublic: !isCredentialName(key) }]));
 }

@@ -1,12 +1,12 @@
 import { isRecord } from "../../../json/is-record.ts";
 import { madeUpValue } from "../../check/made-up.ts";
-import { maskExample } from "../../../masking/find-secrets.ts";
+import { maskExample, PLACEHOLDER } from "../../../masking/find-secrets.ts";
 import { DATETIME } from "../../compile/schema-writer.ts";
 import type { FieldSpec, ScalarShape, Shape, UnionShape } from "../../file/model/tool-file.ts";
 import { linearPattern } from "../../pattern/linear-pattern.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
 import { allFields, type DraftType } from "../types/draft-type.ts";
-import { isSecretValue, withoutSecrets } from "./secret-values.ts";
+import { isSecretValue } from "./secret-values.ts";
 
 /** Types by name, and the side of the wire on which a value is. */
 export interface FittingPlace {
@@ -190,4 +190,12 @@ function fitsText(value: string, { minLength = 0, maxLength = Infinity, pattern 
   const { length } = Array.from(value);
   if (length < minLength || length > maxLength || /\p{Cs}/u.test(value)) return false;
   return pattern === undefined || (value.length < 1_000 && linearPattern(pattern).test(value, new StepBudget()));
+}
+
+/** A value of any form, with placeholders for what is probably a credential. */
+function withoutSecrets(value: unknown, name = ""): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name));
+  if (typeof value === "string") return isSecretValue(value, name) ? PLACEHOLDER : maskExample(value);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutSecrets(member, key)]));
 }

@@ -1,6 +1,6 @@
 import { RESERVED_WORDS } from "../../expression/parse.ts";
 import { groupedBy } from "../../../text/grouped-by.ts";
-import { camelCase, shortHash, wordsOf } from "./words.ts";
+import { shortHash, wordsOf, pascalCase } from "./words.ts";
 
 const VALID = /^[A-Za-z][A-Za-z0-9_]*$/;
 
@@ -42,4 +42,9 @@ export function fieldNameFor(name: string): string {
   if (joined === "") return `field_${shortHash(name, 4)}`;
   const valid = /^[a-z]/i.test(joined) ? joined : `n${joined}`;
   return RESERVED_WORDS.includes(valid) ? `${valid}Value` : valid;
+}
+
+function camelCase(words: readonly string[]): string {
+  const [first = "", ...others] = words;
+  return first + pascalCase(others);
 }

@@ -41,8 +41,3 @@ export function shortHash(text: string, length = 6): string {
 export function pascalCase(words: readonly string[]): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
-
-export function camelCase(words: readonly string[]): string {
-  const [first = "", ...others] = words;
-  return first + pascalCase(others);
-}

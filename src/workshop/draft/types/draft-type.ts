@@ -24,11 +24,4 @@ export function allFields(type: DraftType): Map<string, FieldSpec> {
 }
 
 export const ANY_SHAPE: Shape = { kind: "any" };
-export const FREE_OBJECT: Shape = { kind: "any", only: "object" };
-/** Only null: an alternative in lists whose items may be null. */
-export const NULL_SHAPE: Shape = { kind: "any", schema: { type: "null" } };
 export const TEXT_SHAPE: Shape = { kind: "scalar", type: "string", whitespace: "keep" };
-
-export function includes(type: DraftType, other: DraftType): boolean {
-  return type.include.some((inner) => inner === other || includes(inner, other));
-}

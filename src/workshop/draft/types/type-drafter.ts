@@ -5,12 +5,16 @@ import { pascalCase, wordsOf } from "../names/words.ts";
 import { namesByLength, TypeNames, typeNameFor } from "../names/type-names.ts";
 import type { QuestionList } from "../questions.ts";
 import { fieldText } from "../texts.ts";
-import { ANY_SHAPE, FREE_OBJECT, includes, NULL_SHAPE, TEXT_SHAPE, type DraftType } from "./draft-type.ts";
+import { ANY_SHAPE, TEXT_SHAPE, type DraftType } from "./draft-type.ts";
 import { flattenSchema, identityOf, type FlatSchema } from "./flatten-schema.ts";
 import { enumShape, fixedValue, isExact, scalarShape } from "./scalar-shape.ts";
 import { joinScalars, realAlternatives, valueOf } from "./union-shape.ts";
 import { addExclusiveRules, xmlField } from "./xml-field.ts";
 import { elementName, xmlWire, type Namespaces } from "./xml-wire.ts";
+
+const FREE_OBJECT: Shape = { kind: "any", only: "object" };
+/** Only null: an alternative in lists whose items may be null. */
+const NULL_SHAPE: Shape = { kind: "any", schema: { type: "null" } };
 
 /** How values are written: `json` has all shapes, `flat` (parameters and forms) and `xml` have fewer. */
 type Form = "json" | "flat" | "xml";
@@ -426,4 +430,8 @@ function kindsOf(schema: SchemaFacts): Kind[] {
 function givenTypes(schema: SchemaFacts): Kind[] {
   if (schema.allOf.length > 0 || schema.oneOf.length > 0 || schema.anyOf.length > 0) return ["object"];
   return kindsOf(schema);
+}
+
+function includes(type: DraftType, other: DraftType): boolean {
+  return type.include.some((inner) => inner === other || includes(inner, other));
 }

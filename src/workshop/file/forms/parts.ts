@@ -1,6 +1,6 @@
-import { custom, list, map, json, text, whole, type Form } from "../../../format/form.ts";
+import { custom, list, map, json, text, type Form } from "../../../format/form.ts";
 import type { Part } from "../../../format/part.ts";
-import { bytes, duration } from "../../../format/quantities.ts";
+import { duration } from "../../../format/quantities.ts";
 import { isLoopback } from "../../../text/loopback.ts";
 import { nearestName } from "../../../text/nearest-name.ts";
 
@@ -33,17 +33,10 @@ export class FileNames {
 
 export const MAX_TIMEOUT_MS = 600_000;
 export const DEFAULT_TIMEOUT_MS = 30_000;
-const KB = 1024;
-
 export const DURATION = duration({ most: MAX_TIMEOUT_MS, words: "a time of at most ten minutes, like 20s" })
   .says("A time of at most ten minutes: `20s`, `500ms`, `2m`, or a number of milliseconds.")
   .example("20s")
   .named("duration");
-
-export const SIZE = bytes({ least: 256, most: KB * KB })
-  .says("A size from 256 bytes to `1MB`: `16kB`, or a number of bytes. A kB has 1024 bytes.")
-  .example("16kB")
-  .named("size");
 
 export const STATUS = custom({
   read(part: Part) {
@@ -76,9 +69,6 @@ export const TEXT_OR_EMPTY = text({ pattern: /^$|\S/, not: "is blank" });
 
 /** Values by name, as a tool or the fake gets them. */
 export const VALUES = map(json());
-
-/** A name, or a number from 1. */
-export const COUNT = whole({ least: 1 });
 
 /** A URL without other parts, in the form used for comparison. */
 export const ADDRESS = text()
@@ -173,15 +163,6 @@ function withDocument(part: Part, place: string): string {
 
 /** Names that expressions use as well. */
 export const WORD = /^[A-Za-z][A-Za-z0-9_]*$/;
-
-/** The name of a secret; a value in its place is reported. */
-export const SECRET_NAME = text({
-  pattern: /^(?:[A-Za-z0-9._-]|\{[A-Za-z][A-Za-z0-9_]*\})+$/,
-  not: "is not a valid name of a secret",
-  hint: "Names only: letters, digits, . _ - and {field}. Values are in the store.",
-})
-  .says("Letters, digits, `.`, `_`, `-` and `{field}`.")
-  .named("secretName");
 
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 /** Set by the sender of the request, or in other parts of the file. */

@@ -23,7 +23,10 @@ import {
   type ParameterStyle,
   type StepsResponseSpec,
 } from "../model/tool-file.ts";
-import { baseAddress, COUNT, headerNames, SINGLE, STATUS } from "./parts.ts";
+import { baseAddress, headerNames, SINGLE, STATUS } from "./parts.ts";
+
+/** A name, or a number from 1. */
+const COUNT = whole({ least: 1 });
 
 const STYLES = {
   query: ["repeat", "comma", "space", "pipe", "tab", "members", "pairs", "deep", "json"],

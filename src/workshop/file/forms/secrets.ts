@@ -5,8 +5,17 @@ import { UnusablePattern } from "../../pattern/parse-pattern.ts";
 import { StepBudget } from "../../pattern/step-budget.ts";
 import { secretNames } from "../model/secret-names.ts";
 import type { HmacSignerSpec, SecretsSpec, SettingSpec, SignerSpec } from "../model/tool-file.ts";
-import { ADDRESS, EVIDENCE, headerNames, SECRET_NAME } from "./parts.ts";
+import { ADDRESS, EVIDENCE, headerNames } from "./parts.ts";
 import { misfit, PATTERN, SCALAR_MEMBERS, scalarOf } from "./scalars.ts";
+
+/** The name of a secret; a value in its place is reported. */
+const SECRET_NAME = text({
+  pattern: /^(?:[A-Za-z0-9._-]|\{[A-Za-z][A-Za-z0-9_]*\})+$/,
+  not: "is not a valid name of a secret",
+  hint: "Names only: letters, digits, . _ - and {field}. Values are in the store.",
+})
+  .says("Letters, digits, `.`, `_`, `-` and `{field}`.")
+  .named("secretName");
 
 const SCOPE = text({
   // RFC 6749, section 3.3.

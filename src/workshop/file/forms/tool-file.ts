@@ -14,8 +14,18 @@ import {
   WORD,
 } from "./parts.ts";
 import { SECRETS, SETTING } from "./secrets.ts";
-import { TOOL, TOOL_NAME } from "./tools.ts";
+import { TOOL } from "./tools.ts";
 import { TYPE, TYPE_NAME } from "./types.ts";
+
+const NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const TOOL_NAME = text({ empty: true })
+  .check((name, part) => {
+    if (NAME.test(name)) return;
+    const hint = "Small letters, digits and _, at most 64, beginning with a letter.";
+    const snake = snakeCase(name);
+    part.keyError(`"${name}" cannot be the name of a tool`, NAME.test(snake) ? `Write ${snake}. ${hint}` : hint);
+  })
+  .schema({ pattern: NAME.source });
 
 /** A document that the file was written from, beside it, and the hash of the text that was read. */
 export const DOCUMENT = record({
@@ -225,3 +235,11 @@ export const TOOL_FILE = record({
   fake: FAKE.forPeople().filled(),
   questions: list(QUESTION).says("What a person has to decide or check.").unlessEmpty(),
 }).says("The tools of one API: what they take, what is sent, what is answered, and where the documentation says so.");
+
+/** getMuseumHours and get-museum-hours become get_museum_hours. */
+function snakeCase(name: string): string {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .toLowerCase();
+}

@@ -12,8 +12,14 @@ import {
   type StepSpec,
   type ToolSpec,
 } from "../model/tool-file.ts";
-import { DURATION, EVIDENCE, FileNames, SIZE, STATUS, VALUES } from "./parts.ts";
+import { DURATION, EVIDENCE, FileNames, STATUS, VALUES } from "./parts.ts";
 import { ERROR, PAGING, REQUEST, RESPONSE, STEPS_RESPONSE } from "./requests.ts";
+
+const KB = 1024;
+const SIZE = bytes({ least: 256, most: KB * KB })
+  .says("A size from 256 bytes to `1MB`: `16kB`, or a number of bytes. A kB has 1024 bytes.")
+  .example("16kB")
+  .named("size");
 
 const STEP_NAME = /^[A-Za-z][A-Za-z0-9_]{0,31}$/;
 /** Names that have another meaning in the expressions of steps. */
@@ -356,23 +362,4 @@ function checkNames(checks: readonly CheckSpec[], part: Part): void {
     if (names.has(name)) part.part(index).part("name").error(`another check is called "${name}"`);
     names.add(name);
   });
-}
-
-const NAME = /^[a-z][a-z0-9_]{0,63}$/;
-
-export const TOOL_NAME = text({ empty: true })
-  .check((name, part) => {
-    if (NAME.test(name)) return;
-    const hint = "Small letters, digits and _, at most 64, beginning with a letter.";
-    const snake = snakeCase(name);
-    part.keyError(`"${name}" cannot be the name of a tool`, NAME.test(snake) ? `Write ${snake}. ${hint}` : hint);
-  })
-  .schema({ pattern: NAME.source });
-
-/** getMuseumHours and get-museum-hours become get_museum_hours. */
-function snakeCase(name: string): string {
-  return name
-    .replaceAll(/([a-z0-9])([A-Z])/g, "$1_$2")
-    .replaceAll(/[^A-Za-z0-9]+/g, "_")
-    .toLowerCase();
 }

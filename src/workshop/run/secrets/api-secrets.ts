@@ -7,7 +7,7 @@ import type { FindSecret } from "./secret-lookup.ts";
 /** Stores a new value under the full name of a secret, which keeps its origins. */
 export type SaveSecret = (name: string, value: string) => Promise<void>;
 
-export interface ApiSecretsOptions {
+interface ApiSecretsOptions {
   /** The name that the tool file gives its API. */
   api: string;
   instance: ServerInstance;

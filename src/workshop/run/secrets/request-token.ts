@@ -23,7 +23,7 @@ type PostForm = (
   body: string,
 ) => Promise<{ status: number; headers: Readonly<Record<string, string | string[] | undefined>>; body: Uint8Array }>;
 
-export interface RequestTokenOptions {
+interface RequestTokenOptions {
   post: PostForm;
   now: () => number;
   /** The title of the API, for messages. */

@@ -28,7 +28,7 @@ type RequestToken = (grant: TokenGrant, refreshToken: string | undefined) => Pro
 /** Called when the authorization server gave a new refresh token in place of the stored one. */
 export type OnRotation = (name: string, token: string) => Promise<void>;
 
-export interface TokenOptions {
+interface TokenOptions {
   request: RequestToken;
   onRotation: OnRotation;
   now: () => number;

@@ -7,9 +7,8 @@ import type { FieldSpec, Shape, ToolFile } from "../../file/model/tool-file.ts";
 import { fitting } from "../../shape/fitting-value.ts";
 import { failureResult, META_KEYS, successResult, withMeta } from "../call-result.ts";
 import type { RunnerParts } from "../runner-parts.ts";
-import type { StepReport } from "./steps-run.ts";
+import type { StepReport, StepsEnd } from "./steps-run.ts";
 import type { StepsPlan } from "./steps-plan.ts";
-import type { StepsEnd } from "./steps-run.ts";
 import { showing } from "../completed-values.ts";
 
 type Value = Record<string, unknown>;

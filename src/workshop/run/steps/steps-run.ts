@@ -1,8 +1,7 @@
 import { throwIfAborted, type CancelSignal } from "../../../async/cancellation.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
 import { isTrue } from "../../expression/arithmetic.ts";
-import { listOf } from "../../expression/evaluate.ts";
-import { evaluate } from "../../expression/evaluate.ts";
+import { listOf, evaluate } from "../../expression/evaluate.ts";
 import { fillTemplate } from "../../expression/fill.ts";
 import type { CallTrace } from "../call-trace.ts";
 import { Failure } from "../failure.ts";

@@ -1,5 +1,4 @@
-import { isCredentialName } from "../../../../masking/secret-names.ts";
-import { isAccountName } from "../../../../masking/secret-names.ts";
+import { isCredentialName, isAccountName } from "../../../../masking/secret-names.ts";
 import { addDoubt } from "../fields/apply-row.ts";
 import { pathOf, type FieldNode } from "../fields/field-node.ts";
 import type { Outline } from "../outline.ts";

@@ -1,7 +1,6 @@
 import type { Evidence, SecuritySchemeFacts } from "../../api-facts.ts";
-import { isCredentialName } from "../../../../masking/secret-names.ts";
+import { isCredentialName, isAccountName } from "../../../../masking/secret-names.ts";
 import { looksSecret } from "../../../../masking/find-secrets.ts";
-import { isAccountName } from "../../../../masking/secret-names.ts";
 import type { LineRange } from "../blocks/manual.ts";
 import type { Outline } from "../outline.ts";
 import type { MessageSample } from "../samples/find-samples.ts";
