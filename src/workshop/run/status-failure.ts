@@ -1,6 +1,7 @@
 import { isTemporaryStatus } from "../../errors/error-traits.ts";
 import { retryAfterMs } from "../../async/backoff.ts";
 import { isRecord } from "../../json/is-record.ts";
+import { isNestedDeeper } from "../../json/nesting.ts";
 import { messageIn } from "../../transport/refused-body.ts";
 import { secretNames } from "../file/model/secret-names.ts";
 import type { ToolFile, RequestToolSpec } from "../file/model/tool-file.ts";
@@ -95,8 +96,7 @@ export function wordsIn({ headers, body }: UpstreamResponse): string | undefined
   if (body.length > MAX_BYTES) return undefined;
   const text = new TextDecoder().decode(body);
   const words = /^\s*</.test(text) ? wordsInMarkup(text) : wordsInJson(text, typeof type === "string" ? type : "");
-  const shown = words.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
-  return shown === "" ? undefined : shown;
+  return words.trim() === "" ? undefined : words;
 }
 
 function wordsInJson(text: string, contentType: string): string {
@@ -108,7 +108,8 @@ function wordsInJson(text: string, contentType: string): string {
   }
   const problem = isProblem(value, contentType) ? problemText(value) : undefined;
   if (problem !== undefined) return problem;
-  const whole = JSON.stringify(value);
+  // Writing it recurses, and may need a deeper stack than there is.
+  const whole = isNestedDeeper(value) ? text : JSON.stringify(value);
   if (whole.length <= MAX_WHOLE && isRecord(value)) return whole;
   return messageIn(value) ?? whole;
 }
