@@ -13,6 +13,7 @@ import { readToolFile } from "../../src/workshop/file/read-tool-file.ts";
 import { ApiRunner } from "../../src/workshop/run/api-runner.ts";
 
 const PROGRAM = fileURLToPath(new URL("../fixtures/workshop/large-answers.mjs", import.meta.url));
+const WITHOUT = fileURLToPath(new URL("../fixtures/workshop/no-threads.mjs", import.meta.url));
 const LEAVING = fileURLToPath(new URL("../fixtures/workshop/left-answers.mjs", import.meta.url));
 const SECRET = "s3cret-of-the-test";
 
@@ -239,4 +240,13 @@ test("R8: a very large answer whose caller has left is not read, and nobody wait
   expect(said).toEqual({ ended: Array.from({ length: 20 }, () => "left"), isAnswered: true });
   // One that each thread was reading, and that of the last call.
   expect(given).toBeLessThanOrEqual(threads + 1);
+}, 60_000);
+
+test("R8: where no thread can be started, nobody is told that the write with the answer was not made", async () => {
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const api = join(folder, "no-threads-api.json");
+  await writeFile(api, JSON.stringify(largeApi()));
+  const { stdout } = await promisify(execFile)(process.execPath, [WITHOUT, api, upstream]);
+  const text = "Large responded, but the response could not be understood.";
+  expect(JSON.parse(stdout)).toEqual([text, `${text}\nLook again.`]);
 }, 60_000);

@@ -127,16 +127,28 @@ class AnswerThreads {
       const [next] = thread ? this.#waiting.inTurn() : [];
       if (!thread || !next) return;
       this.#waiting.take(next);
-      void thread.read(next.asked).then((reply) => {
-        next.resolve(reply);
-        if (thread.isAlive) this.#idle.push(thread);
-        this.#serve();
-      });
+      if ("problem" in thread) next.resolve(thread);
+      else void this.#read(next, thread);
     }
   }
 
-  #start(): AnswerThread | undefined {
+  async #read({ asked, resolve }: Waiting, thread: AnswerThread): Promise<void> {
+    resolve(await thread.read(asked));
+    if (thread.isAlive) this.#idle.push(thread);
+    this.#serve();
+  }
+
+  /** Undefined: those that there are have to do. A request was sent, so what is wrong with a new one is a reply. */
+  #start(): AnswerThread | Unread | undefined {
     if (this.#started >= MOST_THREADS) return undefined;
+    try {
+      return this.#newThread();
+    } catch (error) {
+      return this.#started > 0 ? undefined : { kind: "problem", problem: messageOf(error) };
+    }
+  }
+
+  #newThread(): AnswerThread {
     const thread = new AnswerThread(() => {
       this.#started--;
       const at = this.#idle.indexOf(thread);
