@@ -13,6 +13,8 @@ import { readToolFile } from "../../src/workshop/file/read-tool-file.ts";
 import { ApiRunner } from "../../src/workshop/run/api-runner.ts";
 
 const PROGRAM = fileURLToPath(new URL("../fixtures/workshop/large-answers.mjs", import.meta.url));
+const WITHOUT = fileURLToPath(new URL("../fixtures/workshop/no-threads.mjs", import.meta.url));
+const LEAVING = fileURLToPath(new URL("../fixtures/workshop/left-answers.mjs", import.meta.url));
 const SECRET = "s3cret-of-the-test";
 
 const FILE = `
@@ -140,8 +142,12 @@ const ANSWERS: Record<string, { body: string | Buffer; type?: string; status?: n
   "not-json": { body: "{".repeat(150_000) },
   text: { body: `${SECRET} ${"word ".repeat(40_000)}`, type: "text/plain" },
   bytes: { body: Buffer.alloc(200_000, 7), type: "application/zip" },
+  deep: { body: `{"names":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, status: 400 },
   xml: { body: `<rows>${"<id>1</id><id>x</id>".repeat(8_000)}</rows>`, type: "application/xml" },
 };
+
+/** It takes long to look for secrets in it. */
+const SLOW = JSON.stringify({ rows: [], names: { one: "%25".repeat(1_000_000) } });
 
 const TOOLS = ["read", "report", "keep", "pages", "together", "fetch", "change"];
 const CALLS = Object.keys(ANSWERS).flatMap((name): [string, Record<string, unknown>][] =>
@@ -158,7 +164,7 @@ const CALLS = Object.keys(ANSWERS).flatMap((name): [string, Record<string, unkno
 
 let folder = "";
 const server = createServer((request, response) => {
-  const { body, type = "application/json", status = 200 } = ANSWERS[request.url?.slice(1) ?? ""] ?? { body: "" };
+  const { body, type = "application/json", status = 200 } = ANSWERS[request.url?.slice(1) ?? ""] ?? { body: SLOW };
   response.writeHead(status, { "content-type": type, ...(status === 429 && { "retry-after": "7" }) }).end(body);
 });
 
@@ -223,4 +229,24 @@ test("R8: a very large answer that another thread reads gives the same result, w
   const inOrder = (all: unknown[]) => all.map((each) => JSON.stringify(each)).sort();
   expect(inOrder(apart.differences)).toEqual(inOrder(here.differences));
   expect(stdout).not.toContain(SECRET);
+}, 60_000);
+
+test("R8: a very large answer whose caller has left is not read, and nobody waits for it", async () => {
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const api = join(folder, "left-api.json");
+  await writeFile(api, JSON.stringify(largeApi()));
+  const { stdout } = await promisify(execFile)(process.execPath, [LEAVING, api, upstream]);
+  const { threads, given, ...said } = JSON.parse(stdout) as { threads: number; given: number };
+  expect(said).toEqual({ ended: Array.from({ length: 20 }, () => "left"), isAnswered: true });
+  // One that each thread was reading, and that of the last call.
+  expect(given).toBeLessThanOrEqual(threads + 1);
+}, 60_000);
+
+test("R8: where no thread can be started, nobody is told that the write with the answer was not made", async () => {
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const api = join(folder, "no-threads-api.json");
+  await writeFile(api, JSON.stringify(largeApi()));
+  const { stdout } = await promisify(execFile)(process.execPath, [WITHOUT, api, upstream]);
+  const text = "Large responded, but the response could not be understood.";
+  expect(JSON.parse(stdout)).toEqual([text, `${text}\nLook again.`]);
 }, 60_000);

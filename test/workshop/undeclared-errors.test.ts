@@ -75,6 +75,23 @@ test("X3, X9: what the API said is without secrets, also where it is cut", async
   }
 });
 
+test("X3, X9: what the API said is without a secret that was broken over two lines", async () => {
+  const password = "a-long-secret-of-27-letters";
+  for (const between of ["\n", "\r\n    "]) {
+    const body = `No: ${password.slice(0, 12)}${between}${password.slice(12)} is old`;
+    expect(await textFor(answer(400, body), { ...SECRETS, "shop.password": password })).toContain(
+      "It said: No: ••• is old\n",
+    );
+  }
+  const words = { ...SECRETS, "shop.password": "three long words" };
+  expect(await textFor(answer(400, "No: three\flong\u00a0words is old"), words)).toContain("It said: No: ••• is old\n");
+});
+
+test("X3: what the API said can be nested deeper than any stack", async () => {
+  const text = await textFor(answer(400, `{"a":${"[".repeat(60_000)}${"]".repeat(60_000)}}`));
+  expect(text).toMatch(/^Corner shop answered with HTTP 400\.\nIt said: \{"a":\[\[/);
+});
+
 test("X3: an answer that cannot be read is shown, too", async () => {
   expect(await textFor(answer(200, "<html><title>Please log in</title>"))).toMatch(
     /^The response of Corner shop cannot be read: .*\nIt said: Please log in\nTry again later/,

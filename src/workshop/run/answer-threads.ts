@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import type { CancelSignal } from "../../async/cancellation.ts";
 import { FairQueue, type QueuePlace } from "../../async/fair-queue.ts";
+import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { exactJson, parseExactJson } from "../../json/exact-json.ts";
 import type { Content } from "../../protocol/mcp.ts";
@@ -50,6 +52,8 @@ export interface AnswerAsked {
   answer: UpstreamResponse;
   input: Record<string, unknown>;
   wantsPayload: boolean;
+  /** Aborted when its caller leaves. */
+  signal: CancelSignal | undefined;
 }
 
 interface Waiting extends QueuePlace {
@@ -102,11 +106,19 @@ class AnswerThreads {
     return reply.kind === "told" ? { reading: reply.told, payload: reply.payload } : unexpected(reply);
   }
 
-  #reply(asked: Waiting["asked"], place: QueuePlace): Promise<AnswerReply> {
-    return new Promise((resolve) => {
-      this.#waiting.add({ ...place, asked, resolve });
-      this.#serve();
+  async #reply(asked: Waiting["asked"], place: QueuePlace): Promise<AnswerReply> {
+    let leave = () => {};
+    const reply = new Promise<AnswerReply>((resolve) => {
+      const waiting = { ...place, asked, resolve };
+      this.#waiting.add(waiting);
+      leave = () => this.#waiting.delete(waiting);
     });
+    this.#serve();
+    try {
+      return await unlessAborted(reply, asked.signal);
+    } finally {
+      leave();
+    }
   }
 
   #serve(): void {
@@ -115,16 +127,28 @@ class AnswerThreads {
       const [next] = thread ? this.#waiting.inTurn() : [];
       if (!thread || !next) return;
       this.#waiting.take(next);
-      void thread.read(next.asked).then((reply) => {
-        next.resolve(reply);
-        if (thread.isAlive) this.#idle.push(thread);
-        this.#serve();
-      });
+      if ("problem" in thread) next.resolve(thread);
+      else void this.#read(next, thread);
     }
   }
 
-  #start(): AnswerThread | undefined {
+  async #read({ asked, resolve }: Waiting, thread: AnswerThread): Promise<void> {
+    resolve(await thread.read(asked));
+    if (thread.isAlive) this.#idle.push(thread);
+    this.#serve();
+  }
+
+  /** Undefined: those that there are have to do. A request was sent, so what is wrong with a new one is a reply. */
+  #start(): AnswerThread | Unread | undefined {
     if (this.#started >= MOST_THREADS) return undefined;
+    try {
+      return this.#newThread();
+    } catch (error) {
+      return this.#started > 0 ? undefined : { kind: "problem", problem: messageOf(error) };
+    }
+  }
+
+  #newThread(): AnswerThread {
     const thread = new AnswerThread(() => {
       this.#started--;
       const at = this.#idle.indexOf(thread);
@@ -170,11 +194,16 @@ class AnswerThread {
   async read(asked: Waiting["asked"]): Promise<AnswerReply> {
     clearTimeout(this.#idle);
     this.#worker.ref();
+    const { signal } = asked;
+    let leave = () => {};
     let timer: NodeJS.Timeout | undefined;
     const reply = await new Promise<AnswerReply>((resolve) => {
       this.#replied = resolve;
       const problem = "it takes longer to be read than is allowed";
       timer = setTimeout(() => resolve({ kind: "problem", problem, isLimit: true }), MOST_MS);
+      // Otherwise it keeps others waiting for as long.
+      leave = () => resolve({ kind: "problem", problem: "the caller has left" });
+      signal?.addEventListener("abort", leave, { once: true });
       try {
         this.#send(asked);
       } catch (error) {
@@ -182,6 +211,7 @@ class AnswerThread {
       }
     });
     clearTimeout(timer);
+    signal?.removeEventListener("abort", leave);
     if (reply.kind === "problem" || this.#plans.size >= MOST_PLANS) await this.#end();
     else this.#rest();
     return reply;

@@ -111,11 +111,17 @@ export function failureResult(
   { text, hint, said }: Pick<Failure, "text" | "hint"> & Partial<Pick<Failure, "said">>,
   hidden: HiddenValues,
 ): CallToolResult {
-  // Secrets are masked before the text is cut, because half of one is not recognised.
-  const quote = said === undefined ? undefined : `It said: ${shorten(hidden.in(said), MAX_SAID_CHARACTERS)}`;
+  // Secrets are masked before the text is cut, because half of one is not recognised; and before its lines are joined, because
+  // one that was broken there has a blank in it after that. A blank that was written in another way is one only then.
+  const quoted = said === undefined ? "" : hidden.in(inOneLine(hidden.in(said)));
+  const quote = quoted === "" ? undefined : `It said: ${shorten(quoted, MAX_SAID_CHARACTERS)}`;
   const lines = [hidden.inOwnWords(text), quote, hint === undefined ? undefined : hidden.inOwnWords(hint)];
   const words = lines.filter((line) => line !== undefined).join("\n");
   return { content: [block(shorten(words, MAX_FAILURE_CHARACTERS), ["user", "assistant"])], isError: true };
+}
+
+function inOneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
 }
 
 /** A deviation for the caller. Masked before it is cut, because half of a secret is not recognised. */

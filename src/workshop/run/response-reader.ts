@@ -1,3 +1,4 @@
+import { isNestedDeeper } from "../../json/nesting.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Deviation } from "../codec/record/deviations.ts";
 import { isTrue } from "../expression/arithmetic.ts";
@@ -219,8 +220,7 @@ function wordsIn({ headers, body }: UpstreamResponse): string | undefined {
   if (body.length > MAX_BYTES) return undefined;
   const text = new TextDecoder().decode(body);
   const words = /^\s*</.test(text) ? wordsInMarkup(text) : wordsInJson(text, typeof type === "string" ? type : "");
-  const shown = words.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
-  return shown === "" ? undefined : shown;
+  return words.trim() === "" ? undefined : words;
 }
 
 function wordsInJson(text: string, contentType: string): string {
@@ -232,7 +232,8 @@ function wordsInJson(text: string, contentType: string): string {
   }
   const problem = isProblem(value, contentType) ? problemText(value) : undefined;
   if (problem !== undefined) return problem;
-  const whole = JSON.stringify(value);
+  // Writing it recurses, and may need a deeper stack than there is.
+  const whole = isNestedDeeper(value) ? text : JSON.stringify(value);
   if (whole.length <= MAX_WHOLE && isRecord(value)) return whole;
   return messageIn(value) ?? whole;
 }

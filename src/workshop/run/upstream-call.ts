@@ -180,6 +180,8 @@ interface ReadingFacts {
   show: Show;
   trace: Tracing;
   title: string;
+  /** That of a read: what became of a write is found out also when its caller has left. */
+  signal: CancelSignal | undefined;
 }
 
 /** Not an async function, which keeps all its values while it waits. */
@@ -209,7 +211,7 @@ function sent<T>(
     ? sendWithToken(parts, plan, { request, grant, deliver, signal })
     : (leftMs: number) => deliver(request, leftMs);
   return attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting }).then((attempted) => {
-    const how = { input, show, trace, title };
+    const how = { input, show, trace, title, signal: effect === "read" ? signal : undefined };
     if (attempted.kind !== "answered") return { reading: requestFailure(attempted.error, how) };
     const { answer } = attempted;
     trace.reached(0.9, "Reading the answer");
@@ -243,7 +245,7 @@ async function readApart(
   answer: UpstreamResponse,
   how: ReadingFacts,
 ): Promise<UpstreamOutcome> {
-  const read = await ANSWER_THREADS.read(asked(parts, plan, answer, how.input), placeOf(parts, plan));
+  const read = await ANSWER_THREADS.read(asked(parts, plan, answer, how), placeOf(parts, plan));
   return { reading: read.kind === "problem" ? notRead(read, how) : read, answer };
 }
 
@@ -253,15 +255,17 @@ async function tellApart(
   answer: UpstreamResponse,
   { wantsPayload, ...how }: ReadingFacts & { wantsPayload: boolean },
 ): Promise<CallOutcome> {
-  const told = await ANSWER_THREADS.tell(
-    { ...asked(parts, plan, answer, how.input), wantsPayload },
-    placeOf(parts, plan),
-  );
+  const told = await ANSWER_THREADS.tell({ ...asked(parts, plan, answer, how), wantsPayload }, placeOf(parts, plan));
   return "problem" in told ? { reading: notRead(told, how), payload: undefined } : told;
 }
 
-function asked(parts: RunnerParts, plan: ToolPlan, answer: UpstreamResponse, input: Value): AnswerAsked {
-  return { telling: parts.telling, plan, answer, input, wantsPayload: false };
+function asked(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  answer: UpstreamResponse,
+  { input, signal }: ReadingFacts,
+): AnswerAsked {
+  return { telling: parts.telling, plan, answer, input, wantsPayload: false, signal };
 }
 
 /** APIs take turns, and in each of them its tools. */
