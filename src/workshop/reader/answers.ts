@@ -1,11 +1,12 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { exactJson, parseExactJson } from "../../json/exact-json.ts";
+import { parseExactJson } from "../../json/exact-json.ts";
 import { CompletedValues, showing } from "../run/completed-values.ts";
-import type { AnswerPlan, AnswerReply, AnswerTask } from "../run/answer-threads.ts";
+import { type AnswerPlan, type AnswerReply, type AnswerTask, received, sentSuccess } from "../run/answer-threads.ts";
+import type { UpstreamResponse } from "../run/upstream.ts";
 import { type ResponseReader, responseReader } from "../run/response-reader.ts";
 import { HiddenValues } from "../../masking/hidden-values.ts";
-import { payloadOf, toldAnswer } from "../run/told-answer.ts";
+import { payloadOf, stepValue, toldAnswer } from "../run/told-answer.ts";
 
 // The program of the threads that read very large answers.
 
@@ -32,21 +33,26 @@ function replyTo(task: AnswerTask): AnswerReply {
   const hidden = hiddenValues(task.hidden);
   // What was written of an object is one.
   const input = parseExactJson(task.input) as Record<string, unknown>;
-  const reading = plan.read(answer, input, showing(hidden, input));
-  const payload = wantsPayload ? payloadOf(answer, hidden) : undefined;
+  const reading = task.read ? received(task.read) : plan.read(needed(answer), input, showing(hidden, input));
+  const payload = wantsPayload ? payloadOf(needed(answer), hidden) : undefined;
   if (reading.kind === "failure") {
     const { text, ...options } = reading;
     return { kind: "failure", text, options, payload };
   }
-  if (task.wants === "read") {
-    const { value, ...success } = reading;
-    return { kind: "read", success, value: exactJson(value) };
+  const telling = { ...plan, hidden, mostKept, wantsDifferences };
+  switch (task.wants) {
+    case "told":
+      return { kind: "told", told: toldAnswer(telling, plan, input, reading), payload };
+    case "read":
+      return { kind: "read", success: sentSuccess(reading) };
+    case "step":
+      return { kind: "read", success: sentSuccess({ ...reading, value: stepValue(telling, plan, reading) }) };
   }
-  return {
-    kind: "told",
-    told: toldAnswer({ ...plan, hidden, mostKept, wantsDifferences }, plan, input, reading),
-    payload,
-  };
+}
+
+function needed(answer: UpstreamResponse | undefined): UpstreamResponse {
+  if (!answer) throw new Error("There is no answer to read");
+  return answer;
 }
 
 function hiddenValues(values: readonly string[]): HiddenValues {

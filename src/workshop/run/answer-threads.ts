@@ -17,13 +17,17 @@ import type { UpstreamResponse } from "./upstream.ts";
 /** What a thread has to know of a tool; it is sent once. */
 export type AnswerPlan = Pick<TellingParts, "file"> & ToldTool;
 
-/** An answer that a thread reads, and tells if that is wanted. */
+/** An answer that was read, as it is sent: its value as JSON with all digits. */
+type SentSuccess = Omit<Success, "value"> & { value: string };
+
+/** An answer that a thread reads unless it was read, and then tells, or shows to the steps of a tool. */
 export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDifferences"> {
-  wants: "told" | "read";
+  wants: "told" | "read" | "step";
   /** The number of the plan, and the plan itself if the thread does not have it. */
   id: number;
   plan: AnswerPlan | undefined;
-  answer: UpstreamResponse;
+  answer: UpstreamResponse | undefined;
+  read: SentSuccess | undefined;
   /** The arguments of the call as JSON with all digits: numbers of a class of ours cannot be sent. */
   input: string;
   hidden: readonly string[];
@@ -33,8 +37,7 @@ export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDiffer
 /** What the thread sends back. */
 export type AnswerReply =
   | { kind: "told"; told: Told; payload: Content | undefined }
-  /** `value` as JSON with all digits. */
-  | { kind: "read"; success: Omit<Success, "value">; value: string; payload?: undefined }
+  | { kind: "read"; success: SentSuccess; payload?: undefined }
   | { kind: "failure"; text: string; options: FailureOptions; payload: Content | undefined }
   | Unread;
 
@@ -49,7 +52,9 @@ export interface Unread {
 export interface AnswerAsked {
   telling: TellingParts;
   plan: ToldTool;
-  answer: UpstreamResponse;
+  answer: UpstreamResponse | undefined;
+  /** What the answer says, if it was read. */
+  success?: Success | undefined;
   input: Record<string, unknown>;
   wantsPayload: boolean;
   /** Aborted when its caller leaves. */
@@ -89,12 +94,15 @@ class AnswerThreads {
   readonly #idle: AnswerThread[] = [];
   #started = 0;
 
-  async read(asked: AnswerAsked, place: QueuePlace): Promise<Success | Failure | Unread> {
-    const reply = await this.#reply({ ...asked, wants: "read" }, place);
-    if (reply.kind !== "read")
-      return reply.kind === "failure" ? new Failure(reply.text, reply.options) : unexpected(reply);
-    // What was written of an object is one.
-    return { ...reply.success, value: parseExactJson(reply.value) as Record<string, unknown> };
+  /** `step`: the value is what the steps of a tool see of it. */
+  async read(
+    asked: AnswerAsked,
+    place: QueuePlace,
+    wants: "read" | "step" = "read",
+  ): Promise<Success | Failure | Unread> {
+    const reply = await this.#reply({ ...asked, wants }, place);
+    if (reply.kind === "read") return received(reply.success);
+    return reply.kind === "failure" ? new Failure(reply.text, reply.options) : unexpected(reply);
   }
 
   async tell(
@@ -217,27 +225,27 @@ class AnswerThread {
     return reply;
   }
 
-  #send({ telling, plan, answer, input, wants, wantsPayload }: Waiting["asked"]): void {
+  #send({ telling, plan, answer, success, input, wants, wantsPayload }: Waiting["asked"]): void {
     const { file, hidden, mostKept, wantsDifferences } = telling;
     const { name, spec } = plan;
     const known = this.#plans.get(plan);
     const id = known ?? this.#plans.size;
     this.#plans.set(plan, id);
-    const { status, headers } = answer;
     // Who goes on with what was read may also need what came.
-    const body = wants === "read" ? new Uint8Array(answer.body) : ownBytes(answer.body);
+    const sent = answer && sentAnswer(answer, wants === "told");
     const task: AnswerTask = {
       wants,
       id,
       plan: known === undefined ? { file: partOf(file, spec), name, spec } : undefined,
-      answer: { status, headers: { ...headers }, body },
+      answer: sent,
+      read: success && sentSuccess(success),
       input: exactJson(input),
       hidden: hidden.values(),
       mostKept,
       wantsDifferences,
       wantsPayload,
     };
-    this.#worker.postMessage(task, [body.buffer]);
+    this.#worker.postMessage(task, sent ? [sent.body.buffer] : []);
   }
 
   /** It does not keep the process alive, and ends when nothing comes for a while. */
@@ -277,9 +285,18 @@ function partOf(file: ToolFile, { response }: ToldTool["spec"]): ToolFile {
   return { ...file, types, tools: {}, documents: {} };
 }
 
-/** Bytes that can be given away: those of a small answer may lie among others. */
-function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const { buffer } = bytes;
-  const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
-  return isOwn ? new Uint8Array(buffer) : new Uint8Array(bytes);
+/** Bytes that may be given away are not copied; those of a small answer may lie among others. */
+function sentAnswer({ status, headers, body }: UpstreamResponse, isLast: boolean) {
+  const { buffer } = body;
+  const isOwn = isLast && buffer instanceof ArrayBuffer && buffer.byteLength === body.byteLength;
+  return { status, headers: { ...headers }, body: isOwn ? new Uint8Array(buffer) : new Uint8Array(body) };
+}
+
+export function sentSuccess({ value, ...success }: Success): SentSuccess {
+  return { ...success, value: exactJson(value) };
+}
+
+/** What was written of an object is one. */
+export function received({ value, ...success }: SentSuccess): Success {
+  return { ...success, value: parseExactJson(value) as Record<string, unknown> };
 }

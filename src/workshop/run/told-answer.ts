@@ -1,6 +1,7 @@
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
 import type { RequestToolSpec, ToolFile } from "../file/model/tool-file.ts";
 import { textOf, type AnswerBytes } from "./answer-decoder.ts";
+import { bytesOf, excerptOf } from "./excerpt.ts";
 import { payloadBlock, resultUri, successResult, toldDeviation } from "./call-result.ts";
 import { type CompletedValues, showing } from "./completed-values.ts";
 import { differencesOf } from "./noted-deviations.ts";
@@ -177,4 +178,26 @@ function asUtf8(bytes: Uint8Array): string | undefined {
 
 function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
+/** Maximum size of a value that is recorded. */
+const MAX_RECORDED_BYTES = 1024 * 1024;
+
+/**
+ * What later steps see of an answer: the visible fields, as callers of the tool get them. The same value is recorded, so
+ * that a repeated call goes on with it. Only secrets that cannot occur by chance are masked: an id must stay as it is.
+ */
+export function stepValue(
+  { values, hidden }: TellingParts,
+  { spec: { effect, response } }: ToldTool,
+  { value, more }: Pick<Success, "value" | "more">,
+): Value {
+  const masked = (text: string) => hidden.inOwnWords(text);
+  const { type, unknown } = response;
+  const inAll = (members: Value) => hidden.inAll(members, masked) as Value;
+  const keep = unknown === "keep" ? inAll : undefined;
+  const shown = type === undefined ? inAll(value) : values.shown(type, value, { text: masked, unknown: keep });
+  const whole = more ? { ...shown, more } : shown;
+  if (effect === "read" || bytesOf(whole) <= MAX_RECORDED_BYTES) return whole;
+  return excerptOf(whole, MAX_RECORDED_BYTES).value;
 }

@@ -14,7 +14,7 @@ import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
 import { readUpstream } from "./pages/read-pages.ts";
 import { payloadOf, type Told, toldAnswer } from "./told-answer.ts";
-import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest } from "./upstream-call.ts";
+import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest, tellPages } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
 import { formerRequestKeys, ledgerKey, requestKey } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
@@ -96,10 +96,17 @@ export class ToolCall {
     const { trace, signal } = this.#facts;
     const prepared = await prepare(this.#parts, this.#plan, input, { key, signal, endTurn: this.#endTurn });
     if (this.#endTurn) await this.#endTurn();
-    const wantsPayload = this.#wantsPayload;
-    const answered = this.#plan.spec.paging
-      ? await readUpstream(this.#parts, this.#plan, prepared, { trace, signal, key })
-      : await callAndTell(this.#parts, this.#plan, prepared, { trace, signal, wantsPayload });
+    const facts = { trace, signal, wantsPayload: this.#wantsPayload };
+    const [parts, plan] = [this.#parts, this.#plan];
+    const answered = plan.spec.paging
+      ? await tellPages(
+          parts,
+          plan,
+          prepared.input,
+          await readUpstream(parts, plan, prepared, { ...facts, key }),
+          facts,
+        )
+      : await callAndTell(parts, plan, prepared, facts);
     throwIfAborted(signal);
     return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
   }

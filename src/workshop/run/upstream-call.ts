@@ -15,7 +15,7 @@ import { Failure, type FailureOptions } from "./failure.ts";
 import { showing, type Show } from "./completed-values.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
-import type { Told } from "./told-answer.ts";
+import { stepValue, type Told } from "./told-answer.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 import type { SecretsSpec } from "../file/model/tool-file.ts";
@@ -66,6 +66,8 @@ export interface SendingFacts {
 export interface UpstreamOutcome {
   reading: Success | Failure;
   answer?: UpstreamResponse;
+  /** Of all pages. */
+  bytes?: number;
 }
 
 /** The same, or an answer that was told, with what came if the caller wants it. */
@@ -234,7 +236,7 @@ function outcomeOf(plan: ToolPlan, answer: UpstreamResponse, how: ReadingFacts):
 }
 
 /** The request was sent: the outcome must not be reported as not sent. */
-function notUnderstood(reason: string, { trace, title }: ReadingFacts): Failure {
+function notUnderstood(reason: string, { trace, title }: Pick<ReadingFacts, "trace" | "title">): Failure {
   trace.note("error", "The answer could not be understood", { reason });
   return new Failure(`${title} responded, but the response could not be understood.`, { outcome: "unknown" });
 }
@@ -259,6 +261,48 @@ async function tellApart(
   return "problem" in told ? { reading: notRead(told, how), payload: undefined } : told;
 }
 
+/** What the caller gets of pages that were read. */
+export async function tellPages(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  input: Value,
+  { reading, answer, bytes }: UpstreamOutcome,
+  facts: SendingFacts & { wantsPayload: boolean },
+): Promise<CallOutcome> {
+  const isLarge = (bytes ?? 0) >= VERY_LARGE_BYTES && hasThreads();
+  if (!isLarge || reading.kind === "failure") return answer ? { reading, answer } : { reading };
+  const { signal, wantsPayload, trace } = facts;
+  const raw = wantsPayload ? answer : undefined;
+  const about = { telling: parts.telling, plan, answer: raw, success: reading, input, wantsPayload, signal };
+  const told = await ANSWER_THREADS.tell(about, placeOf(parts, plan));
+  if (!("problem" in told)) return told;
+  return { reading: notRead(told, { trace, title: parts.api.file.title }), payload: undefined };
+}
+
+/** What the steps of a tool see of an answer. */
+export async function readForStep(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  { reading, answer, bytes = answer?.body.length ?? 0 }: UpstreamOutcome,
+  { signal, trace }: SendingFacts,
+): Promise<Success | Failure> {
+  if (reading.kind === "failure") return reading;
+  if (bytes < VERY_LARGE_BYTES || !hasThreads()) {
+    return { ...reading, value: stepValue(parts.telling, plan, reading) };
+  }
+  const about = {
+    telling: parts.telling,
+    plan,
+    answer: undefined,
+    success: reading,
+    input: {},
+    wantsPayload: false,
+    signal,
+  };
+  const read = await ANSWER_THREADS.read(about, placeOf(parts, plan), "step");
+  return read.kind === "problem" ? notRead(read, { trace, title: parts.api.file.title }) : read;
+}
+
 function asked(
   parts: RunnerParts,
   plan: ToolPlan,
@@ -274,7 +318,7 @@ function placeOf({ instance }: RunnerParts, { name }: ToolPlan): QueuePlace {
 }
 
 /** What is a limit is told to the caller. */
-function notRead({ problem, isLimit }: Unread, how: ReadingFacts): Failure {
+function notRead({ problem, isLimit }: Unread, how: Pick<ReadingFacts, "trace" | "title">): Failure {
   const failure = notUnderstood(problem, how);
   if (!isLimit) return failure;
   const text = `${how.title} sent a response that could not be read: ${problem}.`;

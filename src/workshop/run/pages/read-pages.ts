@@ -183,7 +183,7 @@ class PageReading {
     const value = values.complete(type, whole, { input, status });
     const line = renderTemplate(text, { ...value, input, status }, showing(hidden, input));
     const success: Success = { kind: "success", value, deviations: this.#deviations, text: line };
-    return { ...outcome, reading: more ? { ...success, more } : success };
+    return { ...outcome, reading: more ? { ...success, more } : success, bytes: this.#bytes };
   }
 }
 

@@ -6,16 +6,11 @@ import { noteDeviations } from "../noted-deviations.ts";
 import { readUpstream } from "../pages/read-pages.ts";
 import type { RunnerParts } from "../runner-parts.ts";
 import { WRITE_MARGIN_MS, type ToolPlan } from "../tool-plan.ts";
-import { callUpstream, completed, prepare, type PreparedRequest } from "../upstream-call.ts";
+import { callUpstream, completed, prepare, type PreparedRequest, readForStep } from "../upstream-call.ts";
 import { argumentsKey, ledgerKey, stepKey } from "../writes/request-key.ts";
 import type { EarlierWrite } from "../writes/write-ledger.ts";
 import type { SentWrite } from "../writes/write-once.ts";
 import { toldDeviation } from "../call-result.ts";
-import { bytesOf, excerptOf } from "../excerpt.ts";
-import type { Success } from "../response-reader.ts";
-
-/** Maximum size of a value that is recorded. */
-const MAX_RECORDED_BYTES = 1024 * 1024;
 
 type Value = Record<string, unknown>;
 
@@ -80,12 +75,12 @@ export class StepCaller {
     const prepared = await this.#prepared(call, key);
     if (prepared instanceof Failure) return { kind: "failed", failure: prepared };
     const limitMs = Math.min(timeoutMs, plan.spec.limits.timeoutMs);
-    const { reading } = await readUpstream(this.#parts, plan, prepared, { trace, signal, timeoutMs: limitMs, key });
+    const outcome = await readUpstream(this.#parts, plan, prepared, { trace, signal, timeoutMs: limitMs, key });
     throwIfAborted(signal);
+    const reading = await readForStep(this.#parts, plan, outcome, { trace, signal });
     if (reading.kind === "failure") return { kind: "failed", failure: reading };
     noteDeviations(this.#parts, plan, reading);
-    const value = stepValue(this.#parts, plan, reading);
-    return { kind: "done", value, earlier: false, deviations: this.#told(call, reading.deviations) };
+    return { kind: "done", value: reading.value, earlier: false, deviations: this.#told(call, reading.deviations) };
   }
 
   /** The outcome of this write in an earlier run of the same call, if it was sent. */
@@ -116,14 +111,16 @@ export class StepCaller {
   /** From here on, a failure means that the write may have been sent. */
   async #sent(call: StepCall, prepared: PreparedRequest, id: string): Promise<SentStep> {
     const { plan, trace } = call;
-    const { reading } = await callUpstream(this.#parts, plan, prepared, { trace, signal: this.#parts.closing });
+    const facts = { trace, signal: this.#parts.closing };
+    const outcome = await callUpstream(this.#parts, plan, prepared, facts);
+    const reading = await readForStep(this.#parts, plan, outcome, facts);
     if (reading.kind === "failure") {
       if (reading.outcome === "refused") return refusedWrite(reading);
       const failure = this.#unknown(plan, prepared.input, reading);
       return { outcome: "unknown", lasting: { content: [] }, ended: { kind: "unknown", failure, id } };
     }
     noteDeviations(this.#parts, plan, reading);
-    const value = stepValue(this.#parts, plan, reading);
+    const { value } = reading;
     const meta = { [FINGERPRINT]: argumentsKey(call.arguments) };
     const deviations = this.#told(call, reading.deviations);
     return {
@@ -220,23 +217,4 @@ const TOO_LATE = new Failure("This process was paused for too long before it sen
 /** `lines[2]` */
 function nameOf({ step, index }: StepCall): string {
   return index === undefined ? step : `${step}[${index}]`;
-}
-
-/**
- * What later steps see of an answer: the visible fields, as callers of the tool get them. The same value is recorded, so
- * that a repeated call goes on with it. Only secrets that cannot occur by chance are masked: an id must stay as it is.
- */
-function stepValue(
-  { values, hidden }: RunnerParts,
-  plan: ToolPlan,
-  { value, more }: Pick<Success, "value" | "more">,
-): Value {
-  const masked = (text: string) => hidden.inOwnWords(text);
-  const { type, unknown } = plan.spec.response;
-  const inAll = (members: Value) => hidden.inAll(members, masked) as Value;
-  const keep = unknown === "keep" ? inAll : undefined;
-  const shown = type === undefined ? inAll(value) : values.shown(type, value, { text: masked, unknown: keep });
-  const whole = more ? { ...shown, more } : shown;
-  if (plan.spec.effect === "read" || bytesOf(whole) <= MAX_RECORDED_BYTES) return whole;
-  return excerptOf(whole, MAX_RECORDED_BYTES).value;
 }
