@@ -2,7 +2,13 @@ import { parentPort } from "node:worker_threads";
 import { messageOf } from "../../errors/nexus-error.ts";
 import { parseExactJson } from "../../json/exact-json.ts";
 import { CompletedValues, showing } from "../run/completed-values.ts";
-import { type AnswerPlan, type AnswerReply, type AnswerTask, received, sentSuccess } from "../run/answer-threads.ts";
+import {
+  type AnswerPlan,
+  type AnswerReply,
+  type AnswerTask,
+  receivedSuccess,
+  sentSuccess,
+} from "../run/answer-threads.ts";
 import type { UpstreamResponse } from "../run/upstream.ts";
 import { type ResponseReader, responseReader } from "../run/response-reader.ts";
 import { HiddenValues } from "../../masking/hidden-values.ts";
@@ -33,7 +39,7 @@ function replyTo(task: AnswerTask): AnswerReply {
   const hidden = hiddenValues(task.hidden);
   // What was written of an object is one.
   const input = parseExactJson(task.input) as Record<string, unknown>;
-  const reading = task.read ? received(task.read) : plan.read(needed(answer), input, showing(hidden, input));
+  const reading = task.read ? receivedSuccess(task.read) : plan.read(needed(answer), input, showing(hidden, input));
   const payload = wantsPayload ? payloadOf(needed(answer), hidden) : undefined;
   if (reading.kind === "failure") {
     const { text, ...options } = reading;

@@ -101,7 +101,7 @@ class AnswerThreads {
     wants: "read" | "step" = "read",
   ): Promise<Success | Failure | Unread> {
     const reply = await this.#reply({ ...asked, wants }, place);
-    if (reply.kind === "read") return received(reply.success);
+    if (reply.kind === "read") return receivedSuccess(reply.success);
     return reply.kind === "failure" ? new Failure(reply.text, reply.options) : unexpected(reply);
   }
 
@@ -297,6 +297,6 @@ export function sentSuccess({ value, ...success }: Success): SentSuccess {
 }
 
 /** What was written of an object is one. */
-export function received({ value, ...success }: SentSuccess): Success {
+export function receivedSuccess({ value, ...success }: SentSuccess): Success {
   return { ...success, value: parseExactJson(value) as Record<string, unknown> };
 }
