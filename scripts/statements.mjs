@@ -3,6 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Visitor } from "oxc-parser";
 
+/** What approvals cover is a format of its own: it stays as it is when the form of the tool file changes. */
+const APPROVED_FORM = /^src\/workshop\/compile\/approved-form\.ts$/;
+
 /**
  * A statement is one declaration that names at least `least` of the members: a type, an object (a table of fields, a schema,
  * a view that is put together), a list of names, a JSON Schema that is no generated file, or a function or class that reads
@@ -10,9 +13,6 @@ import { Visitor } from "oxc-parser";
  * `read_only` are one name. Destructuring is not a statement: it follows a declaration, and does not compile without it.
  * `least` is high enough that what has only some of the members is not counted, such as one value that a command writes.
  */
-/** What approvals cover is a format of its own: it stays as it is when the form of the tool file changes. */
-const APPROVED_FORM = /^src\/workshop\/compile\/approved-form\.ts$/;
-
 const FORMS = {
   setStatements: { least: 5, members: "description allow deny readOnly pin tools prompts" },
   entryStatements: {

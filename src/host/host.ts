@@ -192,12 +192,12 @@ export class Host implements AsyncDisposable {
       .map(statusOf);
   }
 
-  /** Undefined if there is no such server. */
   /** How often connections to a server were opened, and how often that was again after one was lost or failed. */
   startsOf(server: string): ServerStarts {
     return this.#starts.of(server);
   }
 
+  /** Undefined if there is no such server. */
   find(server: string): ServerStatus | undefined {
     const supervisor = this.#supervisors.find(server);
     return supervisor && statusOf(supervisor);

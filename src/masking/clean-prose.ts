@@ -111,11 +111,16 @@ function isRandom(value: string): boolean {
 
 /** Secrets in what a pattern finds, without its `lead`. */
 function inside(pattern: RegExp, find: FindSecrets): FindSecrets {
-  return (text) =>
-    Array.from(text.matchAll(pattern)).flatMap((found) => {
+  return (text) => {
+    const spans: Span[] = [];
+    // One by one: a large document has very many tags.
+    for (const found of text.matchAll(pattern)) {
       const { lead = "" } = found.groups ?? {};
-      return moved(find(found[0].slice(lead.length)), found.index + lead.length);
-    });
+      const within = find(found[0].slice(lead.length));
+      if (within.length > 0) spans.push(...moved(within, found.index + lead.length));
+    }
+    return spans;
+  };
 }
 
 function moved(spans: readonly Span[], by: number): Span[] {

@@ -18,12 +18,16 @@ export function secretsBy(
   pattern: RegExp,
   isSecret: (name: string, value: string, found: RegExpExecArray) => boolean,
 ): FindSecrets {
-  return (text) =>
-    Array.from(text.matchAll(pattern)).flatMap((found) => {
+  return (text) => {
+    const spans: Span[] = [];
+    // One by one: a large document has very many words.
+    for (const found of text.matchAll(pattern)) {
       const { lead = "", name = "" } = found.groups ?? {};
-      const start = found.index + lead.length;
-      return isSecret(name, found[0].slice(lead.length), found) ? [{ start, end: found.index + found[0].length }] : [];
-    });
+      if (!isSecret(name, found[0].slice(lead.length), found)) continue;
+      spans.push({ start: found.index + lead.length, end: found.index + found[0].length });
+    }
+    return spans;
+  };
 }
 
 /**

@@ -283,7 +283,7 @@ function toForms(texts: readonly string[]): Forms {
   return { runs, shortestRun: Math.min(...runs.map(runOf)), others };
 }
 
-/** In an address, characters that are not of ASCII are several bytes, which are read one by one. */
+/** How it may be written; in an address, characters that are not of ASCII are several bytes, which are read one by one. */
 function formsOf(value: string): string[] {
   const [base64, base64url] = [Buffer.from(value).toString("base64"), Buffer.from(value).toString("base64url")];
   const inOneLine = value.replaceAll(/\s+/g, " ");
@@ -291,10 +291,13 @@ function formsOf(value: string): string[] {
   const once = partsInBase64(value);
   const inside =
     value.length < SHORT_SECRET ? [] : [Buffer.from(value).toString("hex"), ...once, ...once.flatMap(partsInBase64)];
-  return [...whole, ...inside]
-    .map((form) => readEncoded(form))
-    .filter((form) => form !== "")
-    .map(inOneCase);
+  return (
+    [...whole, ...inside]
+      // As it is written as well: what is before it may be read with its first characters.
+      .flatMap((form) => [form, readEncoded(form)])
+      .filter((form) => form !== "")
+      .map(inOneCase)
+  );
 }
 
 /**

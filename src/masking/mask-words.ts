@@ -2,7 +2,8 @@ import { mayBeSecretName } from "./secret-names.ts";
 
 /** What is shown instead of a secret. */
 export const MASK = "•••";
-/** These patterns run on untrusted files: no two parts of one may match the same characters. */
+
+// The patterns run on untrusted files: no two parts of one may match the same characters.
 const OPTION = /^--?[\w-]+$/;
 const PAIR = /^([\w.-]*)(\s*[=:]\s*)([^]+)$/;
 /** Without any of these a word is no pair, address, variable or command. */

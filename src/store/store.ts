@@ -1,3 +1,4 @@
+import { DatabaseTrust } from "./keep/database-trust.ts";
 import { createHmac } from "node:crypto";
 import type { Kysely } from "kysely";
 import { instanceKey, type ServerInstance } from "../auth/server-instance.ts";
@@ -36,8 +37,6 @@ import { loadGenerations, TOPICS, type ChangeTopic } from "./keep/generations.ts
 import type { StoreTables } from "./tables/tables.ts";
 import { findKeyCheck, recordKeyCheck } from "./keep/key-check.ts";
 import { requireKey } from "./key-of-store.ts";
-import type { TrustStore } from "../config/trust/trust-store.ts";
-import { sha256 } from "../text/digest.ts";
 
 export interface StoreOptions {
   address: DatabaseAddress;
@@ -390,34 +389,4 @@ async function openKey(engine: StoreEngine, place: MasterKeyPlace): Promise<Mast
   // Another process may have recorded a different key at the same time.
   const recorded = (await findKeyCheck(engine.db)) ?? key.checkValue;
   return requireKey(recorded, key, { what: `The store ${engine.shown}`, place });
-}
-
-/** Trust in project files, as in `FileTrustStore`. */
-class DatabaseTrust implements TrustStore {
-  readonly #db: Kysely<StoreTables>;
-
-  constructor(db: Kysely<StoreTables>) {
-    this.#db = db;
-  }
-
-  async isTrusted(file: string, fingerprint: string): Promise<boolean> {
-    const row = await this.#db
-      .selectFrom("nexus_trust")
-      .select("fingerprint")
-      .where("id", "=", sha256(file))
-      .executeTakeFirst();
-    return row?.fingerprint === fingerprint;
-  }
-
-  async trust(file: string, fingerprint: string): Promise<void> {
-    await this.#db
-      .insertInto("nexus_trust")
-      .values({ id: sha256(file), file, fingerprint })
-      .onConflict((conflict) => conflict.column("id").doUpdateSet({ fingerprint }))
-      .execute();
-  }
-
-  async revoke(file: string): Promise<void> {
-    await this.#db.deleteFrom("nexus_trust").where("id", "=", sha256(file)).execute();
-  }
 }

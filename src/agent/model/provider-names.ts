@@ -1,11 +1,7 @@
 import { isRecord } from "../../json/is-record.ts";
 import { shortName } from "../../text/digest.ts";
-import type { ProviderType } from "../../config/models-setting.ts";
 
 const TOOL = /^[A-Za-z0-9_-]{1,64}$/;
-const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
-const ANY = /^/;
-
 /** Names in a form that a pattern accepts, and back. Names that already fit stay as they are. */
 export class SafeNames {
   readonly #pattern: RegExp;
@@ -44,10 +40,6 @@ export interface ProviderNames {
   tools: SafeNames;
   /** Properties in the schemas of tools. One that is not accepted makes the provider refuse the whole request. */
   properties: SafeNames;
-}
-
-export function providerNames(type: ProviderType): ProviderNames {
-  return { tools: new SafeNames(), properties: new SafeNames(type === "anthropic" ? PROPERTY : ANY) };
 }
 
 function withKeys(value: unknown, names: ReadonlyMap<string, string>): unknown {

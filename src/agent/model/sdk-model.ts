@@ -18,11 +18,14 @@ import type { ProviderType } from "../../config/models-setting.ts";
 import { brokenStream, providerFailure } from "./provider-failure.ts";
 import { providerFetch, type ProviderFetch } from "./provider-fetch.ts";
 import { providerCall } from "./provider-prompt.ts";
-import { providerNames } from "./provider-names.ts";
 import { RefusedTools } from "./refused-tools.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import { withJitter, growingPause } from "../../async/backoff.ts";
 import { isTemporaryStatus } from "../../errors/error-traits.ts";
+import { SafeNames, type ProviderNames } from "./provider-names.ts";
+
+const PROPERTY = /^[A-Za-z0-9_.-]{1,64}$/;
+const ANY = /^/;
 
 const PAUSES = { firstMs: 500, longestMs: 8_000 };
 const SHORTEST_PAUSE_MS = 100;
@@ -335,4 +338,8 @@ function isServerFault(status: number | undefined): boolean {
 
 function isUnreachable(code: NexusError["code"]): boolean {
   return code === "CONNECTION_FAILED" || code === "CONNECTION_LOST";
+}
+
+function providerNames(type: ProviderType): ProviderNames {
+  return { tools: new SafeNames(), properties: new SafeNames(type === "anthropic" ? PROPERTY : ANY) };
 }

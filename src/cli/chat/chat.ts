@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { ChatSessions } from "../../agent/sessions/chat-sessions.ts";
 import type { SavedSession } from "../../agent/sessions/saved-session.ts";
 import { findContextSetting } from "../../config/context-setting.ts";
-import { asNexusError, type NexusError } from "../../errors/nexus-error.ts";
+import { asNexusError, type NexusError, type ErrorSource } from "../../errors/nexus-error.ts";
 import { agoText, isoTime } from "../../text/duration.ts";
 import { visible } from "../../text/visible.ts";
 import { failuresForPrograms } from "../command/ask-servers.ts";
-import { defineCommand, TENANT, type Options } from "../command/command.ts";
+import { defineCommand, TENANT, asksAnyone, type Options, type CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
 import type { Output } from "../output/output.ts";
 import { showTable } from "../output/table.ts";
@@ -14,9 +14,21 @@ import { chatContent } from "./chat-content.ts";
 import { unreadableText } from "./chat-commands.ts";
 import { openChatModels } from "./chat-models.ts";
 import { requireSound, CHAT_OPTIONS } from "./chat-options.ts";
-import { openChatServers } from "./chat-servers.ts";
 import type { ChatModels } from "./chat-state.ts";
 import { runChat, type ChatSetting } from "./run-chat.ts";
+import type { HostOptions } from "../../host/host-options.ts";
+import { requireKnownServers, type ToolPatterns } from "./tool-patterns.ts";
+import { ChatServers } from "./chat-servers.ts";
+import { TenantState } from "../store/tenant-state.ts";
+import { ServerSet } from "../command/server-set.ts";
+import { LazyLedger } from "../../host/definitions/lazy-ledger.ts";
+import { Host } from "../../host/host.ts";
+import { loggerFrom, SILENT } from "../../text/logger.ts";
+import { verboseLogger } from "../output/verbose-logger.ts";
+import { within } from "../../async/within.ts";
+
+/** How long the end of a chat waits for the database, where lists are compared that nobody has to wait for. */
+const COMPARE_MS = 2_000;
 
 /** Those of `nexus chat`, which uses configured servers and saves what is said. */
 const CONFIGURED_CHAT_OPTIONS = {
@@ -124,4 +136,65 @@ async function showChats(sessions: ChatSessions, out: Output): Promise<void> {
     [id, agoText(updatedAt), visible(model || NO_MODEL), visible(title)].map((text) => ({ text })),
   );
   showTable(out, rows);
+}
+
+interface Wanted extends Pick<HostOptions, "policy" | "input"> {
+  only?: readonly string[] | undefined;
+  patterns: ToolPatterns;
+}
+
+/** The configured and published servers, as other commands see them. Those that do not start do not stop the chat. */
+async function openChatServers(context: CommandContext<object>, wanted: Wanted): Promise<ChatServers> {
+  const { flags, out, surroundings, words, options } = context;
+  const source = new TenantState(context);
+  const values = { ...options };
+  const servers = await ServerSet.open({ surroundings, source, flags, words, values, out }, asksAnyone);
+  try {
+    const { configuration } = servers;
+    for (const { message, details } of servers.fileProblems) warn(out, message, details.source);
+    for (const { message, source: place } of configuration.warnings) warn(out, message, place);
+    const ids = configuration.servers.map(({ id }) => id);
+    requireKnownServers(wanted.patterns, ids);
+    const only = wanted.only?.map((name) => servers.get(name).id);
+    const definitions = configuration.servers.filter(({ id }) => only?.includes(id) ?? true);
+    const { tenant, stateFolder, secrets, trust: trustStore, eras: eraCache, openApi } = source;
+    const ledger = new LazyLedger(() => source.openLedger(), { keepsUnpinned: source.keepsDefinitions });
+    const host = await Host.start(
+      {
+        servers: {},
+        tenant,
+        stateFolder,
+        secrets,
+        trustStore,
+        eraCache,
+        openApi,
+        definitions: ledger,
+        trust: flags.trust,
+        timeoutMs: flags.timeoutMs,
+        policy: wanted.policy,
+        input: wanted.input,
+        logger: flags.verbose ? loggerFrom(verboseLogger(out), "debug") : SILENT,
+      },
+      surroundings,
+    );
+    await host.setServers(definitions).catch(async (error: unknown) => {
+      await host.close();
+      throw error;
+    });
+    const close = async () => {
+      const comparing = Promise.all(definitions.map(async ({ id }) => host.pins.settled(id)));
+      await within(comparing, COMPARE_MS);
+      await ledger[Symbol.asyncDispose]();
+      await servers.close();
+    };
+    return new ChatServers(host, definitions, { stateFolder, close });
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}
+
+function warn(out: Output, message: string, source: ErrorSource | undefined): void {
+  const place = source ? ` (${[source.file, source.line].filter((part) => part !== undefined).join(":")})` : "";
+  out.warn(`${visible(`${message}${place}`)}`);
 }

@@ -15,7 +15,7 @@ import { parseGrant } from "../../team/grant-pattern.ts";
 import { parseByteSize, sizeText } from "../../text/byte-size.ts";
 import { agoText } from "../../text/duration.ts";
 
-/** For every command about what belongs to one tenant. */
+/** For every command about a key. */
 const TENANT_OPTIONS = {
   tenant: tenantOption(" of the key"),
   ...OPERATED_OPTIONS,

@@ -1,14 +1,13 @@
-import { NexusError } from "../../errors/nexus-error.ts";
 import { inOrder } from "../../json/canonical-json.ts";
 import type { ClientCapabilities } from "../../protocol/mcp.ts";
 import type { Era } from "../../protocol/revisions.ts";
 import { declaredText } from "../../server/core/declared-text.ts";
 import {
-  type CallerOutline,
   capabilitiesFor,
   capabilitiesForModern,
   legacyCapabilities,
   refusing,
+  type CallerOutline,
 } from "../calls/upstream-leases.ts";
 import type { Client } from "../../client/client.ts";
 import { changeIn } from "../../client/changes/feed.ts";
@@ -46,31 +45,6 @@ export class CallerCapabilities {
     return era === "legacy" ? legacyCapabilities(common) : capabilitiesForModern(this.#caller, common);
   }
 }
-
-const MAX_KEPT = 256;
-/** Longer declarations are not cached. */
-const MAX_LENGTH = 1_024;
-
-/** Caches the capabilities: a caller declares the same with each request. */
-export class DeclaredCapabilities {
-  readonly #kept = new Map<string, CallerCapabilities>();
-
-  of(caller: CallerOutline): CallerCapabilities {
-    const { era, capabilities, ask } = caller;
-    const text = JSON.stringify(capabilities);
-    if (text.length > MAX_LENGTH) return new CallerCapabilities(caller);
-    const key = `${era} ${ask ? "asked" : "told"} ${text}`;
-    const known = this.#kept.get(key);
-    if (known) return known;
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
-    // Keep nothing else of the caller.
-    const kept = new CallerCapabilities({ era, owner: "", capabilities, ask: ask && unasked });
-    this.#kept.set(key, kept);
-    return kept;
-  }
-}
-
-const unasked = () => Promise.reject(new NexusError("CLOSED", "The call has ended"));
 
 function capabilitySet(declared: ClientCapabilities): CapabilitySet | undefined {
   if (Object.keys(declared).length === 0) return undefined;

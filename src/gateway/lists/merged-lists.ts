@@ -5,19 +5,24 @@ import { isRecord } from "../../json/is-record.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import { weightOf } from "../../json/weight.ts";
 import { isConnected, type ServerState } from "../../host/servers/server-state.ts";
-import { type GatewayExchange, viewKey } from "../names/view.ts";
+import { viewKey, type GatewayExchange } from "../names/view.ts";
 import type { FailureLog } from "../operation/failure-log.ts";
-import { type Principal, principalKey } from "../../server/core/principal.ts";
+import { principalKey, type Principal } from "../../server/core/principal.ts";
 import { dataFor, wordsFor } from "../operation/caller-error.ts";
-import { type CallerCapabilities, DeclaredCapabilities } from "./declared-lists.ts";
+import { CallerCapabilities } from "./declared-lists.ts";
 import type { Catalogs } from "./catalogs.ts";
 import type { CacheScope, KnownList } from "./list-reader.ts";
 import { changeOf, type ListKind } from "../../protocol/list-kinds.ts";
 import type { ListSet, Reading } from "./list-cache.ts";
-import { narrowed, type ShowItem, thingOf } from "../access/narrowed.ts";
+import { narrowed, thingOf, type ShowItem } from "../access/narrowed.ts";
 import type { PrincipalAccess } from "../access/principal-access.ts";
 import { within } from "../../async/within.ts";
 import type { Seal } from "../../server/core/seal.ts";
+import type { CallerOutline } from "../calls/upstream-leases.ts";
+
+const MAX_KEPT = 256;
+/** Longer declarations are not cached. */
+const MAX_LENGTH = 1_024;
 
 export interface AggregateOptions {
   host: Host;
@@ -418,3 +423,24 @@ function invalidCursor(): NexusError {
 function boundTo({ principal, endpoint: view, method }: GatewayExchange): string {
   return JSON.stringify(["cursor", principalKey(principal), viewKey(view), method]);
 }
+
+/** Caches the capabilities: a caller declares the same with each request. */
+class DeclaredCapabilities {
+  readonly #kept = new Map<string, CallerCapabilities>();
+
+  of(caller: CallerOutline): CallerCapabilities {
+    const { era, capabilities, ask } = caller;
+    const text = JSON.stringify(capabilities);
+    if (text.length > MAX_LENGTH) return new CallerCapabilities(caller);
+    const key = `${era} ${ask ? "asked" : "told"} ${text}`;
+    const known = this.#kept.get(key);
+    if (known) return known;
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    // Keep nothing else of the caller.
+    const kept = new CallerCapabilities({ era, owner: "", capabilities, ask: ask && unasked });
+    this.#kept.set(key, kept);
+    return kept;
+  }
+}
+
+const unasked = () => Promise.reject(new NexusError("CLOSED", "The call has ended"));

@@ -39,7 +39,9 @@ function replyTo(task: AnswerTask): AnswerReply {
   const hidden = hiddenValues(task.hidden);
   // What was written of an object is one.
   const input = parseExactJson(task.input) as Record<string, unknown>;
-  const reading = task.read ? receivedSuccess(task.read) : plan.read(needed(answer), input, showing(hidden, input));
+  const reading = task.success
+    ? receivedSuccess(task.success)
+    : plan.read(needed(answer), input, showing(hidden, input));
   const payload = wantsPayload ? payloadOf(needed(answer), hidden) : undefined;
   if (reading.kind === "failure") {
     const { text, ...options } = reading;

@@ -27,7 +27,8 @@ export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDiffer
   id: number;
   plan: AnswerPlan | undefined;
   answer: UpstreamResponse | undefined;
-  read: SentSuccess | undefined;
+  /** Present if the answer was read. */
+  success: SentSuccess | undefined;
   /** The arguments of the call as JSON with all digits: numbers of a class of ours cannot be sent. */
   input: string;
   hidden: readonly string[];
@@ -76,14 +77,8 @@ const YOUNG_HEAP_MB = 8;
 const IDLE_MS = 20_000;
 /** How many tools a thread knows; then it starts again. */
 const MOST_PLANS = 100;
+/** Its place in the package: see rolldown.config.ts. */
 const PROGRAM = new URL("../workshop/answers.js", import.meta.url);
-
-let isBuilt: boolean | undefined;
-
-/** False where the program runs from its sources. */
-export function hasThreads(): boolean {
-  return (isBuilt ??= existsSync(PROGRAM));
-}
 
 /**
  * Threads that read very large answers, so that the event loop goes on to serve others. All APIs of the process share
@@ -93,6 +88,12 @@ class AnswerThreads {
   readonly #waiting = new FairQueue<Waiting>();
   readonly #idle: AnswerThread[] = [];
   #started = 0;
+  #isBuilt: boolean | undefined;
+
+  /** Whether there can be any: not where the program runs from its sources. */
+  get isBuilt(): boolean {
+    return (this.#isBuilt ??= existsSync(PROGRAM));
+  }
 
   /** `step`: the value is what the steps of a tool see of it. */
   async read(
@@ -238,7 +239,7 @@ class AnswerThread {
       id,
       plan: known === undefined ? { file: partOf(file, spec), name, spec } : undefined,
       answer: sent,
-      read: success && sentSuccess(success),
+      success: success && sentSuccess(success),
       input: exactJson(input),
       hidden: hidden.values(),
       mostKept,

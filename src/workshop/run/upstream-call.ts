@@ -7,7 +7,7 @@ import type { Content } from "../../protocol/mcp.ts";
 import type { Success } from "./response-reader.ts";
 import { accessToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
-import { ANSWER_THREADS, hasThreads, type AnswerAsked, type Unread } from "./answer-threads.ts";
+import { ANSWER_THREADS, type AnswerAsked, type Unread } from "./answer-threads.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { credentialsFor, NO_CREDENTIALS, type Credentials } from "./secrets/credentials.ts";
@@ -158,7 +158,7 @@ const LARGE_BYTES = 64 * 1024;
 const VERY_LARGE_BYTES = 128 * 1024;
 
 function isVeryLarge({ body }: UpstreamResponse): boolean {
-  return body.length >= VERY_LARGE_BYTES && hasThreads();
+  return body.length >= VERY_LARGE_BYTES && ANSWER_THREADS.isBuilt;
 }
 
 function readHere(
@@ -269,7 +269,7 @@ export async function tellPages(
   { reading, answer, bytes }: UpstreamOutcome,
   facts: SendingFacts & { wantsPayload: boolean },
 ): Promise<CallOutcome> {
-  const isLarge = (bytes ?? 0) >= VERY_LARGE_BYTES && hasThreads();
+  const isLarge = (bytes ?? 0) >= VERY_LARGE_BYTES && ANSWER_THREADS.isBuilt;
   if (!isLarge || reading.kind === "failure") return answer ? { reading, answer } : { reading };
   const { signal, wantsPayload, trace } = facts;
   const raw = wantsPayload ? answer : undefined;
@@ -287,7 +287,7 @@ export async function readForStep(
   { signal, trace }: SendingFacts,
 ): Promise<Success | Failure> {
   if (reading.kind === "failure") return reading;
-  if (bytes < VERY_LARGE_BYTES || !hasThreads()) {
+  if (bytes < VERY_LARGE_BYTES || !ANSWER_THREADS.isBuilt) {
     return { ...reading, value: stepValue(parts.telling, plan, reading) };
   }
   const about = {

@@ -77,9 +77,9 @@ export class StepCaller {
     const limitMs = Math.min(timeoutMs, plan.spec.limits.timeoutMs);
     const outcome = await readUpstream(this.#parts, plan, prepared, { trace, signal, timeoutMs: limitMs, key });
     throwIfAborted(signal);
+    if (outcome.reading.kind === "success") noteDeviations(this.#parts, plan, outcome.reading);
     const reading = await readForStep(this.#parts, plan, outcome, { trace, signal });
     if (reading.kind === "failure") return { kind: "failed", failure: reading };
-    noteDeviations(this.#parts, plan, reading);
     return { kind: "done", value: reading.value, earlier: false, deviations: this.#told(call, reading.deviations) };
   }
 
@@ -113,13 +113,13 @@ export class StepCaller {
     const { plan, trace } = call;
     const facts = { trace, signal: this.#parts.closing };
     const outcome = await callUpstream(this.#parts, plan, prepared, facts);
+    if (outcome.reading.kind === "success") noteDeviations(this.#parts, plan, outcome.reading);
     const reading = await readForStep(this.#parts, plan, outcome, facts);
     if (reading.kind === "failure") {
       if (reading.outcome === "refused") return refusedWrite(reading);
       const failure = this.#unknown(plan, prepared.input, reading);
       return { outcome: "unknown", lasting: { content: [] }, ended: { kind: "unknown", failure, id } };
     }
-    noteDeviations(this.#parts, plan, reading);
     const { value } = reading;
     const meta = { [FINGERPRINT]: argumentsKey(call.arguments) };
     const deviations = this.#told(call, reading.deviations);
