@@ -152,8 +152,13 @@ export interface GatewayClientOptions {
   url: string;
   key: string;
   signal: AbortSignal;
+  /** How long an answer may take to begin. */
+  timeoutMs?: number | undefined;
   again: string;
 }
+
+/** A gateway may have a million records to verify. */
+const TIMEOUT_MS = 120_000;
 
 /** Does operations at a gateway, through its REST API. */
 export class GatewayClient extends OperationClient {
@@ -192,7 +197,7 @@ export class GatewayClient extends OperationClient {
 
   async #request(operation: AnyOperation, input: object): Promise<{ target: URL; response: Response }> {
     if (operation.isLocal) throw notThroughGateway();
-    const { url, key, signal } = this.#options;
+    const { url, key, signal, timeoutMs = TIMEOUT_MS } = this.#options;
     const { method, path } = operation.http;
     const { params, rest } = dividedInput(operation, input);
     const written = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? ""));
@@ -204,13 +209,25 @@ export class GatewayClient extends OperationClient {
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     };
     // The key is not sent anywhere else.
-    const request = { method, headers, signal, redirect: "error" as const, ...(body === undefined ? {} : { body }) };
-    const response = await fetch(target, request).catch((error: unknown) => {
+    const request = { method, headers, redirect: "error" as const, ...(body === undefined ? {} : { body }) };
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs);
+    try {
+      return { target, response: await fetch(target, { ...request, signal: AbortSignal.any([signal, late.signal]) }) };
+    } catch (error) {
       signal.throwIfAborted();
-      throw unreachable(target, error);
-    });
-    return { target, response };
+      throw late.signal.aborted ? noAnswer(target, timeoutMs) : unreachable(target, error);
+    } finally {
+      clearTimeout(timer);
+    }
   }
+}
+
+function noAnswer({ origin }: URL, timeoutMs: number): NexusError {
+  return new NexusError("TIMEOUT", `The gateway ${origin} did not answer within ${timeoutMs / 1_000} s`, {
+    url: origin,
+    hint: "Check that the address is that of a gateway, and that it is not overloaded. A longer time: --timeout 2m.",
+  });
 }
 
 /** The members that are in the path, and the others. */

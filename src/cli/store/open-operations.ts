@@ -95,10 +95,7 @@ export async function openOwnSecrets(context: TenantContext): Promise<TenantOper
 }
 
 /** Does operations at the gateway of a command line. */
-async function openGateway(
-  context: Pick<CommandContext, "surroundings" | "signal">,
-  given: GivenGateway,
-): Promise<CommandOperations> {
+async function openGateway(context: GatewayContext, given: GivenGateway): Promise<CommandOperations> {
   const { GatewayClient } = await import("../../operations/client.ts");
   const client = new GatewayClient({ ...(await gatewayOptions(context, given)), again: gatewayAgain(given) });
   return { client, store: undefined, async [Symbol.asyncDispose]() {} };
@@ -110,6 +107,8 @@ function gatewayAgain({ gateway, tenant }: { gateway: string; tenant?: string | 
   return `${ofTenant} --gateway ${quoteWord(maskUrl(gateway))}`;
 }
 
+type GatewayContext = Pick<CommandContext, "surroundings" | "signal" | "flags">;
+
 interface GivenGateway {
   gateway: string;
   /** `-`: the key is read from stdin. Undefined: it is in NEXUS_KEY. */
@@ -119,7 +118,7 @@ interface GivenGateway {
 
 /** How the gateway of a command line is reached. */
 async function gatewayOptions(
-  { surroundings, signal }: Pick<CommandContext, "surroundings" | "signal">,
+  { surroundings, signal, flags: { timeoutMs } }: GatewayContext,
   { gateway, key, database }: GivenGateway,
 ): Promise<Omit<GatewayClientOptions, "again">> {
   if (database !== undefined) {
@@ -127,9 +126,12 @@ async function gatewayOptions(
   }
   const url = parseWebOrigin(gateway);
   if (url === undefined) {
-    throw wrongUsage(`--gateway "${gateway}" is not the address of a gateway`, "Use http://127.0.0.1:3210.");
+    const whole = /^https?:/i.test(gateway) ? gateway : `http://${gateway}`;
+    const origin = URL.canParse(whole) && new URL(whole).hostname !== "" ? new URL(whole).origin : undefined;
+    const hint = `Use only its scheme, host and port: ${origin ?? "http://127.0.0.1:3210"}`;
+    throw wrongUsage(`--gateway "${maskUrl(gateway)}" is not the address of a gateway`, hint);
   }
-  return { url, key: await keyOf(key, surroundings.variables), signal };
+  return { url, key: await keyOf(key, surroundings.variables), signal, timeoutMs };
 }
 
 async function keyOf(
