@@ -221,15 +221,20 @@ function masked(text: string, forms: Forms): string {
 }
 
 /** The forms that occur in the text: none in hardly any, and that is found out faster than where. */
-function formsIn(text: string, { runs, shortestRun, others }: Forms): string[] {
+function formsIn(text: string, forms: Forms): string[] {
   const read = readEncoded(text);
+  const found = plainFormsIn(read, forms);
   // As it is written as well: before a value, "\\t" is not a blank.
-  return (read === text ? [text] : [read, text]).flatMap((each) => {
-    const plain = inOneCase(each);
-    const isIn = (form: string) => plain.includes(form);
-    const found = others.filter(isIn);
-    return runs.length > 0 && hasRun(plain, shortestRun) ? [...runs.filter(isIn), ...found] : found;
-  });
+  return read === text ? found : [...plainFormsIn(text, forms), ...found];
+}
+
+function plainFormsIn(text: string, { runs, shortestRun, others }: Forms): string[] {
+  const plain = inOneCase(text);
+  const found: string[] = [];
+  for (const form of others) if (plain.includes(form)) found.push(form);
+  if (runs.length === 0 || !hasRun(plain, shortestRun)) return found;
+  for (const form of runs) if (plain.includes(form)) found.push(form);
+  return found;
 }
 
 /** A run of this length is at one of the positions that are as far apart, so only these are looked at. */
@@ -325,5 +330,6 @@ function inAddress(value: string): string {
 
 /** Without the difference between large and small letters; every character stays at its place. */
 function inOneCase(text: string): string {
-  return text.replaceAll("\u0130", "i").toLowerCase().replaceAll("\u03c2", "\u03c3");
+  const lower = text.includes("\u0130") ? text.replaceAll("\u0130", "i").toLowerCase() : text.toLowerCase();
+  return lower.includes("\u03c2") ? lower.replaceAll("\u03c2", "\u03c3") : lower;
 }
