@@ -14,6 +14,7 @@ import { ApiRunner } from "../../src/workshop/run/api-runner.ts";
 
 const PROGRAM = fileURLToPath(new URL("../fixtures/workshop/large-answers.mjs", import.meta.url));
 const WITHOUT = fileURLToPath(new URL("../fixtures/workshop/no-threads.mjs", import.meta.url));
+const CLOSING = fileURLToPath(new URL("../fixtures/workshop/closing-write.mjs", import.meta.url));
 const LEAVING = fileURLToPath(new URL("../fixtures/workshop/left-answers.mjs", import.meta.url));
 const SECRET = "s3cret-of-the-test";
 
@@ -86,6 +87,14 @@ tools:
     steps:
       first: { call: read, arguments: { case: "= input.case" } }
     response: { text: "{first.total} rows." }
+  changing:
+    title: Changing
+    description: Writes in steps.
+    effect: write
+    input: Query
+    steps:
+      made: { call: change, arguments: { case: "= input.case" } }
+    response: { text: "{made.total} rows." }
   fetch:
     title: Fetch
     description: Fetches anything.
@@ -240,6 +249,14 @@ test("R8: a very large answer whose caller has left is not read, and nobody wait
   expect(said).toEqual({ ended: Array.from({ length: 20 }, () => "left"), isAnswered: true });
   // One that each thread was reading, and that of the last call.
   expect(given).toBeLessThanOrEqual(threads + 1);
+}, 60_000);
+
+test("R8: a write of a step whose large answer is being told is done, although the program closes meanwhile", async () => {
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const api = join(folder, "closing-api.json");
+  await writeFile(api, JSON.stringify(largeApi()));
+  const { stdout } = await promisify(execFile)(process.execPath, [CLOSING, api, upstream]);
+  expect(JSON.parse(stdout)).toEqual({ hasClosed: true, isError: false, text: "6000 rows." });
 }, 60_000);
 
 test("R8: where no thread can be started, nobody is told that the write with the answer was not made", async () => {

@@ -135,7 +135,7 @@ export function callUpstream(
   facts: SendingFacts,
 ): Promise<UpstreamOutcome> {
   return sent(parts, plan, prepared, facts, (answer, how) =>
-    isVeryLarge(answer) ? readApart(parts, plan, answer, how) : readHere(plan, answer, how),
+    goesApart(answer.body.length) ? readApart(parts, plan, answer, how) : readHere(plan, answer, how),
   );
 }
 
@@ -148,7 +148,9 @@ export function callAndTell(
 ): Promise<CallOutcome> {
   const { wantsPayload } = facts;
   return sent<CallOutcome>(parts, plan, prepared, facts, (answer, how) =>
-    isVeryLarge(answer) ? tellApart(parts, plan, answer, { ...how, wantsPayload }) : readHere(plan, answer, how),
+    goesApart(answer.body.length)
+      ? tellApart(parts, plan, answer, { ...how, wantsPayload })
+      : readHere(plan, answer, how),
   );
 }
 
@@ -157,8 +159,8 @@ const LARGE_BYTES = 64 * 1024;
 /** and from here on in another thread, because some that are as large take longer than a turn may. */
 const VERY_LARGE_BYTES = 128 * 1024;
 
-function isVeryLarge({ body }: UpstreamResponse): boolean {
-  return body.length >= VERY_LARGE_BYTES && ANSWER_THREADS.isBuilt;
+function goesApart(bytes: number): boolean {
+  return bytes >= VERY_LARGE_BYTES && ANSWER_THREADS.isBuilt;
 }
 
 function readHere(
@@ -266,20 +268,18 @@ export async function tellPages(
   parts: RunnerParts,
   plan: ToolPlan,
   input: Value,
-  { reading, answer, bytes }: UpstreamOutcome,
-  facts: SendingFacts & { wantsPayload: boolean },
+  outcome: UpstreamOutcome,
+  { signal, wantsPayload, trace }: SendingFacts & { wantsPayload: boolean },
 ): Promise<CallOutcome> {
-  const isLarge = (bytes ?? 0) >= VERY_LARGE_BYTES && ANSWER_THREADS.isBuilt;
-  if (!isLarge || reading.kind === "failure") return answer ? { reading, answer } : { reading };
-  const { signal, wantsPayload, trace } = facts;
-  const raw = wantsPayload ? answer : undefined;
-  const about = { telling: parts.telling, plan, answer: raw, success: reading, input, wantsPayload, signal };
-  const told = await ANSWER_THREADS.tell(about, placeOf(parts, plan));
+  const { reading, answer, bytes = 0 } = outcome;
+  if (reading.kind === "failure" || !goesApart(bytes)) return outcome;
+  const about = asked(parts, plan, wantsPayload ? answer : undefined, { input, signal });
+  const told = await ANSWER_THREADS.tell({ ...about, success: reading, wantsPayload }, placeOf(parts, plan));
   if (!("problem" in told)) return told;
   return { reading: notRead(told, { trace, title: parts.api.file.title }), payload: undefined };
 }
 
-/** What the steps of a tool see of an answer. */
+/** What the steps of a tool see of an answer. What became of a write is told to the end, as it is read. */
 export async function readForStep(
   parts: RunnerParts,
   plan: ToolPlan,
@@ -287,18 +287,9 @@ export async function readForStep(
   { signal, trace }: SendingFacts,
 ): Promise<Success | Failure> {
   if (reading.kind === "failure") return reading;
-  if (bytes < VERY_LARGE_BYTES || !ANSWER_THREADS.isBuilt) {
-    return { ...reading, value: stepValue(parts.telling, plan, reading) };
-  }
-  const about = {
-    telling: parts.telling,
-    plan,
-    answer: undefined,
-    success: reading,
-    input: {},
-    wantsPayload: false,
-    signal,
-  };
+  if (!goesApart(bytes)) return { ...reading, value: stepValue(parts.telling, plan, reading) };
+  const leaving = plan.spec.effect === "read" ? signal : undefined;
+  const about = { ...asked(parts, plan, undefined, { input: {}, signal: leaving }), success: reading };
   const read = await ANSWER_THREADS.read(about, placeOf(parts, plan), "step");
   return read.kind === "problem" ? notRead(read, { trace, title: parts.api.file.title }) : read;
 }
@@ -306,8 +297,8 @@ export async function readForStep(
 function asked(
   parts: RunnerParts,
   plan: ToolPlan,
-  answer: UpstreamResponse,
-  { input, signal }: ReadingFacts,
+  answer: UpstreamResponse | undefined,
+  { input, signal }: Pick<ReadingFacts, "input" | "signal">,
 ): AnswerAsked {
   return { telling: parts.telling, plan, answer, input, wantsPayload: false, signal };
 }
