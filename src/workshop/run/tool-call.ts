@@ -12,13 +12,14 @@ import { servedTool } from "../check/served-tool.ts";
 import { failureResult, repeatedResult } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
+import { noteDeviations } from "./noted-deviations.ts";
 import { readUpstream } from "./pages/read-pages.ts";
 import { payloadOf, type Told, toldAnswer } from "./told-answer.ts";
 import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest, tellPages } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
 import { formerRequestKeys, ledgerKey, requestKey } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
-import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
+import { TOO_LATE, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
 import type { SentWrite } from "./writes/write-once.ts";
 import { showing } from "./completed-values.ts";
@@ -128,7 +129,7 @@ export class ToolCall {
     const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, how);
     throwIfAborted(signal);
     if (!this.#plan.isKeyed) return (await unlessAborted(this.#send(prepared), signal)).result;
-    const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
+    const until = this.#plan.writeUntil(now());
     const send = async () => (now() < until ? this.#send(prepared, id) : this.#tooLate());
     const earlier = (record: EarlierWrite) => this.#earlier(record, first.input, id);
     const unrecorded = (error: unknown) => this.#unrecorded(error);
@@ -180,10 +181,8 @@ export class ToolCall {
     return { result: this.#withPayload(lasting, answered), lasting, outcome };
   }
 
-  /** Other callers were told that the outcome is unknown: a person may be acting on that. */
   #tooLate(): SentWrite {
-    const text = "This process was paused for too long before it sent the write, so it was not sent.";
-    const result = this.#failed(new Failure(text, { hint: "Call again.", outcome: "refused" }));
+    const result = this.#failed(TOO_LATE);
     return { result, lasting: result, outcome: "refused" };
   }
 
@@ -228,10 +227,11 @@ export class ToolCall {
     return shown ? { ...result, content: [...result.content, shown] } : result;
   }
 
-  #finished({ result, kept, deviations, differences }: Told): CallToolResult {
-    const { results, instance, onDeviations } = this.#parts;
+  #finished(told: Told): CallToolResult {
+    const { result, kept, deviations } = told;
+    const { results, instance } = this.#parts;
     for (const [id, content] of kept) results.put(instanceKey(instance, this.#facts.caller), id, content);
-    if (differences.length > 0) onDeviations?.(this.#plan.name, differences);
+    noteDeviations(this.#parts, this.#plan, told);
     if (deviations.length > 0) this.#facts.trace.note("warn", "The answer is not as documented", { deviations });
     return result;
   }
