@@ -231,7 +231,7 @@ export class ToolCall {
     const { result, kept, deviations } = told;
     const { results, instance } = this.#parts;
     for (const [id, content] of kept) results.put(instanceKey(instance, this.#facts.caller), id, content);
-    noteDeviations(this.#parts, this.#plan, told);
+    if (told.differences.length > 0) noteDeviations(this.#parts, this.#plan, told);
     if (deviations.length > 0) this.#facts.trace.note("warn", "The answer is not as documented", { deviations });
     return result;
   }
