@@ -8,7 +8,7 @@ import {
   type AnswerTask,
   receivedSuccess,
   sentSuccess,
-} from "../run/answer-threads.ts";
+} from "../run/answer-task.ts";
 import type { UpstreamResponse } from "../run/upstream.ts";
 import { type ResponseReader, responseReader } from "../run/response-reader.ts";
 import { HiddenValues } from "../../masking/hidden-values.ts";

@@ -5,49 +5,15 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { FairQueue, type QueuePlace } from "../../async/fair-queue.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { exactJson, parseExactJson } from "../../json/exact-json.ts";
+import { exactJson } from "../../json/exact-json.ts";
 import type { Content } from "../../protocol/mcp.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 import { findType, shapesOf, typesIn } from "../shape/shape-parts.ts";
-import { Failure, type FailureOptions } from "./failure.ts";
+import { type AnswerReply, type AnswerTask, receivedSuccess, sentSuccess, type Unread } from "./answer-task.ts";
+import { Failure } from "./failure.ts";
 import type { Success } from "./response-reader.ts";
 import type { TellingParts, Told, ToldTool } from "./told-answer.ts";
 import type { UpstreamResponse } from "./upstream.ts";
-
-/** What a thread has to know of a tool; it is sent once. */
-export type AnswerPlan = Pick<TellingParts, "file"> & ToldTool;
-
-/** An answer that was read, as it is sent: its value as JSON with all digits. */
-type SentSuccess = Omit<Success, "value"> & { value: string };
-
-/** An answer that a thread reads unless it was read, and then tells, or shows to the steps of a tool. */
-export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDifferences"> {
-  wants: "told" | "read" | "step";
-  /** The number of the plan, and the plan itself if the thread does not have it. */
-  id: number;
-  plan: AnswerPlan | undefined;
-  answer: UpstreamResponse | undefined;
-  /** Present if the answer was read. */
-  success: SentSuccess | undefined;
-  /** The arguments of the call as JSON with all digits: numbers of a class of ours cannot be sent. */
-  input: string;
-  hidden: readonly string[];
-  wantsPayload: boolean;
-}
-
-/** What the thread sends back. */
-export type AnswerReply =
-  | { kind: "told"; told: Told; payload: Content | undefined }
-  | { kind: "read"; success: SentSuccess; payload?: undefined }
-  | { kind: "failure"; text: string; options: FailureOptions; payload: Content | undefined }
-  | Unread;
-
-/** Why an answer was not read; a limit can be told to callers. */
-export interface Unread {
-  kind: "problem";
-  problem: string;
-  isLimit?: boolean;
-}
 
 /** An answer that is read: `plan` is the same object in all calls of the tool. */
 export interface AnswerAsked {
@@ -291,13 +257,4 @@ function sentAnswer({ status, headers, body }: UpstreamResponse, isLast: boolean
   const { buffer } = body;
   const isOwn = isLast && buffer instanceof ArrayBuffer && buffer.byteLength === body.byteLength;
   return { status, headers: { ...headers }, body: isOwn ? new Uint8Array(buffer) : new Uint8Array(body) };
-}
-
-export function sentSuccess({ value, ...success }: Success): SentSuccess {
-  return { ...success, value: exactJson(value) };
-}
-
-/** What was written of an object is one. */
-export function receivedSuccess({ value, ...success }: SentSuccess): Success {
-  return { ...success, value: parseExactJson(value) as Record<string, unknown> };
 }
