@@ -1,20 +1,17 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { parseExactJson } from "../../json/exact-json.ts";
-import { CompletedValues, showing } from "../run/completed-values.ts";
-import {
-  type AnswerPlan,
-  type AnswerReply,
-  type AnswerTask,
-  receivedSuccess,
-  sentSuccess,
-} from "../run/answer-task.ts";
-import type { UpstreamResponse } from "../run/upstream.ts";
-import { type ResponseReader, responseReader } from "../run/response-reader.ts";
+import { packJson, unpackJson } from "../../json/exact-json.ts";
 import { HiddenValues } from "../../masking/hidden-values.ts";
-import { payloadOf, stepValue, toldAnswer } from "../run/told-answer.ts";
+import type { AnswerPlan, AnswerReply, AnswerTask } from "../run/answer-task.ts";
+import { CompletedValues, showing } from "../run/completed-values.ts";
+import { gatheredAnswer, packPage, pageIn, unpackPages } from "../run/pages/page.ts";
+import { type ResponseReader, responseReader } from "../run/response-reader.ts";
+import { payloadOf, readValue, toldAnswer } from "../run/told-answer.ts";
+import type { UpstreamResponse } from "../run/upstream.ts";
 
 // The program of the threads that read very large answers.
+
+type Value = Record<string, unknown>;
 
 interface KnownPlan extends AnswerPlan {
   values: CompletedValues;
@@ -30,32 +27,42 @@ parentPort?.on("message", (task: AnswerTask) => {
   } catch (error) {
     reply = { kind: "problem", problem: messageOf(error) };
   }
-  parentPort?.postMessage(reply);
+  parentPort?.postMessage(reply, givenAway(reply));
 });
 
 function replyTo(task: AnswerTask): AnswerReply {
-  const { answer, mostKept, wantsDifferences, wantsPayload } = task;
+  const { answer, pages, mostKept, wantsDifferences, wantsPayload } = task;
   const plan = planOf(task);
   const hidden = hiddenValues(task.hidden);
   // What was written of an object is one.
-  const input = parseExactJson(task.input) as Record<string, unknown>;
-  const reading = task.success
-    ? receivedSuccess(task.success)
+  const input = unpackJson(task.input) as Value;
+  const telling = { ...plan, hidden, mostKept, wantsDifferences };
+  const reading = pages
+    ? gatheredAnswer(telling, plan.spec, unpackPages(pages), input)
     : plan.read(needed(answer), input, showing(hidden, input));
   const payload = wantsPayload ? payloadOf(needed(answer), hidden) : undefined;
   if (reading.kind === "failure") {
     const { text, ...options } = reading;
     return { kind: "failure", text, options, payload };
   }
-  const telling = { ...plan, hidden, mostKept, wantsDifferences };
   switch (task.wants) {
     case "told":
       return { kind: "told", told: toldAnswer(telling, plan, input, reading), payload };
-    case "read":
-      return { kind: "read", success: sentSuccess(reading) };
-    case "step":
-      return { kind: "read", success: sentSuccess({ ...reading, value: stepValue(telling, plan, reading) }) };
+    case "page": {
+      const { status, headers } = needed(answer);
+      return packPage(pageIn(plan, reading, { input, status, headers }));
+    }
+    case "whole":
+    case "step": {
+      const { value, ...read } = readValue(telling, plan, reading, task.wants);
+      return { ...read, kind: "packed value", value: packJson(value) };
+    }
   }
+}
+
+function givenAway(reply: AnswerReply): ArrayBuffer[] {
+  if (reply.kind === "packed value") return [reply.value.bytes.buffer];
+  return reply.kind === "packed page" ? [reply.items.bytes.buffer, reply.others.bytes.buffer] : [];
 }
 
 function needed(answer: UpstreamResponse | undefined): UpstreamResponse {

@@ -1,8 +1,9 @@
-import { exactJson, parseExactJson } from "../../json/exact-json.ts";
+import type { PackedJson } from "../../json/exact-json.ts";
 import type { Content } from "../../protocol/mcp.ts";
+import type { Deviation } from "../codec/record/deviations.ts";
 import type { FailureOptions } from "./failure.ts";
-import type { Success } from "./response-reader.ts";
-import type { TellingParts, Told, ToldTool } from "./told-answer.ts";
+import type { PackedPage, PackedPages } from "./pages/page.ts";
+import type { TellingParts, Told, ToldTool, ValueUse } from "./told-answer.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 // What is sent to the threads that read very large answers, and what comes back.
@@ -10,28 +11,35 @@ import type { UpstreamResponse } from "./upstream.ts";
 /** What a thread has to know of a tool; it is sent once. */
 export type AnswerPlan = Pick<TellingParts, "file"> & ToldTool;
 
-/** An answer that was read, as it is sent: its value as JSON with all digits. */
-type SentSuccess = Omit<Success, "value"> & { value: string };
-
-/** An answer that a thread reads unless it was read, and then tells, or shows to the steps of a tool. */
+/** An answer, or the pages of a list, and what a thread makes of it. */
 export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDifferences"> {
-  wants: "told" | "read" | "step";
+  wants: "told" | "page" | ValueUse;
   /** The number of the plan, and the plan itself if the thread does not have it. */
   id: number;
   plan: AnswerPlan | undefined;
   answer: UpstreamResponse | undefined;
-  /** Present if the answer was read. */
-  success: SentSuccess | undefined;
-  /** The arguments of the call as JSON with all digits: numbers of a class of ours cannot be sent. */
-  input: string;
+  /** Present if the pages of a list were read; the answer is then that of the last one. */
+  pages: PackedPages | undefined;
+  /** The arguments of the call: numbers of a class of ours cannot be sent. */
+  input: PackedJson;
   hidden: readonly string[];
   wantsPayload: boolean;
+}
+
+/** The value of an answer. */
+export interface PackedValue {
+  kind: "packed value";
+  value: PackedJson;
+  deviations: readonly Deviation[];
+  /** How the answer differs from what is documented, for the one who keeps the file. */
+  differences: readonly Record<string, string>[];
 }
 
 /** What the thread sends back. */
 export type AnswerReply =
   | { kind: "told"; told: Told; payload: Content | undefined }
-  | { kind: "read"; success: SentSuccess; payload?: undefined }
+  | PackedValue
+  | PackedPage
   | { kind: "failure"; text: string; options: FailureOptions; payload: Content | undefined }
   | Unread;
 
@@ -40,13 +48,4 @@ export interface Unread {
   kind: "problem";
   problem: string;
   isLimit?: boolean;
-}
-
-export function sentSuccess({ value, ...success }: Success): SentSuccess {
-  return { ...success, value: exactJson(value) };
-}
-
-/** What was written of an object is one. */
-export function receivedSuccess({ value, ...success }: SentSuccess): Success {
-  return { ...success, value: parseExactJson(value) as Record<string, unknown> };
 }

@@ -5,14 +5,14 @@ import type { CancelSignal } from "../../async/cancellation.ts";
 import { FairQueue, type QueuePlace } from "../../async/fair-queue.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { exactJson } from "../../json/exact-json.ts";
+import { packJson } from "../../json/exact-json.ts";
 import type { Content } from "../../protocol/mcp.ts";
 import type { ToolFile } from "../file/model/tool-file.ts";
 import { findType, shapesOf, typesIn } from "../shape/shape-parts.ts";
-import { type AnswerReply, type AnswerTask, receivedSuccess, sentSuccess, type Unread } from "./answer-task.ts";
+import type { AnswerReply, AnswerTask, PackedValue, Unread } from "./answer-task.ts";
 import { Failure } from "./failure.ts";
-import type { Success } from "./response-reader.ts";
-import type { TellingParts, Told, ToldTool } from "./told-answer.ts";
+import type { PackedPage, PackedPages } from "./pages/page.ts";
+import type { TellingParts, Told, ToldTool, ValueUse } from "./told-answer.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 /** An answer that is read: `plan` is the same object in all calls of the tool. */
@@ -20,9 +20,10 @@ export interface AnswerAsked {
   telling: TellingParts;
   plan: ToldTool;
   answer: UpstreamResponse | undefined;
-  /** What the answer says, if it was read. */
-  success?: Success | undefined;
+  /** If the pages of a list were read; the answer is then that of the last one. */
+  pages?: PackedPages | undefined;
   input: Record<string, unknown>;
+  /** Whether the caller wants what came, too. */
   wantsPayload: boolean;
   /** Aborted when its caller leaves. */
   signal: CancelSignal | undefined;
@@ -61,15 +62,16 @@ class AnswerThreads {
     return (this.#isBuilt ??= existsSync(PROGRAM));
   }
 
-  /** `step`: the value is what the steps of a tool see of it. */
-  async read(
-    asked: AnswerAsked,
-    place: QueuePlace,
-    wants: "read" | "step" = "read",
-  ): Promise<Success | Failure | Unread> {
-    const reply = await this.#reply({ ...asked, wants }, place);
-    if (reply.kind === "read") return receivedSuccess(reply.success);
-    return reply.kind === "failure" ? new Failure(reply.text, reply.options) : unexpected(reply);
+  async value(asked: AnswerAsked, place: QueuePlace, use: ValueUse): Promise<PackedValue | Failure | Unread> {
+    const reply = await this.#reply({ ...asked, wants: use }, place);
+    if (reply.kind === "failure") return new Failure(reply.text, reply.options);
+    return reply.kind === "packed value" ? reply : unexpected(reply);
+  }
+
+  async page(asked: AnswerAsked, place: QueuePlace): Promise<PackedPage | Failure | Unread> {
+    const reply = await this.#reply({ ...asked, wants: "page" }, place);
+    if (reply.kind === "failure") return new Failure(reply.text, reply.options);
+    return reply.kind === "packed page" ? reply : unexpected(reply);
   }
 
   async tell(
@@ -192,27 +194,29 @@ class AnswerThread {
     return reply;
   }
 
-  #send({ telling, plan, answer, success, input, wants, wantsPayload }: Waiting["asked"]): void {
+  #send({ telling, plan, answer, pages, input, wants, wantsPayload }: Waiting["asked"]): void {
     const { file, hidden, mostKept, wantsDifferences } = telling;
     const { name, spec } = plan;
     const known = this.#plans.get(plan);
     const id = known ?? this.#plans.size;
     this.#plans.set(plan, id);
-    // Who goes on with what was read may also need what came.
-    const sent = answer && sentAnswer(answer, wants === "told");
+    const packed = pages ? [...pages.items, pages.others] : [];
+    // Pages were read before; what came is needed again if it is shown with them.
+    const sent = answer && sentAnswer(answer, !(wants === "page" && wantsPayload));
     const task: AnswerTask = {
       wants,
       id,
       plan: known === undefined ? { file: partOf(file, spec), name, spec } : undefined,
       answer: sent,
-      success: success && sentSuccess(success),
-      input: exactJson(input),
+      pages,
+      input: packJson(input),
       hidden: hidden.values(),
       mostKept,
       wantsDifferences,
-      wantsPayload,
+      wantsPayload: wantsPayload && wants === "told",
     };
-    this.#worker.postMessage(task, sent ? [sent.body.buffer] : []);
+    const given = packed.map(({ bytes }) => bytes.buffer);
+    this.#worker.postMessage(task, sent ? [sent.body.buffer, ...given] : given);
   }
 
   /** It does not keep the process alive, and ends when nothing comes for a while. */
