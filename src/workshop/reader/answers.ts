@@ -1,22 +1,24 @@
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../../errors/nexus-error.ts";
-import { packJson, unpackJson } from "../../json/exact-json.ts";
+import { packJson, type PackedJson, unpackJson } from "../../json/exact-json.ts";
 import { HiddenValues } from "../../masking/hidden-values.ts";
-import type { AnswerPlan, AnswerReply, AnswerTask } from "../run/answer-task.ts";
+import type { AnswerPlan, AnswerReply, AnswerTask, AnswerWork, StepsWork } from "../run/apart/answer-task.ts";
 import { CompletedValues, showing } from "../run/completed-values.ts";
 import { gatheredAnswer, packPage, pageIn, unpackPages } from "../run/pages/page.ts";
 import { type ResponseReader, responseReader } from "../run/response-reader.ts";
-import { payloadOf, readValue, toldAnswer } from "../run/told-answer.ts";
+import { toldSteps } from "../run/steps/told-steps.ts";
+import { payloadOf, readValue, type TellingParts, toldAnswer, type ToldTool } from "../run/told-answer.ts";
 import type { UpstreamResponse } from "../run/upstream.ts";
 
 // The program of the threads that read very large answers.
 
 type Value = Record<string, unknown>;
 
-interface KnownPlan extends AnswerPlan {
+type KnownPlan = AnswerPlan & {
   values: CompletedValues;
-  read: ResponseReader;
-}
+  /** Of a tool with a request. */
+  read: ResponseReader | undefined;
+};
 
 const plans = new Map<number, KnownPlan>();
 
@@ -31,12 +33,25 @@ parentPort?.on("message", (task: AnswerTask) => {
 });
 
 function replyTo(task: AnswerTask): AnswerReply {
-  const { answer, pages, mostKept, wantsDifferences, wantsPayload } = task;
+  const { work, mostKept, wantsDifferences } = task;
   const plan = planOf(task);
-  const hidden = hiddenValues(task.hidden);
+  const telling = { ...plan, hidden: hiddenValues(task.hidden), mostKept, wantsDifferences };
+  if (work.wants === "steps") {
+    if (plan.kind !== "steps") throw new Error("The tool has no steps");
+    return { kind: "told", told: toldSteps(telling, plan, unpackScope(work), work), payload: undefined };
+  }
+  if (plan.kind !== "request" || !plan.read) throw new Error("The tool has no request");
+  return answered(telling, { ...plan, read: plan.read }, work);
+}
+
+function answered(
+  telling: TellingParts,
+  plan: ToldTool & { read: ResponseReader },
+  { wants, answer, pages, input: packed, wantsPayload }: AnswerWork,
+): AnswerReply {
+  const { hidden } = telling;
   // What was written of an object is one.
-  const input = unpackJson(task.input) as Value;
-  const telling = { ...plan, hidden, mostKept, wantsDifferences };
+  const input = unpackJson(packed) as Value;
   const reading = pages
     ? gatheredAnswer(telling, plan.spec, unpackPages(pages), input)
     : plan.read(needed(answer), input, showing(hidden, input));
@@ -45,7 +60,7 @@ function replyTo(task: AnswerTask): AnswerReply {
     const { text, ...options } = reading;
     return { kind: "failure", text, options, payload };
   }
-  switch (task.wants) {
+  switch (wants) {
     case "told":
       return { kind: "told", told: toldAnswer(telling, plan, input, reading), payload };
     case "page": {
@@ -54,10 +69,16 @@ function replyTo(task: AnswerTask): AnswerReply {
     }
     case "whole":
     case "step": {
-      const { value, ...read } = readValue(telling, plan, reading, task.wants);
-      return { ...read, kind: "packed value", value: packJson(value) };
+      const { value, deviations, differences } = readValue(telling, plan, reading, { use: wants, bytes: 0 });
+      return { kind: "packed value", value: packJson(value), deviations, differences };
     }
   }
+}
+
+function unpackScope({ scope }: StepsWork): Value {
+  const valueOf = (packed: PackedJson | readonly PackedJson[]) =>
+    "bytes" in packed ? unpackJson(packed) : packed.map(unpackJson);
+  return Object.fromEntries(scope.map(([name, packed]) => [name, valueOf(packed)]));
 }
 
 function givenAway(reply: AnswerReply): ArrayBuffer[] {
@@ -79,7 +100,8 @@ function hiddenValues(values: readonly string[]): HiddenValues {
 function planOf({ id, plan }: AnswerTask): KnownPlan {
   if (plan) {
     const values = new CompletedValues(plan.file, "output");
-    plans.set(id, { ...plan, values, read: responseReader(plan.file, plan.spec, values) });
+    const read = plan.kind === "request" ? responseReader(plan.file, plan.spec, values) : undefined;
+    plans.set(id, { ...plan, values, read });
   }
   const known = plans.get(id);
   if (!known) throw new Error("The tool of the answer is not known");

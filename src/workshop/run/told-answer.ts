@@ -26,6 +26,7 @@ export interface TellingParts {
 
 /** The tool whose answer it is. */
 export interface ToldTool {
+  kind: "request";
   name: string;
   spec: RequestToolSpec;
 }
@@ -58,13 +59,7 @@ export function toldAnswer(parts: TellingParts, tool: ToldTool, input: Value, su
     const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
     line += `\nThe answer was not as documented in ${places}: see deviations.`;
   }
-  const kept: [string, KeptResult][] = [];
-  const keep = (content: string | Uint8Array, mimeType: string) => {
-    if (content.length > mostKept) return undefined;
-    const id = newResultId();
-    kept.push([id, { content, mimeType }]);
-    return id;
-  };
+  const { kept, keep } = keeping(mostKept);
   const keepBlob = ({ bytes: content, contentType }: AnswerBytes) => {
     const id = keep(content, contentType);
     return id === undefined ? undefined : resultUri(file.api, id);
@@ -86,6 +81,18 @@ export function toldAnswer(parts: TellingParts, tool: ToldTool, input: Value, su
     deviations,
     differences: parts.wantsDifferences ? differencesOf({ file, spec, hidden }, success) : [],
   };
+}
+
+/** Keeps what does not fit into a result; undefined if it is too large for that, too. */
+export function keeping(mostKept: number) {
+  const kept: [string, KeptResult][] = [];
+  const keep = (content: string | Uint8Array, mimeType: string) => {
+    if (content.length > mostKept) return undefined;
+    const id = newResultId();
+    kept.push([id, { content, mimeType }]);
+    return id;
+  };
+  return { kept, keep };
 }
 
 /** The raw answer as content of a result. */
@@ -191,17 +198,25 @@ export type ValueUse = "whole" | "step";
 export interface ReadValue {
   kind: "value";
   value: Value;
+  /** The size of the answer. */
+  bytes: number;
   deviations: readonly Deviation[];
   /** How the answer differs from what is documented, for the one who keeps the file. */
   differences: readonly Record<string, string>[];
 }
 
-export function readValue(parts: TellingParts, tool: ToldTool, success: Success, use: ValueUse): ReadValue {
+export function readValue(
+  parts: TellingParts,
+  tool: ToldTool,
+  success: Success,
+  { use, bytes }: { use: ValueUse; bytes: number },
+): ReadValue {
   const { file, hidden } = parts;
   const { deviations } = success;
   return {
     kind: "value",
     value: use === "step" ? stepValue(parts, tool, success) : success.value,
+    bytes,
     deviations,
     differences: parts.wantsDifferences ? differencesOf({ file, spec: tool.spec, hidden }, success) : [],
   };

@@ -12,7 +12,7 @@ import { servedTool } from "../check/served-tool.ts";
 import { failureResult, repeatedResult } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
-import { unpackValue } from "./apart.ts";
+import { unpackValue } from "./apart/read-apart.ts";
 import { readAndTell, readForValue } from "./pages/read-pages.ts";
 import { noteDifferences } from "./noted-deviations.ts";
 import { payloadOf, type Told, toldAnswer } from "./told-answer.ts";
@@ -90,7 +90,8 @@ export class ToolCall {
     const trace = this.#facts.trace.part(0, LOOKED);
     const read = await readForValue(this.#parts, plan, prepared, { trace, signal, key }, "whole");
     throwIfAborted(signal);
-    return read.kind === "failure" ? read : unpackValue(read).value;
+    if (read.kind === "failure") return read;
+    return read.kind === "value" ? read.value : unpackValue(read);
   }
 
   async #read(input: Value): Promise<CallToolResult> {

@@ -5,8 +5,8 @@ import type { Content } from "../../protocol/mcp.ts";
 import type { Success } from "./response-reader.ts";
 import { accessToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
-import type { PackedValue } from "./answer-task.ts";
-import { goesApart, notUnderstood, pageApart, tellApart, valueApart } from "./apart.ts";
+import type { PackedValue } from "./apart/answer-task.ts";
+import { goesApart, notUnderstood, pageApart, tellApart, valueApart } from "./apart/read-apart.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { credentialsFor, NO_CREDENTIALS, type Credentials } from "./secrets/credentials.ts";
@@ -14,7 +14,7 @@ import { Failure, type FailureOptions } from "./failure.ts";
 import { showing, type Show } from "./completed-values.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
-import { type PackedPage, type Page, pageIn } from "./pages/page.ts";
+import { type PackedPage, type ListPage, pageIn } from "./pages/page.ts";
 import { type ReadValue, readValue, type Told, type ValueUse } from "./told-answer.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
@@ -75,7 +75,7 @@ interface Answered<T> {
 }
 
 /** A page, or why it could not be read. */
-export type PageOutcome = Answered<Page | PackedPage | Failure> & { bytes?: number };
+export type PageOutcome = Answered<ListPage | PackedPage | Failure> & { bytes?: number };
 
 interface PreparingFacts {
   /** Makes the value of `request_key()`. */
@@ -152,17 +152,18 @@ export async function callForValue(
   facts: SendingFacts,
   use: ValueUse,
 ): Promise<ReadValue | PackedValue | Failure> {
-  const { reading } = await sent<Answered<Success | PackedValue | Failure>>(
+  const { reading, answer } = await sent<Answered<Success | PackedValue | Failure>>(
     parts,
     plan,
     prepared,
     facts,
-    async (answer, how) =>
-      goesApart(answer.body.length)
-        ? { reading: await valueApart(parts, plan, { ...how, answer, wantsPayload: false }, use) }
-        : readHere(parts, plan, answer, how),
+    async (given, how) =>
+      goesApart(given.body.length)
+        ? { reading: await valueApart(parts, plan, { ...how, answer: given, wantsPayload: false }, use) }
+        : readHere(parts, plan, given, how),
   );
-  return reading.kind === "success" ? readValue(parts.telling, plan, reading, use) : reading;
+  if (reading.kind !== "success") return reading;
+  return readValue(parts.telling, plan, reading, { use, bytes: answer?.body.length ?? 0 });
 }
 
 /** The same for a page of a list. */

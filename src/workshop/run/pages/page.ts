@@ -16,7 +16,7 @@ import type { UpstreamResponse } from "../upstream.ts";
 type Value = Record<string, unknown>;
 
 /** A page that was read. */
-export interface Page {
+export interface ListPage {
   kind: "page";
   items: readonly unknown[];
   /** The members of the answer; its items are an empty list. */
@@ -28,7 +28,7 @@ export interface Page {
 }
 
 /** The same, of which only a thread needs the values. */
-export type PackedPage = Omit<Page, "kind" | "items" | "others"> & {
+export type PackedPage = Omit<ListPage, "kind" | "items" | "others"> & {
   kind: "packed page";
   items: PackedJson;
   others: PackedJson;
@@ -55,7 +55,7 @@ export function pageIn(
   { name, spec: { paging } }: ToldTool,
   { value, deviations }: Success,
   { input, status, headers }: Pick<UpstreamResponse, "status" | "headers"> & { input: Value },
-): Page {
+): ListPage {
   if (!paging) throw new Error(`${name} has no pages`);
   const { items: path, last, next } = paging;
   const found = memberAt(value, path);
@@ -66,7 +66,7 @@ export function pageIn(
   return { kind: "page", items, others, count: items.length, following, deviations };
 }
 
-export function packPage({ items, others, ...page }: Page): PackedPage {
+export function packPage({ items, others, ...page }: ListPage): PackedPage {
   return { ...page, kind: "packed page", items: packJson(items), others: packJson(others) };
 }
 

@@ -3,8 +3,8 @@ import { NexusError } from "../../../errors/nexus-error.ts";
 import type { Deviation } from "../../codec/record/deviations.ts";
 import type { PagingSpec, ToolFile } from "../../file/model/tool-file.ts";
 import { accessToken, withToken } from "../access-token.ts";
-import type { PackedValue } from "../answer-task.ts";
-import { goesApart, tellApart, valueApart } from "../apart.ts";
+import type { PackedValue } from "../apart/answer-task.ts";
+import { goesApart, tellApart, valueApart } from "../apart/read-apart.ts";
 import type { Tracing } from "../call-trace.ts";
 import type { Failure } from "../failure.ts";
 import type { MorePages } from "../response-reader.ts";
@@ -28,7 +28,7 @@ import {
   packPage,
   type PackedPage,
   type PackedPages,
-  type Page,
+  type ListPage,
   type PageRequest,
 } from "./page.ts";
 
@@ -85,7 +85,10 @@ export async function readForValue(
     case "failure":
       return read.reading;
     case "here":
-      return readValue(parts.telling, plan, gatheredAnswer(parts, plan.spec, read.pages, input), use);
+      return readValue(parts.telling, plan, gatheredAnswer(parts, plan.spec, read.pages, input), {
+        use,
+        bytes: read.bytes,
+      });
     case "packed":
       return valueApart(parts, plan, { ...how, answer: undefined, pages: read.pages, input }, use);
   }
@@ -94,7 +97,7 @@ export async function readForValue(
 /** Pages, for a thread if they are very large together; with what came last. */
 type PagesRead =
   | { kind: "failure"; reading: Failure; answer: UpstreamResponse | undefined }
-  | { kind: "here"; pages: Gathered; answer: UpstreamResponse | undefined }
+  | { kind: "here"; pages: Gathered; bytes: number; answer: UpstreamResponse | undefined }
   | { kind: "packed"; pages: PackedPages; answer: UpstreamResponse | undefined };
 
 /** One call of a tool with paging. */
@@ -105,7 +108,7 @@ class PageReading {
   readonly #how: { key: () => string; signal: CancelSignal | undefined };
   readonly #deviations: Deviation[] = [];
   readonly #seen = new Set<string>();
-  readonly #pages: (Page | PackedPage)[] = [];
+  readonly #pages: (ListPage | PackedPage)[] = [];
   #count = 0;
   #bytes = 0;
 
@@ -160,7 +163,7 @@ class PageReading {
   }
 
   /** Page by page: to pack very large ones together would take too long at once. */
-  #take(page: Page | PackedPage, bytes: number): void {
+  #take(page: ListPage | PackedPage, bytes: number): void {
     const count = this.#pages.push(page);
     for (const deviation of page.deviations) {
       this.#deviations.push(count === 1 ? deviation : { ...deviation, path: `page ${count}: ${deviation.path}` });
@@ -190,7 +193,7 @@ class PageReading {
       return { kind: "packed", pages, answer };
     }
     const pages = { ...about, items: here.flatMap(({ items }) => items), others: here.at(-1)?.others ?? {} };
-    return { kind: "here", pages, answer };
+    return { kind: "here", pages, bytes: this.#bytes, answer };
   }
 
   /** The request of the next page, or why there is none. */

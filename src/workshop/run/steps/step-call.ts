@@ -1,6 +1,6 @@
 import { throwIfAborted, type CancelSignal } from "../../../async/cancellation.ts";
 import { asNexusError, messageOf, NexusError } from "../../../errors/nexus-error.ts";
-import { unpackValue } from "../apart.ts";
+import { unpackValue } from "../apart/read-apart.ts";
 import type { Tracing } from "../call-trace.ts";
 import { Failure } from "../failure.ts";
 import { noteDifferences } from "../noted-deviations.ts";
@@ -12,6 +12,8 @@ import { argumentsKey, ledgerKey, stepKey } from "../writes/request-key.ts";
 import type { EarlierWrite } from "../writes/write-ledger.ts";
 import type { SentWrite } from "../writes/write-once.ts";
 import { toldDeviation } from "../call-result.ts";
+import { bytesOf } from "../excerpt.ts";
+import type { StepValue } from "./step-values.ts";
 
 type Value = Record<string, unknown>;
 
@@ -27,12 +29,9 @@ export interface StepCall {
   timeoutMs: number;
 }
 
-/**
- * How a call ended. `earlier`: an earlier run of the same call made it. A value of null: a person confirmed the write,
- * and its answer is not known.
- */
+/** How a call ended. `earlier`: an earlier run of the same call made it. */
 export type StepCallOutcome =
-  | { kind: "done"; value: Value | null; earlier: boolean; deviations: Record<string, string>[] }
+  | { kind: "done"; value: StepValue; earlier: boolean; deviations: Record<string, string>[] }
   | { kind: "failed" | "running"; failure: Failure }
   /** `id`: under which the write is recorded. */
   | { kind: "unknown"; failure: Failure; id: string };
@@ -80,8 +79,7 @@ export class StepCaller {
     throwIfAborted(signal);
     if (read.kind === "failure") return { kind: "failed", failure: read };
     noteDifferences(this.#parts, plan.name, read.differences);
-    const { value } = unpackValue(read);
-    return { kind: "done", value, earlier: false, deviations: this.#told(call, read.deviations) };
+    return { kind: "done", value: read, earlier: false, deviations: this.#told(call, read.deviations) };
   }
 
   /** The outcome of this write in an earlier run of the same call, if it was sent. */
@@ -120,13 +118,13 @@ export class StepCaller {
       return { outcome: "unknown", lasting: { content: [] }, ended: { kind: "unknown", failure, id } };
     }
     noteDifferences(this.#parts, plan.name, read.differences);
-    const { value } = unpackValue(read);
+    const value = read.kind === "value" ? read.value : unpackValue(read);
     const meta = { [FINGERPRINT]: argumentsKey(call.arguments) };
     const deviations = this.#told(call, read.deviations);
     return {
       outcome: "done",
       lasting: { content: [], structuredContent: value, _meta: meta },
-      ended: { kind: "done", value, earlier: false, deviations },
+      ended: { kind: "done", value: read, earlier: false, deviations },
     };
   }
 
@@ -158,7 +156,8 @@ export class StepCaller {
     { structuredContent, _meta, isError }: Extract<EarlierWrite, { kind: "done" }>["result"],
   ): StepCallOutcome {
     // What a person confirmed has no answer.
-    if (isError) return { kind: "done", value: null, earlier: true, deviations: [] };
+    if (isError)
+      return { kind: "done", value: { kind: "value", value: null, bytes: 0 }, earlier: true, deviations: [] };
     const sentWith = _meta?.[FINGERPRINT];
     if (call.index !== undefined && sentWith !== argumentsKey(call.arguments)) {
       const text =
@@ -166,7 +165,8 @@ export class StepCaller {
       const hint = "Find out what is there now, then make a call with other arguments for what is missing.";
       return { kind: "failed", failure: new Failure(text, { hint, outcome: "refused" }) };
     }
-    return { kind: "done", value: structuredContent ?? {}, earlier: true, deviations: [] };
+    const value = structuredContent ?? {};
+    return { kind: "done", value: { kind: "value", value, bytes: bytesOf(value) }, earlier: true, deviations: [] };
   }
 
   /** With how to find out what became of it. */
