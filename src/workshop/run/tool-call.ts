@@ -20,7 +20,7 @@ import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest
 import { Failure } from "./failure.ts";
 import { formerRequestKeys, ledgerKey, requestKey } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
-import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
+import { TOO_LATE, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
 import type { SentWrite } from "./writes/write-once.ts";
 import { showing } from "./completed-values.ts";
@@ -122,7 +122,7 @@ export class ToolCall {
     const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, how);
     throwIfAborted(signal);
     if (!this.#plan.isKeyed) return (await unlessAborted(this.#send(prepared), signal)).result;
-    const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
+    const until = this.#plan.writeUntil(now());
     const send = async () => (now() < until ? this.#send(prepared, id) : this.#tooLate());
     const earlier = (record: EarlierWrite) => this.#earlier(record, first.input, id);
     const unrecorded = (error: unknown) => this.#unrecorded(error);
@@ -174,10 +174,8 @@ export class ToolCall {
     return { result: this.#withPayload(lasting, answered), lasting, outcome };
   }
 
-  /** Other callers were told that the outcome is unknown: a person may be acting on that. */
   #tooLate(): SentWrite {
-    const text = "This process was paused for too long before it sent the write, so it was not sent.";
-    const result = this.#failed(new Failure(text, { hint: "Call again.", outcome: "refused" }));
+    const result = this.#failed(TOO_LATE);
     return { result, lasting: result, outcome: "refused" };
   }
 

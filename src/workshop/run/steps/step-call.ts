@@ -6,7 +6,7 @@ import { Failure } from "../failure.ts";
 import { noteDifferences } from "../noted-deviations.ts";
 import { readForValue } from "../pages/read-pages.ts";
 import type { RunnerParts } from "../runner-parts.ts";
-import { WRITE_MARGIN_MS, type ToolPlan } from "../tool-plan.ts";
+import { TOO_LATE, type ToolPlan } from "../tool-plan.ts";
 import { callForValue, completed, prepare, type PreparedRequest } from "../upstream-call.ts";
 import { argumentsKey, ledgerKey, stepKey } from "../writes/request-key.ts";
 import type { EarlierWrite } from "../writes/write-ledger.ts";
@@ -98,7 +98,7 @@ export class StepCaller {
     const prepared = await this.#prepared(call, () => id);
     if (prepared instanceof Failure) return { kind: "failed", failure: prepared };
     throwIfAborted(this.#signal);
-    const until = now() + plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
+    const until = plan.writeUntil(now());
     const send = async () => (now() < until ? this.#sent(call, prepared, id) : refusedWrite(TOO_LATE));
     const unrecorded = (error: unknown) =>
       trace.note("error", "A write was made, and could not be recorded", { reason: messageOf(error) });
@@ -208,11 +208,6 @@ interface SentStep extends Pick<SentWrite, "outcome" | "lasting"> {
 function refusedWrite(failure: Failure): SentStep {
   return { outcome: "refused", lasting: { content: [] }, ended: { kind: "failed", failure } };
 }
-
-const TOO_LATE = new Failure("This process was paused for too long before it sent the write, so it was not sent.", {
-  hint: "Call again.",
-  outcome: "refused",
-});
 
 /** `lines[2]` */
 function nameOf({ step, index }: StepCall): string {
