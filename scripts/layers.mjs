@@ -13,6 +13,8 @@ export const LAYERS = [
   ["format"],
   ["schema"],
   ["protocol"],
+  // How tools are found: by the gateway, the agent and served APIs.
+  ["catalog"],
   ["net"],
   ["transport"],
   ["auth"],
