@@ -25,6 +25,7 @@ export const LAYERS = [
   ["client/changes"],
   ["client"],
   ["client/connect"],
+  ["client/web"],
   ["config/read"],
   ["config/trust"],
   ["config"],
