@@ -12,10 +12,11 @@ import { servedTool } from "../check/served-tool.ts";
 import { failureResult, repeatedResult } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
-import { noteDeviations } from "./noted-deviations.ts";
-import { readUpstream } from "./pages/read-pages.ts";
+import { unpackValue } from "./apart/read-apart.ts";
+import { readAndTell, readForValue } from "./pages/read-pages.ts";
+import { noteDifferences } from "./noted-deviations.ts";
 import { payloadOf, type Told, toldAnswer } from "./told-answer.ts";
-import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest, tellPages } from "./upstream-call.ts";
+import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
 import { formerRequestKeys, ledgerKey, requestKey } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
@@ -87,9 +88,10 @@ export class ToolCall {
     const key = () => this.#keyOf(tool, value);
     const prepared = await prepare(this.#parts, plan, value, { key, signal });
     const trace = this.#facts.trace.part(0, LOOKED);
-    const { reading } = await readUpstream(this.#parts, plan, prepared, { trace, signal, key });
+    const read = await readForValue(this.#parts, plan, prepared, { trace, signal, key }, "whole");
     throwIfAborted(signal);
-    return reading.kind === "failure" ? reading : reading.value;
+    if (read.kind === "failure") return read;
+    return read.kind === "value" ? read.value : unpackValue(read);
   }
 
   async #read(input: Value): Promise<CallToolResult> {
@@ -97,17 +99,8 @@ export class ToolCall {
     const { trace, signal } = this.#facts;
     const prepared = await prepare(this.#parts, this.#plan, input, { key, signal, endTurn: this.#endTurn });
     if (this.#endTurn) await this.#endTurn();
-    const facts = { trace, signal, wantsPayload: this.#wantsPayload };
-    const [parts, plan] = [this.#parts, this.#plan];
-    const answered = plan.spec.paging
-      ? await tellPages(
-          parts,
-          plan,
-          prepared.input,
-          await readUpstream(parts, plan, prepared, { ...facts, key }),
-          facts,
-        )
-      : await callAndTell(parts, plan, prepared, facts);
+    const facts = { trace, signal, key, wantsPayload: this.#wantsPayload };
+    const answered = await readAndTell(this.#parts, this.#plan, prepared, facts);
     throwIfAborted(signal);
     return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
   }
@@ -227,11 +220,10 @@ export class ToolCall {
     return shown ? { ...result, content: [...result.content, shown] } : result;
   }
 
-  #finished(told: Told): CallToolResult {
-    const { result, kept, deviations } = told;
+  #finished({ result, kept, deviations, differences }: Told): CallToolResult {
     const { results, instance } = this.#parts;
     for (const [id, content] of kept) results.put(instanceKey(instance, this.#facts.caller), id, content);
-    if (told.differences.length > 0) noteDeviations(this.#parts, this.#plan, told);
+    noteDifferences(this.#parts, this.#plan.name, differences);
     if (deviations.length > 0) this.#facts.trace.note("warn", "The answer is not as documented", { deviations });
     return result;
   }
