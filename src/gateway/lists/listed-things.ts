@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { AccessTarget } from "../../host/directory/access-target.ts";
 import { readPages, usableItems } from "../../client/conversation/lists.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
@@ -110,7 +109,7 @@ export class ListedThings {
     const toCaller = shown?.things.get(name);
     if (!shown || !toCaller) return undefined;
     shown.isWhole = false;
-    return toCaller === common ? [common] : [toCaller, common];
+    return [toCaller, common];
   }
 
   async #findOrRead(
@@ -247,8 +246,6 @@ export class ListedThings {
     exchange: GatewayExchange,
   ): Shown {
     const { kind, server, things } = shown;
-    const list = this.#options.catalogs.of(server).common.findCurrent(kind);
-    const common = list && this.#targetsIn(list, kind, server);
     for (const item of items) {
       // A list may have no end, so no more is kept. An item beyond the limit is looked up, and refused if it is not
       // found.
@@ -258,11 +255,9 @@ export class ListedThings {
       }
       const name = nameOf(kind, item);
       // If two items have the same name, the first one is offered. Schemas can be large, and no rule for one server reads them.
-      if (things.has(name)) continue;
-      const target = { ...listedTarget(kind, server, item, hashes?.get(name)), inputSchema: undefined };
-      // What is listed alike to all is decided once for each call.
-      const forAll = common?.get(name);
-      things.set(name, forAll && isDeepStrictEqual({ ...forAll, inputSchema: undefined }, target) ? forAll : target);
+      if (!things.has(name)) {
+        things.set(name, { ...listedTarget(kind, server, item, hashes?.get(name)), inputSchema: undefined });
+      }
     }
     if (this.#shown.size >= MAX_SHOWN) this.#shown.takeOldest(() => true);
     this.#shown.set(this.#keyOf(kind, server, exchange), shown);
