@@ -248,6 +248,10 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
       summary: "list model providers, their models and the default",
       load: async () => (await import("./models/models-list.ts")).modelsList,
     },
+    "models add": {
+      summary: "add a provider of models",
+      load: async () => (await import("./configure/models-add.ts")).modelsAdd,
+    },
     "models test": {
       summary: "send one short request to a model",
       load: async () => (await import("./models/models-test.ts")).modelsTest,
