@@ -1,5 +1,6 @@
+import { checkOptions, type OptionNames } from "../errors/check-options.ts";
 import type { Readable, Writable } from "node:stream";
-import { Assembly, type GatewayOptions } from "./assembly.ts";
+import { SHARED_OPTIONS, Assembly, type GatewayOptions } from "./assembly.ts";
 import { within } from "../async/within.ts";
 import { EVERYTHING, type View } from "./names/view.ts";
 import { Gateway, type ServeOptions } from "./gateway.ts";
@@ -41,8 +42,18 @@ export type StdioServeOptions = GatewayOptions & {
   server?: string | undefined;
 };
 
+const STDIO_OPTIONS: OptionNames<StdioServeOptions> = {
+  ...SHARED_OPTIONS,
+  input: true,
+  output: true,
+  signal: true,
+  drain: true,
+  server: true,
+};
+
 /** Serves a host to one client over stdio, until the client disconnects or a signal is aborted. */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
+  checkOptions("serveStdio", options, STDIO_OPTIONS);
   const { input, output, signal, drain, server } = options;
   const view: View = server === undefined ? EVERYTHING : { kind: "one", server };
   const { serveStdio: serveOnPipes } = await import("../server/stdio/serve-stdio.ts");
