@@ -1,6 +1,6 @@
 import { checkOptions, wrongOption, type OptionNames } from "../../errors/check-options.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { NexusError } from "../../errors/nexus-error.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
 import { safeLogger, type Logger } from "../../text/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { ByteBudget } from "../core/byte-budget.ts";
