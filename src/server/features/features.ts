@@ -81,7 +81,7 @@ export interface ToolResult<Value> {
 /** A failure that the model can read. */
 interface FailedResult extends ToolResult<unknown> {
   content: readonly Content[];
-  isError: true;
+  isError: boolean;
 }
 
 /** A task of the tasks extension, in place of the result. */
