@@ -12,6 +12,7 @@ type Check = (value: unknown) => boolean;
 const UNSURE = { needs: "the validator that is bounded in time" };
 /** In a longer text, a pattern could take long. */
 const LONGEST_MATCHED = 1_000;
+const MOST_FOLLOWED = 10_000;
 /** Some keywords need another one beside them, and these decide in ways that depend on the whole schema. */
 const NOT_QUICK = ["unevaluatedProperties", "unevaluatedItems", "additionalItems", "$anchor"];
 
@@ -22,8 +23,10 @@ const NOT_QUICK = ["unevaluatedProperties", "unevaluatedItems", "additionalItems
 export function compileQuickCheck(schema: object): (value: unknown) => QuickResult {
   const { root, draft, references } = prepareSchema(schema);
   for (const { $ref } of references) requireInside($ref, root);
-  const check = new QuickCompiler(root, draft === "7").compile();
+  const compiler = new QuickCompiler(root, draft === "7");
+  const check = compiler.compile();
   return (value) => {
+    compiler.followed = 0;
     try {
       return check(value) ? "valid" : "invalid";
     } catch (error) {
@@ -45,6 +48,8 @@ function requireInside($ref: unknown, root: CleanSchema): void {
 }
 
 class QuickCompiler {
+  /** How many references the check of one value has followed: through them alone it can take long. */
+  followed = 0;
   readonly #root: CleanSchema;
   /** In draft-07, nothing beside `$ref` counts. */
   readonly #refStandsAlone: boolean;
@@ -79,7 +84,7 @@ class QuickCompiler {
     const isOdd = NOT_QUICK.some((keyword) => schema[keyword] !== undefined) || Array.isArray(schema["items"]);
     if (isOdd || (schema["$id"] !== undefined && schema !== this.#root)) throw UNSURE;
     const reference = schema["$ref"];
-    const target = typeof reference === "string" ? [this.#of(referenced(reference, this.#root))] : [];
+    const target = typeof reference === "string" ? [this.#following(referenced(reference, this.#root))] : [];
     if (target.length > 0 && this.#refStandsAlone) return all(target);
     return all([
       ...target,
@@ -88,6 +93,14 @@ class QuickCompiler {
       ...this.#arrayChecks(schema),
       ...this.#applied(schema),
     ]);
+  }
+
+  #following(schema: unknown): Check {
+    const check = this.#of(schema);
+    return (value) => {
+      if (++this.followed > MOST_FOLLOWED) throw UNSURE;
+      return check(value);
+    };
   }
 
   #list(schemas: unknown): Check[] {

@@ -26,6 +26,8 @@ export interface SchemaUse {
 const TARGET = "draft-2020-12";
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 const MAX_PROBLEMS = 20;
+/** In characters. */
+const SHORT = 1_000;
 
 /** Reads a JSON Schema, or a schema of a library, once. Throws where clients could not be told of it, or values not be checked. */
 export function readSchema(schema: unknown, use: SchemaUse): ValueCheck {
@@ -102,6 +104,7 @@ function jsonOf(
 
 function jsonCheck(json: Record<string, unknown>, { subject }: SchemaUse): ValueCheck {
   const quick = quickCheckOf(json, subject);
+  const isFlat = !JSON.stringify(json).includes('"$ref"');
   let validator: SchemaValidator | undefined;
   return {
     json,
@@ -115,13 +118,18 @@ function jsonCheck(json: Record<string, unknown>, { subject }: SchemaUse): Value
     },
   };
 
+  /** Of such a value the quick check has seen most: explaining it takes no longer, so that nothing watches the clock. */
+  function isShort(value: unknown): boolean {
+    return isFlat && JSON.stringify(value).length <= SHORT;
+  }
+
   /** The validator says why; it is loaded with the first value that needs it, because it is large. */
   async function explained(value: unknown, found: "invalid" | "unsure"): Promise<CheckedValue> {
     if (!validator) {
       const { compileSchema } = await import("../../schema/validator.ts");
       validator = compileSchema(json);
     }
-    const checked = validator(value);
+    const checked = validator(value, found === "invalid" && isShort(value) ? Infinity : undefined);
     if (checked.kind === "invalid")
       return { problems: checked.problems.slice(0, MAX_PROBLEMS).map(({ message }) => message) };
     if (found === "invalid") return { problems: ["the value does not match the schema"] };
