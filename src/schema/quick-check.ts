@@ -6,7 +6,7 @@ import { prepareSchema, UnusableSchema, type CleanSchema } from "./preparation.t
 /** `unsure`: only the validator that is bounded in time can tell. */
 type QuickResult = "valid" | "invalid" | "unsure";
 
-type Check = (value: unknown) => boolean;
+type Check<T = unknown> = (value: T) => boolean;
 
 /** Thrown by checks and while they are made: this needs the other validator. It has no stack, so that it costs little. */
 const UNSURE = { needs: "the validator that is bounded in time" };
@@ -135,7 +135,7 @@ class QuickCompiler {
 
   #objectChecks(schema: CleanSchema): Check[] {
     const { required, minProperties: min = 0, maxProperties: max = Infinity } = schema;
-    const found: ((value: Record<string, unknown>) => boolean)[] = [];
+    const found: Check<Record<string, unknown>>[] = [];
     const needed = (required ?? []) as string[];
     if (needed.length > 0) found.push((value) => needed.every((name) => Object.hasOwn(value, name)));
     found.push(...this.#memberChecks(schema));
@@ -150,10 +150,11 @@ class QuickCompiler {
     for (const [name, check] of this.#map(schema["dependentSchemas"])) {
       found.push((value) => !Object.hasOwn(value, name) || check(value));
     }
-    return found.map((check) => (value) => !isRecord(value) || check(value));
+    const check = all(found);
+    return found.length === 0 ? [] : [(value) => !isRecord(value) || check(value)];
   }
 
-  #memberChecks(schema: CleanSchema): ((value: Record<string, unknown>) => boolean)[] {
+  #memberChecks(schema: CleanSchema): Check<Record<string, unknown>>[] {
     const properties = this.#map(schema["properties"]);
     const patterns = this.#map(schema["patternProperties"]).map(([source, check]) => ({ is: matcher(source), check }));
     const others = this.#optional(schema["additionalProperties"]);
@@ -162,18 +163,21 @@ class QuickCompiler {
       return [(value) => properties.every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]))];
     }
     const known = new Map(properties);
-    const isRight = (name: string, member: unknown): boolean => {
-      const own = known.get(name);
-      const matching = patterns.filter(({ is }) => is(name));
-      if (!own && matching.length === 0) return others?.(member) ?? true;
-      return (own?.(member) ?? true) && matching.every(({ check }) => check(member));
-    };
-    return [(value) => Object.keys(value).every((name) => isRight(name, value[name]))];
+    if (patterns.length === 0) return [(value) => everyMember(value, (name) => known.get(name) ?? others)];
+    const matching = (name: string) => patterns.flatMap(({ is, check }) => (is(name) ? [check] : []));
+    return [
+      (value) =>
+        everyMember(value, (name) => {
+          const own = known.get(name);
+          const found = [...(own ? [own] : []), ...matching(name)];
+          return found.length === 0 ? others : all(found);
+        }),
+    ];
   }
 
   #arrayChecks(schema: CleanSchema): Check[] {
     const { minItems = 0, maxItems = Infinity, uniqueItems } = schema;
-    const found: ((value: unknown[]) => boolean)[] = [];
+    const found: Check<unknown[]>[] = [];
     if (minItems !== 0 || maxItems !== Infinity) {
       found.push((value) => isBetween(value.length, minItems as number, maxItems as number));
     }
@@ -187,8 +191,17 @@ class QuickCompiler {
       found.push((value) => isBetween(value.filter((item) => contained(item)).length, least as number, most as number));
     }
     if (uniqueItems === true) found.push((value) => new Set(value.map(canonicalJson)).size === value.length);
-    return found.map((check) => (value) => !Array.isArray(value) || check(value));
+    const check = all(found);
+    return found.length === 0 ? [] : [(value) => !Array.isArray(value) || check(value)];
   }
+}
+
+function everyMember(value: Record<string, unknown>, checkOf: (name: string) => Check | undefined): boolean {
+  for (const name of Object.keys(value)) {
+    const check = checkOf(name);
+    if (check && !check(value[name])) return false;
+  }
+  return true;
 }
 
 const accept: Check = () => true;
@@ -196,7 +209,7 @@ const unsure: Check = () => {
   throw UNSURE;
 };
 
-function all(checks: readonly Check[]): Check {
+function all<T>(checks: readonly Check<T>[]): Check<T> {
   const [first = accept, second, ...more] = checks;
   if (!second) return first;
   if (more.length === 0) return (value) => first(value) && second(value);
@@ -254,9 +267,12 @@ function numberChecks(schema: CleanSchema): Check[] {
 }
 
 function textChecks({ minLength = 0, maxLength = Infinity, pattern }: CleanSchema): Check[] {
-  const found: ((value: string) => boolean)[] = [];
+  const found: Check<string>[] = [];
   if (minLength !== 0 || maxLength !== Infinity) {
-    found.push((value) => isBetween(characters(value), minLength as number, maxLength as number));
+    const [least, most] = [minLength as number, maxLength as number];
+    // A character has one unit or two, so that most texts need not be counted.
+    const isSurely = (value: string) => value.length <= most && value.length >= 2 * least;
+    found.push((value) => isSurely(value) || isBetween(characters(value), least, most));
   }
   if (typeof pattern === "string") found.push(matcher(pattern));
   return found.map((check) => (value) => typeof value !== "string" || check(value));

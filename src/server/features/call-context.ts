@@ -21,7 +21,7 @@ import type { Exchange } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
 import { rpcError } from "../core/rpc-error.ts";
 import { InputNeeded } from "./input-needed.ts";
-import type { Checked } from "./schema-types.ts";
+import type { CheckedType } from "./schema-types.ts";
 import type { SealedRounds } from "./sealed-rounds.ts";
 import { readSchema, type ValueCheck } from "./value-check.ts";
 
@@ -35,7 +35,7 @@ export type AnswersTo<Requests extends InputRequests> = { [Key in keyof Requests
 
 type AnswerTo<Asked> = Asked extends { readonly method: "elicitation/create"; readonly params: infer Params }
   ? Params extends { readonly requestedSchema: infer Form }
-    ? { action: "accept"; content: Checked<Form> } | { action: "decline" | "cancel"; content?: undefined }
+    ? { action: "accept"; content: CheckedType<Form> } | { action: "decline" | "cancel"; content?: undefined }
     : ElicitResult & Record<string, unknown>
   : Asked extends { readonly method: "sampling/createMessage" }
     ? CreateMessageResult

@@ -115,13 +115,13 @@ function objectSchema(json: Record<string, unknown>, subject: string): Record<st
   );
 }
 
-export function readResource(given: readonly unknown[]): ResourceFeature {
-  const { declared, handler } = readDeclaration(RESOURCE, given, true);
+export function readResource(given: readonly unknown[], isChecked: boolean): ResourceFeature {
+  const { declared, handler } = readDeclaration(RESOURCE, given, isChecked);
   return { resource: declared as unknown as Resource, read: handler as ResourceFeature["read"] };
 }
 
-export function readTemplate(given: readonly unknown[]): TemplateFeature {
-  const { declared, handler, complete, subject } = readDeclaration(TEMPLATE, given, true);
+export function readTemplate(given: readonly unknown[], isChecked: boolean): TemplateFeature {
+  const { declared, handler, complete, subject } = readDeclaration(TEMPLATE, given, isChecked);
   const uriTemplate = String(declared["uriTemplate"]);
   if (/[{}]/.test(uriTemplate.replaceAll(/\{\w+\}/g, ""))) {
     throw wrong(

@@ -12,7 +12,7 @@ import type {
   ToolAnnotations,
 } from "../../protocol/mcp.ts";
 import type { CallContext } from "./call-context.ts";
-import type { Checked, Given, TemplateVariables, ValueSchema } from "./schema-types.ts";
+import type { CheckedType, GivenType, TemplateVariables, ValueSchema } from "./schema-types.ts";
 import type { ValueCheck } from "./value-check.ts";
 
 /** Text is the shortest of results: one block, one resource, or one message. */
@@ -61,14 +61,18 @@ export interface ToolDeclaration<
 /** The arguments that a handler gets. */
 export type ToolArguments<Input> = [Input] extends [undefined]
   ? Record<string, never>
-  : unknown extends Checked<Input>
+  : unknown extends CheckedType<Input>
     ? Params
-    : Checked<Input>;
+    : CheckedType<Input>;
 
 /** What a tool can return: text, blocks of content, a result, or, with an output schema, the value itself. */
 export type ToolReturn<Output> = [Output] extends [undefined]
   ? string | readonly Content[] | ToolResult<unknown> | TaskResult
-  : Given<Output> | (ToolResult<Given<Output>> & { structuredContent: Given<Output> }) | FailedResult | TaskResult;
+  :
+      | GivenType<Output>
+      | (ToolResult<GivenType<Output>> & { structuredContent: GivenType<Output> })
+      | FailedResult
+      | TaskResult;
 
 /** The result of a tool, in full. */
 export interface ToolResult<Value> {
@@ -160,7 +164,7 @@ export type PromptArguments<Input, List> = [Input] extends [undefined]
   ? List extends readonly PromptArgument[]
     ? ListedArguments<List[number]>
     : Record<string, never>
-  : Checked<Input>;
+  : CheckedType<Input>;
 
 type ListedArguments<Each extends PromptArgument> = string extends Each["name"]
   ? Record<string, string>

@@ -125,7 +125,7 @@ export class McpServer {
   resource(uri: string, options: ResourceOptions, read: ResourceHandler): this;
   resource(resource: Resource, read: ResourceHandler): this;
   resource(...given: readonly unknown[]): this {
-    const feature = readResource(given);
+    const feature = readResource(given, this.#checksValues);
     this.#features.resources.set(feature.resource.uri, feature);
     return this.#changed("resources");
   }
@@ -142,7 +142,7 @@ export class McpServer {
     options?: CompleteOptions,
   ): this;
   template(...given: readonly unknown[]): this {
-    const feature = readTemplate(given);
+    const feature = readTemplate(given, this.#checksValues);
     this.#features.templates.set(feature.template.uriTemplate, feature);
     return this.#changed("resources");
   }

@@ -56,7 +56,7 @@ function keywords(schema: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, un
     { anyOf: parts },
     { oneOf: parts },
     { not: schema },
-    { if: schema, then: schema, else: schema },
+    Object.fromEntries(["if", "then", "else"].map((keyword) => [keyword, schema])),
   ].map((group) =>
     fc.record(group as Record<string, fc.Arbitrary<unknown>>, { requiredKeys: [], noNullPrototype: true }),
   );
@@ -131,4 +131,4 @@ test("a handler is called exactly when its arguments match, and its result leave
   );
   await fc.assert(property, { numRuns: examples(2_500) });
   expect(Math.min(tried.accepted, tried.refused)).toBeGreaterThan(examples(1_000));
-}, 120_000);
+}, 600_000);

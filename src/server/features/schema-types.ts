@@ -1,5 +1,5 @@
 /** A JSON Schema (2020-12, or draft-07 with `$schema`). */
-export interface JsonSchema {
+export interface JsonSchemaObject {
   readonly [keyword: string]: unknown;
 }
 
@@ -31,17 +31,17 @@ export interface StandardIssue {
 }
 
 /** What describes arguments and results: a JSON Schema, or a schema of a library. */
-export type ValueSchema = JsonSchema | StandardSchema;
+export type ValueSchema = JsonSchemaObject | StandardSchema;
 
 /** The type of the values that a schema lets through: what a handler gets. */
-export type Checked<S> = S extends { readonly "~standard": { readonly types?: infer Types } }
+export type CheckedType<S> = S extends { readonly "~standard": { readonly types?: infer Types } }
   ? NonNullable<Types> extends { readonly output: infer Output }
     ? Output
     : unknown
   : FromSchema<S>;
 
 /** The type of the values that are given to a schema: what a handler returns. */
-export type Given<S> = S extends { readonly "~standard": { readonly types?: infer Types } }
+export type GivenType<S> = S extends { readonly "~standard": { readonly types?: infer Types } }
   ? NonNullable<Types> extends { readonly input: infer Input }
     ? Input
     : unknown

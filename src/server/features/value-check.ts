@@ -6,7 +6,7 @@ import type { SchemaValidator } from "../../schema/validator.ts";
 import type { StandardIssue, StandardResult, StandardSchema } from "./schema-types.ts";
 
 /** A value as its schema lets it through, or what is wrong with it, in words. */
-export type CheckedValue = { value: unknown; problems?: undefined } | { problems: readonly string[] };
+type CheckedValue = { value: unknown; problems?: undefined } | { problems: readonly string[] };
 
 /** A schema, ready to be shown to clients and to check values. */
 export interface ValueCheck {
@@ -109,9 +109,11 @@ function jsonCheck(json: Record<string, unknown>, { subject }: SchemaUse): Value
   return {
     json,
     check(value) {
-      if (isNestedDeeper(value)) return { problems: [`the value is nested deeper than ${MAX_NESTING} levels`] };
-      const plain = isPlain(value) ? value : asJson(value);
+      const plain = isPlain(value, MAX_NESTING) ? value : asJson(value);
       if (plain === undefined) return { problems: ["the value cannot be written as JSON"] };
+      if (plain !== value && isNestedDeeper(plain)) {
+        return { problems: [`the value is nested deeper than ${MAX_NESTING} levels`] };
+      }
       const result = quick(plain);
       if (result === "valid") return { value: plain };
       return explained(plain, result);
@@ -145,19 +147,24 @@ function quickCheckOf(json: Record<string, unknown>, subject: string): ReturnTyp
   }
 }
 
-/** Whether a value is the same after a journey as JSON: no dates, no members without a value, no instances of classes. */
-function isPlain(value: unknown): boolean {
+/**
+ * Whether a value is the same after a journey as JSON, without dates, members without a value, or instances of classes; and
+ * not nested deeper than this.
+ */
+function isPlain(value: unknown, levels: number): boolean {
   if (typeof value === "number") return Number.isFinite(value);
   if (typeof value !== "object") return typeof value === "string" || typeof value === "boolean";
   if (value === null) return true;
+  if (levels === 0) return false;
   if (Array.isArray(value)) {
     // Holes in it are passed over by `every`, and null in JSON.
-    for (const item of value as unknown[]) if (!isPlain(item)) return false;
+    for (const item of value as unknown[]) if (!isPlain(item, levels - 1)) return false;
     return true;
   }
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
-  return Object.values(value).every(isPlain);
+  for (const name in value) if (!isPlain((value as Record<string, unknown>)[name], levels - 1)) return false;
+  return true;
 }
 
 function asJson(value: unknown): unknown {
