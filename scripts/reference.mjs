@@ -13,6 +13,12 @@ const ENTRIES = [
     about: "The library. [The guide](../guide/client.md) explains how it is used.",
   },
   {
+    name: "nexus-mcp/client",
+    file: "dist/client/web/index.d.ts",
+    about:
+      "The client alone, for browsers, workers and other runtimes. [The guide](../guide/client.md#in-a-browser) explains how it is used.",
+  },
+  {
     name: "nexus-mcp/agent",
     file: "dist/agent/index.d.ts",
     about: "An agent. [The guide](../guide/agent.md) explains how it is used.",

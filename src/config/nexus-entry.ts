@@ -50,7 +50,7 @@ export function isNexusEntry(name: string, entry: unknown): boolean {
   const { hostname, pathname } = new URL(url);
   return (
     isLoopback(hostname) &&
-    (/\/servers\/[a-z][a-z0-9-]*\/mcp$/.test(pathname) || (name === NEXUS && /\/mcp\/?$/.test(pathname)))
+    (/\/servers\/[a-z][a-z0-9-]*\/(?:search\/)?mcp$/.test(pathname) || (name === NEXUS && /\/mcp\/?$/.test(pathname)))
   );
 }
 

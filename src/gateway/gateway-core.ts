@@ -20,6 +20,7 @@ import {
   type ResolvedRequest,
   type ResolvedTarget,
 } from "./requests/request.ts";
+import { SearchView, type SearchViewOptions } from "./requests/search-view.ts";
 import { Selection } from "./requests/selection.ts";
 import { SetSelections, type TenantSets } from "./requests/set-selections.ts";
 import type { Views } from "./requests/views.ts";
@@ -34,7 +35,7 @@ import { ListedThings } from "./lists/listed-things.ts";
 import { ServersListening } from "./changes/listening.ts";
 import type { NamedThing, Own } from "./names/names.ts";
 import { listedTarget, nameOf } from "./access/narrowed.ts";
-import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfResources, offerOfSet } from "./lists/offer.ts";
+import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfSet, offerWithOwn } from "./lists/offer.ts";
 import { OwnerChanges } from "./changes/owner-changes.ts";
 import { PassedLists } from "./lists/own-lists.ts";
 import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
@@ -80,6 +81,8 @@ export class GatewayCore implements Views {
   readonly #catalogs: Catalogs;
   /** Of the endpoints of all servers, and of one. */
   readonly #everything: Selection;
+  readonly #searchOptions: SearchViewOptions;
+  #searchView: SearchView | undefined;
   readonly #sets: SetSelections;
   readonly #one: PassedLists;
   readonly #owners: OwnerChanges;
@@ -126,9 +129,27 @@ export class GatewayCore implements Views {
       calledTools: new CalledTools(catalogs, listed),
       resolve: ({ exchange }) => this.resolve(exchange),
       pass,
-      page: (list, exchange, selection) => this.#page(list, exchange, selection),
+      page: (list, exchange, selection) =>
+        list === "tools" && exchange.endpoint.search
+          ? this.#search.list(exchange, selection)
+          : this.#page(list, exchange, selection),
+      search: (tool, exchange, selection) => this.#search.answer(tool, exchange, selection),
     });
+    this.#searchOptions = {
+      host,
+      catalogs,
+      listed,
+      cursors,
+      page: (exchange, selection) => this.#page("tools", exchange, selection),
+      handle: (exchange) => this.handle(exchange),
+      listsTool: (server, tool) => this.listsTool(server, tool),
+    };
     this.#sets = new SetSelections({ ...shared, everything: access, rules, sets: options.sets });
+  }
+
+  /** Made when a search view is first used. */
+  get #search(): SearchView {
+    return (this.#searchView ??= new SearchView(this.#searchOptions));
   }
 
   reaches(principal: Principal, view: View): boolean {
@@ -142,7 +163,9 @@ export class GatewayCore implements Views {
 
   resolve(asked: AskedRequest): ResolvedRequest {
     const selection = this.#findSelection(asked.endpoint, asked.principal);
-    return { selection, target: selection ? targetOf(asked, selection) : NO_TARGET };
+    if (!selection) return { selection, target: NO_TARGET };
+    const isSearch = asked.endpoint.search === true;
+    return { selection, target: isSearch ? this.#search.targetOf(asked, selection) : targetOf(asked, selection) };
   }
 
   listsTool(server: string, tool: string): boolean {
@@ -156,8 +179,9 @@ export class GatewayCore implements Views {
     const selection = this.#selectionOf(view, principal);
     if (view.kind === "one") {
       const status = selection.get(view.server, principal);
-      const offer = offerOfOne(status, await this.#catalogs.of(view.server).introduction());
-      return this.#ownResources(principal) ? offerOfResources(offer) : offer;
+      const own = offerOfOne(status, await this.#catalogs.of(view.server).introduction());
+      const offer = view.search ? offerWithOwn("tools", own) : own;
+      return this.#ownResources(principal) ? offerWithOwn("resources", offer) : offer;
     }
     const shown = selection.lists.shownTo(principal);
     // No server is started for this: what it adds can be reported when it is connected.
@@ -203,6 +227,8 @@ export class GatewayCore implements Views {
   }
 
   paramHeaders(exchange: EndpointExchange): ReturnType<Core["paramHeaders"]> {
+    // Its caller was shown no definition but that of call_tool.
+    if (exchange.endpoint.search) return NO_HEADERS;
     const request = GatewayRequest.of(exchange);
     const { selection, target } = (request.resolved ??= this.resolve(exchange));
     if (!selection || target.kind !== "thing") return NO_HEADERS;

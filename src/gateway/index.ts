@@ -39,12 +39,15 @@ export type StdioServeOptions = GatewayOptions & {
   drain?: AbortSignal | undefined;
   /** Serve only this server, with its original names. */
   server?: string | undefined;
+  /** `search`: lists three tools, with which the client finds, describes and calls all others. Default: lists all. */
+  view?: "search" | undefined;
 };
 
 /** Serves a host to one client over stdio, until the client disconnects or a signal is aborted. */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { input, output, signal, drain, server } = options;
-  const view: View = server === undefined ? EVERYTHING : { kind: "one", server };
+  const shown: View = server === undefined ? EVERYTHING : { kind: "one", server };
+  const view: View = options.view === "search" ? { ...shown, search: true } : shown;
   const { serveStdio: serveOnPipes } = await import("../server/stdio/serve-stdio.ts");
   const assembly = await Assembly.open(options);
   const { tenants, limits, budget, logger } = assembly;

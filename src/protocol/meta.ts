@@ -24,7 +24,7 @@ export const CORRELATION_META = "dev.nexus/correlationId";
 /** In the definition of a tool that calls others: the argument that has the name of the other tool. */
 export const CALLS_META = "dev.nexus/calls";
 
-/** In the definition of a tool that finds others: the member of its structured content that lists them. */
+/** In the definition of a tool that finds others: the member of its structured content that lists them, by their servers. */
 export const FINDS_META = "dev.nexus/finds";
 
 /** In a request for the tools of a server in the same process: also those that are found by searching, with this in each. */

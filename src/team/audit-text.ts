@@ -75,12 +75,14 @@ export class AuditText {
 
   /** What most records do not have. */
   #more(record: AuditRecord, { params, result }: AuditContent): string {
-    const { set, through } = record;
+    const { set, through, via } = record;
     const { arguments: ofArguments, results: ofResults } = this.#settings;
-    if (set === undefined && through === undefined && ofArguments === "none" && ofResults === "none") return "";
+    const isPlain = set === undefined && through === undefined && via === undefined;
+    if (isPlain && ofArguments === "none" && ofResults === "none") return "";
     const more: Record<string, unknown> = {};
     if (set !== undefined) more["set"] = set;
     if (through !== undefined) more["through"] = through;
+    if (via !== undefined) more["via"] = via;
     if (ofArguments !== "none") more["arguments"] = this.#shown(argumentsIn(params), ofArguments, record);
     if (ofResults !== "none") more["result"] = result === undefined ? null : this.#shown(result, ofResults, record);
     return `,${membersOf(more)}`;

@@ -11,7 +11,7 @@ export const CLIENTS = [
 export type ClientKind = (typeof CLIENTS)[number];
 
 /** How it reaches the gateway. */
-export const ENDPOINTS = ["/mcp", "/servers/<id>/mcp", "/sse", "--stdio"] as const;
+export const ENDPOINTS = ["/mcp", "/servers/<id>/mcp", "/search/mcp", "/sse", "--stdio"] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** How the gateway reaches the server. */
@@ -63,7 +63,7 @@ export function unreachable(client: ClientKind, endpoint: Endpoint): string | un
 }
 
 /** Why a cell cannot be; undefined where it must work. */
-export function impossible({ client, upstream }: Combination, feature: Feature): string | undefined {
+export function impossible({ client, upstream, endpoint }: Combination, feature: Feature): string | undefined {
   if (feature === "elicitation form") {
     if (!atLeast(client.revision, "2025-06-18")) return "the client's revision has no elicitation";
     if (!atLeast(upstream.revision, "2025-06-18")) return "the server's revision has no elicitation";
@@ -72,6 +72,7 @@ export function impossible({ client, upstream }: Combination, feature: Feature):
     if (!atLeast(client.revision, "2025-11-25")) return "the client's revision has no elicitation by URL";
     if (!atLeast(upstream.revision, "2025-11-25")) return "the server's revision has no elicitation by URL";
   }
+  if (feature === "list-changed" && endpoint === "/search/mcp") return "a search view lists the same three tools";
   if (feature === "tasks") {
     if (!atLeast(upstream.revision, "2025-11-25")) return "the server's revision has no tasks";
     if (client.kind === "sdk2" && upstream.revision === LATEST)

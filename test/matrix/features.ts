@@ -19,8 +19,7 @@ export interface Cell {
 /** A proof uses the feature as the client and then finds it in the server's own transcript. */
 export const PROOFS: Record<Feature, (cell: Cell) => Promise<void>> = {
   async tools(cell) {
-    const { tools } = await cell.party.call("tools/list", {});
-    mustHold("the tool is listed", named(tools, "name", toolName(cell, "greet")));
+    mustHold("the tool is listed", named(await toolsOf(cell), "name", toolName(cell, "greet")));
     mustHold("its result comes back", holds(await callTool(cell, "greet", { name: cell.mark }), cell.mark));
     await received(cell, "tools/call", (params) => params["name"] === "greet" && holds(params, cell.mark));
   },
@@ -177,7 +176,26 @@ export const PROOFS: Record<Feature, (cell: Cell) => Promise<void>> = {
 };
 
 function callTool(cell: Cell, name: string, args: Params, options?: Parameters<Party["call"]>[2]): Promise<Result> {
-  return cell.party.call("tools/call", { name: toolName(cell, name), arguments: args }, options);
+  const called = { name: toolName(cell, name), arguments: args };
+  const asked = isSearched(cell) ? { name: "call_tool", arguments: called } : called;
+  return cell.party.call("tools/call", asked, options);
+}
+
+/** Whether its tools are found, and called with call_tool. */
+function isSearched({ endpoint }: Cell): boolean {
+  return endpoint === "/search/mcp";
+}
+
+/** The tools that the client can see: those of a search view are found. */
+async function toolsOf(cell: Cell): Promise<unknown> {
+  const { tools } = await cell.party.call("tools/list", {});
+  if (!isSearched(cell)) return tools;
+  const names = (tools as { name: string }[]).map(({ name }) => name).join();
+  mustHold(`three tools are listed: ${names}`, names === "search_tools,describe_tool,call_tool");
+  const found = await cell.party.call("tools/call", { name: "search_tools", arguments: { query: "greet" } });
+  // Older revisions have no structured results.
+  const name = toolName(cell, "greet");
+  return holds(found["content"], `- ${name}(`) ? [{ name }] : [];
 }
 
 /** Where all servers are shown, names say whose they are. */

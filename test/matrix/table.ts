@@ -35,6 +35,7 @@ export function compatibilityPage(): string {
     "clients, and ours.",
     "",
     `${countCells()} cells: every client, on every endpoint it can use, with every kind of server behind, for every feature.`,
+    "At `/search/mcp` tools are called with `call_tool`; its list stays the same when tools of servers change.",
     "",
     "## Clients and endpoints",
     "",

@@ -50,9 +50,14 @@ describe("X6: tools that are not in the list", () => {
     expect(tools.find(({ name }) => name === "search_tools")?.annotations).toMatchObject({ readOnlyHint: true });
     const found = await client.callTool("search_tools", { query: "order an item" });
     expect(found.structuredContent).toMatchObject({
-      tools: [
-        { name: "order_item", effect: "write", call: "call_tool" },
-        { name: "find_items", effect: "read" },
+      servers: [
+        {
+          server: "shop",
+          tools: [
+            { name: "order_item", rank: 1, effect: "write", call: "call_tool" },
+            { name: "find_items", rank: 2, effect: "read" },
+          ],
+        },
       ],
       more: 0,
     });
@@ -106,7 +111,7 @@ describe("X6: tools that are not in the list", () => {
       expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(said ?? "") }] });
     }
     expect((await client.callTool("search_tools", { query: "step" })).structuredContent).toEqual({
-      tools: [],
+      servers: [],
       more: 0,
     });
     expect(shop.asked).toEqual([]);

@@ -2,16 +2,17 @@ import { within } from "../../async/within.ts";
 import type { Host } from "../../host/host.ts";
 import { READ_RESOURCE, resourceTools, type AgentTool } from "../../host/registry.ts";
 import type { ForAgent, HostTool } from "../../host/visible-lists.ts";
-import { isRecord } from "../../json/is-record.ts";
-import { nearNames } from "../../text/nearest-name.ts";
+import { effectOf, innerCall, noSuchTool, searchingTools } from "../../catalog/searching-tools.ts";
+import { ToolCatalog } from "../../catalog/tool-catalog.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
+import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
+import { CALL_TOOL } from "../../protocol/meta.ts";
 import { shorten } from "../../text/shorten.ts";
 import { visibleLines } from "../../text/visible.ts";
 import type { ModelTool } from "../model/model-provider.ts";
 import type { KeptResults } from "./kept-results.ts";
 import { nameOrigin, OWN_SERVER } from "./origin.ts";
 import { type OwnTool, textResult } from "./own-tool.ts";
-import type { CallToolResult } from "../../protocol/mcp.ts";
-import { ToolIndex } from "../../text/tool-index.ts";
 
 /** What a call of a model is for. */
 export type CallTarget =
@@ -42,6 +43,8 @@ interface Offer {
   madeOf: readonly unknown[];
   /** A name stands for one tool; the first keeps it. */
   tools: ReadonlyMap<string, HostTool>;
+  /** The same, to search in. */
+  catalog: ToolCatalog;
   /** The agent's own tools for resources. */
   resourceTools: readonly OwnTool[];
 }
@@ -71,7 +74,8 @@ export class LiveTools {
     const tools = this.#tools();
     for (const { name, server, tool } of tools) this.#offered.set(name, { server, tool: tool.name });
     const own = this.#ownTools().map(({ definition }) => definition);
-    return this.#isSearched ? [...own, CALL_TOOL_DEFINITION] : [...tools.map(definitionOf), ...own];
+    if (!this.#isSearched) return [...tools.map(definitionOf), ...own];
+    return [...own, modelTool(this.#searchingTools().call)];
   }
 
   /** The tool that a model calls by this name. */
@@ -79,7 +83,7 @@ export class LiveTools {
     const own = this.#ownTools().find(({ definition }) => definition.name === name);
     if (own) return { kind: "own", tool: own, arguments: args };
     // Also when there are so few tools now that it is not offered: the model may have been asked before.
-    if (name === CALL_ANY_TOOL) return this.#resolveInner(args);
+    if (name === CALL_TOOL) return this.#resolveInner(args);
     return this.#resolveServer(name, args);
   }
 
@@ -96,10 +100,20 @@ export class LiveTools {
   }
 
   #resolveInner(args: unknown): CallTarget {
-    const { name, arguments: inner = {} } = isRecord(args) ? args : {};
-    if (typeof name === "string") return this.#resolveServer(name, inner);
-    const message = `${CALL_ANY_TOOL} needs the name of a tool, as search_tools gives it.`;
-    return { kind: "missing", server: OWN_SERVER, tool: CALL_ANY_TOOL, arguments: args, message };
+    try {
+      const { name, arguments: inner = {} } = innerCall(args);
+      return this.#resolveServer(this.#listedName(name), inner);
+    } catch (error) {
+      return { kind: "missing", server: OWN_SERVER, tool: CALL_TOOL, arguments: args, message: messageOf(error) };
+    }
+  }
+
+  /** A tool may also be named `server.tool` or `server__tool`. */
+  #listedName(name: string): string {
+    const { tools } = this.#current();
+    if (tools.has(name)) return name;
+    const isMeant = ({ server, tool }: HostTool) => [".", "__"].some((mark) => name === server + mark + tool.name);
+    return [...tools.values()].find(isMeant)?.name ?? name;
   }
 
   #resolveServer(name: string, args: unknown): CallTarget {
@@ -111,13 +125,8 @@ export class LiveTools {
   #whyMissing(name: string): string {
     const before = this.#offered.get(name);
     if (!before) {
-      const near = nearNames(
-        name,
-        this.#tools().map((tool) => tool.name),
-        3,
-      );
-      const hint = near.length === 0 ? "Use only tools that are offered." : `Did you mean ${near.join(", ")}?`;
-      return `There is no tool ${JSON.stringify(shorten(name, MAX_NAME))}. ${hint}`;
+      const otherwise = this.#isSearched ? undefined : "Use only tools that are offered.";
+      return noSuchTool(name, [...this.#current().tools.keys()], otherwise);
     }
     const state = this.#options.host.find(before.server)?.state.kind;
     const why = state === "ready" || state === undefined ? "" : ` Its server is ${state}.`;
@@ -139,7 +148,8 @@ export class LiveTools {
     if (last?.madeOf.length === madeOf.length && madeOf.every((part, at) => part === last.madeOf[at])) return last;
     const tools = new Map<string, HostTool>();
     for (const found of host.tools({ agent })) if (!tools.has(found.name)) tools.set(found.name, found);
-    const offer: Offer = { madeOf, tools, resourceTools: resourceTools(host, { agent }).map(resourceTool) };
+    const own = resourceTools(host, { agent }).map(resourceTool);
+    const offer: Offer = { madeOf, tools, catalog: catalogOf(host, tools), resourceTools: own };
     this.#offer = offer;
     return offer;
   }
@@ -151,14 +161,62 @@ export class LiveTools {
 
   #ownTools(): OwnTool[] {
     const { results } = this.#options;
-    const search = this.#isSearched
-      ? searchMode(
-          () => this.#tools(),
-          (name) => this.#whyMissing(name),
-        )
-      : [];
+    const search = this.#isSearched ? this.#searchTools() : [];
     return [...search, ...this.#current().resourceTools, ...(results.isNamed ? [results.tool] : [])];
   }
+
+  /** The definitions of the tools with which a model finds and calls all others. */
+  #searchingTools(): ReturnType<typeof searchingTools> {
+    const { catalog } = this.#current();
+    const isRead = catalog.tools.every(({ annotations }) => effectOf(annotations) === "read");
+    return searchingTools({ servers: catalog.servers, effect: isRead ? "read" : "destructive" });
+  }
+
+  #searchTools(): OwnTool[] {
+    const { search, describe } = this.#searchingTools();
+    const find = (name: unknown) => this.find(this.#listedName(String(name)));
+    return [
+      { definition: modelTool(search), run: (args) => searched(this.#current().catalog, args) },
+      {
+        definition: modelTool(describe),
+        originOf: ({ name }) => {
+          const found = find(name);
+          return found && { server: found.server, tool: found.tool.name };
+        },
+        run: ({ name }) => {
+          const found = find(name);
+          return found ? described(found) : textResult(this.#whyMissing(String(name)), true);
+        },
+      },
+    ];
+  }
+}
+
+function catalogOf(host: Host, tools: ReadonlyMap<string, HostTool>): ToolCatalog {
+  const titles = new Map(host.servers().map(({ id, definition }) => [id, definition.name]));
+  return new ToolCatalog(
+    [...tools.values()].map(({ name, server, tool }) => {
+      const { title, description, annotations } = tool;
+      const about = { title, description, annotations, inputSchema: () => tool.inputSchema };
+      return { name, ownName: tool.name, server, serverTitle: titles.get(server), ...about };
+    }),
+  );
+}
+
+/** A model reads the text; the data beside it is for programs. */
+function searched(catalog: ToolCatalog, args: unknown): CallToolResult {
+  const { structuredContent: _, ...result } = catalog.search(args);
+  return result;
+}
+
+function described({ name, tool }: HostTool): CallToolResult {
+  const { title, description = "", inputSchema, outputSchema, annotations } = tool;
+  const about = { title, description: visibleLines(description), inputSchema, outputSchema, annotations };
+  return textResult(JSON.stringify({ name, ...about }));
+}
+
+function modelTool({ name, description = "", inputSchema }: Tool): ModelTool {
+  return { name, description, inputSchema };
 }
 
 function definitionOf({ name, server, tool }: HostTool): ModelTool {
@@ -180,96 +238,5 @@ function resourceTool(tool: AgentTool): OwnTool {
       serverOf: ({ server }) => (typeof server === "string" ? server : undefined),
     }),
     run: (args, options) => tool.execute(args, options),
-  };
-}
-
-const CALL_ANY_TOOL = "call_tool";
-const MOST = 50;
-const USUAL = 10;
-const SHOWN = 200;
-
-const NAME = { type: "string", description: "The name of the tool, as search_tools gives it." };
-
-/** The tools with which a model finds and reads about all others. `list` gives the tools of this moment. */
-function searchMode(list: () => readonly HostTool[], missing: (name: string) => string): OwnTool[] {
-  return [searchTools(list), describeTool(list, missing)];
-}
-
-/** Calls a tool that was found. The agent makes of it a call of that tool. */
-const CALL_TOOL_DEFINITION: ModelTool = {
-  name: CALL_ANY_TOOL,
-  description: "Calls a tool that search_tools found. Read its arguments with describe_tool first.",
-  inputSchema: {
-    type: "object",
-    properties: { name: NAME, arguments: { type: "object", description: "The arguments of that tool." } },
-    required: ["name"],
-    additionalProperties: false,
-  },
-};
-
-function searchTools(list: () => readonly HostTool[]): OwnTool {
-  const count = list().length;
-  return {
-    definition: {
-      name: "search_tools",
-      description: `Finds tools of the connected MCP servers by words such as "create invoice" or the name of a server. There are ${count}. Next, read the arguments of a tool with describe_tool, and call it with ${CALL_ANY_TOOL}.`,
-      inputSchema: {
-        type: "object",
-        properties: {
-          query: { type: "string", description: "Words about what the tool does." },
-          limit: { type: "integer", minimum: 1, maximum: MOST, default: USUAL },
-        },
-        required: ["query"],
-        additionalProperties: false,
-      },
-    },
-    run: ({ query, limit = USUAL }) => search(list(), String(query), Number(limit)),
-  };
-}
-
-function search(tools: readonly HostTool[], query: string, limit: number): CallToolResult {
-  const byName = new Map(tools.map((found) => [found.name, found]));
-  const index = new ToolIndex(
-    tools.map(({ name: key, server, tool: { name, title = "", description = "" } }) => ({
-      key,
-      name,
-      title,
-      category: server,
-      description,
-    })),
-  );
-  const names = index.search(query);
-  if (names.length === 0) {
-    const servers = [...new Set(tools.map(({ server }) => server))].toSorted().join(", ");
-    return textResult(`No tool matches ${JSON.stringify(query)}. Use other words. Servers: ${servers}.`);
-  }
-  const found = names.slice(0, limit).flatMap((name) => {
-    const { server = "", tool } = byName.get(name) ?? {};
-    const isReadOnly = tool?.annotations?.readOnlyHint === true;
-    const description = shorten(visibleLines(tool?.description ?? tool?.title ?? ""), SHOWN);
-    return { name, server, isReadOnly, description };
-  });
-  return textResult(JSON.stringify({ tools: found, more: names.length - found.length }));
-}
-
-function describeTool(list: () => readonly HostTool[], missing: (name: string) => string): OwnTool {
-  const find = (name: unknown) => list().find((found) => found.name === name);
-  return {
-    definition: {
-      name: "describe_tool",
-      description: "Gives the description of a tool and the schemas of its arguments and its result.",
-      inputSchema: { type: "object", properties: { name: NAME }, required: ["name"], additionalProperties: false },
-    },
-    originOf: ({ name }) => {
-      const found = find(name);
-      return found && { server: found.server, tool: found.tool.name };
-    },
-    run: ({ name }) => {
-      const found = find(name);
-      if (!found) return textResult(missing(String(name)), true);
-      const { title, description = "", inputSchema, outputSchema, annotations } = found.tool;
-      const described = { title, description: visibleLines(description), inputSchema, outputSchema, annotations };
-      return textResult(JSON.stringify({ name: found.name, ...described }));
-    },
   };
 }

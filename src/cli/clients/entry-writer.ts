@@ -19,7 +19,7 @@ const PATHS = ["cwd", "workdir", "envFile"];
 export function entryWriter(
   context: Omit<CommandContext, "options">,
   client: ClientId,
-  { isOfProject = false }: { isOfProject?: boolean | undefined } = {},
+  { isOfProject = false, isSearched = false }: { isOfProject?: boolean | undefined; isSearched?: boolean } = {},
 ): ClientEntries {
   const { flags, surroundings } = context;
   const { platform, variables } = surroundings;
@@ -29,7 +29,7 @@ export function entryWriter(
     { node, script: argv[1] ?? "", platform, path: variables["PATH"] ?? variables["Path"] },
     { project: isOfProject ? places.cwd : undefined },
   );
-  return new ClientEntries(client, { program, config: flags.config, places, isOfProject });
+  return new ClientEntries(client, { program, config: flags.config, places, isOfProject, isSearched });
 }
 
 /** How this program was started. */
@@ -108,6 +108,8 @@ interface Situation {
   places: ConfigContext;
   /** Whether the entry goes to a file of the project in the working folder. */
   isOfProject: boolean;
+  /** Whether tools are searched for, in the gateway's search view. */
+  isSearched: boolean;
 }
 
 /** Makes entries for another program. */
@@ -122,7 +124,7 @@ class ClientEntries {
 
   /** The entry for all of Nexus. Throws if the program cannot reach it that way. */
   nexus(way: Exclude<ClientRoute, { kind: "own" }>): NamedEntry {
-    const entry = way.kind === "pipe" ? this.#pipe([]) : { url: way.url };
+    const entry = way.kind === "pipe" ? this.#pipe([]) : { url: this.#viewUrl(way.url) };
     return { name: NEXUS, way: way.kind, ...entryForClient(this.#client, entry) };
   }
 
@@ -130,12 +132,14 @@ class ClientEntries {
   server(definition: ServerDefinition, written: unknown, way: ClientRoute): NamedEntry {
     const { id } = definition;
     if (way.kind === "gateway") {
-      return { name: id, way: "gateway", ...entryForClient(this.#client, { url: gatewayAddress(way.url, id) }) };
+      const url = this.#viewUrl(gatewayAddress(way.url, id));
+      return { name: id, way: "gateway", ...entryForClient(this.#client, { url }) };
     }
     const through = (reason?: string): NamedEntry => {
       return { name: id, way: "pipe", reason, ...entryForClient(this.#client, this.#pipe(["--server", id])) };
     };
     if (way.kind === "pipe") return through();
+    if (this.#situation.isSearched) return through("its tools are searched for");
     try {
       return { name: id, way: "own", ...this.own(definition, written) };
     } catch (error) {
@@ -164,15 +168,20 @@ class ClientEntries {
   }
 
   #pipe(args: readonly string[]): ServerEntry {
-    const { program, config } = this.#situation;
+    const { program, config, isSearched } = this.#situation;
     const file = config === undefined ? [] : ["--config", resolve(config)];
-    return { ...program, args: [...(program.args ?? []), "serve", "--stdio", ...file, ...args] };
+    const view = isSearched ? ["--view", "search"] : [];
+    return { ...program, args: [...(program.args ?? []), "serve", "--stdio", ...file, ...args, ...view] };
+  }
+
+  #viewUrl(url: string): string {
+    return this.#situation.isSearched ? url.replace(/(?<!\/search)\/mcp$/, "/search/mcp") : url;
   }
 }
 
 /** The URL of one server on a gateway. */
 export function gatewayAddress(url: string, id: string): string {
-  return url.replace(/\/mcp$/, `/servers/${id}/mcp`);
+  return url.replace(/(\/search)?\/mcp$/, `/servers/${id}$1/mcp`);
 }
 
 /** Other programs do not know `~`. */

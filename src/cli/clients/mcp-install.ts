@@ -6,6 +6,7 @@ import { isNexusEntry } from "../../config/nexus-entry.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
 import { wrongUsage } from "../command/command-line.ts";
+import { readView } from "../command/served-view.ts";
 import { chosenServers } from "./chosen-servers.ts";
 import { type NamedEntry, type ClientRoute, entryWriter } from "./entry-writer.ts";
 import { CLIENT_OPTIONS, clientCalled, inThisWay, WAY_OPTIONS, wayGiven } from "./client-options.ts";
@@ -19,7 +20,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 /** nexus mcp install claude-code */
 export const install = defineCommand({
   usage:
-    "nexus mcp install <client> [--stdio | --url URL] [--server ID]… [--project] [--as NAME] [--force] [--dry-run]",
+    "nexus mcp install <client> [--stdio | --url URL] [--server ID]… [--view search] [--project] [--as NAME] [--force] [--dry-run]",
   description: `
 Adds Nexus to the configuration of another program, which then has all your servers: as a command that the program starts
 (--stdio, the default), or as the address of a running gateway (--url). Comments, order and everything else in the file are
@@ -34,6 +35,11 @@ Clients: ${INSTALL_CLIENTS.join(", ")}.`,
   options: {
     ...WAY_OPTIONS,
     ...CLIENT_OPTIONS,
+    view: {
+      type: "string",
+      value: "search",
+      help: "the program gets three tools, with which it finds, describes and calls all others",
+    },
     force: { type: "boolean", help: "replace any entry with this name" },
     "dry-run": { type: "boolean", help: "show what would be written, write nothing" },
   },
@@ -41,6 +47,7 @@ Clients: ${INSTALL_CLIENTS.join(", ")}.`,
     ["nexus mcp install claude-code", "give Claude Code all your servers"],
     ["nexus mcp install cursor --url http://127.0.0.1:3210/mcp", "connect Cursor to the gateway that nexus serve runs"],
     ["nexus mcp install codex --server github --dry-run", "show the entry of one server"],
+    ["nexus mcp install cursor --view search", "for a program that gets too many tools: it finds them instead"],
     ["nexus mcp install vscode --project", "for everyone who opens this folder in VS Code"],
   ],
 
@@ -74,6 +81,7 @@ Clients: ${INSTALL_CLIENTS.join(", ")}.`,
 type InstallContext = CommandContext<{
   server?: readonly string[] | undefined;
   project?: boolean | undefined;
+  view?: string | undefined;
 }>;
 
 async function entriesFor(
@@ -82,7 +90,10 @@ async function entriesFor(
   way: ClientRoute | undefined,
 ): Promise<NamedEntry[]> {
   const { options } = context;
-  const writer = entryWriter(context, client, { isOfProject: options.project });
+  const writer = entryWriter(context, client, {
+    isOfProject: options.project,
+    isSearched: readView(options.view) === "search",
+  });
   if (!options.server) {
     return [inThisWay(() => writer.nexus(way === undefined || way.kind === "own" ? { kind: "pipe" } : way))];
   }

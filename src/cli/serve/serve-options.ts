@@ -4,6 +4,7 @@ import { DEFAULT_PORT, DEFAULT_LIMITS } from "../../gateway/index.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 import { parseDuration } from "../../text/duration.ts";
 import { wrongUsage } from "../command/command-line.ts";
+import { readView } from "../command/served-view.ts";
 import { DATABASE_OPTION, type OptionValues } from "../command/command.ts";
 import type { LogForm } from "../output/output.ts";
 
@@ -30,6 +31,11 @@ export const SERVE_OPTIONS = {
     multiple: true,
     value: "ID",
     help: "serve only this server; repeatable. With --stdio, a single server keeps its original names",
+  },
+  view: {
+    type: "string",
+    value: "search",
+    help: "with --stdio: list three tools, with which the client finds, describes and calls all others. Over HTTP it is at /search/mcp",
   },
   "max-stream": {
     type: "string",
@@ -86,6 +92,7 @@ export interface ServeTarget {
   limits: { streamMs?: number; firstListMs?: number };
   /** The only servers to serve; undefined: all. */
   only: readonly string[] | undefined;
+  view: ReturnType<typeof readView>;
 }
 
 /** Throws for options that are wrong or contradict each other. */
@@ -104,6 +111,10 @@ export function parseTarget(options: ServeValues): ServeTarget {
   if (options.stdio && OF_HTTP.some((name) => options[name] !== undefined)) {
     throw wrongUsage("--stdio does not serve HTTP", `Remove ${OF_HTTP.map((name) => `--${name}`).join(", ")}.`);
   }
+  const view = readView(options.view);
+  if (view && !options.stdio) {
+    throw wrongUsage("--view needs --stdio", "Remove it: over HTTP the search view is at /search/mcp.");
+  }
   const only = options.server?.map(serverId);
   if (options.demo && only)
     throw wrongUsage("--demo does not serve configured servers", "Remove --server, or remove --demo.");
@@ -111,7 +122,7 @@ export function parseTarget(options: ServeValues): ServeTarget {
     ...(streamMs === undefined ? {} : { streamMs }),
     ...(firstListMs === undefined ? {} : { firstListMs }),
   };
-  return { port, reach, limits, only };
+  return { port, reach, limits, only, view };
 }
 
 /** The form of the log; undefined: the one that goes with `--json`. */

@@ -45,9 +45,9 @@ const STARTING_MS = 10_000;
 
 /** nexus serve */
 export const serve = defineCommand({
-  usage: "nexus serve [--port N] [--host H] [--stdio] [--server ID]… [--demo]",
+  usage: "nexus serve [--port N] [--host H] [--stdio] [--server ID]… [--view search] [--demo]",
   description: `Serves all configured servers at /mcp, a single server at /servers/<id>/mcp, a set at /sets/<name>/mcp, and HTTP+SSE at /sse, for clients of every
-revision. /healthz, /readyz and /metrics report its state. Changes of configuration files take effect while it runs.
+revision. Below /search/mcp, /servers/<id>/search/mcp and /sets/<name>/search/mcp, clients get three tools that find, describe and call all others. /healthz, /readyz and /metrics report its state. Changes of configuration files take effect while it runs.
 Ctrl-C or SIGTERM waits up to 10 seconds for running calls and refuses new ones; a second signal stops immediately. With
 --stdio, the end of the input does the same, and a signal after it stops immediately.`,
   options: SERVE_OPTIONS,
@@ -56,6 +56,7 @@ Ctrl-C or SIGTERM waits up to 10 seconds for running calls and refuses new ones;
     ["nexus serve --demo --port 0", "serve the demo servers on any free port"],
     ["nexus serve --stdio", "for a client that starts its servers itself"],
     ["nexus serve --stdio --server github", "the same with only one server"],
+    ["nexus serve --stdio --view search", "the same for a client that finds tools instead of getting a list of all"],
   ],
   endsOnSignal: true,
 
@@ -217,7 +218,7 @@ async function openTenants(
 
 /** Serves one client until it is gone. A single chosen server keeps its names. */
 async function servePipes(host: Host, { context, target, logger }: Serving): Promise<void> {
-  const { only } = target;
+  const { only, view } = target;
   const [server] = only?.length === 1 ? only : [];
   const ended = new AbortController();
   // When the client is gone, the command ends and stops its servers.
@@ -225,7 +226,7 @@ async function servePipes(host: Host, { context, target, logger }: Serving): Pro
   try {
     const { stdin: input, stdout: output } = process;
     const signals = { signal: ended.signal, drain: context.signal };
-    await serveStdio({ host, server, input, output, logger, ...signals, limits: limitsOf(host, target) });
+    await serveStdio({ host, server, view, input, output, logger, ...signals, limits: limitsOf(host, target) });
   } finally {
     process.stdin.destroy();
   }

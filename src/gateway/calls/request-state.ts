@@ -4,7 +4,7 @@ import { sha256 } from "../../text/digest.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS, type Params } from "../../protocol/json-rpc.ts";
 import { principalKey } from "../../server/core/principal.ts";
-import type { GatewayExchange } from "../names/view.ts";
+import { closedKey, type GatewayExchange } from "../names/view.ts";
 import { ExpiringMap } from "../../async/expiring-map.ts";
 import type { Seal } from "../../server/core/seal.ts";
 
@@ -67,14 +67,15 @@ export function invalidState(): NexusError {
   });
 }
 
-/** What must be the same when a call is continued: principal, server, method and parameters, and the set if it is in one. */
+/** What must be the same when a call is continued: principal, server, method and parameters, and the set or search view if it is in one. */
 export function bindingOf(
   { principal, endpoint: view }: Pick<GatewayExchange, "principal" | "endpoint">,
   { server, method, params }: { server: string; method: string; params: Params },
 ): string {
   const { _meta, inputResponses: _responses, requestState: _state, task: _task, ...asked } = params;
   const bound = ["request state", principalKey(principal), server, digestOf([method, asked])];
-  return JSON.stringify(view.kind === "set" ? [...bound, view.name] : bound);
+  const within = closedKey(view);
+  return JSON.stringify(within === undefined ? bound : [...bound, within]);
 }
 
 /** The same digest for values with the same JSON. */

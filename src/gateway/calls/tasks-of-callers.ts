@@ -4,7 +4,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import { TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { isForwarded } from "../../protocol/methods.ts";
-import type { GatewayExchange } from "../names/view.ts";
+import { closedKey, type GatewayExchange } from "../names/view.ts";
 import { ownerKey, type Principal, principalKey } from "../../server/core/principal.ts";
 import { canonicalResult, capabilityMissing, declaring, type PreparedCall, traceFor } from "./upstream-call.ts";
 import type { Seal } from "../../server/core/seal.ts";
@@ -51,8 +51,7 @@ export class TasksOfCallers {
       });
     }
     const { endpoint: view } = exchange;
-    const set = view.kind === "set" ? view.name : undefined;
-    const place = { server, taskId, tool: String(params["name"]), set };
+    const place = { server, taskId, tool: String(params["name"]), within: closedKey(view) };
     this.#connections.keep(place, call);
     return withTaskId(withoutReservedMeta(result), this.#ids.seal(place, exchange.principal));
   }

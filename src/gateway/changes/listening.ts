@@ -3,7 +3,7 @@ import { Turns } from "../../async/turns.ts";
 import type { Interests } from "../../protocol/interests.ts";
 import type { Change } from "../../client/changes/feed.ts";
 import { callListener } from "../../async/call-listener.ts";
-import { isConnected } from "../../host/servers/server-state.ts";
+import { isConnected, type ServerState } from "../../host/servers/server-state.ts";
 import type { Logger } from "../../text/logger.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
@@ -43,6 +43,8 @@ interface ListenedSelection {
   permits: { mayFollow: (task: TaskPlace, principal: Principal) => Promise<boolean> };
 }
 
+const AWAY: ReadonlySet<ServerState["kind"]> = new Set(["disabled", "stopped", "failed"]);
+
 /** The subscription of one caller to one or more servers. */
 export class ServersListening implements Listening {
   readonly #request: GatewayListenRequest;
@@ -52,6 +54,8 @@ export class ServersListening implements Listening {
   readonly #stops: (() => void)[];
   #selection: ListenedSelection | undefined;
   #accepted: Interests = {};
+  /** Those that a search view named last. */
+  #servers: string;
   /** One update at a time. */
   readonly #turns = new Turns();
   #isClosed = false;
@@ -71,6 +75,7 @@ export class ServersListening implements Listening {
     this.#request = request;
     this.#parts = parts;
     this.#selection = parts.findSelection();
+    this.#servers = this.#shownServers();
     this.#listChanges = new ListChanges((notification) => this.#tell(notification));
     this.#stops = [
       parts.catalogs.on((changed) => {
@@ -211,7 +216,23 @@ export class ServersListening implements Listening {
     const { view, principal } = this.#request;
     if (view.kind === "one" && view.server !== server) return;
     if (!this.#selection?.access.sees(principal, server)) return;
-    this.#listChanges.add(lists.filter((list) => this.#accepted.lists?.includes(list)));
+    const wanted = lists.filter((list) => this.#accepted.lists?.includes(list));
+    this.#listChanges.add(view.search && !this.#servesOthers() ? wanted.filter((list) => list !== "tools") : wanted);
+  }
+
+  /** A search view lists the same tools for as long as it has the same servers. */
+  #servesOthers(): boolean {
+    const before = this.#servers;
+    this.#servers = this.#shownServers();
+    return this.#servers !== before;
+  }
+
+  #shownServers(): string {
+    const { view, principal } = this.#request;
+    const shown = this.#parts.host
+      .servers()
+      .filter(({ id, state }) => !AWAY.has(state.kind) && this.#selection?.access.sees(principal, id));
+    return view.search ? shown.map(({ id }) => id).join(" ") : "";
   }
 
   #changed(server: string, change: Change): void {

@@ -191,7 +191,7 @@ export class Endpoints {
 
   /** For a server or set that exists. */
   of(view: View): GuardedCore {
-    if (view.kind === "all") return this.all;
+    if (view.kind === "all" && !view.search) return this.all;
     const key = viewKey(view);
     const known = this.#others.get(key);
     if (known) return known;

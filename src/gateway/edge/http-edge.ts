@@ -308,6 +308,7 @@ type Route =
 const PLAIN: Readonly<Record<string, Route>> = {
   "/": { kind: "home" },
   "/mcp": { kind: "mcp", view: EVERYTHING },
+  "/search/mcp": { kind: "mcp", view: { ...EVERYTHING, search: true } },
   "/sse": { kind: "sse" },
   "/messages": { kind: "messages" },
   "/healthz": { kind: "healthz" },
@@ -318,8 +319,8 @@ const PLAIN: Readonly<Record<string, Route>> = {
 const UNKNOWN: Route = { kind: "unknown" };
 const OPERATIONS: Route = { kind: "operations" };
 const OF_OPERATORS = /^\/(?:api\/v1|console)(?:\/|$)/;
-const OF_VIEW = /^\/(servers|sets)\/([a-z][a-z0-9-]{0,31})\/(mcp|tools)$/;
-const OF_MAJOR = /^\/servers\/([a-z][a-z0-9-]{0,31})\/v(0|[1-9]\d{0,8})\/(mcp|tools)$/;
+const OF_VIEW = /^\/(servers|sets)\/([a-z][a-z0-9-]{0,31})\/(mcp|tools|search\/mcp)$/;
+const OF_MAJOR = /^\/servers\/([a-z][a-z0-9-]{0,31})\/v(0|[1-9]\d{0,8})\/(mcp|tools|search\/mcp)$/;
 
 /** `url` as in the request line. */
 function routeOf(url: string): Route {
@@ -332,6 +333,11 @@ function routeOf(url: string): Route {
   const [, of, name, what] = OF_VIEW.exec(path) ?? [];
   if (name === undefined) return OF_OPERATORS.test(path) ? OPERATIONS : majorRoute(path);
   const view: View = of === "sets" ? { kind: "set", name } : { kind: "one", server: name };
+  return viewRoute(view, what);
+}
+
+function viewRoute(view: View, what: string | undefined): Route {
+  if (what === "search/mcp") return { kind: "mcp", view: { ...view, search: true } };
   return { kind: what === "mcp" ? "mcp" : "tools", view };
 }
 
@@ -339,7 +345,7 @@ function routeOf(url: string): Route {
 function majorRoute(path: string): Route {
   const [, server, major, what] = OF_MAJOR.exec(path) ?? [];
   if (server === undefined || major === undefined) return UNKNOWN;
-  return { kind: what === "mcp" ? "mcp" : "tools", view: { kind: "one", server: majorServer(server, major) } };
+  return viewRoute({ kind: "one", server: majorServer(server, major) }, what);
 }
 
 interface ManifestReader {

@@ -21,10 +21,10 @@ export function offerOfOne({ definition }: ServerStatus, nature: ServerNature): 
   return { serverInfo, capabilities: nature.capabilities, instructions: nature.instructions, ...UNKEPT };
 }
 
-/** The same with resources of the gateway itself. */
-export function offerOfResources(offer: Offer): Offer {
+/** The same where the gateway has resources or tools of its own beside it. */
+export function offerWithOwn(member: "resources" | "tools", offer: Offer): Offer {
   const { capabilities } = offer;
-  return { ...offer, capabilities: { ...capabilities, resources: capabilities.resources ?? {} } };
+  return { ...offer, capabilities: { ...capabilities, [member]: capabilities[member] ?? {} } };
 }
 
 /**

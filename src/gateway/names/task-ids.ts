@@ -3,7 +3,7 @@ import { isRecord } from "../../json/is-record.ts";
 import { INVALID_PARAMS } from "../../protocol/json-rpc.ts";
 import { principalKey, type Principal } from "../../server/core/principal.ts";
 import type { Seal } from "../../server/core/seal.ts";
-import type { View } from "./view.ts";
+import { closedKey, type View } from "./view.ts";
 
 /** The place where a task runs. */
 export interface TaskPlace {
@@ -11,14 +11,13 @@ export interface TaskPlace {
   taskId: string;
   /** The tool whose call became the task. */
   tool: string;
-  /** The set in which it was called: the task is known only there. */
-  set?: string | undefined;
+  /** The set or search view in which it was called: the task is known only there. */
+  within?: string | undefined;
 }
 
 /** Whether a task can be followed at this endpoint. */
-export function belongsTo(view: View, { server, set }: TaskPlace): boolean {
-  if (view.kind === "set") return set === view.name;
-  return set === undefined && (view.kind === "all" || view.server === server);
+export function belongsTo(view: View, { server, within }: TaskPlace): boolean {
+  return closedKey(view) === within && (view.kind !== "one" || view.server === server);
 }
 
 /** The ids of tasks that callers get: they contain the server and its task id, and are valid for one principal. */
@@ -29,17 +28,17 @@ export class TaskIds {
     this.#seal = seal;
   }
 
-  seal({ server, taskId, tool, set }: TaskPlace, principal: Principal): string {
+  seal({ server, taskId, tool, within }: TaskPlace, principal: Principal): string {
     const place = [server, taskId, tool];
-    return this.#seal.seal(set === undefined ? place : [...place, set], bindingOf(principal));
+    return this.#seal.seal(within === undefined ? place : [...place, within], bindingOf(principal));
   }
 
   /** Undefined for ids that are invalid, belong to another principal, or are from before a restart. */
   find(id: unknown, principal: Principal): TaskPlace | undefined {
     const opened = typeof id === "string" ? this.#seal.open(id, bindingOf(principal)) : undefined;
-    const [server, taskId, tool, set] = Array.isArray(opened) ? (opened as unknown[]) : [];
+    const [server, taskId, tool, within] = Array.isArray(opened) ? (opened as unknown[]) : [];
     if (typeof server !== "string" || typeof taskId !== "string" || typeof tool !== "string") return undefined;
-    return typeof set === "string" ? { server, taskId, tool, set } : { server, taskId, tool };
+    return typeof within === "string" ? { server, taskId, tool, within } : { server, taskId, tool };
   }
 }
 

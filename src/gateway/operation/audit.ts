@@ -31,6 +31,8 @@ export interface AuditRecord {
   set?: string;
   /** The tool that was asked to call the target, by its own name: `call_tool` of an API. */
   through?: string;
+  /** The tool of a search view that was asked to call the target: `call_tool`. */
+  via?: string;
   /** The tool, prompt, resource or task, with the name that the caller used; in a set, with the full name. */
   target: string | undefined;
   /** SHA-256 of the definition of the tool or prompt, as its server lists it; undefined where it is not known. */

@@ -19,6 +19,8 @@ export type AskedRequest = Pick<EndpointExchange, "endpoint" | "principal" | "me
 /** What a request is for, found from its endpoint, method and parameters alone. */
 export type ResolvedTarget =
   | { kind: "list"; list: ListKind }
+  /** One of the tools with which a search view finds and describes others. */
+  | { kind: "catalog"; tool: string }
   /** The id of a task contains its server. */
   | { kind: "task"; server: string | undefined }
   | { kind: "thing"; thing: NamedThing }
@@ -51,6 +53,8 @@ export interface RequestLabels {
   server: string;
   /** The tool by its own name, if it is a call of one. */
   tool: string | undefined;
+  /** Whether its arguments are not recorded: they are words of a search. */
+  isSearch?: boolean;
 }
 
 /** What has been found out about a request. */
@@ -67,6 +71,7 @@ export function labelsOf(asked: AskedRequest, { resolved, isSeen }: KnownRequest
   const thing = resolved?.target.kind === "thing" ? resolved.target.thing : undefined;
   const given = called?.name ?? params["name"] ?? params["uri"] ?? params["taskId"];
   let name = typeof given === "string" ? given : undefined;
+  if (resolved?.target.kind === "catalog") return { name, server: "", tool: undefined, isSearch: true };
   if (endpoint.kind === "set" && thing && thing.given === name && thing.kind !== "resource") {
     name = resolved?.selection?.fullNameOf(thing) ?? name;
   }

@@ -37,6 +37,7 @@ export function decide({ calls, calledTools, resources, resolve }: DecideOptions
         return resources?.read(exchange.principal, target.uri) ?? decideOne(request, next);
       case "nothing":
         throw target.problem();
+      case "catalog":
       case "list":
         // Each item of it is decided by itself.
         return next(request);

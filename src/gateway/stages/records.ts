@@ -53,7 +53,7 @@ export class Records {
   }
 
   /** Counts it. It is recorded when it is known how its answer leaves. */
-  finish(request: RecordedRequest, { name, server, tool }: RequestLabels, ending: Ending): Recorder {
+  finish(request: RecordedRequest, { name, server, tool, isSearch }: RequestLabels, ending: Ending): Recorder {
     const { metrics, listsTool } = this.#options;
     const { outcome, failure, startedAt, result } = ending;
     const { principal, method, correlationId, traceId, called, receipt, endpoint } = request;
@@ -87,10 +87,11 @@ export class Records {
       responseBytes: undefined,
     };
     if (endpoint.kind === "set") record.set = endpoint.name;
-    if (called) record.through = called.through;
+    if (called) record[endpoint.search ? "via" : "through"] = called.through;
     const params = called ? calledParams(request.params, called) : request.params;
     if (this.#accessLog.writes[record.outcome]) this.#accessLog.write(record);
-    return { record: (bytes) => this.#record(record, { params, result }, bytes) };
+    const content = isSearch ? withoutWords({ params, result }) : { params, result };
+    return { record: (bytes) => this.#record(record, content, bytes) };
   }
 
   /** A promise only where the answer has to wait for it. */
@@ -127,6 +128,11 @@ const REFUSALS: ReadonlySet<ErrorCode | undefined> = new Set<ErrorCode>([
 /** Whether a call counts as refused, by how it ended. */
 function isRefusal(outcome: Outcome, errorCode: ErrorCode | undefined): boolean {
   return outcome === "refused" || (outcome === "error" && REFUSALS.has(errorCode));
+}
+
+/** What somebody searches for is not recorded. */
+function withoutWords({ params: { arguments: _arguments, ...params }, result }: AuditContent): AuditContent {
+  return { params, result: result && { resultType: "complete" } };
 }
 
 /** As if the tool had been called directly. */

@@ -11,14 +11,17 @@ interface RunStageOptions {
   pass: (call: UpstreamCall) => Promise<Result>;
   /** A page of a list, as the caller may see it. */
   page: (list: ListKind, exchange: EndpointExchange, selection: Selection) => Promise<Result>;
+  /** The answer of a tool that finds or describes others. */
+  search: (tool: string, exchange: EndpointExchange, selection: Selection) => Promise<Result>;
 }
 
 /** Does what was permitted; the answer is in the names of the caller's endpoint. */
-export function run({ calls, pass, page }: RunStageOptions): Next {
+export function run({ calls, pass, page, search }: RunStageOptions): Next {
   return async (request) => {
     const { exchange, call } = request;
     const { selection, target } = request.resolved ?? {};
     if (selection && target?.kind === "list") return page(target.list, exchange, selection);
+    if (selection && target?.kind === "catalog") return search(target.tool, exchange, selection);
     if (!call) throw new TypeError("A request came here that was not decided");
     if (target?.kind === "task") return inNames(request, target.server, await calls.run(call));
     const result = await pass(call);

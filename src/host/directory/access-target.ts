@@ -65,7 +65,7 @@ export function callsOthers(definition: unknown): Pick<AccessTarget, "callsBy" |
   };
 }
 
-/** The result of a tool that finds others, without those that the caller may not call. */
+/** The result of a tool that finds others, without those that the caller may not call. They may be grouped by servers. */
 export function withoutDenied(
   result: Result,
   { server, findsIn = "" }: AccessTarget,
@@ -74,12 +74,18 @@ export function withoutDenied(
   const structured = result["structuredContent"];
   const found = isRecord(structured) ? structured[findsIn] : undefined;
   if (!isRecord(structured) || !Array.isArray(found)) return result;
-  const allowed = found.filter((each: unknown) => {
+  const mayCall = (each: unknown) => {
     const { name, effect } = isRecord(each) ? each : {};
     const annotations = { readOnlyHint: effect === "read", destructiveHint: effect === "destructive" };
     return isAllowed({ kind: "tool", server, name: String(name), annotations, isCalled: true });
+  };
+  const allowed = found.flatMap((each: unknown) => {
+    if (!isRecord(each) || !Array.isArray(each["tools"])) return mayCall(each) ? [each] : [];
+    const tools = each["tools"].filter(mayCall);
+    if (tools.length === each["tools"].length) return [each];
+    return tools.length === 0 ? [] : [{ ...each, tools }];
   });
-  if (allowed.length === found.length) return result;
+  if (allowed.length === found.length && allowed.every((each, at) => each === found[at])) return result;
   const structuredContent = { ...structured, [findsIn]: allowed };
   // The text of the tool has the names as well.
   return { ...result, structuredContent, content: [{ type: "text", text: JSON.stringify(structuredContent) }] };

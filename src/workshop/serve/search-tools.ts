@@ -1,22 +1,21 @@
 import { escapePart } from "../../schema/pointer.ts";
 import { isRecord } from "../../json/is-record.ts";
-import { nearNames } from "../../text/nearest-name.ts";
+import { innerCall, noSuchTool, searchingTools, wrongArguments } from "../../catalog/searching-tools.ts";
+import { type CatalogTool, ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { shorten } from "../../text/shorten.ts";
-import { ToolIndex } from "../../text/tool-index.ts";
-import { CALL_TOOL, CALLS_META, DESCRIBE_TOOL, FINDS_META, SEARCH_TOOLS } from "../../protocol/meta.ts";
+import { CALL_TOOL, DESCRIBE_TOOL } from "../../protocol/meta.ts";
 import { shownIn, type ShownTool, type ShownTools } from "../../protocol/shown-tools.ts";
-import type { CallToolResult, Tool, ToolAnnotations } from "../../protocol/mcp.ts";
+import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
 import type { CallContext } from "../../server/features/call-context.ts";
 import type { ToolDeclaration, ToolHandler } from "../../server/features/features.ts";
 import { servedTool } from "../check/served-tool.ts";
 import { bytesOf, fullInputSchema, fullOutputSchema } from "../compile/json-schema.ts";
 import { withoutArguments } from "../../schema/without-arguments.ts";
 import { fittedDefinition } from "../compile/tool-definition.ts";
-import type { ToolSpec } from "../file/model/tool-file.ts";
+import type { Effect, ToolSpec } from "../file/model/tool-file.ts";
 import { MAX_DEFINITION_BYTES, type ApiRunner, type RunOptions } from "../run/api-runner.ts";
 
-const MOST = 50;
-const USUAL = 10;
+/** Of a path that a caller made up. */
 const SHOWN = 200;
 /** For what an answer says beside a part of a definition. */
 const ROOM = 4 * 1024;
@@ -41,19 +40,25 @@ export function addSearchTools(server: ToolSink, runner: ApiRunner, optionsFrom:
   const offered = Object.entries(file.tools).filter(([, { offer }]) => offer !== "none");
   const searchable = offered.filter(([, { offer }]) => offer === "search");
   const isNeeded = searchable.length > 0 || offered.some(([name, spec]) => isCut(runner, name, spec));
-  if (!isNeeded || (searchable.length === 0 && Object.hasOwn(file.tools, "describe_tool"))) return;
-  const catalog = new Catalog(runner, offered);
-  server.tool(describeTool(), ({ name, path, from }, context) => {
+  if (!isNeeded || (searchable.length === 0 && Object.hasOwn(file.tools, DESCRIBE_TOOL))) return;
+  const catalog = new SearchedApi(runner, offered);
+  const tools = searchingTools({
+    servers: [{ server: file.title, tools: offered.length }],
+    effect: gravestOf(searchable),
+    hasParts: true,
+  });
+  server.tool(tools.describe, ({ name, path, from }, context) => {
     const asked = { path: textOf(path), from: countOf(from), shown: shownIn(context.params) };
     return catalog.describe(textOf(name), asked, optionsFrom(context).caller);
   });
   if (searchable.length === 0) return;
-  server.tool(searchTools(searchable.length), ({ query, limit }, { params }) =>
-    catalog.search(textOf(query), limit, shownIn(params)),
-  );
-  server.tool(callTool(searchable), ({ name, arguments: given = {} }, context) =>
-    catalog.call(textOf(name), given, optionsFrom(context)),
-  );
+  server.tool(tools.search, (args, { params }) => catalog.search(args, shownIn(params)));
+  server.tool(tools.call, (args, context) => catalog.call(args, optionsFrom(context)));
+}
+
+function gravestOf(tools: readonly Named[]): Effect {
+  const effects = new Set(tools.map(([, { effect }]) => effect));
+  return (["destructive", "write"] as const).find((effect) => effects.has(effect)) ?? "read";
 }
 
 function isCut({ api }: ApiRunner, name: string, spec: ToolSpec): boolean {
@@ -69,10 +74,10 @@ interface Described {
 }
 
 /** The tools that callers may know of. */
-class Catalog {
+class SearchedApi {
   readonly #runner: ApiRunner;
   readonly #tools: ReadonlyMap<string, ToolSpec>;
-  #index: ToolIndex | undefined;
+  #searched: { shown: string | undefined; catalog: ToolCatalog } | undefined;
   #last: Described | undefined;
 
   constructor(runner: ApiRunner, tools: readonly Named[]) {
@@ -80,30 +85,32 @@ class Catalog {
     this.#tools = new Map(tools);
   }
 
-  search(query: string, limit: unknown, shown: ShownTools | undefined): CallToolResult {
-    this.#index ??= new ToolIndex(
-      [...this.#tools].map(([name, { title, description, meta }]) => ({
-        name,
-        title,
-        description,
-        category: meta.category,
-      })),
-    );
-    const found = this.#index.search(query).filter((name) => !shown || Object.hasOwn(shown, name));
-    const most = typeof limit === "number" ? Math.min(MOST, Math.max(1, Math.trunc(limit))) : USUAL;
-    const tools = found.slice(0, most).map((name) => {
-      const spec = this.#tools.get(name);
-      const { title = name, effect = "read" } = spec ?? {};
-      const { description = spec?.description ?? "", ...as } = this.#shownAs(name, shown);
-      return { name: as.name, title, description: shorten(description, SHOWN), effect, call: as.call };
-    });
-    const more = found.length - tools.length;
-    const lines = tools.map((tool) => `${tool.name} (${tool.effect}): ${aboutOf(tool)}`);
-    const text =
-      tools.length === 0
-        ? this.#nothing(query, shown)
-        : [...lines, ...(more > 0 ? [`${more} more match.`] : [])].join("\n");
-    return { content: [{ type: "text", text }], structuredContent: { tools, more } };
+  search(args: unknown, shown: ShownTools | undefined): CallToolResult {
+    return this.#catalogFor(shown).search(args);
+  }
+
+  /** The last one is kept: callers mostly see the same. */
+  #catalogFor(shown: ShownTools | undefined): ToolCatalog {
+    const key = shown && JSON.stringify(shown);
+    if (this.#searched?.shown !== key || !this.#searched) {
+      this.#searched = { shown: key, catalog: new ToolCatalog(this.#catalogTools(shown)) };
+    }
+    return this.#searched.catalog;
+  }
+
+  #catalogTools(shown: ShownTools | undefined): CatalogTool[] {
+    const { file } = this.#runner.api;
+    return [...this.#tools]
+      .filter(([name]) => !shown || Object.hasOwn(shown, name))
+      .map(([own, spec]) => {
+        const { title, meta, effect } = spec;
+        const { name, call, description = spec.description, without } = this.#shownAs(own, shown);
+        const ownName = name.endsWith(own) ? own : name;
+        const inputSchema = () => narrowedSchema(fullInputSchema(file, spec), without);
+        const annotations = { readOnlyHint: effect === "read", destructiveHint: effect === "destructive" };
+        const about = { title, description, category: meta.category, annotations };
+        return { name, ownName, server: file.api, serverTitle: file.title, ...about, call, inputSchema };
+      });
   }
 
   /** The whole definition if it fits; otherwise the one of lists, and the rest in parts. */
@@ -120,7 +127,7 @@ class Catalog {
     const maxBytes = MAX_DEFINITION_BYTES - ROOM;
     if (path !== "") {
       const part = definitionPart(whole, { path, from, maxBytes });
-      return part ? this.#runner.described(name, { ...part }, caller) : failure(withoutPart(name, path));
+      return part ? this.#runner.described(name, { ...part }, caller) : wrongArguments(withoutPart(name, path));
     }
     if (bytesOf(whole) <= maxBytes) return this.#runner.described(name, whole, caller);
     const fitted = {
@@ -150,10 +157,11 @@ class Catalog {
     return (this.#last = { name, served, whole });
   }
 
-  async call(name: string, args: unknown, options: RunOptions): Promise<CallToolResult> {
+  async call(given: unknown, options: RunOptions): Promise<CallToolResult> {
+    const { name, arguments: args = {} } = innerCall(given);
     const spec = this.#tools.get(name);
     if (!spec) return this.#unknown(name);
-    if (!isRecord(args)) return failure(`The arguments of ${name} must be an object. Nothing was sent.`);
+    if (!isRecord(args)) return wrongArguments(`The arguments of ${name} must be an object. Nothing was sent.`);
     const result = await this.#runner.call(name, args, options);
     return { ...result, _meta: { ...result._meta, [CALLED]: name } };
   }
@@ -163,18 +171,9 @@ class Catalog {
     return (shown && Object.hasOwn(shown, name) ? shown[name] : undefined) ?? direct;
   }
 
-  #nothing(query: string, shown: ShownTools | undefined): string {
-    const tools = [...this.#tools].filter(([name]) => !shown || Object.hasOwn(shown, name));
-    const categories = new Set(tools.flatMap(([, { meta }]) => meta.category ?? []));
-    const known = categories.size === 0 ? "" : ` Categories: ${[...categories].toSorted().slice(0, MOST).join(", ")}.`;
-    return `No tool matches ${JSON.stringify(query)}. Use other words.${known}`;
-  }
-
   #unknown(name: string, shown?: ShownTools): CallToolResult {
     const known = shown ? Object.values(shown).map((each) => each.name) : [...this.#tools.keys()];
-    const near = nearNames(name, known, 3);
-    const hint = near.length === 0 ? "Find its name with search_tools." : `Did you mean ${near.join(", ")}?`;
-    return failure(`There is no tool ${JSON.stringify(shorten(name, SHOWN))}. ${hint}`);
+    return wrongArguments(noSuchTool(name, known));
   }
 }
 
@@ -182,26 +181,21 @@ class Catalog {
 function shownDefinition({ name, served, whole }: Described, { without = [], ...as }: ShownTool): Described {
   const changed = <T extends Tool>(tool: T): T => {
     const description = as.description ?? tool.description;
-    const narrowed = without.length === 0 ? undefined : withoutArguments(tool.inputSchema, without);
-    const inputSchema: Tool["inputSchema"] = narrowed
-      ? { ...(narrowed.kind === "schema" && isRecord(narrowed.schema) ? narrowed.schema : {}), type: "object" }
-      : tool.inputSchema;
+    const inputSchema = narrowedSchema(tool.inputSchema, without);
     return { ...tool, name: as.name, ...(description === undefined ? {} : { description }), inputSchema };
   };
   return { name, served: changed(served), whole: { ...changed(whole), call: as.call } };
 }
 
+/** Without the arguments that are given for the caller. */
+function narrowedSchema(schema: Tool["inputSchema"], without: readonly string[] = []): Tool["inputSchema"] {
+  if (without.length === 0) return schema;
+  const narrowed = withoutArguments(schema, without);
+  return { ...(narrowed.kind === "schema" && isRecord(narrowed.schema) ? narrowed.schema : {}), type: "object" };
+}
+
 function withoutPart(name: string, path: string): string {
   return `The definition of ${name} has no part ${JSON.stringify(shorten(path, SHOWN))}. Begin with "/inputSchema" or "/outputSchema".`;
-}
-
-/** Title and description, of which the description often begins with the title. */
-function aboutOf({ title, description }: { title: string; description: string }): string {
-  return description.toLowerCase().startsWith(title.toLowerCase()) ? description : `${title}. ${description}`;
-}
-
-function failure(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
 }
 
 function textOf(value: unknown): string {
@@ -210,85 +204,6 @@ function textOf(value: unknown): string {
 
 function countOf(value: unknown): number {
   return typeof value === "number" && Number.isSafeInteger(value) ? Math.max(0, value) : 0;
-}
-
-const READ: ToolAnnotations = { readOnlyHint: true, openWorldHint: false };
-const NAME = { type: "string", description: "The name of the tool, as search_tools gives it." };
-
-function searchTools(count: number): Tool {
-  return {
-    name: SEARCH_TOOLS,
-    title: "Search tools",
-    description: `Finds tools of this API by words such as "create invoice"; ${count} tools are not in the list and found only here. Next, read the arguments of a tool with describe_tool, and call it with call_tool.`,
-    inputSchema: {
-      type: "object",
-      properties: {
-        query: { type: "string", description: "Words about what the tool does." },
-        limit: { type: "integer", minimum: 1, maximum: MOST, default: USUAL, description: "How many at most." },
-      },
-      required: ["query"],
-      additionalProperties: false,
-    },
-    outputSchema: {
-      type: "object",
-      properties: {
-        tools: { type: "array", items: { type: "object" } },
-        more: { type: "integer", description: "How many more match." },
-      },
-      required: ["tools", "more"],
-    },
-    annotations: { title: "Search tools", ...READ },
-    // Gateways of other programs leave out the tools that a caller may not call.
-    _meta: { [FINDS_META]: "tools" },
-  };
-}
-
-function describeTool(): Tool {
-  return {
-    name: DESCRIBE_TOOL,
-    title: "Describe a tool",
-    description:
-      "Gives the complete definition of a tool: description, effect, and the whole schemas of arguments and result. If they are too large for one answer, path gives each part.",
-    inputSchema: {
-      type: "object",
-      properties: {
-        name: NAME,
-        path: { type: "string", description: "JSON pointer of a part, such as /inputSchema/$defs/Order." },
-        from: { type: "integer", minimum: 0, description: 'Where a part goes on, as "next" says.' },
-      },
-      required: ["name"],
-      additionalProperties: false,
-    },
-    annotations: { title: "Describe a tool", ...READ },
-    // A tool that a caller may not call is not described to it.
-    _meta: { [CALLS_META]: "name" },
-  };
-}
-
-/** Its hints are those of the gravest tool that it can call. */
-function callTool(searchable: readonly Named[]): Tool {
-  const effects = new Set(searchable.map(([, { effect }]) => effect));
-  const isRead = effects.size === 1 && effects.has("read");
-  return {
-    name: CALL_TOOL,
-    title: "Call a tool",
-    description:
-      "Calls a tool that search_tools found. Arguments are checked as describe_tool shows them before anything is sent.",
-    inputSchema: {
-      type: "object",
-      properties: { name: NAME, arguments: { type: "object", description: "The arguments of that tool." } },
-      required: ["name"],
-      additionalProperties: false,
-    },
-    annotations: {
-      title: "Call a tool",
-      readOnlyHint: isRead,
-      ...(isRead ? {} : { destructiveHint: effects.has("destructive"), idempotentHint: false }),
-      openWorldHint: true,
-    },
-    // Rules of gateways and hosts about names apply to the tool that is called.
-    _meta: { [CALLS_META]: "name" },
-  };
 }
 
 /** A part of a definition, as far as it fits: what is cut is `{ cut, bytes }`, with the path that gives it. */

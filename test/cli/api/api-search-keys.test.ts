@@ -23,7 +23,7 @@ paths:
 `;
 
 interface Found {
-  tools: { name: string; effect: string }[];
+  servers: { tools: { name: string; effect: string }[] }[];
 }
 
 let world: NexusWorld;
@@ -62,13 +62,14 @@ test("X6, X7: of an imported file, a caller who may only read finds, is describe
 
     const query = { query: "boat" };
     const all = (await writer.callTool("boats__search_tools", query)).structuredContent as unknown as Found;
-    expect(all.tools.map(({ name }) => name).toSorted()).toEqual([
-      "boats__find_boats",
-      "boats__hire_boat",
-      "boats__sink_boat",
-    ]);
+    expect(
+      all.servers
+        .flatMap(({ tools }) => tools)
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(["boats__find_boats", "boats__hire_boat", "boats__sink_boat"]);
     const some = await reader.callTool("boats__search_tools", query);
-    expect((some.structuredContent as unknown as Found).tools).toMatchObject([
+    expect((some.structuredContent as unknown as Found).servers[0]?.tools).toMatchObject([
       { name: "boats__find_boats", effect: "read" },
     ]);
     expect(JSON.stringify(some)).not.toMatch(/hire_boat|sink_boat/);

@@ -28,7 +28,9 @@ test("X6: tools that are searched for work on the command line, with the hints o
   expect(listed.stdout).toMatch(/call_tool.*\[destructive\]/);
   expect(listed.stdout).not.toContain("order_tickets(");
   const found = await world.run(["mcp", "call", "museum.search_tools", "--arg", "query=buy tickets", "--json"]);
-  expect(JSON.parse(found.stdout)).toMatchObject({ structuredContent: { tools: [{ name: "order_tickets" }, {}, {}] } });
+  expect(JSON.parse(found.stdout)).toMatchObject({
+    structuredContent: { servers: [{ tools: [{ name: "order_tickets" }, {}, {}] }] },
+  });
   const call = { name: "find_exhibitions", arguments: { on: "2026-05-02", tags: ["salt"] } };
   const called = await world.run(["mcp", "call", "museum.call_tool", "--args", JSON.stringify(call)]);
   expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("Found 1 exhibitions.") });

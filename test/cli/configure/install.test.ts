@@ -190,6 +190,30 @@ test.for<[string, string, string]>([
   expect(await world.read(file)).toBe(left);
 });
 
+posix("--view search gives a client three tools, of all servers, of one, and of a gateway", async () => {
+  await world.configure({ every: SERVER });
+  const three = ["search_tools", "describe_tool", "call_tool"];
+  expect((await world.run(["mcp", "install", "cursor", "--view", "search"])).code).toBe(0);
+  const all = await entryIn("home/.cursor/mcp.json", "mcpServers", "nexus");
+  expect(all.args.slice(-3)).toEqual(["--stdio", "--view", "search"]);
+  expect(await toolsOf(all)).toEqual(three);
+  expect((await world.run(["mcp", "install", "cursor", "--view", "search", "--server", "every"])).code).toBe(0);
+  expect(await toolsOf(await entryIn("home/.cursor/mcp.json", "mcpServers", "every"))).toEqual(three);
+  for (const path of ["", "/mcp", "/search/mcp"]) {
+    const url = ["--url", `http://127.0.0.1:3210${path}`];
+    const shown = await world.run(["mcp", "install", "cursor", ...url, "--view", "search", "--dry-run", "--json"]);
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      entries: [{ entry: { url: "http://127.0.0.1:3210/search/mcp" } }],
+    });
+  }
+  for (const [words, why] of [
+    [["mcp", "install", "cursor", "--view", "all"], `--view "all" is not a view`],
+    [["serve", "--view", "search"], "--view needs --stdio"],
+  ] as const) {
+    expect(await world.run(words)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) });
+  }
+});
+
 test("an entry of that name that is not Nexus is neither replaced nor removed, unless --force says so", async () => {
   const theirs = { mcpServers: { nexus: { url: "https://nexus.example.com/mcp" }, other: { command: "other" } } };
   const file = await world.write("home/.cursor/mcp.json", theirs);

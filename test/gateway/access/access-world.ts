@@ -75,8 +75,9 @@ export class AccessWorld implements AsyncDisposable {
   }
 
   /** A session of an older client. */
-  async session({ server, set, user = "guest" }: Asking = {}, version = "2025-11-25"): Promise<LegacyWire> {
-    const url = set === undefined ? this.url(server) : this.setUrl(set);
+  async session(asking: Asking = {}, version = "2025-11-25"): Promise<LegacyWire> {
+    const { user = "guest" } = asking;
+    const url = this.#urlOf(asking);
     const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "wire", version: "1" } };
     const message = { jsonrpc: "2.0", id: "i", method: "initialize", params };
     const response = await post(url, message, { "x-user": user });
@@ -99,12 +100,14 @@ export class AccessWorld implements AsyncDisposable {
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  #post(
-    method: string,
-    params: Params,
-    { server, set, user = "guest", headers = {}, capabilities }: Asking,
-  ): Promise<Answer> {
+  #urlOf({ server, set, view }: Asking): string {
     const url = set === undefined ? this.url(server) : this.setUrl(set);
+    return view === "search" ? url.replace(/mcp$/, "search/mcp") : url;
+  }
+
+  #post(method: string, params: Params, asking: Asking): Promise<Answer> {
+    const { user = "guest", headers = {}, capabilities } = asking;
+    const url = this.#urlOf(asking);
     const meta = { [META.clientCapabilities]: capabilities ?? { ...TASKS, elicitation: { form: {} } } };
     return send(url, modern(method, params, { meta, headers: { "x-user": user, ...headers } }));
   }
@@ -114,6 +117,8 @@ export interface Asking {
   server?: string | undefined;
   /** The endpoint of this set instead. */
   set?: string | undefined;
+  /** Its search view instead. */
+  view?: "search";
   user?: string;
   headers?: Record<string, string | undefined>;
   capabilities?: object;

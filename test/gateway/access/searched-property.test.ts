@@ -199,9 +199,9 @@ test("a call through call_tool is the call of the tool: the same decision, argum
         arguments: { query: "desk do does my order orders bills pay look new", limit: 50 },
       };
       const { result } = await world.ask("tools/call", query, asking);
-      const found = ((result?.structuredContent ?? { tools: [] }) as { tools: { name: string }[] }).tools.map(
-        ({ name }) => name,
-      );
+      type Found = { servers: { tools: { name: string }[] }[] };
+      const { servers } = (result?.structuredContent ?? { servers: [] }) as Found;
+      const found = servers.flatMap(({ tools }) => tools).map(({ name }) => name);
       expect(found.toSorted()).toEqual(usable.toSorted());
     }
   };

@@ -44,12 +44,10 @@ function calling(world: AccessWorld, name: string, args: unknown, asking: Asking
 }
 
 async function foundBy(world: AccessWorld, asking: Asking = {}, way = "desk__search_tools") {
-  const answer = await world.ask("tools/call", { name: way, arguments: { query: "does", limit: 50 } }, asking);
-  return (
-    (answer.result?.structuredContent ?? { tools: [] }) as {
-      tools: { name: string; call: string; description: string }[];
-    }
-  ).tools;
+  const answer = await world.ask("tools/call", { name: way, arguments: { query: "does orders", limit: 50 } }, asking);
+  type Found = { servers: { tools: { name: string; call: string; description: string }[] }[] };
+  const { servers } = (answer.result?.structuredContent ?? { servers: [] }) as Found;
+  return servers.flatMap(({ tools }) => tools);
 }
 
 function textOf({ result }: WireMessage): string {

@@ -35,6 +35,12 @@ export interface IndexedTool {
   description: string;
 }
 
+/** More is better; scores of different searches cannot be compared. */
+interface FoundTool {
+  key: string;
+  score: number;
+}
+
 /** Finds tools by words in their names, titles, categories and descriptions; the best first. */
 export class ToolIndex {
   /** By word: the weight of the word in each tool that has it. */
@@ -56,7 +62,7 @@ export class ToolIndex {
    * All tools that have at least one of the words; those with more and rarer words first. Of similar ones, that whose
    * name has the fewest other words: "create invoice" means create_invoices before create_invoice_history.
    */
-  search(query: string): string[] {
+  search(query: string): FoundTool[] {
     const scores = new Map<string, number>();
     const words = new Set([...new Set(wordsOf(query.slice(0, MAX_QUERY)))].slice(0, MAX_ASKED));
     for (const asked of words) {
@@ -75,9 +81,8 @@ export class ToolIndex {
       return own.filter((word) => words.has(word)).length / (own.length || 1);
     };
     return [...scores]
-      .map(([tool, score]) => [tool, score * (1 + NAME_SHARE * shareOf(tool))] as const)
-      .toSorted(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
-      .map(([name]) => name);
+      .map(([key, score]) => ({ key, score: score * (1 + NAME_SHARE * shareOf(key)) }))
+      .toSorted((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1));
   }
 
   *#matching(asked: string): Iterable<[string, Map<string, number>]> {

@@ -5,6 +5,11 @@ function tool(name: string, description: string, category?: string): IndexedTool
   return { name, title: name.replaceAll("_", " "), description, category };
 }
 
+/** The names of what is found. */
+function search(index: ToolIndex, query: string): string[] {
+  return index.search(query).map(({ key }) => key);
+}
+
 const INDEX = new ToolIndex([
   tool("list_pets", "Lists all animals of the shop.", "animals"),
   tool("create_pet", "Adds an animal. Use list_pets to see all.", "animals"),
@@ -13,15 +18,15 @@ const INDEX = new ToolIndex([
 ]);
 
 test("the tool with all the words in its name comes first", () => {
-  expect(INDEX.search("create invoice")[0]).toBe("create_invoice");
-  expect(INDEX.search("create a pet")[0]).toBe("create_pet");
+  expect(search(INDEX, "create invoice")[0]).toBe("create_invoice");
+  expect(search(INDEX, "create a pet")[0]).toBe("create_pet");
 });
 
 test("words are found in descriptions and categories, in any case, and at their beginning", () => {
-  expect(INDEX.search("BILLING")).toEqual(["create_invoice"]);
-  expect(INDEX.search("animal")).toEqual(["create_pet", "list_pets"]);
-  expect(INDEX.search("inv")).toEqual(["create_invoice", "get_order"]);
-  expect(INDEX.search("orders")).toEqual(["get_order", "create_invoice"]);
+  expect(search(INDEX, "BILLING")).toEqual(["create_invoice"]);
+  expect(search(INDEX, "animal")).toEqual(["create_pet", "list_pets"]);
+  expect(search(INDEX, "inv")).toEqual(["create_invoice", "get_order"]);
+  expect(search(INDEX, "orders")).toEqual(["get_order", "create_invoice"]);
 });
 
 test("plurals are the same word, and of similar names the one with the fewest other words comes first", () => {
@@ -31,19 +36,19 @@ test("plurals are the same word, and of similar names the one with the fewest ot
     tool("create_invoices", "Creates one or more invoices."),
     tool("list_companies", "Lists companies with their addresses."),
   ]);
-  expect(index.search("create invoice")[0]).toBe("create_invoices");
-  expect(index.search("creating invoices")[0]).toBe("create_invoices");
-  expect(index.search("company address")).toEqual(["list_companies"]);
+  expect(search(index, "create invoice")[0]).toBe("create_invoices");
+  expect(search(index, "creating invoices")[0]).toBe("create_invoices");
+  expect(search(index, "company address")).toEqual(["list_companies"]);
 });
 
 test("words that nothing has find nothing", () => {
-  expect(INDEX.search("zebra")).toEqual([]);
-  expect(INDEX.search("the of")).toEqual([]);
-  expect(INDEX.search("")).toEqual([]);
+  expect(search(INDEX, "zebra")).toEqual([]);
+  expect(search(INDEX, "the of")).toEqual([]);
+  expect(search(INDEX, "")).toEqual([]);
 });
 
 test("a very long query is cut: its first words decide", () => {
   const many = Array.from({ length: 100_000 }, (_, index) => `w${index}`).join(" ");
-  expect(INDEX.search(`billing ${many}`)).toEqual(["create_invoice"]);
-  expect(INDEX.search(`${many} billing`)).toEqual([]);
+  expect(search(INDEX, `billing ${many}`)).toEqual(["create_invoice"]);
+  expect(search(INDEX, `${many} billing`)).toEqual([]);
 });
