@@ -1,4 +1,6 @@
+import * as v from "valibot";
 import { expect, test } from "vitest";
+import * as z from "zod";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { connect, MemoryTransport } from "../../index.ts";
 import { serveMemory } from "../memory/serve-memory.ts";
@@ -75,6 +77,82 @@ const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
     () => server().prompt({ name: "a" }, {}),
     `The prompt "a" has no handler: an object is not a function`,
     "server.prompt",
+  ],
+  [
+    () => create({ name: "own", version: "1", instruction: "" }),
+    `The server has an unknown member "instruction"`,
+    '"instructions"',
+  ],
+  [() => server().tool("a b", {}, handler), `The tool "a b" has a name that clients refuse`, "letters"],
+  [
+    () => server().tool("a", { descripton: "" }, handler),
+    `The tool "a" has an unknown member "descripton"`,
+    '"description"',
+  ],
+  [
+    () => server().tool("a", { inputSchema: {} }, handler),
+    `The tool "a" has an unknown member "inputSchema"`,
+    '"input"',
+  ],
+  [
+    () => server().tool({ name: "a", input: {} }, handler),
+    `The tool "a" has an unknown member "input"`,
+    '"inputSchema"',
+  ],
+  [
+    () => server().tool("a", { annotations: { readOnly: true } }, handler),
+    `The value "annotations" of the tool "a" has an unknown member "readOnly"`,
+    "readOnlyHint",
+  ],
+  [
+    () => server().tool("a", { input: v.object({ a: v.number() }) }, handler),
+    `The input of the tool "a" is a schema of "valibot" that does not give its JSON Schema, which clients need`,
+    "toStandardJsonSchema(schema)",
+  ],
+  [
+    () => server().tool("a", { output: z.object({ day: z.date() }) }, handler),
+    `The output of the tool "a" cannot be written as a JSON Schema: Date cannot be represented in JSON Schema`,
+    "types that JSON has",
+  ],
+  [
+    () => server().tool("a", { input: z.string() }, handler),
+    `The input of the tool "a" is not a schema of type "object"`,
+    "z.object",
+  ],
+  [
+    () => server().tool("a", { input: { type: "object", properties: { a: { type: "strng" } } } }, handler),
+    `The input of the tool "a" is not a schema that can be used: /properties/a/type names a type "strng"`,
+    "JSON Schema",
+  ],
+  [
+    () => server().tool("a", { output: { $ref: "#/$defs/a" } }, handler),
+    `The output of the tool "a" is not a schema that can be used: it refers to "#/$defs/a", which is not part of it; external schemas are not loaded`,
+    "JSON Schema",
+  ],
+  [
+    () => server().resource("a://b", { name: "b", mimetype: "text/plain" }, handler),
+    `The resource "a://b" has an unknown member "mimetype"`,
+    '"mimeType"',
+  ],
+  [
+    () => server().template("a://{day}", { name: "b", complete: { dya: handler } }, handler),
+    `The template "a://{day}" completes "dya", which it does not have`,
+    '"day"',
+  ],
+  [
+    () => server().prompt({ name: "a", arguments: [{ name: "day" }] }, handler, { complet: {} }),
+    `What follows the handler of the prompt "a" has an unknown member "complet"`,
+    '"complete"',
+  ],
+  [
+    () => server().prompt("a", { arguments: [{ name: "day", requird: true }] }, handler),
+    `An argument of the prompt "a" has an unknown member "requird"`,
+    '"required"',
+  ],
+  [
+    () => server().prompt("a", { arguments: { day: {} } }, handler),
+    `The arguments of the prompt "a" are not a list`,
+    "arguments: [{",
   ],
   [() => server().remove("tool", "a"), `"tool" is not a list of a server`, `"tools", "prompts", "resources"`],
 ];

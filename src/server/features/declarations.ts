@@ -81,7 +81,7 @@ export function readTool(given: readonly unknown[], isChecked: boolean): ToolFea
   const name = String(declared["name"]);
   if (isChecked) {
     if (!TOOL_NAME.test(name)) throw wrong(`${subject} has a name that clients refuse`, RIGHT_NAME);
-    if (isRecord(annotations)) requireKnown(`The annotations of ${lower(subject)}`, annotations, ANNOTATIONS);
+    if (isRecord(annotations)) requireKnown(`The value "annotations" of ${lower(subject)}`, annotations, ANNOTATIONS);
   }
   const input = readUse(inputSchema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
   const output =
@@ -246,7 +246,7 @@ function readDeclaration(kind: Kind, given: readonly unknown[], isChecked: boole
   if (typeof handler !== "function")
     throw wrong(`${subject} has no handler: ${shown(handler)} is not a function`, hint);
   const beside = isRecord(last) ? last : {};
-  if (completes) requireKnown(`The options of ${lower(subject)}`, beside, ["complete"]);
+  if (completes) requireKnown(`What follows the handler of ${lower(subject)}`, beside, isKeyed ? [] : ["complete"]);
   const complete = (isKeyed ? written : beside["complete"]) as Completers | undefined;
   return { declared, handler, complete, subject };
 }
@@ -256,7 +256,8 @@ function requireKnown(subject: string, declared: Record<string, unknown>, known:
   for (const name of Object.keys(declared)) {
     if (known.includes(name)) continue;
     const near = MEANT[name]?.find((each) => known.includes(each)) ?? nearestName(name, known);
-    const hint = near === undefined ? `Use ${known.join(", ")}.` : `Did you mean "${near}"?`;
+    const others = known.length === 0 ? "Remove it." : `Use ${known.join(", ")}.`;
+    const hint = near === undefined ? others : `Did you mean "${near}"?`;
     throw wrong(`${subject} has an unknown member "${name}"`, hint);
   }
 }
