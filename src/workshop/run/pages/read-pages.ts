@@ -43,28 +43,34 @@ interface ReadingFacts extends SendingFacts {
 }
 
 /** Sends the request of a read for its caller, and gathers the pages of a list if the tool has paging. */
-export async function readAndTell(
+export function readAndTell(
   parts: RunnerParts,
   plan: ToolPlan,
   prepared: PreparedRequest,
   facts: ReadingFacts & { wantsPayload: boolean },
 ): Promise<CallOutcome> {
   const { paging } = plan.spec;
-  if (!paging) return callAndTell(parts, plan, prepared, facts);
-  const read = await new PageReading(parts, plan, { paging, ...facts }).read(prepared, facts);
+  // Most tools have none, and one more function that waits costs as much as the rest of this one.
+  return paging ? tellPages(parts, plan, prepared, { ...facts, paging }) : callAndTell(parts, plan, prepared, facts);
+}
+
+async function tellPages(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: ReadingFacts & { wantsPayload: boolean; paging: PagingSpec },
+): Promise<CallOutcome> {
+  const read = await new PageReading(parts, plan, facts).read(prepared, facts);
   const { input } = prepared;
   switch (read.kind) {
     case "failure":
       return { reading: read.reading, answer: read.answer };
     case "here":
       return { reading: gatheredAnswer(parts, plan.spec, read.pages, input), answer: read.answer };
-    case "packed":
-      return tellApart(parts, plan, {
-        ...facts,
-        answer: facts.wantsPayload ? read.answer : undefined,
-        pages: read.pages,
-        input,
-      });
+    case "packed": {
+      const answer = facts.wantsPayload ? read.answer : undefined;
+      return tellApart(parts, plan, { ...facts, answer, pages: read.pages, input });
+    }
   }
 }
 
