@@ -243,8 +243,9 @@ function isWhole(returned: Record<string, unknown>): boolean {
   return returned["isError"] === true && Array.isArray(returned["content"]);
 }
 
-/** A task, or questions. */
-function isUnfinished({ resultType, taskId, inputRequests }: Record<string, unknown>): boolean {
+/** A task, also one of 2025-11-25, or questions. */
+function isUnfinished({ resultType, taskId, inputRequests, task }: Record<string, unknown>): boolean {
+  if (isRecord(task) && typeof task["taskId"] === "string") return true;
   return typeof resultType === "string" && resultType !== "complete" && (taskId ?? inputRequests) !== undefined;
 }
 

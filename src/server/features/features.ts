@@ -88,11 +88,8 @@ interface FailedResult extends ToolResult<unknown> {
   isError: boolean;
 }
 
-/** A task of the tasks extension, in place of the result. */
-interface TaskResult extends Result {
-  resultType: "task";
-  taskId: string;
-}
+/** A task of the tasks extension, in place of the result; or one of 2025-11-25. */
+type TaskResult = (Result & { resultType: string; taskId: string }) | { task: { taskId: string } };
 
 /**
  * What it throws becomes a result with `isError`, which the model can read; only an `rpcError` fails the request. `Args` are

@@ -181,6 +181,19 @@ test("a tool with an output can report that it failed, and return its whole resu
   expect(await client.callTool("blocks")).toMatchObject({ content: [{ text: "a" }, { text: "b" }] });
 });
 
+test("a tool with an output can return a task in place of its value", async () => {
+  const task = { taskId: "t", status: "completed", createdAt: "2026-01-01T00:00:00Z", ttl: null, pollInterval: 1 };
+  const result = { content: [{ type: "text", text: "built" }], structuredContent: { count: 1 } };
+  const server = newServer({ legacyTasks: { requests: { tools: { call: {} } } } });
+  const methods = { "tasks/get": () => task, "tasks/result": () => result };
+  server.extension("io.modelcontextprotocol/tasks", {}, methods);
+  const output = z.object({ count: z.number() });
+  server.tool("build", { output, execution: { taskSupport: "required" } }, () => ({ task }));
+  server.tool("later", { output }, () => ({ resultType: "task", ...task }));
+  await using client = await clientOf(server, { protocolVersion: "2025-11-25" });
+  expect(await client.callTool("build", {}, { task: true })).toMatchObject({ structuredContent: { count: 1 } });
+});
+
 test("a tool without input takes no arguments", async () => {
   const server = newServer().tool("ping", {}, (args) => {
     expectTypeOf(args).toEqualTypeOf<Record<string, never>>();
