@@ -100,6 +100,7 @@ export interface HostOptions {
 const HOST_OPTIONS: OptionNames<HostOptions> = {
   servers: true,
   config: true,
+  roots: true,
   only: true,
   beside: true,
   cwd: true,
