@@ -1,4 +1,4 @@
-import { NexusError } from "../../errors/nexus-error.ts";
+import { wrongOption } from "../../errors/check-options.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
@@ -69,7 +69,7 @@ const IMPLEMENTATION = ["name", "version", "title", "description", "icons", "web
 
 export function checkServer(options: unknown): void {
   const hint = `Write new McpServer({ name: "greetings", version: "1.0.0" }).`;
-  if (!isRecord(options)) throw wrong("A server needs a name and a version", hint);
+  if (!isRecord(options)) throw wrongOption("A server needs a name and a version", hint);
   for (const member of ["name", "version"]) requireText("The server", options, member, hint);
   requireKnown("The server", options, [...IMPLEMENTATION, ...SERVER_OPTIONS]);
 }
@@ -80,7 +80,7 @@ export function readTool(given: readonly unknown[], isChecked: boolean): ToolFea
   const { inputSchema = NO_ARGUMENTS, outputSchema, annotations } = declared;
   const name = String(declared["name"]);
   if (isChecked) {
-    if (!TOOL_NAME.test(name)) throw wrong(`${subject} has a name that clients refuse`, RIGHT_NAME);
+    if (!TOOL_NAME.test(name)) throw wrongOption(`${subject} has a name that clients refuse`, RIGHT_NAME);
     if (isRecord(annotations)) requireKnown(`The value "annotations" of ${lower(subject)}`, annotations, ANNOTATIONS);
   }
   const input = readUse(inputSchema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
@@ -109,7 +109,7 @@ function objectSchema(json: Record<string, unknown>, subject: string): Record<st
   if (json["type"] === "object") return json;
   const hasAlternatives = ["anyOf", "oneOf", "allOf", "$ref"].some((keyword) => json[keyword] !== undefined);
   if (json["type"] === undefined && hasAlternatives) return { ...json, type: "object" };
-  throw wrong(
+  throw wrongOption(
     `The input of ${lower(subject)} is not a schema of type "object"`,
     `Write input: { type: "object", properties: { … } }, or z.object({ … }) of zod: each property is an argument.`,
   );
@@ -124,7 +124,7 @@ export function readTemplate(given: readonly unknown[], isChecked: boolean): Tem
   const { declared, handler, complete, subject } = readDeclaration(TEMPLATE, given, isChecked);
   const uriTemplate = String(declared["uriTemplate"]);
   if (/[{}]/.test(uriTemplate.replaceAll(/\{\w+\}/g, ""))) {
-    throw wrong(
+    throw wrongOption(
       `${subject} cannot be read`,
       "Write each variable as {name}, of letters, digits and underscores; operators such as {+path} are not supported.",
     );
@@ -144,7 +144,7 @@ export function readPrompt(given: readonly unknown[], isChecked: boolean): Promp
     return { prompt: shown as unknown as Prompt, get, complete };
   }
   if (shown["arguments"] !== undefined) {
-    throw wrong(`${subject} has "input" and "arguments"`, `Remove "arguments": it follows from "input".`);
+    throw wrongOption(`${subject} has "input" and "arguments"`, `Remove "arguments": it follows from "input".`);
   }
   const input = readUse(schema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
   const listed = listedArguments(input.json);
@@ -173,10 +173,10 @@ function listedArguments({ properties, required }: Record<string, unknown>): { n
 function promptArguments(subject: string, listed: unknown, isChecked: boolean): string[] {
   if (listed === undefined) return [];
   const hint = `Write arguments: [{ name: "day", required: true }], or input with a schema.`;
-  if (!Array.isArray(listed)) throw wrong(`The arguments of ${lower(subject)} are not a list`, hint);
+  if (!Array.isArray(listed)) throw wrongOption(`The arguments of ${lower(subject)} are not a list`, hint);
   return listed.map((each: unknown) => {
     const what = `An argument of ${lower(subject)}`;
-    if (!isRecord(each)) throw wrong(`${what} is ${shown(each)} and not an object`, hint);
+    if (!isRecord(each)) throw wrongOption(`${what} is ${shown(each)} and not an object`, hint);
     requireText(what, each, "name", hint);
     if (isChecked) requireKnown(what, each, PROMPT_ARGUMENT);
     return String(each["name"]);
@@ -186,20 +186,23 @@ function promptArguments(subject: string, listed: unknown, isChecked: boolean): 
 function requireCompleted(subject: string, complete: Completers | undefined, names: readonly string[]): void {
   for (const [name, completer] of Object.entries(complete ?? {})) {
     if (completer !== undefined && typeof completer !== "function") {
-      throw wrong(`${subject} completes "${name}" by ${shown(completer)}`, `Write complete: { ${name}: oneOf("…") }.`);
+      throw wrongOption(
+        `${subject} completes "${name}" by ${shown(completer)}`,
+        `Write complete: { ${name}: oneOf("…") }.`,
+      );
     }
     if (names.includes(name)) continue;
     const near = nearestName(name, names);
     const hint =
       near === undefined ? `It has ${names.length === 0 ? "none" : names.join(", ")}.` : `Did you mean "${near}"?`;
-    throw wrong(`${subject} completes "${name}", which it does not have`, hint);
+    throw wrongOption(`${subject} completes "${name}", which it does not have`, hint);
   }
 }
 
 export function checkList(list: unknown): void {
   if (CHANGING_LISTS.some((known) => known === list)) return;
   const known = CHANGING_LISTS.map((each) => JSON.stringify(each)).join(", ");
-  throw wrong(`${JSON.stringify(list)} is not a list of a server`, `Use one of ${known}.`);
+  throw wrongOption(`${JSON.stringify(list)} is not a list of a server`, `Use one of ${known}.`);
 }
 
 interface Declaration {
@@ -220,12 +223,13 @@ function readDeclaration(kind: Kind, given: readonly unknown[], isChecked: boole
   const [first, handler, last] = isKeyed ? given.slice(1) : given;
   if (!isRecord(first)) {
     const options = isKeyed ? `The options of the ${what} ${JSON.stringify(given[0])} are` : `A ${what} is declared by`;
-    throw wrong(
+    throw wrongOption(
       isKeyed ? `${options} ${shown(first)} and not an object` : `${options} an object, not by ${shown(first)}`,
       hint,
     );
   }
-  const own = isKeyed ? { ...first, [key]: given[0] } : first;
+  // It also comes first in lists, and no option takes its place.
+  const own = isKeyed ? { [key]: given[0], ...first, [key]: given[0] } : first;
   requireText(`A ${what}`, own, key, hint);
   const subject = `The ${what} ${JSON.stringify(own[key])}`;
   const renamed = isKeyed ? kind.renamed : {};
@@ -244,7 +248,7 @@ function readDeclaration(kind: Kind, given: readonly unknown[], isChecked: boole
   );
   requireText(subject, declared, "name", hint);
   if (typeof handler !== "function")
-    throw wrong(`${subject} has no handler: ${shown(handler)} is not a function`, hint);
+    throw wrongOption(`${subject} has no handler: ${shown(handler)} is not a function`, hint);
   const beside = isRecord(last) ? last : {};
   if (completes) requireKnown(`What follows the handler of ${lower(subject)}`, beside, isKeyed ? [] : ["complete"]);
   const complete = (isKeyed ? written : beside["complete"]) as Completers | undefined;
@@ -258,7 +262,7 @@ function requireKnown(subject: string, declared: Record<string, unknown>, known:
     const near = MEANT[name]?.find((each) => known.includes(each)) ?? nearestName(name, known);
     const others = known.length === 0 ? "Remove it." : `Use ${known.join(", ")}.`;
     const hint = near === undefined ? others : `Did you mean "${near}"?`;
-    throw wrong(`${subject} has an unknown member "${name}"`, hint);
+    throw wrongOption(`${subject} has an unknown member "${name}"`, hint);
   }
 }
 
@@ -275,9 +279,9 @@ const MEANT: Readonly<Record<string, readonly string[]>> = {
 
 function requireText(subject: string, declared: Record<string, unknown>, member: string, hint: string): void {
   const value = declared[member];
-  if (value === undefined) throw wrong(`${subject} has no "${member}"`, hint);
+  if (value === undefined) throw wrongOption(`${subject} has no "${member}"`, hint);
   if (typeof value !== "string" || value === "")
-    throw wrong(`${subject} needs a "${member}" of text, not ${shown(value)}`, hint);
+    throw wrongOption(`${subject} needs a "${member}" of text, not ${shown(value)}`, hint);
 }
 
 function lower(subject: string): string {
@@ -289,8 +293,4 @@ function shown(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (typeof value === "function") return "a function";
   return isRecord(value) ? "an object" : String(value);
-}
-
-function wrong(message: string, hint: string): NexusError {
-  return new NexusError("CONFIG_INVALID", message, { phase: "config", hint, mayHaveReached: false });
 }

@@ -1,4 +1,5 @@
-import { NexusError, messageOf } from "../../errors/nexus-error.ts";
+import { wrongOption } from "../../errors/check-options.ts";
+import { messageOf } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { isNestedDeeper, MAX_NESTING } from "../../json/nesting.ts";
 import { compileQuickCheck } from "../../schema/quick-check.ts";
@@ -33,7 +34,7 @@ const SHORT = 1_000;
 export function readSchema(schema: unknown, use: SchemaUse): ValueCheck {
   const standard = standardOf(schema);
   if (standard) return standardCheck(standard, use);
-  if (!isRecord(schema)) throw unusable(`${use.subject} is not a schema`, USE_A_SCHEMA);
+  if (!isRecord(schema)) throw wrongOption(`${use.subject} is not a schema`, USE_A_SCHEMA);
   return jsonCheck(schema, use);
 }
 
@@ -41,7 +42,7 @@ export function readSchema(schema: unknown, use: SchemaUse): ValueCheck {
 export function uncheckedSchema(schema: unknown, use: SchemaUse): Record<string, unknown> {
   const standard = standardOf(schema);
   if (standard) return jsonOf(standard, use);
-  if (!isRecord(schema)) throw unusable(`${use.subject} is not a schema`, USE_A_SCHEMA);
+  if (!isRecord(schema)) throw wrongOption(`${use.subject} is not a schema`, USE_A_SCHEMA);
   return schema;
 }
 
@@ -83,7 +84,7 @@ function jsonOf(
 ): Record<string, unknown> {
   const convert: unknown = isRecord(jsonSchema) ? jsonSchema[side] : undefined;
   if (typeof convert !== "function") {
-    throw unusable(
+    throw wrongOption(
       `${subject} is a schema of ${JSON.stringify(vendor)} that does not give its JSON Schema, which clients need`,
       vendor === "valibot"
         ? "Write toStandardJsonSchema(schema), from @valibot/to-json-schema."
@@ -94,10 +95,9 @@ function jsonOf(
     const { $schema, ...json } = jsonSchema[side]({ target: TARGET });
     return $schema === undefined || $schema === DIALECT ? json : { $schema, ...json };
   } catch (error) {
-    throw unusable(
+    throw wrongOption(
       `${subject} cannot be written as a JSON Schema: ${messageOf(error)}`,
       "Use types that JSON has: text, numbers, booleans, null, lists and objects.",
-      error,
     );
   }
 }
@@ -143,7 +143,7 @@ function quickCheckOf(json: Record<string, unknown>, subject: string): ReturnTyp
   try {
     return compileQuickCheck(json);
   } catch (error) {
-    throw unusable(`${subject} is not a schema that can be used: ${messageOf(error)}`, USE_A_SCHEMA, error);
+    throw wrongOption(`${subject} is not a schema that can be used: ${messageOf(error)}`, USE_A_SCHEMA);
   }
 }
 
@@ -174,8 +174,4 @@ function asJson(value: unknown): unknown {
     // The value is circular, holds a bigint, is nested too deeply, or is not there.
     return undefined;
   }
-}
-
-function unusable(message: string, hint: string, cause?: unknown): NexusError {
-  return new NexusError("CONFIG_INVALID", message, { phase: "config", hint, mayHaveReached: false, cause });
 }
