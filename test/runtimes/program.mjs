@@ -25,7 +25,7 @@ const demo = (...args) => ({ command: start[0], args: [...start.slice(1), DEMO, 
 
 const CASES = {
   "client, memory": async () => {
-    const server = new ScriptedServer({ tools: { greet: ({ name }) => `Hello, ${name}` } });
+    const server = new ScriptedServer({ tools: { greet: ({ name }) => `Hello, ${String(name)}` } });
     const client = await connect(server.transport);
     assert.equal((await client.callTool("greet", { name: "Ada" })).content[0].text, "Hello, Ada");
     await client.close();
@@ -177,7 +177,7 @@ async function overHttp(revisions, open) {
 function greeter(revisions) {
   const server = new McpServer({ name: "greetings", version: "1.0.0", ...(revisions && { revisions }) });
   const inputSchema = { type: "object" };
-  server.tool({ name: "greet", inputSchema }, ({ name }) => `Hello, ${name}!`);
+  server.tool({ name: "greet", inputSchema }, ({ name }) => `Hello, ${String(name)}!`);
   server.tool({ name: "count", inputSchema }, ({ to }, context) => {
     for (let at = 1; at <= to; at++) context.progress({ progress: at, total: to });
     return "counted";

@@ -45,7 +45,7 @@ async function tryCases({ binary, words }) {
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
-  const limit = setTimeout(() => process.kill(-child.pid, "SIGKILL"), LIMIT_MS);
+  const limit = setTimeout(() => child.pid && process.kill(-child.pid, "SIGKILL"), LIMIT_MS);
   let problems = "";
   child.stderr.setEncoding("utf8").on("data", (text) => (problems += text));
   const results = [];
