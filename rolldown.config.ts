@@ -42,6 +42,22 @@ const published = defineConfig({
   },
 });
 
+/** The client for browsers: shares no file with the rest, so that nothing of Node is in its graph. */
+const webClient = defineConfig({
+  input: { "client/index": "src/client/web/index.ts" },
+  platform: "browser",
+  transform: { target: "es2022" },
+  checks: { ineffectiveDynamicImport: false },
+  output: {
+    dir: "dist",
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "client/chunks/[name]-[hash].js",
+    comments: false,
+    minify: SMALL,
+  },
+});
+
 /** The demo server: of the files that the library shares it needs a third, and it is started often. */
 const demo = defineConfig({
   input: { "demo/main": "src/demo/main.ts" },
@@ -71,7 +87,7 @@ const everything = defineConfig({
   output: { file: "build/fixtures/everything.cjs", format: "cjs", minify: true },
 });
 
-export default [published, demo, fixtures, everything];
+export default [published, webClient, demo, fixtures, everything];
 
 /**
  * Files with many modules each, because opening a file takes half a millisecond: a short command would spend a third of its

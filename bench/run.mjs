@@ -6,6 +6,7 @@ import { measureCommands } from "./cli/start.mjs";
 import { compareAuthorized } from "./client/authorized.mjs";
 import { compareClients } from "./client/compare.mjs";
 import { measureLists, measureResults } from "./client/large.mjs";
+import { measureSize } from "./client/size.mjs";
 import { connectMany } from "./client/many.mjs";
 import { weighConnections } from "./client/memory.mjs";
 import { compareGateways } from "./gateway/compare.mjs";
@@ -25,6 +26,7 @@ const SUBJECTS = {
     many: connectMany,
     memory: weighConnections,
   },
+  size: { page: measureSize },
   bounds: { requests: measureBounds, answers: measureBounds, files: measureBounds, documents: measureBounds },
   cli: { start: measureCommands },
   host: { calls: measureOverhead, many: hostMany },

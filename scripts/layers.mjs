@@ -25,6 +25,7 @@ export const LAYERS = [
   ["client/changes"],
   ["client"],
   ["client/connect"],
+  ["client/web"],
   ["config/read"],
   ["config/trust"],
   ["config"],
@@ -96,8 +97,8 @@ export const LAYERS = [
   ["workshop/run/signing"],
   ["workshop/run/secrets"],
   ["workshop/run/writes"],
-  // A call reads pages and makes steps, and both of them make calls.
-  ["workshop/run/pages", "workshop/run/steps", "workshop/run"],
+  // A call reads pages and makes steps, and both of them make calls; very large answers of all of them are read apart.
+  ["workshop/run/pages", "workshop/run/steps", "workshop/run/apart", "workshop/run"],
   ["workshop/learn"],
   ["workshop/publish"],
   ["workshop/serve"],

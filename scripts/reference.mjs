@@ -1,41 +1,49 @@
-// Writes docs/reference/library.md from the emitted declarations; `--check` fails where the file is not what it would write.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+// Writes docs/reference/library.md and a page for each entry from the emitted declarations; `--check` fails where a file is
+// not what it would write.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { parseSync } from "oxc-parser";
 import { loadExportedForms, loadForms, membersText, typeText } from "./forms.mjs";
 
-const REFERENCE = "docs/reference/library.md";
+const INDEX = "docs/reference/library.md";
+const PAGES = "docs/reference/library";
 
 const ENTRIES = [
   {
     name: "nexus-mcp",
     file: "dist/index.d.ts",
-    about: "The library. [The guide](../guide/client.md) explains how it is used.",
+    about: "The library. [The guide](../../guide/client.md) explains how it is used.",
+  },
+  {
+    name: "nexus-mcp/client",
+    file: "dist/client/web/index.d.ts",
+    about:
+      "The client alone, for browsers, workers and other runtimes. [The guide](../../guide/client.md#in-a-browser) explains how it is used.",
   },
   {
     name: "nexus-mcp/agent",
     file: "dist/agent/index.d.ts",
-    about: "An agent. [The guide](../guide/agent.md) explains how it is used.",
+    about: "An agent. [The guide](../../guide/agent.md) explains how it is used.",
   },
   {
     name: "nexus-mcp/gateway",
     file: "dist/gateway/index.d.ts",
-    about: "The gateway. [The guide](../guide/gateway.md) explains how it is used.",
+    about: "The gateway. [The guide](../../guide/gateway.md) explains how it is used.",
   },
   {
     name: "nexus-mcp/server",
     file: "dist/server/index.d.ts",
-    about: "MCP servers of your own. [The guide](../guide/server.md) explains how they are written.",
+    about: "MCP servers of your own. [The guide](../../guide/server.md) explains how they are written.",
   },
   {
     name: "nexus-mcp/workshop",
     file: "dist/workshop/index.d.ts",
-    about: "API documentation to servers. [The worked example](../guide/capcorn.md) shows how.",
+    about: "API documentation to servers. [The worked example](../../guide/capcorn.md) shows how.",
   },
   {
     name: "nexus-mcp/testing",
     file: "dist/testing/index.d.ts",
-    about: "Servers and a model for the tests of your own program. [The guide](../guide/testing.md) has examples.",
+    about: "Servers and a model for the tests of your own program. [The guide](../../guide/testing.md) has examples.",
   },
 ];
 
@@ -72,30 +80,48 @@ const formFiles = readdirSync(`src/${FORMS}`).filter((file) => !file.endsWith(".
 const toolForms = await loadExportedForms(formFiles.map((file) => `src/${FORMS}/${file}`));
 const names = typeNames();
 
-const text = render();
+const files = render();
 if (!process.argv.includes("--check")) {
-  writeFileSync(REFERENCE, text);
-} else if (!existsSync(REFERENCE) || readFileSync(REFERENCE, "utf8") !== text) {
-  console.error(`${REFERENCE} is not what the declarations say. Run: npm run build && node scripts/reference.mjs`);
-  process.exit(1);
+  rmSync(PAGES, { recursive: true, force: true });
+  mkdirSync(PAGES, { recursive: true });
+  for (const [file, text] of files) writeFileSync(file, text);
+} else {
+  const there = [INDEX, ...(existsSync(PAGES) ? readdirSync(PAGES).map((name) => `${PAGES}/${name}`) : [])];
+  const isSame = (file) => files.has(file) && existsSync(file) && readFileSync(file, "utf8") === files.get(file);
+  const wrong = [...new Set([...files.keys(), ...there])].filter((file) => !isSame(file));
+  if (wrong.length > 0) {
+    console.error(
+      `${wrong.join(", ")}: not what the declarations say. Run: npm run build && node scripts/reference.mjs`,
+    );
+    process.exit(1);
+  }
 }
 
+/** The text of each file. What several entries have is described at the first of them. */
 function render() {
-  const described = new Set();
-  const sections = ENTRIES.map(({ name, file, about }) => {
+  const described = new Map();
+  const generated = "Generated from the declarations by `scripts/reference.mjs`; do not edit.";
+  const pages = ENTRIES.map(({ name, file, about }) => {
+    const page = `${name.split("/").at(-1)}.md`;
     const exported = [...exportsOf(file)].map(([as, found]) => ({ as, ...found }));
-    const known = exported.filter(({ as }) => described.has(as)).map(({ as }) => `[${as}](#${as.toLowerCase()})`);
+    const known = exported
+      .filter(({ as }) => described.has(as))
+      .map(({ as }) => `[${as}](${described.get(as)}#${as.toLowerCase()})`);
     const fresh = exported.filter(({ as }) => !described.has(as));
-    for (const { as } of fresh) described.add(as);
+    for (const { as } of fresh) described.set(as, page);
     const groups = GROUPS.map(([, title]) => title).flatMap((title) => {
       const members = fresh.filter(({ from }) => groupOf(from) === title);
-      return members.length === 0 ? [] : [`### ${title}`, ...members.sort(byKind).map(describe)];
+      return members.length === 0 ? [] : [`## ${title}`, ...members.sort(byKind).map(describe)];
     });
     const again = known.length > 0 ? [`It has these, too: ${known.join(", ")}.`] : [];
-    return [`## \`${name}\``, about, ...again, ...groups].join("\n\n");
+    return [`${PAGES}/${page}`, `${[`# \`${name}\``, generated, about, ...again, ...groups].join("\n\n")}\n`];
   });
-  const head = "# Library reference\n\nGenerated from the declarations by `scripts/reference.mjs`; do not edit.";
-  return `${[head, ...sections].join("\n\n")}\n`;
+  const lines = ENTRIES.map(({ name, about }) => {
+    const words = about.replaceAll("](../../", "](../");
+    return `| [\`${name}\`](library/${name.split("/").at(-1)}.md) | ${words} |`;
+  });
+  const index = ["# Library reference", generated, ["| entry | what it is |", "|---|---|", ...lines].join("\n")];
+  return new Map([[INDEX, `${index.join("\n\n")}\n`], ...pages]);
 }
 
 function groupOf(file) {
@@ -112,7 +138,7 @@ function byKind(a, b) {
 }
 
 function describe({ as, doc, code }) {
-  return [`#### ${as}`, ...(doc ? [doc] : []), `\`\`\`ts\n${code}\n\`\`\``].join("\n\n");
+  return [`### ${as}`, ...(doc ? [doc] : []), `\`\`\`ts\n${code}\n\`\`\``].join("\n\n");
 }
 
 /** What a file exports: name → where it is declared, its comment, its code. */

@@ -202,7 +202,7 @@ function* answers({ random }) {
   const made = (tool, body, type) => ({ body: Buffer.from(body), run: (world) => ask(world, tool, { type, body }) });
   const many = { bytes: ANSWER_BYTES, values: VALUES };
   for (const [name, [member, json]] of Object.entries(members(random, many))) {
-    for (const tool of ["look", "report", "keep", "pages", "together"]) {
+    for (const tool of ["look", "report", "keep", "pages", "together", "given"]) {
       if (tool === "keep" && member !== "rows") continue;
       yield { name: `${tool}: ${name}`, ...made(tool, `{"${member}":${json}}`) };
     }

@@ -1,4 +1,5 @@
 import type { NexusError } from "../errors/nexus-error.ts";
+import { inBackground, keepProcess } from "./event-loop.ts";
 
 /** Something that expires unless it is removed first. */
 export interface Timed {
@@ -44,8 +45,10 @@ export class Deadlines {
   /** Call this when something that is watched no longer expires. What never expires keeps no process alive. */
   review(): void {
     if (!this.#keepsProcess) return;
-    if (this.#watched.some(({ remainingMs }) => remainingMs !== Infinity)) this.#timer?.ref();
-    else this.#timer?.unref();
+    keepProcess(
+      this.#timer,
+      this.#watched.some(({ remainingMs }) => remainingMs !== Infinity),
+    );
   }
 
   /** Checks all deadlines in that time, or sooner. */
@@ -55,7 +58,7 @@ export class Deadlines {
       this.#wakeAt = at;
       clearTimeout(this.#timer);
       // Usually the connection keeps the process alive for its calls, not this timer.
-      this.#timer = setTimeout(this.#wake, Math.max(1, Math.min(ms, LONGEST_MS))).unref();
+      this.#timer = inBackground(setTimeout(this.#wake, Math.max(1, Math.min(ms, LONGEST_MS))));
     }
     this.review();
   }

@@ -1,3 +1,4 @@
+import type { OptionNames } from "../errors/check-options.ts";
 import type { HiddenValues } from "../masking/hidden-values.ts";
 import type { Implementation, Root } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
@@ -42,3 +43,25 @@ export interface ClientOptions {
   /** Called for every notification, including the first ones. */
   onNotification?: NotificationListener | undefined;
 }
+
+/** Every option, for those who check what a program passes. */
+export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
+  server: true,
+  input: true,
+  roots: true,
+  clientInfo: true,
+  protocolVersion: true,
+  era: true,
+  timeoutMs: true,
+  connectTimeoutMs: true,
+  connectBy: true,
+  probeTimeoutMs: true,
+  retry: true,
+  maxRounds: true,
+  logger: true,
+  hidden: true,
+  signal: true,
+  cache: true,
+  principal: true,
+  onNotification: true,
+};

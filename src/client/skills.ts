@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from "node:util";
 import { NexusError } from "../errors/nexus-error.ts";
 import { isRecord } from "../json/is-record.ts";
 import type { Params } from "../protocol/json-rpc.ts";
 import type { ResourceContents } from "../protocol/mcp.ts";
 import { SKILLS_EXTENSION } from "../protocol/meta.ts";
-import { digest } from "../text/digest.ts";
+import { decodeUtf8, encodeUtf8, fromBase64, toHex } from "../text/bytes.ts";
 import type { CallOptions } from "./conversation/call-scope.ts";
 import type { Requester } from "./conversation/requester.ts";
 import { readPages } from "./conversation/lists.ts";
@@ -51,13 +50,13 @@ export class Skills {
   /** Reads a skill's SKILL.md; throws if its size, digest or front matter differ from the entry. */
   async load(entry: SkillEntry, options?: CallOptions): Promise<Skill> {
     const contents = await this.#read(entry, entry.uri, options);
-    const text = contents.text ?? Buffer.from(contents.blob ?? "", "base64").toString("utf8");
+    const text = contents.text ?? decodeUtf8(fromBase64(contents.blob ?? ""));
     const [whole = "", yaml = ""] = FRONT_MATTER.exec(text) ?? [];
     const { parseYaml } = await import("../source/bounded-yaml.ts");
     const found: unknown = parseOr(() => parseYaml(yaml), {});
     for (const name of new Set([...Object.keys(entry.frontmatter), ...Object.keys(isRecord(found) ? found : {})])) {
       const value = isRecord(found) ? found[name] : undefined;
-      if (!isDeepStrictEqual(value, entry.frontmatter[name])) throw mismatch(entry.uri, `front matter "${name}"`);
+      if (!isSame(value, entry.frontmatter[name])) throw mismatch(entry.uri, `front matter "${name}"`);
     }
     return { entry, body: text.slice(whole.length), read: (uri, more) => this.#read(entry, uri, more) };
   }
@@ -73,10 +72,10 @@ export class Skills {
     const contents = (result["contents"] as ResourceContents[] | undefined)?.[0];
     if (contents?.uri !== uri)
       throw new NexusError("PROTOCOL_VIOLATION", `the answer for ${uri} has no contents`, { raw: result });
-    const bytes =
-      contents.blob === undefined ? Buffer.from(contents.text ?? "", "utf8") : Buffer.from(contents.blob, "base64");
+    const bytes = contents.blob === undefined ? encodeUtf8(contents.text ?? "") : fromBase64(contents.blob);
     if (listed?.size !== undefined && listed.size !== bytes.length) throw mismatch(uri, "size");
-    if (listed?.digest !== undefined && listed.digest !== digestOf(bytes, listed.digest)) throw mismatch(uri, "digest");
+    const expected = listed?.digest;
+    if (expected !== undefined && expected !== (await digestOf(bytes, expected))) throw mismatch(uri, "digest");
     return contents;
   }
 }
@@ -84,10 +83,20 @@ export class Skills {
 const EXTENSION = { [SKILLS_EXTENSION]: {} };
 
 /** Uses the algorithm of the expected digest, "sha256:…"; an unknown algorithm matches nothing. */
-function digestOf(bytes: Buffer, expected: string): string {
+async function digestOf(bytes: Uint8Array<ArrayBuffer>, expected: string): Promise<string> {
   const [kind = ""] = expected.split(":", 1);
   if (kind !== "sha256" && kind !== "sha512") return "";
-  return `${kind}:${digest(kind, bytes)}`;
+  const digest = await crypto.subtle.digest(kind === "sha256" ? "SHA-256" : "SHA-512", bytes);
+  return `${kind}:${toHex(new Uint8Array(digest))}`;
+}
+
+/** Whether two values of JSON or YAML are equal, whatever the order of their members. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b) || Object.keys(a).length !== Object.keys(b).length) return false;
+  const other = new Map(Object.entries(b));
+  return Object.entries(a).every(([name, value]) => other.has(name) && isSame(value, other.get(name)));
 }
 
 function mismatch(uri: string, what: string): NexusError {

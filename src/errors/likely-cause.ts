@@ -8,7 +8,7 @@ interface LastWords {
 }
 
 /** The part of an error's details that is a diagnosis. */
-export type Diagnosis = Pick<ErrorDetails, "likelyCause" | "hint" | "snippet">;
+type Diagnosis = Pick<ErrorDetails, "likelyCause" | "hint" | "snippet">;
 
 interface Pattern {
   words: RegExp;

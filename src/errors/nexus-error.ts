@@ -124,6 +124,12 @@ export class NexusError extends Error {
     return this.details.hint;
   }
 
+  /** What `JSON.stringify` writes: also the message, which the fields of an error leave out. */
+  toJSON(): { name: string; code: ErrorCode; message: string; details: Omit<ErrorDetails, "cause"> } {
+    const { cause: _cause, ...details } = this.details;
+    return { name: this.name, code: this.code, message: this.message, details };
+  }
+
   /** The same error with additional details; existing details win. */
   with(more: ErrorDetails): NexusError {
     return this.#copy({ ...more, ...known(this.details) });

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { ExactDecimal, isDoubleText, keepsDigits } from "./exact-decimal.ts";
 import { isExact } from "./exact-number.ts";
 import { decimalText } from "./decimal-text.ts";
@@ -23,8 +22,7 @@ export function parseExactWholes(text: string): unknown {
 function parsed(text: string, exactly: (token: string) => string | undefined): unknown {
   const value: unknown = JSON.parse(text);
   if (!LONG.test(text)) return value;
-  // Random, so that nothing in the text can be mistaken for it.
-  const mark = randomUUID();
+  const mark = newMark();
   const marked = outsideOfTexts(text, (numbers) =>
     numbers.replaceAll(NUMBER, (token) => {
       const digits = exactly(token);
@@ -37,18 +35,50 @@ function parsed(text: string, exactly: (token: string) => string | undefined): u
   );
 }
 
+/** Random, so that nothing in a text can be mistaken for it; short, because a text can have very many. */
+function newMark(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
+}
+
 function exactNumberOf(digits: string): bigint | ExactDecimal {
   return /^-?\d+$/.test(digits) && digits.length <= MOST_DIGITS + 2 ? BigInt(digits) : new ExactDecimal(digits);
 }
 
 /** Writes JSON; bigints and ExactDecimals become numbers with all their digits. */
 export function exactJson(value: unknown): string {
+  return plainJson(value) ?? markedJson(value);
+}
+
+/** JSON as it is given to another thread: bytes are not copied, and need no memory of this one. */
+export interface PackedJson {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Whether there are numbers in it that a double cannot hold. */
+  isExact: boolean;
+}
+
+export function packJson(value: unknown): PackedJson {
+  const plain = plainJson(value);
+  return { bytes: new TextEncoder().encode(plain ?? markedJson(value)), isExact: plain === undefined };
+}
+
+export function unpackJson({ bytes, isExact }: PackedJson): unknown {
+  const text = new TextDecoder().decode(bytes);
+  // To look for exact numbers takes longer than to read all others.
+  return isExact ? parseExactJson(text) : JSON.parse(text);
+}
+
+/** Undefined if there are exact numbers. */
+function plainJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (error instanceof TypeError) return undefined;
+    throw error;
   }
-  const mark = randomUUID();
+}
+
+function markedJson(value: unknown): string {
+  const mark = newMark();
   const text = JSON.stringify(value, (_, member: unknown) => {
     if (typeof member === "bigint") return `${mark}${member}`;
     return member instanceof ExactDecimal ? mark + member.text : member;

@@ -1,3 +1,4 @@
+import { concatBytes, encodeUtf8, toBase64, toBase64Url, toHex } from "../text/bytes.ts";
 import { type ReadText, readEncoded, readWithPositions, withoutHalfEncoded } from "./read-encoded.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { replaceSpans, type Span } from "./find-secrets.ts";
@@ -290,12 +291,12 @@ function toForms(texts: readonly string[]): Forms {
 
 /** How it may be written; in an address, characters that are not of ASCII are several bytes, which are read one by one. */
 function formsOf(value: string): string[] {
-  const [base64, base64url] = [Buffer.from(value).toString("base64"), Buffer.from(value).toString("base64url")];
+  const bytes = encodeUtf8(value);
+  const [base64, base64url] = [toBase64(bytes), toBase64Url(bytes)];
   const inOneLine = value.replaceAll(/\s+/g, " ");
   const whole = [value, inOneLine, inAddress(value), base64, base64.replace(/=+$/, ""), base64url];
   const once = partsInBase64(value);
-  const inside =
-    value.length < SHORT_SECRET ? [] : [Buffer.from(value).toString("hex"), ...once, ...once.flatMap(partsInBase64)];
+  const inside = value.length < SHORT_SECRET ? [] : [toHex(bytes), ...once, ...once.flatMap(partsInBase64)];
   return (
     [...whole, ...inside]
       // As it is written as well: what is before it may be read with its first characters.
@@ -310,9 +311,9 @@ function formsOf(value: string): string[] {
  * not depend on what is beside it. With the letters of URLs as well, where they differ.
  */
 function partsInBase64(value: string): string[] {
-  const bytes = Buffer.from(value);
+  const bytes = encodeUtf8(value);
   return [0, 1, 2].flatMap((before) => {
-    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64url");
+    const text = toBase64Url(concatBytes([new Uint8Array(before), bytes]));
     const own = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));
     if (own.length < MIN_IN_BASE64) return [];
     return [...new Set([own, own.replaceAll("-", "+").replaceAll("_", "/")])];

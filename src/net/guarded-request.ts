@@ -2,7 +2,8 @@ import type { CancelSignal } from "../async/cancellation.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { AllowedPrefixes } from "./allowed-url.ts";
 import { PendingResponse } from "./pending-response.ts";
-import type { Dispatcher, DispatchOptions, Network } from "./network.ts";
+import type { Dispatcher, DispatchOptions } from "./http-network.ts";
+import type { Network } from "./network.ts";
 
 export interface GuardedRequest {
   method: DispatchOptions["method"];

@@ -2,6 +2,7 @@ import { rootCertificates } from "node:tls";
 import { Deadlines } from "../async/deadlines.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { AddressGuard } from "./address-guard.ts";
+import type { Dispatcher, HttpNetwork } from "./http-network.ts";
 import { proxyFor } from "./proxy-choice.ts";
 
 export interface ProxySettings {
@@ -19,44 +20,11 @@ export interface NetworkOptions {
   connectTimeoutMs?: number | undefined;
 }
 
-/** The part of undici's dispatcher that is used here. */
-export interface Dispatcher {
-  dispatch(options: DispatchOptions, handler: DispatchHandler): boolean;
-  destroy(): Promise<void>;
-}
-
-export interface DispatchOptions {
-  origin: string;
-  path: string;
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "QUERY";
-  /** By name, or names and values in turn. */
-  headers: Record<string, string> | string[];
-  body?: string | Uint8Array;
-  headersTimeout: number;
-  bodyTimeout: number;
-}
-
-export interface DispatchController {
-  abort(reason: Error): void;
-}
-
-export interface DispatchHandler {
-  onRequestStart(controller: DispatchController): void;
-  onResponseStart(
-    controller: DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void;
-  onResponseData(controller: DispatchController, chunk: Buffer): void;
-  onResponseEnd(controller: DispatchController): void;
-  onResponseError(controller: DispatchController, error: Error): void;
-}
-
 /**
  * Outgoing HTTP: sockets are pooled per origin and credential, so that one user's connection
  * never carries another's request.
  */
-export class Network implements AsyncDisposable {
+export class Network implements HttpNetwork {
   readonly guard: AddressGuard | undefined;
   /** Of all its requests. Their connections keep the process alive. */
   readonly deadlines = new Deadlines();

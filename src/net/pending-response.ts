@@ -2,8 +2,9 @@ import type { CancelSignal } from "../async/cancellation.ts";
 import type { Deadlines, Timed } from "../async/deadlines.ts";
 import { NexusError, type ErrorCode } from "../errors/nexus-error.ts";
 import type { GuardedResponse } from "./guarded-request.ts";
+import { concatBytes } from "../text/bytes.ts";
 import { networkFailure } from "./network-failure.ts";
-import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "./network.ts";
+import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "./http-network.ts";
 
 interface PendingResponseOptions {
   dispatcher: Dispatcher;
@@ -32,7 +33,7 @@ export class PendingResponse implements DispatchHandler, Timed {
   #controller: DispatchController | undefined;
   #isOver = false;
   #head: Omit<GuardedResponse, "body"> | undefined;
-  readonly #chunks: Buffer[] = [];
+  readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
 
   constructor(setup: PendingResponseOptions) {
@@ -99,7 +100,7 @@ export class PendingResponse implements DispatchHandler, Timed {
     this.#head = { status, headers };
   }
 
-  onResponseData(_controller: DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: DispatchController, chunk: Uint8Array): void {
     if (this.#isOver) return;
     this.#bytes += chunk.length;
     if (this.#bytes > this.#setup.maxBytes) this.#tooLarge(this.#head?.status);
@@ -111,7 +112,7 @@ export class PendingResponse implements DispatchHandler, Timed {
     const [only] = this.#chunks;
     this.#finish();
     const { status, headers } = this.#head;
-    const body = this.#chunks.length === 1 && only ? only : Buffer.concat(this.#chunks);
+    const body = this.#chunks.length === 1 && only ? only : concatBytes(this.#chunks);
     this.#resolve({ status, headers, body });
   }
 

@@ -7,8 +7,8 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** How a surface names operations, and members of their input, in hints. */
 interface HintWords {
-  /** `values`: the members of the request that failed, and those that the hint itself names. */
-  operation: (operation: AnyOperation, values: Values) => string;
+  /** `values`: the members of the request that failed, and those that the hint itself names; `flags`: those that it sets. */
+  operation: (operation: AnyOperation, values: Values, flags: readonly string[]) => string;
   member: (name: string) => string;
 }
 
@@ -29,31 +29,39 @@ async function withHintIn(error: NexusError, words: HintWords, values: Values): 
       if (!operation) return whole;
       const named = [...given.matchAll(/(\w+)=(\S+)/g)].map(([, name = "", value]) => [name, value] as const);
       return member === undefined
-        ? words.operation(operation, { ...values, ...Object.fromEntries(named) })
+        ? words.operation(operation, { ...values, ...Object.fromEntries(named) }, flagsIn(named))
         : words.member(member);
     }),
   });
+}
+
+function flagsIn(named: readonly (readonly [string, string | undefined])[]): string[] {
+  return named.flatMap(([name, value]) => (value === "true" ? [name] : []));
 }
 
 const PLACE = /\{(\w+)\}/g;
 
 /** As REST asks for it: `GET /api/v1/tenants/shop/keys`. */
 const REST_WORDS: HintWords = {
-  operation: ({ http: { method, path } }, values) =>
-    `${method} /api/v1${path.replaceAll(PLACE, (place, name: string) => pathPart(values[name], place))}`,
+  operation: ({ http: { method, path } }, values, flags) =>
+    [
+      `${method} /api/v1${path.replaceAll(PLACE, (place, name: string) => pathPart(values[name], place))}`,
+      ...flags.map((name) => ` with \`${name}\``),
+    ].join(""),
   member: (name) => `\`${name}\``,
 };
 
 /** As a command does it: `nexus keys list --tenant shop`. */
 function wordsOfCommands(again: string): HintWords {
   return {
-    operation({ command = "", http: { path } }, values) {
+    operation({ command = "", http: { path } }, values, flags) {
       const words = command.replaceAll(PLACE, (_place, name: string) =>
         quoteWord(textOf(values[name]) ?? name.toUpperCase()),
       );
       const tenant = textOf(values["tenant"]) ?? DEFAULT_TENANT;
       const isNamed = path.includes("{tenant}") && !command.includes("{tenant}") && tenant !== DEFAULT_TENANT;
-      return `nexus ${words}${isNamed ? ` --tenant ${quoteWord(tenant)}` : ""}${again}`;
+      const given = [`nexus ${words}`, ...flags.map((name) => ` --${optionName(name)}`)].join("");
+      return `${given}${isNamed ? ` --tenant ${quoteWord(tenant)}` : ""}${again}`;
     },
     member: (name) => `--${optionName(name)}`,
   };

@@ -151,11 +151,11 @@ function targetOf(params: Readonly<Record<string, string>>, input: object = {}):
 }
 
 function roleTooLow(access: string): NexusError {
-  const [needed, role, maker] =
+  const [needed, maker, key] =
     access === "all-tenants"
-      ? ["an admin of all tenants", "admin", "An admin of all tenants makes one with {createKey.allTenants}"]
-      : [`the role ${access}`, access, "An admin makes one"];
-  const hint = `Use a key that may do this. ${maker}: {createKey role=${role}}`;
+      ? ["an admin of all tenants", "An admin of all tenants", "{createKey role=admin allTenants=true}"]
+      : [`the role ${access}`, "An admin", `{createKey role=${access}}`];
+  const hint = `Use a key that may do this. ${maker} makes one: ${key}`;
   return new NexusError("FORBIDDEN", `This needs ${needed}`, { hint, mayHaveReached: false });
 }
 

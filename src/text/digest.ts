@@ -1,10 +1,6 @@
 /** A digest in hex. Only this file loads node:crypto, which is slow for short commands that need no digest. */
-export function digest(kind: string, text: string | Uint8Array): string {
-  return process.getBuiltinModule("node:crypto").hash(kind, text, "hex");
-}
-
 export function sha256(text: string | Uint8Array): string {
-  return digest("sha256", text);
+  return process.getBuiltinModule("node:crypto").hash("sha256", text, "hex");
 }
 
 /** A short name for a text without node:crypto: for keys where a collision has no effect on security. */

@@ -8,6 +8,7 @@ import { Network } from "../net/network.ts";
 import type { Message } from "../protocol/json-rpc.ts";
 import type { AuthorizedRequest, CredentialHeaders, CredentialSource, Refusal } from "./credential-source.ts";
 import { HttpTransport } from "./http.ts";
+import { sha256 } from "../text/digest.ts";
 import type { HttpOptions } from "./http-sender.ts";
 import { SseTransport } from "./sse.ts";
 import type { Connection, Receiver, Sending, StreamEnd } from "./transport.ts";
@@ -90,7 +91,15 @@ class ScriptedCredentials implements CredentialSource {
 const IGNORE: Receiver = { message: () => {}, discarded: () => {} };
 
 function optionsFor(url: string, credentials: CredentialSource, more: Partial<HttpOptions> = {}) {
-  return { url, credentials, headers: {}, network: new Network(), maxMessageBytes: 1_000_000, ...more };
+  return {
+    url,
+    credentials,
+    headers: {},
+    network: new Network(),
+    principalOf: sha256,
+    maxMessageBytes: 1_000_000,
+    ...more,
+  };
 }
 
 async function openHttp(url: string, credentials: CredentialSource, more: Partial<HttpOptions> = {}) {

@@ -1,7 +1,7 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import type { HiddenValues } from "../masking/hidden-values.ts";
-import type { Dispatcher, DispatchOptions, Network } from "../net/network.ts";
-import { sha256 } from "../text/digest.ts";
+import type { Dispatcher, DispatchOptions, HttpNetwork } from "../net/http-network.ts";
+import { encodeUtf8, toBase64 } from "../text/bytes.ts";
 import { isRequest, type Message, type RequestId } from "../protocol/json-rpc.ts";
 import { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialSource } from "./credential-source.ts";
@@ -19,7 +19,9 @@ export interface HttpOptions {
   hidden?: HiddenValues | undefined;
   /** The gateways that forwarded the message. */
   via?: (() => readonly string[]) | undefined;
-  network: Network;
+  network: HttpNetwork;
+  /** Names a user without saying its credential: in a cache that is shared, answers are kept apart by it. */
+  principalOf: (credential: string) => string;
   maxMessageBytes: number;
   /** Called when a connection has closed. */
   release?: () => Promise<void>;
@@ -171,13 +173,13 @@ export function withoutSecrets(url: URL): string {
 /** The server is the whole URL with its query; other headers or another credential source mean another user. */
 export function identityOf(
   url: URL,
-  options: Pick<HttpOptions, "headers" | "credentials">,
+  options: Pick<HttpOptions, "headers" | "credentials" | "principalOf">,
 ): { server: string; principal: string } {
   const own = ownHeaders(url, options);
   const place = new URL(url);
   place.username = "";
   place.password = "";
-  return { server: place.href, principal: sha256(credentialOf(own, sourceFor(own, options))) };
+  return { server: place.href, principal: options.principalOf(credentialOf(own, sourceFor(own, options))) };
 }
 
 function ownHeaders(url: URL, { headers }: Pick<HttpOptions, "headers">): Record<string, string> {
@@ -210,7 +212,7 @@ function credentialOf(headers: Record<string, string>, source: CredentialSource 
 function basicAuthorization({ username, password }: URL): Record<string, string> {
   if (username === "" && password === "") return {};
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
+  return { authorization: `Basic ${toBase64(encodeUtf8(credentials))}` };
 }
 
 function checkHeader(name: string, value: string): void {

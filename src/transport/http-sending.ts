@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { Cancellation } from "../async/cancellation.ts";
+import { nextTurn } from "../async/event-loop.ts";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { networkFailure } from "../net/network-failure.ts";
-import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/network.ts";
+import type { DispatchController, Dispatcher, DispatchHandler, DispatchOptions } from "../net/http-network.ts";
 import { parseMessages, type Message, type RequestId, type ErrorObject } from "../protocol/json-rpc.ts";
 import type { AuthorizedHeaders } from "./authorized-headers.ts";
 import type { CredentialHeaders } from "./credential-source.ts";
@@ -19,6 +19,7 @@ import {
 } from "./transport.ts";
 import { titleOfPage } from "./refused-body.ts";
 import { parseJson } from "../json/parse-json.ts";
+import { decodeAll } from "../text/bytes.ts";
 import { isRecord } from "../json/is-record.ts";
 import { isNestedDeeper } from "../json/nesting.ts";
 
@@ -47,10 +48,10 @@ interface HttpSendingOptions {
 /** How the body of an answer is read, decided by status and headers. */
 type Reading =
   | { kind: "waiting" }
-  | { kind: "json"; chunks: Buffer[]; bytes: number }
+  | { kind: "json"; chunks: Uint8Array[]; bytes: number }
   | { kind: "events"; parser: SseParser; retryMs?: number }
-  | { kind: "refusal"; status: number; headers: ResponseHeaders; chunks: Buffer[]; bytes: number }
-  | { kind: "other"; contentType: string; chunks: Buffer[]; bytes: number }
+  | { kind: "refusal"; status: number; headers: ResponseHeaders; chunks: Uint8Array[]; bytes: number }
+  | { kind: "other"; contentType: string; chunks: Uint8Array[]; bytes: number }
   | { kind: "redirect"; location: string }
   | { kind: "acknowledged" }
   | { kind: "over" };
@@ -153,7 +154,7 @@ export class HttpSending implements DispatchHandler, Sending {
     }
   }
 
-  onResponseData(_controller: DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: DispatchController, chunk: Uint8Array): void {
     const reading = this.#reading;
     const { maxMessageBytes } = this.#setup;
     switch (reading.kind) {
@@ -183,13 +184,13 @@ export class HttpSending implements DispatchHandler, Sending {
     const reading = this.#reading;
     switch (reading.kind) {
       case "json":
-        this.#endJson(text(reading.chunks));
+        this.#endJson(decodeAll(reading.chunks));
         break;
       case "refusal":
         this.#endRefused(reading);
         break;
       case "other":
-        this.#endOther(reading.contentType, text(reading.chunks));
+        this.#endOther(reading.contentType, decodeAll(reading.chunks));
         break;
       case "redirect":
         this.#follow(reading.location);
@@ -339,7 +340,7 @@ export class HttpSending implements DispatchHandler, Sending {
     const { status } = reading;
     const isFinal = (status !== 401 && status !== 403) || this.#attempts >= MAX_ATTEMPTS;
     if (authorized && !isFinal) void this.#renew(authorized, reading);
-    else this.#end(refusedEnd(reading.status, reading.headers, text(reading.chunks)));
+    else this.#end(refusedEnd(reading.status, reading.headers, decodeAll(reading.chunks)));
   }
 
   async #renew(authorized: AuthorizedHeaders, reading: Reading & { kind: "refusal" }): Promise<void> {
@@ -351,7 +352,7 @@ export class HttpSending implements DispatchHandler, Sending {
       const refusal = { request, status, headers, sent: this.#credential ?? {}, attempts: this.#attempts };
       return authorized.source.renew(refusal, signal);
     });
-    if (isRenewed === false) this.#end(refusedEnd(reading.status, reading.headers, text(reading.chunks)));
+    if (isRenewed === false) this.#end(refusedEnd(reading.status, reading.headers, decodeAll(reading.chunks)));
     if (isRenewed !== true) return;
     this.#attempts++;
     this.start();
@@ -424,11 +425,6 @@ function notMcp(kind: string, body: string): NexusError {
 function contentTypeOf(headers: ResponseHeaders): string {
   const value = headers["content-type"];
   return typeof value === "string" ? (value.split(";", 1)[0] ?? "").trim().toLowerCase() : "";
-}
-
-function text(chunks: readonly Buffer[]): string {
-  const [only] = chunks;
-  return chunks.length === 1 && only ? only.toString("utf8") : Buffer.concat(chunks).toString("utf8");
 }
 
 /** The end of a request that was answered with a status outside 2xx. */

@@ -1,3 +1,5 @@
+import { concatBytes, decodeUtf8 } from "../text/bytes.ts";
+
 /** One event of a `text/event-stream`. */
 export interface SseEvent {
   /** Empty for an event of the default kind. */
@@ -19,7 +21,7 @@ const LF = 0x0a;
 export class SseParser {
   readonly #handler: SseHandler;
   readonly #maxBytes: number;
-  #parts: Buffer[] = [];
+  #parts: Uint8Array[] = [];
   #bytes = 0;
   #skipLf = false;
   #atStart = true;
@@ -39,7 +41,7 @@ export class SseParser {
     return this.#lastEventId;
   }
 
-  push(chunk: Buffer): void {
+  push(chunk: Uint8Array): void {
     let start = 0;
     if (this.#skipLf && chunk.length > 0) {
       if (chunk[0] === LF) start = 1;
@@ -64,11 +66,11 @@ export class SseParser {
     }
   }
 
-  #take(chunk: Buffer, start: number, end: number): string {
+  #take(chunk: Uint8Array, start: number, end: number): string {
     this.#count(end - start);
-    if (this.#parts.length === 0) return chunk.toString("utf8", start, end);
+    if (this.#parts.length === 0) return decodeUtf8(chunk, start, end);
     this.#parts.push(chunk.subarray(start, end));
-    const line = Buffer.concat(this.#parts).toString("utf8");
+    const line = decodeUtf8(concatBytes(this.#parts));
     this.#parts = [];
     return line;
   }

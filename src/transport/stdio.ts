@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { within } from "../async/within.ts";
 import type { HiddenValues } from "../masking/hidden-values.ts";
 import { maskWords } from "../masking/mask-words.ts";
+import { causeOfListening, likelyCauseOfExit } from "../errors/likely-cause.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { sha256 } from "../text/digest.ts";
 import { isRequest, type Message, parseMessages } from "../protocol/json-rpc.ts";
@@ -329,6 +330,8 @@ function watchStderr(child: ChildProcess, { onStderr, hidden }: Pick<StdioOption
     get hasExited() {
       return child.exitCode !== null || child.signalCode !== null;
     },
+    causeOfExit: (exit) => likelyCauseOfExit({ ...exit, stderr: tail.lines() }),
+    causeOfListening,
   };
 }
 

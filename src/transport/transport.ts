@@ -1,4 +1,4 @@
-import type { NexusError } from "../errors/nexus-error.ts";
+import type { ErrorDetails, NexusError } from "../errors/nexus-error.ts";
 import type { Answered } from "../protocol/oversize-outline.ts";
 import type { ErrorObject, Message, RequestId } from "../protocol/json-rpc.ts";
 
@@ -101,7 +101,14 @@ export interface ChildView {
   readonly firstStderr: Promise<void>;
   /** Whether it is known to have exited; its last output may still come. */
   readonly hasExited: boolean;
+  /** Why it has exited, as far as code, signal and output say. */
+  causeOfExit?(exit: { exitCode: number | undefined; signal: string | undefined }): ChildDiagnosis;
+  /** Whether lines of its output say that it serves elsewhere than on its pipes. */
+  causeOfListening?(lines: readonly string[]): ChildDiagnosis | undefined;
 }
+
+/** What a person should know about a child process that failed. */
+type ChildDiagnosis = Pick<ErrorDetails, "likelyCause" | "hint" | "snippet">;
 
 export type CloseReason =
   | { kind: "closed" }

@@ -1,3 +1,4 @@
+import { decodeUtf8, fromBase64 } from "../text/bytes.ts";
 import { percentDecoded } from "../text/percent-decoded.ts";
 import { secretsInWords } from "../masking/mask-words.ts";
 import { mayBeSecretName } from "../masking/secret-names.ts";
@@ -58,7 +59,7 @@ function secretsAmong(members: Readonly<Record<string, string>>): string[] {
 export function partsToHide(value: string): string[] {
   const [, scheme, token] = /^(bearer|basic|token|dpop)\s+(\S+)$/i.exec(value) ?? [];
   const isBasic = scheme?.toLowerCase() === "basic" && token !== undefined;
-  const pair = isBasic ? Buffer.from(token, "base64").toString() : value;
+  const pair = isBasic ? decodeUtf8(fromBase64(token)) : value;
   const passwords = [...passwordInUrl(value), ...passwordInPair(pair)];
   return [value, token, ...passwords]
     .filter((part) => part !== undefined)

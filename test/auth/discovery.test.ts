@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { AddressGuard } from "../../src/net/address-guard.ts";
+import { authNetwork } from "../../src/auth/oauth/auth-network.ts";
 import { AuthHttp } from "../../src/auth/oauth/auth-http.ts";
 import { AuthorizationServer } from "../fixtures/auth/authorization-server.ts";
 import { AuthWorld, echo } from "../fixtures/auth/auth-world.ts";
@@ -85,7 +86,7 @@ test.each([
   ["http://login.example/", "https"],
   ["file:///etc/passwd?a=b", "file:/etc/passwd is not an https address"],
 ])("security.md: from a server on the internet, %s is not reached", async (url, reason) => {
-  await using http = new AuthHttp({ server: "https://mcp.example/mcp" });
+  await using http = new AuthHttp({ openNetwork: authNetwork(), server: "https://mcp.example/mcp" });
 
   const error = await failure(http.fetch(url, { method: "GET" }));
 
@@ -96,7 +97,7 @@ test.each([
 test.each(["https://169.254.169.254/", "https://0.0.0.0/", "https://[fd00:ec2::254]/", "https://[fe80::1]/"])(
   "security.md: from a server in a private network, %s is not reached",
   async (url) => {
-    await using http = new AuthHttp({ server: "https://10.0.0.1/mcp" });
+    await using http = new AuthHttp({ openNetwork: authNetwork(), server: "https://10.0.0.1/mcp" });
 
     const error = await failure(http.fetch(url, { method: "GET" }));
 

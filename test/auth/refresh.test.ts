@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { authNetwork } from "../../src/auth/oauth/auth-network.ts";
 import { MemoryCredentials } from "../../src/auth/oauth/stored-credential.ts";
 import { OAuthCredentials } from "../../src/auth/authorize/oauth-credentials.ts";
 import { HttpTransport } from "../../src/transport/http.ts";
@@ -238,6 +239,7 @@ test("security.md: a refreshed token is of the same login; a new login may be th
     headers: {},
     credentials,
     network,
+    principalOf: (credential) => credential,
     maxMessageBytes: 1_000,
   });
   expect(transport.loginName).toBeUndefined();
@@ -284,7 +286,12 @@ test("N3: the login to a server without any metadata is refreshed by the next pr
     scopes: [],
   });
 
-  const headers = await new OAuthCredentials({ server, settings: {}, storage }).getHeaders({
+  const headers = await new OAuthCredentials({
+    server,
+    settings: {},
+    storage,
+    http: { openNetwork: authNetwork() },
+  }).getHeaders({
     method: "POST",
     url: server,
   });

@@ -977,9 +977,12 @@ const WORD = String.raw`(?:[^\s".,()]|\.(?=\S))+`;
 function neutral(surface: Surface, hint: string | undefined): string | undefined {
   if (surface === "rest") {
     return hint
-      ?.replaceAll(new RegExp(`(?:GET|POST|PUT|PATCH|DELETE) /api/v1${WORD}`, "g"), (request) => {
-        return `{${REFERENCES.find((each) => each.request.test(request))?.words ?? request}}`;
-      })
+      ?.replaceAll(
+        new RegExp(`((?:GET|POST|PUT|PATCH|DELETE) /api/v1${WORD})(?: with \`\\w+\`)*`, "g"),
+        (_all, request: string) => {
+          return `{${REFERENCES.find((each) => each.request.test(request))?.words ?? request}}`;
+        },
+      )
       .replaceAll(/`(\w+)`/g, (_all, member: string) => {
         return `--${member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
       });

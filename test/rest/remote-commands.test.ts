@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { NexusWorld } from "../fixtures/nexus.ts";
+import { HAS_TERMINAL, NexusWorld } from "../fixtures/nexus.ts";
 import { approvedFile, listOfTools } from "./contract-examples.ts";
 import { RestWorld } from "./rest-world.ts";
 
@@ -72,6 +73,49 @@ test("a key comes from NEXUS_KEY or stdin, and failures have the exit codes of o
   expect((await person.run(["tenants", "list", "--gateway", "http://127.0.0.1:1"], { env })).code).toBe(4);
   expect((await person.run(["tenants", "list", "--gateway", "nowhere"], { env })).code).toBe(2);
 });
+
+test("hints name commands that act where the command did", async () => {
+  const env = { NEXUS_KEY: key };
+  const told = async (line: string) => {
+    const { stdout, stderr } = await person.run([...line.split(" "), "--gateway", gateway.origin], { env });
+    return stdout + stderr;
+  };
+  await run("tenants create empty");
+  const there = `--tenant empty --gateway ${gateway.origin}`;
+  expect(await told("keys list --tenant empty")).toContain(`nexus keys create NAME --allow PATTERN ${there}\n`);
+  expect(await told("sets list --tenant empty")).toContain(`nexus sets create NAME --allow PATTERN ${there}\n`);
+  expect(await told("keys create ci --tenant empty --allow set:later")).toContain(
+    `nexus sets create later --allow PATTERN ${there}\n`,
+  );
+  expect(await run("tenants list", { env: { NEXUS_KEY: await gateway.newKey("admin") } })).toMatchObject({
+    error: {
+      error: {
+        hint: expect.stringContaining(
+          `makes one: nexus keys create NAME --role admin --all-tenants --gateway ${gateway.origin}`,
+        ) as string,
+      },
+    },
+  });
+  expect((await run("tenants remove empty --yes")).code).toBe(0);
+});
+
+test.runIf(HAS_TERMINAL)(
+  "--key - asks for the key at a terminal without showing it, and one Ctrl-C ends that",
+  async () => {
+    const ask = async (typed: string) => {
+      const { child, output } = person.inTerminal(["tenants", "list", "--gateway", gateway.origin, "--key", "-"]);
+      await expect.poll(() => output.stdout).toContain("Key of the gateway (not shown): ");
+      child.stdin?.write(typed);
+      const [code] = (await once(child, "close")) as [unknown];
+      expect(output.stdout).not.toContain(key);
+      return { code, shown: output.stdout };
+    };
+    const { code, shown } = await ask(`${key}\r`);
+    expect(code).toBe(0);
+    expect(shown).toContain("shop");
+    expect((await ask("\u0003")).code).toBe(130);
+  },
+);
 
 test("the audit is listed, shown, verified and exported through a gateway as it is on a database", async () => {
   const entry = (target: string, outcome: string) => {

@@ -1,6 +1,7 @@
 import { NexusError } from "../../errors/nexus-error.ts";
 import { networkFailure } from "../../net/network-failure.ts";
-import type { DispatchController, DispatchHandler, DispatchOptions, Network } from "../../net/network.ts";
+import type { DispatchController, DispatchHandler, DispatchOptions } from "../../net/http-network.ts";
+import type { Network } from "../../net/network.ts";
 import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import { explainRefusal } from "./provider-refusal.ts";

@@ -36,7 +36,7 @@ export interface AuthorizationClientOptions {
   server: string;
   settings: OAuthSettings;
   login?: LoginHandler | undefined;
-  http?: Omit<AuthHttpOptions, "server"> | undefined;
+  http: Omit<AuthHttpOptions, "server">;
   now: () => number;
 }
 

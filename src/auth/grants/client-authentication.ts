@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import {
   type Client,
   type ClientAuth,
@@ -73,8 +73,11 @@ async function signedAssertion({ privateKey, signingAlgorithm, keyId }: GrantReq
 
 /** Also reads keys that are not PKCS #8, and those of an environment variable in which line breaks are written as \n. */
 function readKey(pem: string): KeyObject {
+  // Of the runtime, where it has one: a page has no private key, and this file is loaded with each login.
+  const platform = typeof process === "undefined" ? undefined : process.getBuiltinModule("node:crypto");
+  if (!platform) throw unusableKey("cannot be used in a browser");
   try {
-    return createPrivateKey(pem.replaceAll("\\n", "\n"));
+    return platform.createPrivateKey(pem.replaceAll("\\n", "\n"));
   } catch {
     // The error of the platform has no cause of its own to show, and must not show the key.
     throw unusableKey("is not a readable PEM");

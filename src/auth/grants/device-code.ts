@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import {
   deviceAuthorizationRequest,
   type DeviceAuthorizationResponse,
@@ -8,7 +7,8 @@ import {
   processDeviceCodeResponse,
   ResponseBodyError,
 } from "oauth4webapi";
-import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
+import type { CancelSignal } from "../../async/cancellation.ts";
+import { pause } from "../../async/event-loop.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { shorten } from "../../text/shorten.ts";
@@ -133,9 +133,8 @@ function outcomeOf(error: unknown): Exclude<Outcome, TokenSet> | undefined {
 
 /** Resolves after the pause, or rejects with the reason of the signal at once. */
 async function wait(request: GrantRequest, ms: number, signal: CancelSignal | undefined): Promise<void> {
-  const own = signal && abortSignalOf(signal);
   try {
-    await (request.wait ?? pause)(ms, undefined, own && { signal: own });
+    await (request.wait ?? pause)(ms, signal);
   } catch (error) {
     throw new NexusError("CANCELLED", "The login was cancelled", { cause: error, mayHaveReached: false });
   }

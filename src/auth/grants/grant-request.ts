@@ -1,3 +1,4 @@
+import type { CancelSignal } from "../../async/cancellation.ts";
 import type { AuthorizationServer, CryptoKeyPair } from "oauth4webapi";
 import type { AuthHttp } from "../oauth/auth-http.ts";
 import type { OAuthSettings } from "../oauth/oauth-settings.ts";
@@ -17,6 +18,6 @@ export interface GrantRequest {
   proofKey?: CryptoKeyPair | undefined;
   /** Default: the clock of this machine. */
   now?: (() => number) | undefined;
-  /** Default: `setTimeout` of node:timers/promises. */
-  wait?: ((ms: number, value: undefined, options?: { signal: AbortSignal }) => Promise<void>) | undefined;
+  /** Default: a timer. */
+  wait?: ((ms: number, signal?: CancelSignal) => Promise<void>) | undefined;
 }

@@ -1,23 +1,19 @@
-import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
 import { allowInsecureRequests, customFetch, type CustomFetchOptions } from "oauth4webapi";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import type { SecretGuard } from "../secret-guard.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
-import { AddressGuard } from "../../net/address-guard.ts";
-import { Network, type DispatchOptions, type NetworkOptions } from "../../net/network.ts";
+import type { DispatchOptions, HttpNetwork } from "../../net/http-network.ts";
 import { PendingResponse } from "../../net/pending-response.ts";
+import { decodeUtf8, encodeUtf8, fromBase64 } from "../../text/bytes.ts";
 import { percentDecoded } from "../../text/percent-decoded.ts";
 import { MASK } from "../../masking/mask-words.ts";
-import type { PublicOnly } from "../../net/public-only.ts";
 import { isLoopback } from "../../text/loopback.ts";
 
 export interface AuthHttpOptions {
   /** The URL of the MCP server, whose own address decides which others may be reached. */
   server: string;
-  network?: Pick<NetworkOptions, "proxy" | "ca" | "connectTimeoutMs"> | undefined;
-  /** The rule for the server itself, which holds here as well. */
-  publicOnly?: PublicOnly | undefined;
+  /** Opens what the requests are sent over; which addresses it reaches depends on that of the MCP server. */
+  openNetwork: (server: string) => Promise<HttpNetwork>;
   /** Checks every address before a stored secret is sent to it. */
   guard?: SecretGuard | undefined;
   /** Called for every request, for a diagnosis. Contains no secret. */
@@ -52,7 +48,6 @@ type Answer = Awaited<ReturnType<PendingResponse["answer"]>>;
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 const MAX_REDIRECTS = 3;
-const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
 /**
  * HTTP to authorization servers. The addresses come from the MCP server, so they are checked: https only, and no
@@ -61,7 +56,7 @@ const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 export class AuthHttp implements AsyncDisposable {
   readonly #options: AuthHttpOptions;
   readonly #isLoopback: boolean;
-  #network: Promise<Network> | undefined;
+  #network: Promise<HttpNetwork> | undefined;
 
   constructor(options: AuthHttpOptions) {
     this.#options = options;
@@ -113,7 +108,7 @@ export class AuthHttp implements AsyncDisposable {
     const exchange: AuthExchange = { method: request.method, url: url.origin + url.pathname };
     try {
       this.check(url);
-      const network = await (this.#network ??= this.#open());
+      const network = await (this.#network ??= this.#options.openNetwork(this.#options.server));
       network.guard?.check(url);
       await this.#checkSecrets(url, request);
       const answer = await new PendingResponse({
@@ -166,25 +161,6 @@ export class AuthHttp implements AsyncDisposable {
     if (url.protocol === "https:" || (url.protocol === "http:" && mayBePlain)) return;
     throw refused(url, "is not an https address");
   }
-
-  async #open(): Promise<Network> {
-    const { network, server, publicOnly } = this.#options;
-    const own = new URL(server).hostname.replace(/^\[|\]$/g, "");
-    const { allow: given, advice } = typeof publicOnly === "object" ? publicOnly : { allow: [] };
-    // The rule of a proxy decides where there is one: it resolves the names.
-    const hasProxy = Boolean(network?.proxy?.httpProxy ?? network?.proxy?.httpsProxy);
-    if (!publicOnly && hasProxy) return new Network({ ...network, guard: undefined });
-    const allowsPrivate = !publicOnly && !this.#isLoopback && (await isInternal(own));
-    const allow = [...given, ...(publicOnly ? [] : this.#isLoopback ? LOOPBACK : [own])];
-    return new Network({ ...network, guard: new AddressGuard({ allow, allowsPrivate, advice }) });
-  }
-}
-
-/** Whether the server itself is in a private network. A name that is unknown here, or also public, is not. */
-async function isInternal(host: string): Promise<boolean> {
-  const guard = new AddressGuard();
-  const addresses = isIP(host) ? [{ address: host }] : await lookup(host, { all: true }).catch(() => []);
-  return addresses.length > 0 && addresses.every(({ address }) => !guard.permits(host, address));
 }
 
 function dispatchOptions(url: URL, { method, headers, body }: AuthRequest): DispatchOptions {
@@ -212,20 +188,20 @@ const SHORTEST_SECRET = 8;
 
 /** Some servers repeat in an error what they were sent, and errors are shown and logged. */
 function withoutEcho(answer: Answer, request: AuthRequest): Uint8Array {
-  let text = Buffer.from(answer.body).toString("utf8");
+  let text = decodeUtf8(answer.body);
   // Some report an error with status 200. A token that stays the same must not be masked.
   if (answer.status < 400 && !/"error"\s*:/.test(text)) return answer.body;
   const sent = [...new URLSearchParams(request.body ?? "")].filter(([name]) => !PUBLIC_PARAMETERS.has(name));
   const secrets = [...sent.map(([, value]) => value), ...secretsIn(request.headers?.["authorization"])];
   for (const secret of secrets) if (secret.length >= SHORTEST_SECRET) text = text.replaceAll(secret, MASK);
-  return Buffer.from(text);
+  return encodeUtf8(text);
 }
 
 /** What is in an `Authorization` header; in that of Basic, also the password as it was before it was encoded. */
 function secretsIn(header = ""): string[] {
   const [scheme = "", value = ""] = header.split(" ");
   if (scheme.toLowerCase() !== "basic") return [value];
-  const [, encoded = ""] = Buffer.from(value, "base64").toString("utf8").split(":");
+  const [, encoded = ""] = decodeUtf8(fromBase64(value)).split(":");
   return [value, encoded, new URLSearchParams(`secret=${encoded}`).get("secret") ?? ""];
 }
 
@@ -235,7 +211,7 @@ function responseOf({ status, headers, body }: Answer): Response {
     for (const each of [value].flat()) if (each !== undefined) own.append(name, each);
   }
   const isEmpty = status === 204 || status === 205 || status === 304;
-  return new Response(isEmpty ? null : Buffer.from(body), { status, headers: own });
+  return new Response(isEmpty ? null : new Uint8Array(body), { status, headers: own });
 }
 
 function refused(url: URL, problem: string): NexusError {

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { failure } from "../../../test/fixtures/failure.ts";
+import { authNetwork } from "./auth-network.ts";
 import { AuthHttp } from "./auth-http.ts";
 import { challengeOf } from "./challenge.ts";
 import { discover } from "./discovery.ts";
@@ -64,7 +65,7 @@ async function startSite(documents: (origin: string) => Record<string, object>) 
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const http = new AuthHttp({ server: origin });
+  const http = new AuthHttp({ server: origin, openNetwork: authNetwork() });
   return {
     origin,
     discover: () => discover({ server: `${origin}/mcp`, http }),

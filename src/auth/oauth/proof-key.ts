@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from "node:crypto";
 import { decodeJwt, exportJWK, importJWK, type JWK, SignJWT } from "jose";
 import { type CryptoKeyPair, generateKeyPair } from "oauth4webapi";
+import { encodeUtf8, toBase64Url } from "../../text/bytes.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { AuthorizedRequest, Refusal } from "../../transport/credential-source.ts";
 
@@ -48,17 +48,17 @@ export class ProofKey {
   }
 
   /** The `DPoP` header of one request; every request needs a new one. */
-  sign({ method, url }: AuthorizedRequest, accessToken: string): Promise<string> {
+  async sign({ method, url }: AuthorizedRequest, accessToken: string): Promise<string> {
     const { origin, pathname } = new URL(url);
     const nonce = this.#nonces.get(origin);
     return new SignJWT({
       htm: method,
       htu: `${origin}${pathname}`,
-      ath: createHash("sha256").update(accessToken).digest("base64url"),
+      ath: toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", encodeUtf8(accessToken)))),
       ...(nonce !== undefined && { nonce }),
     })
       .setProtectedHeader({ alg: ALGORITHM, typ: "dpop+jwt", jwk: this.#publicJwk })
-      .setJti(randomUUID())
+      .setJti(crypto.randomUUID())
       .setIssuedAt()
       .sign(this.pair.privateKey);
   }

@@ -1,5 +1,6 @@
 import { challengeOf } from "../../auth/oauth/challenge.ts";
 import { credentialSummary } from "../../auth/oauth/credential-files.ts";
+import { authNetwork } from "../../auth/oauth/auth-network.ts";
 import { AuthHttp, type AuthExchange } from "../../auth/oauth/auth-http.ts";
 import { discover, type AuthorizationDiscovery } from "../../auth/oauth/discovery.ts";
 import { ownCredential, type CredentialStorage, type StoredCredential } from "../../auth/oauth/stored-credential.ts";
@@ -57,8 +58,7 @@ export async function authorizationSteps(
   const settings = reach.oauth ?? {};
   await using http = new AuthHttp({
     server: reach.url,
-    network: networkOptions(trust, surroundings),
-    publicOnly: trust.publicOnly,
+    openNetwork: authNetwork({ ...networkOptions(trust, surroundings), publicOnly: trust.publicOnly }),
     onRequest: (exchange) => lines.push(exchangeText(exchange)),
   });
   const login = `login: ${(await keptLogin(reach, storage)) ?? "none is kept"}`;

@@ -4,6 +4,7 @@ import type { Message } from "../../protocol/json-rpc.ts";
 import { modernHeaders, modernMeta } from "../../protocol/modern.ts";
 import { LATEST } from "../../protocol/revisions.ts";
 import { VERSION } from "../../protocol/version.ts";
+import { sha256 } from "../../text/digest.ts";
 import { HttpSender, parseUrl } from "../../transport/http-sender.ts";
 import type { HttpReach } from "../../transport/server-entry.ts";
 import type { Surroundings } from "../../transport/surroundings.ts";
@@ -33,7 +34,13 @@ export async function readHead(
   const headers = modernHeaders(LATEST, method, params);
   let sending: Sending | undefined;
   try {
-    const options = { url: reach.url, headers: reach.headers, network, maxMessageBytes: MAX_BYTES };
+    const options = {
+      url: reach.url,
+      headers: reach.headers,
+      network,
+      principalOf: sha256,
+      maxMessageBytes: MAX_BYTES,
+    };
     const sender = await HttpSender.open(parseUrl(reach.url), options, { message() {}, discarded() {} });
     return await new Promise<HttpHead | undefined>((resolve) => {
       if (signal.aborted) resolve(undefined);

@@ -157,10 +157,10 @@ key of an operator or admin without --allow manages, and calls nothing.`,
   creates({ words, options }) {
     requireValid(KEYS.createKey, newKey(words, options, options.tenant ?? DEFAULT_TENANT));
   },
-  async does({ client }, { words, options, out }) {
+  async does({ client, again }, { words, options, out }) {
     const tenant = options.tenant ?? (await client.ownTenant());
     const issued = await client.call(KEYS.createKey, newKey(words, options, tenant));
-    await noteUnknownSets(client, issued, { out, named: [...(options.allow ?? []), ...(options.deny ?? [])] });
+    await noteUnknownSets(client, issued, { out, again, named: [...(options.allow ?? []), ...(options.deny ?? [])] });
     return issued;
   },
   tell: (issued, { out }) =>
@@ -179,9 +179,9 @@ export const keysList = operatedCommand({
   ],
 
   does: async ({ client }, { options }) => ({ items: await keysOf(client, options.tenant) }),
-  tell({ items }, { out }) {
+  tell({ items }, { out }, { again }) {
     const rows = items.map((key) => [key.id, key.name, key.tenant, key.role, stateCell(key), rulesText(key)]);
-    showTable(out, rows, "There are no keys. Create one: nexus keys create NAME --allow PATTERN");
+    showTable(out, rows, `There are no keys. Create one: nexus keys create NAME --allow PATTERN${again}`);
   },
 });
 
@@ -369,12 +369,13 @@ function newKey([name = ""]: readonly string[], options: NewKeyOptions, tenant: 
 
 interface NamedSets {
   out: Output;
+  again: string;
   /** Patterns, some of which are sets. */
   named: readonly string[];
 }
 
 /** A key may be for a set that is created later. */
-async function noteUnknownSets(client: OperationClient, { tenant }: IssuedKeyView, { out, named }: NamedSets) {
+async function noteUnknownSets(client: OperationClient, { tenant }: IssuedKeyView, { out, again, named }: NamedSets) {
   const sets = named.flatMap((pattern) => {
     const grant = parseGrant(pattern);
     return grant.kind === "set" && !grant.name.includes("*") ? [grant.name] : [];
@@ -382,7 +383,7 @@ async function noteUnknownSets(client: OperationClient, { tenant }: IssuedKeyVie
   const known = sets.length === 0 ? [] : (await client.list(SETS.listSets, { tenant })).map((set) => set.name);
   for (const set of sets.filter((each) => !known.includes(each))) {
     out.note(
-      `There is no set "${set}" in the tenant "${tenant}" yet. To create it: nexus sets create ${set} --allow PATTERN`,
+      `There is no set "${set}" in the tenant "${tenant}" yet. To create it: nexus sets create ${set} --allow PATTERN${again}`,
     );
   }
 }

@@ -252,9 +252,9 @@ export const setsList = operatedCommand({
     const tenants = tenant === undefined ? await client.managedTenants() : [tenant];
     return { items: (await Promise.all(tenants.map((each) => client.list(SETS.listSets, { tenant: each })))).flat() };
   },
-  tell({ items }, { out }) {
+  tell({ items }, { out }, { again }) {
     const rows = items.map((set) => [set.name, set.tenant, contentText(set)]);
-    showTable(out, rows, "There are no sets. Create one: nexus sets create NAME --allow PATTERN");
+    showTable(out, rows, `There are no sets. Create one: nexus sets create NAME --allow PATTERN${again}`);
   },
 });
 

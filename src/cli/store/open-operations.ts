@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { addAbortSignal } from "node:stream";
 import { text } from "node:stream/consumers";
 import { DEFAULT_TENANT } from "../../auth/server-instance.ts";
 import { DEFAULT_AUDIT, loadAuditSettings, type AuditSettings } from "../../config/gateway-settings.ts";
@@ -34,6 +35,7 @@ export type OperatedContext = CommandContext<{
   readonly gateway?: string | undefined;
   readonly key?: string | undefined;
   readonly database?: string | undefined;
+  readonly tenant?: string | undefined;
 }>;
 
 /** Operations for one command. */
@@ -41,20 +43,24 @@ export interface CommandOperations extends AsyncDisposable {
   client: OperationClient;
   /** Undefined where a gateway elsewhere does the work. */
   store: Store | undefined;
+  /** The options that select the same tenant here or at the gateway, for commands to copy. */
+  again: string;
 }
 
 /** Opens what a command line is about, here or behind a gateway. `creates`: a store that is missing here is created. */
 export async function openOperations(context: OperatedContext, { creates = false } = {}): Promise<CommandOperations> {
   if (isElsewhere(context)) {
-    const { gateway, key, database } = context.options;
-    return openGateway(context, { gateway, key, database });
+    const { gateway, key, database, tenant } = context.options;
+    return openGateway(context, { gateway, key, database, tenant });
   }
   const [chosen, { Store: Opened }] = await Promise.all([chosenStore(context), import("../../store/store.ts")]);
   // A chosen database without a store is most likely a mistyped address.
   const store = await Opened.open({ ...chosen, create: creates || chosen.isDefault });
   try {
     const client = await localClient(store, chosen, context);
-    return { client, store, [Symbol.asyncDispose]: () => store.close() };
+    const { tenant, database } = context.options;
+    const again = `${tenantAgain(tenant, database)}${configAgain(context.flags)}`;
+    return { client, store, again, [Symbol.asyncDispose]: () => store.close() };
   } catch (error) {
     await store.close();
     throw error;
@@ -65,8 +71,6 @@ export async function openOperations(context: OperatedContext, { creates = false
 export interface TenantOperations extends CommandOperations {
   /** That of the command line; without one, that of the key, or the default one. */
   tenant: string;
-  /** The options that select the same tenant here or at the gateway, for commands to copy. */
-  again: string;
 }
 
 export type TenantContext = OperatedContext & { options: { readonly tenant?: string | undefined } };
@@ -75,14 +79,8 @@ export async function openTenant(
   context: TenantContext,
   options: { creates?: boolean } = {},
 ): Promise<TenantOperations> {
-  const { gateway, tenant, database } = context.options;
   const opened = await openOperations(context, options);
-  const here = `${tenantAgain(tenant, database)}${configAgain(context.flags)}`;
-  return {
-    ...opened,
-    tenant: tenant ?? (await opened.client.ownTenant()),
-    again: gateway === undefined ? here : gatewayAgain({ gateway, tenant }),
-  };
+  return { ...opened, tenant: context.options.tenant ?? (await opened.client.ownTenant()) };
 }
 
 /** The secrets of somebody who has no database: in own files, so that changes are in no audit. */
@@ -97,8 +95,10 @@ export async function openOwnSecrets(context: TenantContext): Promise<TenantOper
 /** Does operations at the gateway of a command line. */
 async function openGateway(context: GatewayContext, given: GivenGateway): Promise<CommandOperations> {
   const { GatewayClient } = await import("../../operations/client.ts");
-  const client = new GatewayClient({ ...(await gatewayOptions(context, given)), again: gatewayAgain(given) });
-  return { client, store: undefined, async [Symbol.asyncDispose]() {} };
+  const { gateway, tenant } = given;
+  // What an operation hints at names its own tenant.
+  const client = new GatewayClient({ ...(await gatewayOptions(context, given)), again: gatewayAgain({ gateway }) });
+  return { client, store: undefined, again: gatewayAgain({ gateway, tenant }), async [Symbol.asyncDispose]() {} };
 }
 
 /** The options that select the same tenant at a gateway, for commands to copy. */
@@ -107,18 +107,19 @@ function gatewayAgain({ gateway, tenant }: { gateway: string; tenant?: string | 
   return `${ofTenant} --gateway ${quoteWord(maskUrl(gateway))}`;
 }
 
-type GatewayContext = Pick<CommandContext, "surroundings" | "signal" | "flags">;
+type GatewayContext = Pick<CommandContext, "surroundings" | "signal" | "flags" | "out">;
 
 interface GivenGateway {
   gateway: string;
   /** `-`: the key is read from stdin. Undefined: it is in NEXUS_KEY. */
   key?: string | undefined;
   database?: string | undefined;
+  tenant?: string | undefined;
 }
 
 /** How the gateway of a command line is reached. */
 async function gatewayOptions(
-  { surroundings, signal, flags: { timeoutMs } }: GatewayContext,
+  { surroundings, signal, flags: { timeoutMs }, out }: GatewayContext,
   { gateway, key, database }: GivenGateway,
 ): Promise<Omit<GatewayClientOptions, "again">> {
   if (database !== undefined) {
@@ -131,19 +132,28 @@ async function gatewayOptions(
     const hint = `Use only its scheme, host and port: ${origin ?? "http://127.0.0.1:3210"}`;
     throw wrongUsage(`--gateway "${maskUrl(gateway)}" is not the address of a gateway`, hint);
   }
-  return { url, key: await keyOf(key, surroundings.variables), signal, timeoutMs };
+  return { url, key: await keyOf(key, { variables: surroundings.variables, out, signal }), signal, timeoutMs };
 }
 
 async function keyOf(
   option: string | undefined,
-  variables: CommandContext["surroundings"]["variables"],
+  { variables, ...input }: KeyInput & Pick<CommandContext["surroundings"], "variables">,
 ): Promise<string> {
-  const given = option === "-" ? await text(process.stdin) : (option ?? variables["NEXUS_KEY"]);
+  const given = option === "-" ? await readKey(input) : (option ?? variables["NEXUS_KEY"]);
   if (given !== undefined && given.trim() !== "") return given.trim();
   throw new NexusError("AUTH_REQUIRED", "The gateway needs an API key", {
     hint: "Put it into the variable NEXUS_KEY. Where --key is not a filter, --key - reads it from stdin.",
     mayHaveReached: false,
   });
+}
+
+type KeyInput = Pick<CommandContext, "out" | "signal">;
+
+/** Typed at the terminal, or from another program. */
+async function readKey({ out, signal }: KeyInput): Promise<string> {
+  if (!out.isInteractive) return text(addAbortSignal(signal, process.stdin));
+  const { askFor } = await import("../output/terminal-questions.ts");
+  return askFor(out, { text: "Key of the gateway (not shown)", hidden: true, signal });
 }
 
 /** Whoever can open the store does what an admin of all tenants may, and it is recorded with the name of the account. */

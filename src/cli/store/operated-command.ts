@@ -10,13 +10,13 @@ import {
 
 type Given<O extends Options> = CommandContext<OptionValues<O>> & OperatedContext;
 
-interface OperatedCommand<C, O extends Options, T> extends Omit<Command<O>, "run"> {
+interface OperatedCommand<C extends CommandOperations, O extends Options, T> extends Omit<Command<O>, "run"> {
   /** Finds mistakes of the command line, because a store that is missing here is created. */
   creates?: (context: Given<O>) => void;
   /** Does the operations. What it returns is printed for programs. */
   does: (opened: C, context: Given<O>) => Promise<T>;
   /** Prints the same for people. */
-  tell: (value: T, context: Given<O>) => void;
+  tell: (value: T, context: Given<O>, opened: Pick<C, "again">) => void;
   /** Default: 0. */
   exitCode?: (value: T) => number;
 }
@@ -53,7 +53,7 @@ function commandOn<C extends CommandOperations, O extends Options, T>(
       await using opened = await opens(context, { creates: creates !== undefined });
       const value = await does(opened, context);
       if (context.out.json) context.out.value(value);
-      else tell(value, context);
+      else tell(value, context, opened);
       return exitCode?.(value);
     },
   };

@@ -1,3 +1,4 @@
+import { inBackground } from "../../async/event-loop.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import type { Requester } from "../conversation/requester.ts";
@@ -315,7 +316,7 @@ class ModernFeed implements Feed {
   #reopenLater(): void {
     const pauseMs = withJitter(growingPause(this.#failures++, REOPEN_PAUSES));
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#turns.run(() => this.#reopen()), pauseMs).unref();
+    this.#timer = inBackground(setTimeout(() => void this.#turns.run(() => this.#reopen()), pauseMs));
   }
 
   async #reopen(): Promise<void> {

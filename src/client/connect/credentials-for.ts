@@ -49,19 +49,24 @@ export async function openOAuth(
 ): Promise<OAuthCredentials> {
   const { surroundings, trust, connectTimeoutMs, storage, login, loginHint, owner, logger } = options;
   const { hidden = new HiddenValues([]) } = options;
-  const [{ OAuthCredentials: Credentials }, { settingsOfEntry }, { networkOptions }] = await Promise.all([
-    import("../../auth/authorize/oauth-credentials.ts"),
-    import("../../auth/oauth/entry-settings.ts"),
-    import("./http-transport-for.ts"),
-  ]);
+  const [{ OAuthCredentials: Credentials }, { settingsOfEntry }, { networkOptions }, { authNetwork }] =
+    await Promise.all([
+      import("../../auth/authorize/oauth-credentials.ts"),
+      import("../../auth/oauth/entry-settings.ts"),
+      import("./http-transport-for.ts"),
+      import("../../auth/oauth/auth-network.ts"),
+    ]);
   return new Credentials({
     server: reach.url,
     settings: { ...(await settingsOfEntry(reach.oauth || {})), ...options.settings },
     storage,
     login,
     http: {
-      network: { ...networkOptions(trust, surroundings), connectTimeoutMs },
-      publicOnly: trust.publicOnly,
+      openNetwork: authNetwork({
+        ...networkOptions(trust, surroundings),
+        connectTimeoutMs,
+        publicOnly: trust.publicOnly,
+      }),
       guard: options.guard,
       onRequest: options.onRequest,
     },

@@ -2,6 +2,7 @@ import { AddressGuard } from "../../net/address-guard.ts";
 import { strictest } from "../../net/public-only.ts";
 import { loadCertificates } from "../../net/certificates.ts";
 import { Network, type NetworkOptions } from "../../net/network.ts";
+import { sha256 } from "../../text/digest.ts";
 import { MemoryCredentials } from "../../auth/oauth/stored-credential.ts";
 import type { CredentialSource } from "../../transport/credential-source.ts";
 import { HttpTransport } from "../../transport/http.ts";
@@ -59,6 +60,7 @@ export async function httpTransportFor(
     hidden,
     via,
     network,
+    principalOf: sha256,
     maxMessageBytes,
     release: () => network.close(),
   });

@@ -1,3 +1,4 @@
+import { afterThisTurn } from "../../async/event-loop.ts";
 import { shorten } from "../../text/shorten.ts";
 import type { CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -187,7 +188,7 @@ export class CallScope implements Timed {
     if (this.remainingMs > -LATE_MS) return this.#timeOut();
     // This program was busy: what has arrived meanwhile, perhaps in time, is read in this turn.
     this.#isExpiring = true;
-    setImmediate(() => {
+    afterThisTurn(() => {
       this.#isExpiring = false;
       if (this.isFinished || this.stopped) return;
       if (this.remainingMs <= 0) this.#timeOut();

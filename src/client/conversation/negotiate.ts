@@ -1,4 +1,4 @@
-import { NexusError } from "../../errors/nexus-error.ts";
+import { NexusError, type ErrorDetails } from "../../errors/nexus-error.ts";
 import {
   isLegacyRevision,
   isModernRevision,
@@ -19,7 +19,6 @@ import {
 import type { Transport } from "../../transport/transport.ts";
 import type { Peer } from "./peer.ts";
 import { retryDelayMs, type RetrySettings } from "./retry.ts";
-import { causeOfListening, type Diagnosis } from "../../errors/likely-cause.ts";
 import { shorten } from "../../text/shorten.ts";
 import { visible } from "../../text/visible.ts";
 import { messageForStatus } from "../../transport/refusal.ts";
@@ -339,7 +338,7 @@ function withNoise(error: NexusError, noise: string, peer: Peer): NexusError {
 
 function diagnosed(error: NexusError, noise: string, { kind, noise: all, child }: Peer): NexusError {
   if (kind !== "stdio") return error;
-  const listening = causeOfListening([...all, ...(child?.stderr() ?? [])]);
+  const listening = child?.causeOfListening?.([...all, ...child.stderr()]);
   if (listening) return error.amended(listening);
   // What a server wrote to stderr before it exited says more.
   if (error.details.likelyCause !== undefined) return error;
@@ -360,14 +359,14 @@ function counted(count: number, what: string): string {
 }
 
 /** The diagnosis if no usable answer came in time. */
-function silence({ kind, child }: Peer): Diagnosis {
+function silence({ kind, child }: Peer): Pick<ErrorDetails, "likelyCause" | "hint"> {
   if (kind !== "stdio") {
     return {
       likelyCause: "The server is overloaded or hangs, or a proxy delays the answer.",
       hint: `Check the server's log, or raise "connection_timeout".`,
     };
   }
-  const listening = causeOfListening(child?.stderr() ?? []);
+  const listening = child?.causeOfListening?.(child.stderr());
   if (listening) return listening;
   return {
     likelyCause: child?.stderr().length

@@ -30,7 +30,6 @@ import { endedWithoutAnswer, PendingRequest, type Outgoing, type PendingOwner } 
 import { refusalError } from "../../transport/refusal.ts";
 import { ResumableStream } from "./resumable-stream.ts";
 import { lastWords } from "../../errors/last-words.ts";
-import { likelyCauseOfExit } from "../../errors/likely-cause.ts";
 
 /** Receives what the server sends on its own. */
 export interface PeerListener {
@@ -260,7 +259,7 @@ export class Peer implements PendingOwner {
 
   #lose(reason: CloseReason): void {
     if (this.gone) return;
-    this.gone = this.describe(lossError(reason, this.child?.stderr() ?? []));
+    this.gone = this.describe(lossError(reason, this.child));
     for (const pending of this.#pending.values()) {
       pending.fail(this.gone.with({ mayHaveReached: true }));
       pending.sending?.abandon();
@@ -379,7 +378,7 @@ const STRAY_PIPE =
   "Check that the command starts the server directly. A server must keep stdin and stdout open for messages.";
 
 /** Why a connection that was lost can no longer be used. */
-function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
+function lossError(reason: CloseReason, child: ChildView | undefined): NexusError {
   switch (reason.kind) {
     case "closed":
       return new NexusError("CLOSED", "The connection was closed");
@@ -402,11 +401,11 @@ function lossError(reason: CloseReason, stderr: readonly string[]): NexusError {
       const { exitCode, signal, killedBecause } = reason;
       if (killedBecause !== undefined) return killed(killedBecause);
       const how = signal ? `was terminated by ${signal}` : `exited with code ${exitCode ?? "unknown"}`;
-      const words = lastWords(stderr);
+      const words = lastWords(child?.stderr() ?? []);
       return new NexusError("SERVER_EXITED", `The server ${how}${words ? `: ${words}` : ""}`, {
         exitCode,
         signal,
-        ...likelyCauseOfExit({ exitCode, signal, stderr }),
+        ...child?.causeOfExit?.({ exitCode, signal }),
       });
     }
   }

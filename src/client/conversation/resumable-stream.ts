@@ -1,3 +1,4 @@
+import { inBackground } from "../../async/event-loop.ts";
 import { growingPause } from "../../async/backoff.ts";
 import type { RequestId } from "../../protocol/json-rpc.ts";
 import type { HttpSessionChannel, ResumePoint, Sending, StreamEnd } from "../../transport/transport.ts";
@@ -81,7 +82,7 @@ export class ResumableStream implements Sending {
     // The server's pause is used as long as the openings succeed: a "retry: 0" must not cause a request storm.
     this.#timer = setTimeout(() => this.#open(), this.#vain > 0 ? Math.max(asked, grown) : asked);
     // Waiting for an answer keeps the process alive; waiting on the standalone stream does not.
-    if (this.#options.streamOf === undefined) this.#timer.unref();
+    if (this.#options.streamOf === undefined) inBackground(this.#timer);
   }
 
   #ended(end: StreamEnd): void {

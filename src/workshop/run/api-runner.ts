@@ -324,7 +324,7 @@ class StepsCall {
     if (end.stopped)
       trace.note("info", "The call failed", { step: end.stopped.step, reason: end.stopped.failure.text });
     const settling = (write: string) => settlingHint(this.#parts, write);
-    return stepsResult(this.#parts, this.#plan, end, { caller, settling });
+    return stepsResult(this.#parts, this.#plan, end, { caller, settling, signal, trace });
   }
 }
 

@@ -6,20 +6,18 @@ import { toldDeviation } from "./call-result.ts";
 import type { Success } from "./response-reader.ts";
 import type { RunnerParts } from "./runner-parts.ts";
 import type { HiddenValues } from "../../masking/hidden-values.ts";
-import type { ToolPlan } from "./tool-plan.ts";
 
 /** A large answer has the same members in all its items. */
 const MOST_RECORDS = 2_000;
 const MOST_KEPT = 200;
 
 /** Reports how an answer differs from the file to the one who keeps the file. */
-export function noteDeviations(
-  { onDeviations, hidden, api: { file } }: Pick<RunnerParts, "onDeviations" | "hidden" | "api">,
-  { name, spec }: Pick<ToolPlan, "name" | "spec">,
-  answer: Pick<Success, "value" | "deviations">,
+export function noteDifferences(
+  { onDeviations }: Pick<RunnerParts, "onDeviations">,
+  tool: string,
+  differences: readonly Record<string, string>[],
 ): void {
-  const differences = onDeviations ? differencesOf({ file, spec, hidden }, answer) : [];
-  if (differences.length > 0) onDeviations?.(name, differences);
+  if (differences.length > 0) onDeviations?.(tool, differences);
 }
 
 /**

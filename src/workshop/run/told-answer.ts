@@ -1,4 +1,5 @@
 import type { CallToolResult, Content } from "../../protocol/mcp.ts";
+import type { Deviation } from "../codec/record/deviations.ts";
 import type { RequestToolSpec, ToolFile } from "../file/model/tool-file.ts";
 import { textOf, type AnswerBytes } from "./answer-decoder.ts";
 import { bytesOf, excerptOf } from "./excerpt.ts";
@@ -25,6 +26,7 @@ export interface TellingParts {
 
 /** The tool whose answer it is. */
 export interface ToldTool {
+  kind: "request";
   name: string;
   spec: RequestToolSpec;
 }
@@ -57,13 +59,7 @@ export function toldAnswer(parts: TellingParts, tool: ToldTool, input: Value, su
     const places = deviations.length === 1 ? "one place" : `${deviations.length} places`;
     line += `\nThe answer was not as documented in ${places}: see deviations.`;
   }
-  const kept: [string, KeptResult][] = [];
-  const keep = (content: string | Uint8Array, mimeType: string) => {
-    if (content.length > mostKept) return undefined;
-    const id = newResultId();
-    kept.push([id, { content, mimeType }]);
-    return id;
-  };
+  const { kept, keep } = keeping(mostKept);
   const keepBlob = ({ bytes: content, contentType }: AnswerBytes) => {
     const id = keep(content, contentType);
     return id === undefined ? undefined : resultUri(file.api, id);
@@ -85,6 +81,18 @@ export function toldAnswer(parts: TellingParts, tool: ToldTool, input: Value, su
     deviations,
     differences: parts.wantsDifferences ? differencesOf({ file, spec, hidden }, success) : [],
   };
+}
+
+/** Keeps what does not fit into a result; undefined if it is too large for that, too. */
+export function keeping(mostKept: number) {
+  const kept: [string, KeptResult][] = [];
+  const keep = (content: string | Uint8Array, mimeType: string) => {
+    if (content.length > mostKept) return undefined;
+    const id = newResultId();
+    kept.push([id, { content, mimeType }]);
+    return id;
+  };
+  return { kept, keep };
 }
 
 /** The raw answer as content of a result. */
@@ -180,14 +188,48 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
+/**
+ * Who goes on with the value of an answer: rules of the same file, which see all of it, or the later steps of a tool, which
+ * see the visible fields, as callers of the tool that they call get them.
+ */
+export type ValueUse = "whole" | "step";
+
+/** An answer as a value. */
+export interface ReadValue {
+  kind: "value";
+  value: Value;
+  /** The size of the answer. */
+  bytes: number;
+  deviations: readonly Deviation[];
+  /** How the answer differs from what is documented, for the one who keeps the file. */
+  differences: readonly Record<string, string>[];
+}
+
+export function readValue(
+  parts: TellingParts,
+  tool: ToldTool,
+  success: Success,
+  { use, bytes }: { use: ValueUse; bytes: number },
+): ReadValue {
+  const { file, hidden } = parts;
+  const { deviations } = success;
+  return {
+    kind: "value",
+    value: use === "step" ? stepValue(parts, tool, success) : success.value,
+    bytes,
+    deviations,
+    differences: parts.wantsDifferences ? differencesOf({ file, spec: tool.spec, hidden }, success) : [],
+  };
+}
+
 /** Maximum size of a value that is recorded. */
 const MAX_RECORDED_BYTES = 1024 * 1024;
 
 /**
- * What later steps see of an answer: the visible fields, as callers of the tool get them. The same value is recorded, so
- * that a repeated call goes on with it. Only secrets that cannot occur by chance are masked: an id must stay as it is.
+ * The same value is recorded, so that a repeated call goes on with it. Only secrets that cannot occur by chance are masked:
+ * an id must stay as it is.
  */
-export function stepValue(
+function stepValue(
   { values, hidden }: TellingParts,
   { spec: { effect, response } }: ToldTool,
   { value, more }: Pick<Success, "value" | "more">,

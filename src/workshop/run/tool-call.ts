@@ -12,13 +12,15 @@ import { servedTool } from "../check/served-tool.ts";
 import { failureResult, repeatedResult } from "./call-result.ts";
 import type { CallTrace } from "./call-trace.ts";
 import type { CallerPrompt } from "./confirmation.ts";
-import { readUpstream } from "./pages/read-pages.ts";
+import { unpackValue } from "./apart/read-apart.ts";
+import { readAndTell, readForValue } from "./pages/read-pages.ts";
+import { noteDifferences } from "./noted-deviations.ts";
 import { payloadOf, type Told, toldAnswer } from "./told-answer.ts";
-import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest, tellPages } from "./upstream-call.ts";
+import { type CallOutcome, callAndTell, completed, prepare, type PreparedRequest } from "./upstream-call.ts";
 import { Failure } from "./failure.ts";
 import { formerRequestKeys, ledgerKey, requestKey } from "./writes/request-key.ts";
 import type { RunnerParts } from "./runner-parts.ts";
-import { WRITE_MARGIN_MS, type ToolPlan } from "./tool-plan.ts";
+import { TOO_LATE, type ToolPlan } from "./tool-plan.ts";
 import type { EarlierWrite } from "./writes/write-ledger.ts";
 import type { SentWrite } from "./writes/write-once.ts";
 import { showing } from "./completed-values.ts";
@@ -86,9 +88,10 @@ export class ToolCall {
     const key = () => this.#keyOf(tool, value);
     const prepared = await prepare(this.#parts, plan, value, { key, signal });
     const trace = this.#facts.trace.part(0, LOOKED);
-    const { reading } = await readUpstream(this.#parts, plan, prepared, { trace, signal, key });
+    const read = await readForValue(this.#parts, plan, prepared, { trace, signal, key }, "whole");
     throwIfAborted(signal);
-    return reading.kind === "failure" ? reading : reading.value;
+    if (read.kind === "failure") return read;
+    return read.kind === "value" ? read.value : unpackValue(read);
   }
 
   async #read(input: Value): Promise<CallToolResult> {
@@ -96,17 +99,8 @@ export class ToolCall {
     const { trace, signal } = this.#facts;
     const prepared = await prepare(this.#parts, this.#plan, input, { key, signal, endTurn: this.#endTurn });
     if (this.#endTurn) await this.#endTurn();
-    const facts = { trace, signal, wantsPayload: this.#wantsPayload };
-    const [parts, plan] = [this.#parts, this.#plan];
-    const answered = plan.spec.paging
-      ? await tellPages(
-          parts,
-          plan,
-          prepared.input,
-          await readUpstream(parts, plan, prepared, { ...facts, key }),
-          facts,
-        )
-      : await callAndTell(parts, plan, prepared, facts);
+    const facts = { trace, signal, key, wantsPayload: this.#wantsPayload };
+    const answered = await readAndTell(this.#parts, this.#plan, prepared, facts);
     throwIfAborted(signal);
     return this.#withPayload(this.#reported(prepared.input, answered.reading), answered);
   }
@@ -128,7 +122,7 @@ export class ToolCall {
     const prepared = confirmed === input ? first : await prepare(this.#parts, this.#plan, confirmed, how);
     throwIfAborted(signal);
     if (!this.#plan.isKeyed) return (await unlessAborted(this.#send(prepared), signal)).result;
-    const until = now() + this.#plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
+    const until = this.#plan.writeUntil(now());
     const send = async () => (now() < until ? this.#send(prepared, id) : this.#tooLate());
     const earlier = (record: EarlierWrite) => this.#earlier(record, first.input, id);
     const unrecorded = (error: unknown) => this.#unrecorded(error);
@@ -180,10 +174,8 @@ export class ToolCall {
     return { result: this.#withPayload(lasting, answered), lasting, outcome };
   }
 
-  /** Other callers were told that the outcome is unknown: a person may be acting on that. */
   #tooLate(): SentWrite {
-    const text = "This process was paused for too long before it sent the write, so it was not sent.";
-    const result = this.#failed(new Failure(text, { hint: "Call again.", outcome: "refused" }));
+    const result = this.#failed(TOO_LATE);
     return { result, lasting: result, outcome: "refused" };
   }
 
@@ -229,9 +221,9 @@ export class ToolCall {
   }
 
   #finished({ result, kept, deviations, differences }: Told): CallToolResult {
-    const { results, instance, onDeviations } = this.#parts;
+    const { results, instance } = this.#parts;
     for (const [id, content] of kept) results.put(instanceKey(instance, this.#facts.caller), id, content);
-    if (differences.length > 0) onDeviations?.(this.#plan.name, differences);
+    noteDifferences(this.#parts, this.#plan.name, differences);
     if (deviations.length > 0) this.#facts.trace.note("warn", "The answer is not as documented", { deviations });
     return result;
   }

@@ -6,11 +6,21 @@ import type { SecretsSpec, RequestToolSpec } from "../file/model/tool-file.ts";
 import { responseReader, type ResponseReader } from "./response-reader.ts";
 import type { CompletedValues } from "./completed-values.ts";
 import { Confirmation } from "./confirmation.ts";
+import { Failure } from "./failure.ts";
 import { requestWriter, type RequestWriter } from "./request-writer.ts";
 import { secretPlaces, type SecretPlace } from "./secrets/credentials.ts";
 
 /** The time limit of a write, with margins before it is sent and after its answer. */
-export const WRITE_MARGIN_MS = 60_000;
+const WRITE_MARGIN_MS = 60_000;
+
+/** Other callers were told that the outcome is unknown: a person may be acting on that. */
+export const TOO_LATE = new Failure(
+  "This process was paused for too long before it sent the write, so it was not sent.",
+  {
+    hint: "Call again.",
+    outcome: "refused",
+  },
+);
 
 const OUTCOME_UNKNOWN = "Whether it was carried out is not known. Find out before calling again.";
 
@@ -46,6 +56,11 @@ export class ToolPlan {
     this.confirmation = spec.confirm && new Confirmation(spec.confirm);
     this.isKeyed = spec.effect !== "read" && values.calls(spec.input, "request_key");
     this.#outcomeUnknown = parseTemplate(spec.outcomeUnknown ?? OUTCOME_UNKNOWN);
+  }
+
+  /** Until when a write that begins now may be sent, and has its outcome. */
+  writeUntil(now: number): number {
+    return now + this.spec.limits.timeoutMs + WRITE_MARGIN_MS;
   }
 
   /** How to find out the outcome of a write. */

@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CancelSignal } from "../../async/cancellation.ts";
-import type { QueuePlace } from "../../async/fair-queue.ts";
-import { instanceKey } from "../../auth/server-instance.ts";
 import { asNexusError, NexusError, type ErrorCode } from "../../errors/nexus-error.ts";
 import type { Content } from "../../protocol/mcp.ts";
 import type { Success } from "./response-reader.ts";
 import { accessToken, withToken } from "./access-token.ts";
 import type { Scope } from "../expression/expression.ts";
-import { ANSWER_THREADS, type AnswerAsked, type Unread } from "./answer-threads.ts";
+import type { PackedValue } from "./apart/answer-task.ts";
+import { goesApart, notUnderstood, pageApart, tellApart, valueApart } from "./apart/read-apart.ts";
 import { attempts } from "./attempts.ts";
 import type { Tracing } from "./call-trace.ts";
 import { credentialsFor, NO_CREDENTIALS, type Credentials } from "./secrets/credentials.ts";
@@ -15,7 +14,8 @@ import { Failure, type FailureOptions } from "./failure.ts";
 import { showing, type Show } from "./completed-values.ts";
 import type { RunnerParts, Signer } from "./runner-parts.ts";
 import type { TokenGrant } from "./secrets/upstream-tokens.ts";
-import { stepValue, type Told } from "./told-answer.ts";
+import { type PackedPage, type ListPage, pageIn } from "./pages/page.ts";
+import { type ReadValue, readValue, type Told, type ValueUse } from "./told-answer.ts";
 import type { ToolPlan } from "./tool-plan.ts";
 import type { OutgoingRequest, UpstreamResponse } from "./upstream.ts";
 import type { SecretsSpec } from "../file/model/tool-file.ts";
@@ -62,18 +62,20 @@ export interface SendingFacts {
   timeoutMs?: number | undefined;
 }
 
-/** The outcome of a request; `answer` is undefined if there was none. */
-export interface UpstreamOutcome {
-  reading: Success | Failure;
-  answer?: UpstreamResponse;
-  /** Of all pages. */
-  bytes?: number;
+/** How a call ended: told, or read here and to be told; with what came, if the caller wants it. */
+export type CallOutcome =
+  | Answered<Success | Failure>
+  | { reading: Told | Failure; answer?: undefined; payload: Content | undefined };
+
+/** `answer` is undefined if there was none. */
+interface Answered<T> {
+  reading: T;
+  answer?: UpstreamResponse | undefined;
+  payload?: undefined;
 }
 
-/** The same, or an answer that was told, with what came if the caller wants it. */
-export type CallOutcome =
-  | (UpstreamOutcome & { payload?: undefined })
-  | { reading: Told | Failure; answer?: undefined; payload: Content | undefined };
+/** A page, or why it could not be read. */
+export type PageOutcome = Answered<ListPage | PackedPage | Failure> & { bytes?: number };
 
 interface PreparingFacts {
   /** Makes the value of `request_key()`. */
@@ -127,19 +129,7 @@ function scopeOf({ clock, settings }: RunnerParts, key: () => string): Scope {
   return { now: clock.now, today: clock.today, request_key: key, settings };
 }
 
-/** Sends a request, repeats it if its tool allows that, and interprets the answer. */
-export function callUpstream(
-  parts: RunnerParts,
-  plan: ToolPlan,
-  prepared: PreparedRequest,
-  facts: SendingFacts,
-): Promise<UpstreamOutcome> {
-  return sent(parts, plan, prepared, facts, (answer, how) =>
-    isVeryLarge(answer) ? readApart(parts, plan, answer, how) : readHere(plan, answer, how),
-  );
-}
-
-/** The same for a call that ends with the answer. */
+/** Sends a request, repeats it if its tool allows that, and interprets the answer for the caller. */
 export function callAndTell(
   parts: RunnerParts,
   plan: ToolPlan,
@@ -148,25 +138,64 @@ export function callAndTell(
 ): Promise<CallOutcome> {
   const { wantsPayload } = facts;
   return sent<CallOutcome>(parts, plan, prepared, facts, (answer, how) =>
-    isVeryLarge(answer) ? tellApart(parts, plan, answer, { ...how, wantsPayload }) : readHere(plan, answer, how),
+    goesApart(answer.body.length)
+      ? tellApart(parts, plan, { ...how, answer, wantsPayload })
+      : readHere(parts, plan, answer, how),
   );
 }
 
-/** From here on, an answer is read in a turn of the event loop of its own, so that others are served before and after, */
-const LARGE_BYTES = 64 * 1024;
-/** and from here on in another thread, because some that are as large take longer than a turn may. */
-const VERY_LARGE_BYTES = 128 * 1024;
-
-function isVeryLarge({ body }: UpstreamResponse): boolean {
-  return body.length >= VERY_LARGE_BYTES && ANSWER_THREADS.isBuilt;
+/** The same for a program that goes on with the value. */
+export async function callForValue(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: SendingFacts,
+  use: ValueUse,
+): Promise<ReadValue | PackedValue | Failure> {
+  const { reading, answer } = await sent<Answered<Success | PackedValue | Failure>>(
+    parts,
+    plan,
+    prepared,
+    facts,
+    async (given, how) =>
+      goesApart(given.body.length)
+        ? { reading: await valueApart(parts, plan, { ...how, answer: given, wantsPayload: false }, use) }
+        : readHere(parts, plan, given, how),
+  );
+  if (reading.kind !== "success") return reading;
+  return readValue(parts.telling, plan, reading, { use, bytes: answer?.body.length ?? 0 });
 }
 
+/** The same for a page of a list. */
+export function callForPage(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: SendingFacts & { wantsPayload: boolean },
+): Promise<PageOutcome> {
+  const { wantsPayload } = facts;
+  return sent<PageOutcome>(parts, plan, prepared, facts, async (answer, how) => {
+    const bytes = answer.body.length;
+    if (goesApart(bytes)) {
+      return { reading: await pageApart(parts, plan, { ...how, answer, wantsPayload }), answer, bytes };
+    }
+    const { reading } = await readHere(parts, plan, answer, how);
+    const { status, headers } = answer;
+    const page = reading.kind === "failure" ? reading : pageIn(plan, reading, { input: how.input, status, headers });
+    return { reading: page, answer, bytes };
+  });
+}
+
+/** From here on, an answer is read in a turn of the event loop of its own, so that others are served before and after. */
+const LARGE_BYTES = 64 * 1024;
+
 function readHere(
+  parts: RunnerParts,
   plan: ToolPlan,
   answer: UpstreamResponse,
   how: ReadingFacts,
-): UpstreamOutcome | Promise<UpstreamOutcome> {
-  const read = () => ({ reading: outcomeOf(plan, answer, how), answer });
+): Answered<Success | Failure> | Promise<Answered<Success | Failure>> {
+  const read = () => ({ reading: outcomeOf(parts, plan, answer, how), answer });
   return answer.body.length < LARGE_BYTES ? read() : inOwnTurn(read);
 }
 
@@ -181,7 +210,6 @@ interface ReadingFacts {
   input: Value;
   show: Show;
   trace: Tracing;
-  title: string;
   /** That of a read: what became of a write is found out also when its caller has left. */
   signal: CancelSignal | undefined;
 }
@@ -193,11 +221,10 @@ function sent<T>(
   { request: written, input, sign, grant }: PreparedRequest,
   { trace, signal, timeoutMs = plan.spec.limits.timeoutMs }: SendingFacts,
   read: (answer: UpstreamResponse, how: ReadingFacts) => T | Promise<T>,
-): Promise<T | UpstreamOutcome> {
+): Promise<T | Answered<Failure>> {
   const { effect, limits } = plan.spec;
   const { retries } = limits;
   const { upstream, now, pause } = parts;
-  const { title } = parts.api.file;
   // The header of a tool file wins: it may be what the API recognises a repetition by.
   const headers = { "x-request-id": trace.correlation, ...written.headers };
   const request = { ...written, headers };
@@ -213,8 +240,8 @@ function sent<T>(
     ? sendWithToken(parts, plan, { request, grant, deliver, signal })
     : (leftMs: number) => deliver(request, leftMs);
   return attempts(send, { effect, retries, timeoutMs, signal, pause, now, trace, waiting }).then((attempted) => {
-    const how = { input, show, trace, title, signal: effect === "read" ? signal : undefined };
-    if (attempted.kind !== "answered") return { reading: requestFailure(attempted.error, how) };
+    const how = { input, show, trace, signal: effect === "read" ? signal : undefined };
+    if (attempted.kind !== "answered") return { reading: requestFailure(parts, attempted.error, how) };
     const { answer } = attempted;
     trace.reached(0.9, "Reading the answer");
     trace.note("info", "The request was answered", { status: answer.status, bytes: answer.body.length });
@@ -222,107 +249,17 @@ function sent<T>(
   });
 }
 
-function requestFailure(error: NexusError, { show, trace, title }: ReadingFacts): Failure {
+function requestFailure({ api }: RunnerParts, error: NexusError, { show, trace }: ReadingFacts): Failure {
   trace.note("warn", "The request failed", { code: error.code, reason: error.message });
-  return failureOf(error, title, show);
+  return failureOf(error, api.file.title, show);
 }
 
-function outcomeOf(plan: ToolPlan, answer: UpstreamResponse, how: ReadingFacts): Success | Failure {
+function outcomeOf(parts: RunnerParts, plan: ToolPlan, answer: UpstreamResponse, how: ReadingFacts): Success | Failure {
   try {
     return plan.read(answer, how.input, how.show);
   } catch (error) {
-    return notUnderstood(asNexusError(error).message, how);
+    return notUnderstood(parts, asNexusError(error).message, how);
   }
-}
-
-/** The request was sent: the outcome must not be reported as not sent. */
-function notUnderstood(reason: string, { trace, title }: Pick<ReadingFacts, "trace" | "title">): Failure {
-  trace.note("error", "The answer could not be understood", { reason });
-  return new Failure(`${title} responded, but the response could not be understood.`, { outcome: "unknown" });
-}
-
-async function readApart(
-  parts: RunnerParts,
-  plan: ToolPlan,
-  answer: UpstreamResponse,
-  how: ReadingFacts,
-): Promise<UpstreamOutcome> {
-  const read = await ANSWER_THREADS.read(asked(parts, plan, answer, how), placeOf(parts, plan));
-  return { reading: read.kind === "problem" ? notRead(read, how) : read, answer };
-}
-
-async function tellApart(
-  parts: RunnerParts,
-  plan: ToolPlan,
-  answer: UpstreamResponse,
-  { wantsPayload, ...how }: ReadingFacts & { wantsPayload: boolean },
-): Promise<CallOutcome> {
-  const told = await ANSWER_THREADS.tell({ ...asked(parts, plan, answer, how), wantsPayload }, placeOf(parts, plan));
-  return "problem" in told ? { reading: notRead(told, how), payload: undefined } : told;
-}
-
-/** What the caller gets of pages that were read. */
-export async function tellPages(
-  parts: RunnerParts,
-  plan: ToolPlan,
-  input: Value,
-  { reading, answer, bytes }: UpstreamOutcome,
-  facts: SendingFacts & { wantsPayload: boolean },
-): Promise<CallOutcome> {
-  const isLarge = (bytes ?? 0) >= VERY_LARGE_BYTES && ANSWER_THREADS.isBuilt;
-  if (!isLarge || reading.kind === "failure") return answer ? { reading, answer } : { reading };
-  const { signal, wantsPayload, trace } = facts;
-  const raw = wantsPayload ? answer : undefined;
-  const about = { telling: parts.telling, plan, answer: raw, success: reading, input, wantsPayload, signal };
-  const told = await ANSWER_THREADS.tell(about, placeOf(parts, plan));
-  if (!("problem" in told)) return told;
-  return { reading: notRead(told, { trace, title: parts.api.file.title }), payload: undefined };
-}
-
-/** What the steps of a tool see of an answer. */
-export async function readForStep(
-  parts: RunnerParts,
-  plan: ToolPlan,
-  { reading, answer, bytes = answer?.body.length ?? 0 }: UpstreamOutcome,
-  { signal, trace }: SendingFacts,
-): Promise<Success | Failure> {
-  if (reading.kind === "failure") return reading;
-  if (bytes < VERY_LARGE_BYTES || !ANSWER_THREADS.isBuilt) {
-    return { ...reading, value: stepValue(parts.telling, plan, reading) };
-  }
-  const about = {
-    telling: parts.telling,
-    plan,
-    answer: undefined,
-    success: reading,
-    input: {},
-    wantsPayload: false,
-    signal,
-  };
-  const read = await ANSWER_THREADS.read(about, placeOf(parts, plan), "step");
-  return read.kind === "problem" ? notRead(read, { trace, title: parts.api.file.title }) : read;
-}
-
-function asked(
-  parts: RunnerParts,
-  plan: ToolPlan,
-  answer: UpstreamResponse,
-  { input, signal }: ReadingFacts,
-): AnswerAsked {
-  return { telling: parts.telling, plan, answer, input, wantsPayload: false, signal };
-}
-
-/** APIs take turns, and in each of them its tools. */
-function placeOf({ instance }: RunnerParts, { name }: ToolPlan): QueuePlace {
-  return { group: instanceKey(instance), member: name };
-}
-
-/** What is a limit is told to the caller. */
-function notRead({ problem, isLimit }: Unread, how: Pick<ReadingFacts, "trace" | "title">): Failure {
-  const failure = notUnderstood(problem, how);
-  if (!isLimit) return failure;
-  const text = `${how.title} sent a response that could not be read: ${problem}.`;
-  return new Failure(text, { again: "Ask for less at once.", outcome: "unknown" });
 }
 
 /** The signer of a request: a built-in one, or one that the program provides. Its failures say that nothing was sent. */

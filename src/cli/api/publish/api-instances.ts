@@ -42,7 +42,7 @@ settings and limits; its secrets are <server>.<name>. Removing an instance ends 
     if (action !== undefined && name === undefined) throw wrongUsage("No instance is named", `Write ${action} NAME.`);
     await using opened = await openApis(context);
     const api = apiIdIn(word);
-    const { client, tenant } = opened;
+    const { client, tenant, again } = opened;
     if (action === "remove" && name !== undefined) {
       await client.call(APIS.removeApiInstance, { tenant, id: api, name });
       return out.json ? out.value({ removed: name }) : out.line(`Removed the instance ${name} of ${api}.`);
@@ -51,16 +51,19 @@ settings and limits; its secrets are <server>.<name>. Removing an instance ends 
     if (action === undefined || name === undefined) {
       if (out.json) return out.value({ items: all });
       const rows = all.map((each) => [each.name, each.server, each.version, instanceText(each)]);
-      showTable(out, rows, `${api} has no instances. Add one: nexus api instances ${api} add live`);
+      showTable(out, rows, `${api} has no instances. Add one: nexus api instances ${api} add live${again}`);
       return;
     }
     const isKnown = all.some((each) => each.name === name);
     if (action === "add" && isKnown) {
-      throw wrongUsage(`${api} already has an instance "${name}"`, `Change it: nexus api instances ${api} set ${name}`);
+      throw wrongUsage(
+        `${api} already has an instance "${name}"`,
+        `Change it: nexus api instances ${api} set ${name}${again}`,
+      );
     }
     if (action === "set" && !isKnown) {
       throw new NexusError("NAME_UNKNOWN", `"${api}" has no instance "${name}"`, {
-        hint: `Add it: nexus api instances ${api} add ${name}. Known: ${all.map((each) => each.name).join(", ")}.`,
+        hint: `Add it: nexus api instances ${api} add ${name}${again}. Known: ${all.map((each) => each.name).join(", ")}.`,
         mayHaveReached: false,
       });
     }

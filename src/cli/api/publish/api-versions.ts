@@ -38,8 +38,8 @@ instance serves: its address answers no more calls, but its number stays taken. 
     const changed = retire ?? restore;
     if (word === undefined && changed !== undefined) throw wrongUsage("No API is named", "Add its name: capcorn.");
     await using opened = await openApis(context);
-    const { client, tenant } = opened;
-    if (word === undefined) return showApis(out, await client.list(APIS.listApis, { tenant }));
+    const { client, tenant, again } = opened;
+    if (word === undefined) return showApis(out, await client.list(APIS.listApis, { tenant }), again);
     const api = apiIdIn(word);
     if (changed !== undefined) {
       const state = retire === undefined ? "published" : "retired";
@@ -53,7 +53,7 @@ instance serves: its address answers no more calls, but its number stays taken. 
   },
 });
 
-function showApis(out: Output, apis: readonly ApiSummary[]): void {
+function showApis(out: Output, apis: readonly ApiSummary[], again: string): void {
   if (out.json) return out.value({ items: apis });
   const rows = apis.map(({ api, newest, versions, instances }) => [
     api,
@@ -61,7 +61,7 @@ function showApis(out: Output, apis: readonly ApiSummary[]): void {
     pluralize(versions, "version"),
     instances.map(({ server, version }) => `${server} ${version}`).join(", "),
   ]);
-  showTable(out, rows, "No API is published. Publish one: nexus api publish API");
+  showTable(out, rows, `No API is published. Publish one: nexus api publish API${again}`);
 }
 
 function linesOf(out: Output, version: VersionView): string[] {

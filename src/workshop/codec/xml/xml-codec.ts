@@ -162,8 +162,7 @@ export function writeXml(root: XmlElement, prefixes: ReadonlyMap<string, string>
   for (const namespace of used) if (!names.has(namespace)) names.set(namespace, freePrefix(names));
   let declarations = root.namespace === "" ? "" : ` xmlns="${inAttribute(root.namespace)}"`;
   for (const namespace of used) declarations += ` xmlns:${names.get(namespace)}="${inAttribute(namespace)}"`;
-  const text = `<?xml version="1.0" encoding="utf-8"?>\n${element(root, { names, standard: root.namespace }, declarations)}`;
-  return text;
+  return `<?xml version="1.0" encoding="utf-8"?>\n${element(root, { names, standard: root.namespace }, declarations)}`;
 }
 
 /** The character in this text that XML cannot contain, in words; undefined if there is none. */

@@ -1,26 +1,36 @@
 import type { CancelSignal } from "../../../async/cancellation.ts";
-import { accessToken, withToken } from "../access-token.ts";
 import { NexusError } from "../../../errors/nexus-error.ts";
-import { isTrue } from "../../expression/arithmetic.ts";
-import { evaluate } from "../../expression/evaluate.ts";
-import { parseExpression } from "../../expression/parse.ts";
-import { renderTemplate } from "../../expression/template.ts";
 import type { Deviation } from "../../codec/record/deviations.ts";
-import type { PagingSpec, ToolFile, NextPage } from "../../file/model/tool-file.ts";
+import type { PagingSpec, ToolFile } from "../../file/model/tool-file.ts";
+import { accessToken, withToken } from "../access-token.ts";
+import type { PackedValue } from "../apart/answer-task.ts";
+import { goesApart, tellApart, valueApart } from "../apart/read-apart.ts";
 import type { Tracing } from "../call-trace.ts";
-import type { MorePages, Success } from "../response-reader.ts";
+import type { Failure } from "../failure.ts";
+import type { MorePages } from "../response-reader.ts";
 import type { RunnerParts } from "../runner-parts.ts";
+import { type ReadValue, readValue, type ValueUse } from "../told-answer.ts";
 import type { ToolPlan } from "../tool-plan.ts";
 import {
-  callUpstream,
+  callAndTell,
+  callForPage,
+  callForValue,
+  type CallOutcome,
+  type PageOutcome,
   prepare,
   type PreparedRequest,
   type SendingFacts,
-  type UpstreamOutcome,
 } from "../upstream-call.ts";
 import type { UpstreamResponse } from "../upstream.ts";
-import { isRecord } from "../../../json/is-record.ts";
-import { showing } from "../completed-values.ts";
+import {
+  type Gathered,
+  gatheredAnswer,
+  packPage,
+  type PackedPage,
+  type PackedPages,
+  type ListPage,
+  type PageRequest,
+} from "./page.ts";
 
 type Value = Record<string, unknown>;
 
@@ -32,18 +42,69 @@ interface ReadingFacts extends SendingFacts {
   key: () => string;
 }
 
-/** Sends the request of a read, and gathers the pages of a list if the tool has paging. */
-export function readUpstream(
+/** Sends the request of a read for its caller, and gathers the pages of a list if the tool has paging. */
+export function readAndTell(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: ReadingFacts & { wantsPayload: boolean },
+): Promise<CallOutcome> {
+  const { paging } = plan.spec;
+  // Most tools have none, and one more function that waits costs as much as the rest of this one.
+  return paging ? tellPages(parts, plan, prepared, { ...facts, paging }) : callAndTell(parts, plan, prepared, facts);
+}
+
+async function tellPages(
+  parts: RunnerParts,
+  plan: ToolPlan,
+  prepared: PreparedRequest,
+  facts: ReadingFacts & { wantsPayload: boolean; paging: PagingSpec },
+): Promise<CallOutcome> {
+  const read = await new PageReading(parts, plan, facts).read(prepared, facts);
+  const { input } = prepared;
+  switch (read.kind) {
+    case "failure":
+      return { reading: read.reading, answer: read.answer };
+    case "here":
+      return { reading: gatheredAnswer(parts, plan.spec, read.pages, input), answer: read.answer };
+    case "packed": {
+      const answer = facts.wantsPayload ? read.answer : undefined;
+      return tellApart(parts, plan, { ...facts, answer, pages: read.pages, input });
+    }
+  }
+}
+
+/** The same for a program that goes on with the value. */
+export async function readForValue(
   parts: RunnerParts,
   plan: ToolPlan,
   prepared: PreparedRequest,
   facts: ReadingFacts,
-): Promise<UpstreamOutcome> {
+  use: ValueUse,
+): Promise<ReadValue | PackedValue | Failure> {
   const { paging } = plan.spec;
-  return paging
-    ? new PageReading(parts, plan, { paging, key: facts.key, signal: facts.signal }).read(prepared, facts)
-    : callUpstream(parts, plan, prepared, facts);
+  if (!paging) return callForValue(parts, plan, prepared, facts, use);
+  const how = { ...facts, wantsPayload: false };
+  const read = await new PageReading(parts, plan, { paging, ...how }).read(prepared, how);
+  const { input } = prepared;
+  switch (read.kind) {
+    case "failure":
+      return read.reading;
+    case "here":
+      return readValue(parts.telling, plan, gatheredAnswer(parts, plan.spec, read.pages, input), {
+        use,
+        bytes: read.bytes,
+      });
+    case "packed":
+      return valueApart(parts, plan, { ...how, answer: undefined, pages: read.pages, input }, use);
+  }
 }
+
+/** Pages, for a thread if they are very large together; with what came last. */
+type PagesRead =
+  | { kind: "failure"; reading: Failure; answer: UpstreamResponse | undefined }
+  | { kind: "here"; pages: Gathered; bytes: number; answer: UpstreamResponse | undefined }
+  | { kind: "packed"; pages: PackedPages; answer: UpstreamResponse | undefined };
 
 /** One call of a tool with paging. */
 class PageReading {
@@ -51,9 +112,10 @@ class PageReading {
   readonly #plan: ToolPlan;
   readonly #paging: PagingSpec;
   readonly #how: { key: () => string; signal: CancelSignal | undefined };
-  readonly #items: unknown[] = [];
   readonly #deviations: Deviation[] = [];
   readonly #seen = new Set<string>();
+  readonly #pages: (ListPage | PackedPage)[] = [];
+  #count = 0;
   #bytes = 0;
 
   constructor(
@@ -67,36 +129,37 @@ class PageReading {
     this.#how = { key, signal };
   }
 
-  async read(first: PreparedRequest, facts: SendingFacts): Promise<UpstreamOutcome> {
+  async read(first: PreparedRequest, facts: SendingFacts & { wantsPayload: boolean }): Promise<PagesRead> {
     const { now } = this.#parts;
-    const { maxPages, next: how } = this.#paging;
+    const { maxPages } = this.#paging;
     const deadline = now() + (facts.timeoutMs ?? this.#plan.spec.limits.timeoutMs);
     let page = first;
-    let last: { outcome: UpstreamOutcome; reading: Success } | undefined;
+    let last: UpstreamResponse | undefined;
     for (let count = 1; ; count++) {
       const trace = pageTrace(facts.trace, count);
-      const outcome = await callUpstream(this.#parts, this.#plan, page, {
+      const timeoutMs = Math.max(1, deadline - now());
+      const {
+        reading,
+        answer,
+        bytes = 0,
+      }: PageOutcome = await callForPage(this.#parts, this.#plan, page, {
         ...facts,
         trace,
-        timeoutMs: Math.max(1, deadline - now()),
+        timeoutMs,
       });
-      const { reading, answer } = outcome;
       if (reading.kind === "failure") {
-        if (!last) return outcome;
+        if (count === 1) return { kind: "failure", reading, answer };
         const why = `page ${count} could not be read: ${reading.text}`;
-        return this.#gathered(first, last, { next: this.#argumentsOf(page, first), why });
+        return this.#gathered(last, { next: this.#argumentsOf(page, first), why });
       }
-      const items = this.#take(reading, count, answer?.body.length ?? 0);
-      last = { outcome, reading };
-      const following = this.#isLast(reading, page.input, answer?.status)
-        ? undefined
-        : nextPage(how, { input: page.input, value: reading.value, items, answer });
-      if (!following) return this.#gathered(first, last);
-      const prepared = await this.#prepared(following, page);
-      if ("why" in prepared) return this.#gathered(first, last, prepared);
+      this.#take(reading, bytes);
+      last = answer;
+      if (!reading.following) return this.#gathered(last);
+      const prepared = await this.#prepared(reading.following, page);
+      if ("why" in prepared) return this.#gathered(last, prepared);
       const bound = this.#bound(count, maxPages) ?? (now() >= deadline ? "the time limit of one call" : undefined);
       if (bound !== undefined || facts.signal?.aborted) {
-        return this.#gathered(first, last, {
+        return this.#gathered(last, {
           next: this.#argumentsOf(prepared, first),
           why: bound === undefined ? "the call was cancelled" : `${bound} is reached`,
         });
@@ -105,28 +168,38 @@ class PageReading {
     }
   }
 
-  #take({ value, deviations }: Success, count: number, bytes: number): readonly unknown[] {
-    const found = memberAt(value, this.#paging.items);
-    const items: readonly unknown[] = Array.isArray(found) ? found : [];
-    // One by one: a page may have more items than a call takes arguments.
-    for (const item of items) this.#items.push(item);
-    for (const deviation of deviations) {
+  /** Page by page: to pack very large ones together would take too long at once. */
+  #take(page: ListPage | PackedPage, bytes: number): void {
+    const count = this.#pages.push(page);
+    for (const deviation of page.deviations) {
       this.#deviations.push(count === 1 ? deviation : { ...deviation, path: `page ${count}: ${deviation.path}` });
     }
+    this.#count += page.count;
     this.#bytes += bytes;
-    return items;
-  }
-
-  #isLast({ value }: Success, input: Value, status = 200): boolean {
-    const { last } = this.#paging;
-    return last !== undefined && isTrue(evaluate(parseExpression(last), { ...value, input, status }));
+    if (!goesApart(this.#bytes)) return;
+    for (const [index, each] of this.#pages.entries()) {
+      if (each.kind === "page") this.#pages[index] = packPage(each);
+    }
   }
 
   #bound(count: number, maxPages: number): string | undefined {
     const { maxItems } = this.#paging;
     if (count >= maxPages) return `the limit of ${maxPages} pages`;
-    if (maxItems !== undefined && this.#items.length >= maxItems) return `the limit of ${maxItems} items`;
+    if (maxItems !== undefined && this.#count >= maxItems) return `the limit of ${maxItems} items`;
     return this.#bytes >= MAX_BYTES ? `the limit of ${MAX_BYTES} bytes` : undefined;
+  }
+
+  /** The last page with the items of all: its other members say where to go on. */
+  #gathered(answer: UpstreamResponse | undefined, more?: MorePages): PagesRead {
+    const about = { status: answer?.status ?? 200, deviations: this.#deviations, more };
+    const packed = this.#pages.filter((page) => page.kind === "packed page");
+    const [here, apart] = [this.#pages.filter((page) => page.kind === "page"), packed.at(-1)];
+    if (apart) {
+      const pages = { ...about, items: packed.map(({ items }) => items), others: apart.others };
+      return { kind: "packed", pages, answer };
+    }
+    const pages = { ...about, items: here.flatMap(({ items }) => items), others: here.at(-1)?.others ?? {} };
+    return { kind: "here", pages, bytes: this.#bytes, answer };
   }
 
   /** The request of the next page, or why there is none. */
@@ -168,22 +241,6 @@ class PageReading {
       plan: this.#plan,
       types: this.#parts.api.file.types,
     });
-  }
-
-  /** The last page with the items of all: its other members say where to go on. */
-  #gathered(
-    { input }: PreparedRequest,
-    { outcome, reading }: { outcome: UpstreamOutcome; reading: Success },
-    more?: MorePages,
-  ): UpstreamOutcome {
-    const { values, hidden } = this.#parts;
-    const { type = "", text } = this.#plan.spec.response;
-    const status = outcome.answer?.status ?? 200;
-    const whole = withMemberAt(reading.value, this.#paging.items, this.#items);
-    const value = values.complete(type, whole, { input, status });
-    const line = renderTemplate(text, { ...value, input, status }, showing(hidden, input));
-    const success: Success = { kind: "success", value, deviations: this.#deviations, text: line };
-    return { ...outcome, reading: more ? { ...success, more } : success, bytes: this.#bytes };
   }
 }
 
@@ -241,80 +298,4 @@ function argumentsForLink(
     found[parameter.field] = shape.type === "integer" || shape.type === "number" ? Number(text) : text;
   }
   return found;
-}
-
-/** A page that was read. */
-interface PageRead {
-  input: Value;
-  /** The answer as a value. */
-  value: Value;
-  items: readonly unknown[];
-  answer: UpstreamResponse | undefined;
-}
-
-/** What the next page is requested with: an input field, or an address. Undefined after the last page. */
-type PageRequest = { kind: "field"; field: string; value: string | number } | { kind: "link"; address: string };
-
-/** Finds out whether there is another page. */
-function nextPage(next: NextPage, { input, value, items, answer }: PageRead): PageRequest | undefined {
-  switch (next.kind) {
-    case "cursor": {
-      const cursor = memberAt(value, next.from);
-      const isThere = (typeof cursor === "string" && cursor !== "") || typeof cursor === "number";
-      return isThere ? { kind: "field", field: next.to, value: cursor } : undefined;
-    }
-    case "page": {
-      if (isLast(items, sizeOf(next.size, input))) return undefined;
-      return { kind: "field", field: next.to, value: numberOf(input[next.to], next.first) + 1 };
-    }
-    case "offset": {
-      if (isLast(items, sizeOf(next.size, input))) return undefined;
-      return { kind: "field", field: next.to, value: numberOf(input[next.to], 0) + items.length };
-    }
-    case "link": {
-      const address = next.from === undefined ? linkIn(answer) : memberAt(value, next.from);
-      return typeof address === "string" && address !== "" ? { kind: "link", address } : undefined;
-    }
-  }
-}
-
-/** The value at a path of members with dots. */
-function memberAt(value: unknown, path: string): unknown {
-  return path.split(".").reduce<unknown>((found, name) => {
-    return isRecord(found) && Object.hasOwn(found, name) ? found[name] : undefined;
-  }, value);
-}
-
-/** A copy with another value at a path. */
-function withMemberAt(value: unknown, path: string, member: unknown): Value {
-  const [name = "", ...rest] = path.split(".");
-  const members = isRecord(value) ? value : {};
-  return { ...members, [name]: rest.length === 0 ? member : withMemberAt(members[name], rest.join("."), member) };
-}
-
-/** An empty page, or one that is shorter than its size. */
-function isLast(items: readonly unknown[], size: number | undefined): boolean {
-  return items.length === 0 || (size !== undefined && items.length < size);
-}
-
-function sizeOf(size: string | number | undefined, input: Value): number | undefined {
-  const given = typeof size === "string" ? input[size] : size;
-  return typeof given === "number" ? given : undefined;
-}
-
-function numberOf(value: unknown, standard: number): number {
-  return typeof value === "number" ? value : standard;
-}
-
-/** RFC 8288: `<https://…?page=2>; rel="next"`. */
-function linkIn(answer: UpstreamResponse | undefined): string | undefined {
-  const header = answer?.headers["link"];
-  const text = Array.isArray(header) ? header.join(", ") : (header ?? "");
-  for (const [, address, parameters = ""] of text.matchAll(
-    /<([^<>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^",;<\s]*))*)/g,
-  )) {
-    const [, quoted, plain = ""] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]*))/i.exec(parameters) ?? [];
-    if ((quoted ?? plain).toLowerCase().split(/\s+/).includes("next")) return address;
-  }
-  return undefined;
 }

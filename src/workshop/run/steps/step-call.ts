@@ -1,16 +1,19 @@
 import { throwIfAborted, type CancelSignal } from "../../../async/cancellation.ts";
 import { asNexusError, messageOf, NexusError } from "../../../errors/nexus-error.ts";
+import { unpackValue } from "../apart/read-apart.ts";
 import type { Tracing } from "../call-trace.ts";
 import { Failure } from "../failure.ts";
-import { noteDeviations } from "../noted-deviations.ts";
-import { readUpstream } from "../pages/read-pages.ts";
+import { noteDifferences } from "../noted-deviations.ts";
+import { readForValue } from "../pages/read-pages.ts";
 import type { RunnerParts } from "../runner-parts.ts";
-import { WRITE_MARGIN_MS, type ToolPlan } from "../tool-plan.ts";
-import { callUpstream, completed, prepare, type PreparedRequest, readForStep } from "../upstream-call.ts";
+import { TOO_LATE, type ToolPlan } from "../tool-plan.ts";
+import { callForValue, completed, prepare, type PreparedRequest } from "../upstream-call.ts";
 import { argumentsKey, ledgerKey, stepKey } from "../writes/request-key.ts";
 import type { EarlierWrite } from "../writes/write-ledger.ts";
 import type { SentWrite } from "../writes/write-once.ts";
 import { toldDeviation } from "../call-result.ts";
+import { bytesOf } from "../excerpt.ts";
+import type { StepValue } from "./step-values.ts";
 
 type Value = Record<string, unknown>;
 
@@ -26,12 +29,9 @@ export interface StepCall {
   timeoutMs: number;
 }
 
-/**
- * How a call ended. `earlier`: an earlier run of the same call made it. A value of null: a person confirmed the write,
- * and its answer is not known.
- */
+/** How a call ended. `earlier`: an earlier run of the same call made it. */
 export type StepCallOutcome =
-  | { kind: "done"; value: Value | null; earlier: boolean; deviations: Record<string, string>[] }
+  | { kind: "done"; value: StepValue; earlier: boolean; deviations: Record<string, string>[] }
   | { kind: "failed" | "running"; failure: Failure }
   /** `id`: under which the write is recorded. */
   | { kind: "unknown"; failure: Failure; id: string };
@@ -75,12 +75,11 @@ export class StepCaller {
     const prepared = await this.#prepared(call, key);
     if (prepared instanceof Failure) return { kind: "failed", failure: prepared };
     const limitMs = Math.min(timeoutMs, plan.spec.limits.timeoutMs);
-    const outcome = await readUpstream(this.#parts, plan, prepared, { trace, signal, timeoutMs: limitMs, key });
+    const read = await readForValue(this.#parts, plan, prepared, { trace, signal, timeoutMs: limitMs, key }, "step");
     throwIfAborted(signal);
-    if (outcome.reading.kind === "success") noteDeviations(this.#parts, plan, outcome.reading);
-    const reading = await readForStep(this.#parts, plan, outcome, { trace, signal });
-    if (reading.kind === "failure") return { kind: "failed", failure: reading };
-    return { kind: "done", value: reading.value, earlier: false, deviations: this.#told(call, reading.deviations) };
+    if (read.kind === "failure") return { kind: "failed", failure: read };
+    noteDifferences(this.#parts, plan.name, read.differences);
+    return { kind: "done", value: read, earlier: false, deviations: this.#told(call, read.deviations) };
   }
 
   /** The outcome of this write in an earlier run of the same call, if it was sent. */
@@ -99,7 +98,7 @@ export class StepCaller {
     const prepared = await this.#prepared(call, () => id);
     if (prepared instanceof Failure) return { kind: "failed", failure: prepared };
     throwIfAborted(this.#signal);
-    const until = now() + plan.spec.limits.timeoutMs + WRITE_MARGIN_MS;
+    const until = plan.writeUntil(now());
     const send = async () => (now() < until ? this.#sent(call, prepared, id) : refusedWrite(TOO_LATE));
     const unrecorded = (error: unknown) =>
       trace.note("error", "A write was made, and could not be recorded", { reason: messageOf(error) });
@@ -112,21 +111,20 @@ export class StepCaller {
   async #sent(call: StepCall, prepared: PreparedRequest, id: string): Promise<SentStep> {
     const { plan, trace } = call;
     const facts = { trace, signal: this.#parts.closing };
-    const outcome = await callUpstream(this.#parts, plan, prepared, facts);
-    if (outcome.reading.kind === "success") noteDeviations(this.#parts, plan, outcome.reading);
-    const reading = await readForStep(this.#parts, plan, outcome, facts);
-    if (reading.kind === "failure") {
-      if (reading.outcome === "refused") return refusedWrite(reading);
-      const failure = this.#unknown(plan, prepared.input, reading);
+    const read = await callForValue(this.#parts, plan, prepared, facts, "step");
+    if (read.kind === "failure") {
+      if (read.outcome === "refused") return refusedWrite(read);
+      const failure = this.#unknown(plan, prepared.input, read);
       return { outcome: "unknown", lasting: { content: [] }, ended: { kind: "unknown", failure, id } };
     }
-    const { value } = reading;
+    noteDifferences(this.#parts, plan.name, read.differences);
+    const value = read.kind === "value" ? read.value : unpackValue(read);
     const meta = { [FINGERPRINT]: argumentsKey(call.arguments) };
-    const deviations = this.#told(call, reading.deviations);
+    const deviations = this.#told(call, read.deviations);
     return {
       outcome: "done",
       lasting: { content: [], structuredContent: value, _meta: meta },
-      ended: { kind: "done", value, earlier: false, deviations },
+      ended: { kind: "done", value: read, earlier: false, deviations },
     };
   }
 
@@ -158,7 +156,8 @@ export class StepCaller {
     { structuredContent, _meta, isError }: Extract<EarlierWrite, { kind: "done" }>["result"],
   ): StepCallOutcome {
     // What a person confirmed has no answer.
-    if (isError) return { kind: "done", value: null, earlier: true, deviations: [] };
+    if (isError)
+      return { kind: "done", value: { kind: "value", value: null, bytes: 0 }, earlier: true, deviations: [] };
     const sentWith = _meta?.[FINGERPRINT];
     if (call.index !== undefined && sentWith !== argumentsKey(call.arguments)) {
       const text =
@@ -166,7 +165,8 @@ export class StepCaller {
       const hint = "Find out what is there now, then make a call with other arguments for what is missing.";
       return { kind: "failed", failure: new Failure(text, { hint, outcome: "refused" }) };
     }
-    return { kind: "done", value: structuredContent ?? {}, earlier: true, deviations: [] };
+    const value = structuredContent ?? {};
+    return { kind: "done", value: { kind: "value", value, bytes: bytesOf(value) }, earlier: true, deviations: [] };
   }
 
   /** With how to find out what became of it. */
@@ -186,7 +186,7 @@ export class StepCaller {
     }
   }
 
-  #told(call: StepCall, deviations: Parameters<typeof toldDeviation>[0][]): Record<string, string>[] {
+  #told(call: StepCall, deviations: readonly Parameters<typeof toldDeviation>[0][]): Record<string, string>[] {
     return deviations.map((deviation) => {
       return toldDeviation({ ...deviation, path: `${nameOf(call)}.${deviation.path}` }, this.#parts.hidden);
     });
@@ -208,11 +208,6 @@ interface SentStep extends Pick<SentWrite, "outcome" | "lasting"> {
 function refusedWrite(failure: Failure): SentStep {
   return { outcome: "refused", lasting: { content: [] }, ended: { kind: "failed", failure } };
 }
-
-const TOO_LATE = new Failure("This process was paused for too long before it sent the write, so it was not sent.", {
-  hint: "Call again.",
-  outcome: "refused",
-});
 
 /** `lines[2]` */
 function nameOf({ step, index }: StepCall): string {

@@ -5,7 +5,7 @@ import type { Expression } from "../../expression/expression.ts";
 import { expressionIn, repetitionIn } from "../../expression/fill.ts";
 import { mentioned } from "../../expression/names.ts";
 import { parseExpression } from "../../expression/parse.ts";
-import { parseTemplate, type Template } from "../../expression/template.ts";
+import { namesInTemplate, parseTemplate } from "../../expression/template.ts";
 import type { StepSpec, StepsToolSpec } from "../../file/model/tool-file.ts";
 import { findRequestTool } from "../../file/model/request-tools.ts";
 import { ToolPlan, type PlanParts } from "../tool-plan.ts";
@@ -22,6 +22,8 @@ export interface PlannedStep {
   isWrite: boolean;
   /** The names that its expressions use: of earlier steps, and others. */
   uses: ReadonlySet<string>;
+  /** The same with those of `until`, which may also be members of an answer. */
+  sees: ReadonlySet<string>;
 }
 
 /** What all calls of one tool with steps share; prepared once. */
@@ -31,7 +33,8 @@ export class StepsPlan {
   readonly spec: StepsToolSpec;
   readonly check: (args: unknown) => Checked;
   readonly steps: readonly PlannedStep[];
-  readonly text: Template;
+  /** The names that its result uses: of steps, and others. */
+  readonly told: ReadonlySet<string>;
 
   constructor(
     api: CompiledApi,
@@ -42,7 +45,8 @@ export class StepsPlan {
     this.name = name;
     this.spec = spec;
     this.check = checkerFor(api.file, name, now);
-    this.text = parseTemplate(spec.response.text);
+    const { text, give } = spec.response;
+    this.told = new Set([...namesInTemplate(parseTemplate(text)), ...expressionsIn(give).flatMap(mentioned)]);
     this.steps = Object.entries(spec.steps).map(([step, each]) => plannedStep(step, each, planOf));
   }
 }
@@ -94,15 +98,18 @@ function plannedStep(name: string, spec: StepSpec, planOf: PlanOf): PlannedStep 
   const list = each && parseExpression(each.list);
   const condition = when === undefined ? undefined : parseExpression(when);
   const expressions = [...expressionsIn(spec.arguments), ...[list, condition].filter((one) => one !== undefined)];
+  const end = until && parseExpression(until.that);
+  const uses = new Set(expressions.flatMap(mentioned));
   return {
     name,
     plan,
     arguments: spec.arguments,
     when: condition,
     each: each && list && { ...each, list, isFromInput: mentioned(list).every((used) => INPUTS.has(used)) },
-    until: until && { ...until, that: parseExpression(until.that) },
+    until: until && end && { ...until, that: end },
     isWrite: plan.spec.effect !== "read",
-    uses: new Set(expressions.flatMap(mentioned)),
+    uses,
+    sees: end ? new Set([...uses, ...mentioned(end)]) : uses,
   };
 }
 

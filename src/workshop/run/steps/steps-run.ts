@@ -6,6 +6,8 @@ import { fillTemplate } from "../../expression/fill.ts";
 import type { CallTrace } from "../call-trace.ts";
 import { Failure } from "../failure.ts";
 import type { RunnerParts } from "../runner-parts.ts";
+import { unpackValue } from "../apart/read-apart.ts";
+import { StepValues } from "./step-values.ts";
 import { StepCaller, type StepCall, type StepCallOutcome } from "./step-call.ts";
 import type { PlannedStep, StepsPlan } from "./steps-plan.ts";
 
@@ -13,8 +15,7 @@ type Value = Record<string, unknown>;
 
 /** How a run ended; `failure` if it stopped at a step. */
 export interface StepsEnd {
-  /** What expressions see: `input`, `settings` and the steps by name. */
-  scope: Value;
+  values: StepValues;
   reports: StepReport[];
   deviations: Record<string, string>[];
   stopped?: { step: string; failure: Failure; id?: string | undefined };
@@ -52,7 +53,7 @@ export class StepsRun {
     const reports = plan.steps.map(({ name: step, plan: { name: call }, isWrite }): StepReport => {
       return { step, call, isWrite, state: "not done" };
     });
-    this.#end = { scope: { settings: parts.settings, input }, reports, deviations: [] };
+    this.#end = { values: new StepValues({ settings: parts.settings, input }), reports, deviations: [] };
   }
 
   async run(): Promise<StepsEnd> {
@@ -86,9 +87,10 @@ export class StepsRun {
     if (this.#parts.now() >= this.#deadline) return stop(this.#outOfTime());
     const gap = [...step.uses].find((used) => this.#unanswered.has(used));
     if (gap !== undefined) return stop(unanswered(gap));
-    if (step.when && !isTrue(evaluate(step.when, this.#end.scope))) {
+    const { values } = this.#end;
+    if (step.when && !isTrue(evaluate(step.when, this.#scope(step)))) {
       report.state = "not needed";
-      this.#end.scope[name] = null;
+      values.begin(name, false);
       return undefined;
     }
     if (step.each && this.#itemsOf(step).length > step.each.max) return stop(this.#tooLong(step));
@@ -99,28 +101,32 @@ export class StepsRun {
       const refused = await this.#refusedItem(step, calls);
       if (refused) return stop(refused);
     }
-    const values: unknown[] = [];
+    values.begin(name, step.each !== undefined);
     for (const call of calls) {
       this.#requireRunning();
       if (this.#parts.now() >= this.#deadline) return stop(this.#outOfTime());
       const outcome = await this.#made(step, call);
       takeOutcome(report, outcome);
       if (outcome.kind !== "done") return stop(outcome.failure, outcome.kind === "unknown" ? outcome.id : undefined);
-      if (outcome.value === null) this.#unanswered.add(name);
+      if (outcome.value.value === null) this.#unanswered.add(name);
       this.#end.deviations.push(...outcome.deviations);
-      values.push(outcome.value);
+      values.add(name, outcome.value);
     }
-    this.#end.scope[name] = step.each ? values : values[0];
     return undefined;
+  }
+
+  /** What the expressions of a step see. */
+  #scope({ sees }: PlannedStep): Value {
+    return this.#end.values.scope(sees);
   }
 
   async #made(step: PlannedStep, call: StepCall): Promise<StepCallOutcome> {
     if (step.isWrite) return (await this.#caller.earlier(call)) ?? this.#caller.write(call);
-    return step.until ? this.#polled(step.until, call) : this.#caller.read(call);
+    return step.until ? this.#polled(step, step.until, call) : this.#caller.read(call);
   }
 
   /** Reads again until the condition is true. The number of reads is limited, whatever the clock says. */
-  async #polled(until: NonNullable<PlannedStep["until"]>, call: StepCall): Promise<StepCallOutcome> {
+  async #polled(step: PlannedStep, until: NonNullable<PlannedStep["until"]>, call: StepCall): Promise<StepCallOutcome> {
     const { now, pause } = this.#parts;
     const { that, everyMs, atMostMs } = until;
     const end = Math.min(this.#deadline, now() + atMostMs);
@@ -128,9 +134,10 @@ export class StepsRun {
     for (let count = 1; ; count++) {
       const outcome = await this.#caller.read({ ...call, timeoutMs: Math.max(1, end - now()) });
       if (outcome.kind !== "done") return outcome;
-      const answer = outcome.value ?? {};
-      const { input, settings } = this.#end.scope;
-      if (isTrue(evaluate(that, { ...this.#end.scope, ...answer, answer, input, settings }))) return outcome;
+      const answer = outcome.value.kind === "value" ? (outcome.value.value ?? {}) : unpackValue(outcome.value);
+      const scope = this.#scope(step);
+      const { input, settings } = scope;
+      if (isTrue(evaluate(that, { ...scope, ...answer, answer, input, settings }))) return outcome;
       if (count >= most || now() + everyMs > end) {
         const failure = new Failure(`It was not finished after ${atMostMs / 1_000} s.`, {
           hint: "Make the same call again later.",
@@ -158,8 +165,9 @@ export class StepsRun {
     const { plan, name, each } = step;
     const count = this.#plan.steps.length;
     const items: readonly unknown[] = each ? this.#itemsOf(step) : [undefined];
+    const seen = this.#scope(step);
     return items.map((item, index) => {
-      const scope = each ? { ...this.#end.scope, [each.as]: item } : this.#end.scope;
+      const scope = each ? { ...seen, [each.as]: item } : seen;
       const at = (part: number) => (STEPS_SHARE * (position + part / items.length)) / count;
       const about = each ? { step: name, item: index + 1 } : { step: name };
       return {
@@ -173,8 +181,8 @@ export class StepsRun {
     });
   }
 
-  #itemsOf({ each }: PlannedStep): readonly unknown[] {
-    return each ? listOf(evaluate(each.list, this.#end.scope)) : [];
+  #itemsOf(step: PlannedStep): readonly unknown[] {
+    return step.each ? listOf(evaluate(step.each.list, this.#scope(step))) : [];
   }
 
   #progressText({ name }: PlannedStep, index: number): string {

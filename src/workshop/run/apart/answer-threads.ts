@@ -1,69 +1,28 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import type { CancelSignal } from "../../async/cancellation.ts";
-import { FairQueue, type QueuePlace } from "../../async/fair-queue.ts";
-import { unlessAborted } from "../../async/unless-aborted.ts";
-import { messageOf } from "../../errors/nexus-error.ts";
-import { exactJson, parseExactJson } from "../../json/exact-json.ts";
-import type { Content } from "../../protocol/mcp.ts";
-import type { ToolFile } from "../file/model/tool-file.ts";
-import { findType, shapesOf, typesIn } from "../shape/shape-parts.ts";
-import { Failure, type FailureOptions } from "./failure.ts";
-import type { Success } from "./response-reader.ts";
-import type { TellingParts, Told, ToldTool } from "./told-answer.ts";
-import type { UpstreamResponse } from "./upstream.ts";
+import type { CancelSignal } from "../../../async/cancellation.ts";
+import { FairQueue, type QueuePlace } from "../../../async/fair-queue.ts";
+import { unlessAborted } from "../../../async/unless-aborted.ts";
+import { messageOf } from "../../../errors/nexus-error.ts";
+import type { ToolFile } from "../../file/model/tool-file.ts";
+import { findType, shapesOf, typesIn } from "../../shape/shape-parts.ts";
+import type { AnswerPlan, AnswerReply, AnswerTask, Unread } from "./answer-task.ts";
+import type { ToldSteps } from "../steps/told-steps.ts";
+import type { TellingParts, ToldTool } from "../told-answer.ts";
 
-/** What a thread has to know of a tool; it is sent once. */
-export type AnswerPlan = Pick<TellingParts, "file"> & ToldTool;
-
-/** An answer that was read, as it is sent: its value as JSON with all digits. */
-type SentSuccess = Omit<Success, "value"> & { value: string };
-
-/** An answer that a thread reads unless it was read, and then tells, or shows to the steps of a tool. */
-export interface AnswerTask extends Pick<TellingParts, "mostKept" | "wantsDifferences"> {
-  wants: "told" | "read" | "step";
-  /** The number of the plan, and the plan itself if the thread does not have it. */
-  id: number;
-  plan: AnswerPlan | undefined;
-  answer: UpstreamResponse | undefined;
-  /** Present if the answer was read. */
-  success: SentSuccess | undefined;
-  /** The arguments of the call as JSON with all digits: numbers of a class of ours cannot be sent. */
-  input: string;
-  hidden: readonly string[];
-  wantsPayload: boolean;
-}
-
-/** What the thread sends back. */
-export type AnswerReply =
-  | { kind: "told"; told: Told; payload: Content | undefined }
-  | { kind: "read"; success: SentSuccess; payload?: undefined }
-  | { kind: "failure"; text: string; options: FailureOptions; payload: Content | undefined }
-  | Unread;
-
-/** Why an answer was not read; a limit can be told to callers. */
-export interface Unread {
-  kind: "problem";
-  problem: string;
-  isLimit?: boolean;
-}
-
-/** An answer that is read: `plan` is the same object in all calls of the tool. */
-export interface AnswerAsked {
+/** What a thread is asked: `plan` is the same object in all calls of the tool. */
+export interface ThreadQuestion {
   telling: TellingParts;
-  plan: ToldTool;
-  answer: UpstreamResponse | undefined;
-  /** What the answer says, if it was read. */
-  success?: Success | undefined;
-  input: Record<string, unknown>;
-  wantsPayload: boolean;
+  plan: ToldTool | ToldSteps;
+  /** Made when a thread is free; with the bytes that it may take away. */
+  work: () => { work: AnswerTask["work"]; given: readonly Uint8Array<ArrayBuffer>[] };
   /** Aborted when its caller leaves. */
   signal: CancelSignal | undefined;
 }
 
 interface Waiting extends QueuePlace {
-  asked: AnswerAsked & Pick<AnswerTask, "wants">;
+  asked: ThreadQuestion;
   resolve: (reply: AnswerReply) => void;
 }
 
@@ -95,27 +54,7 @@ class AnswerThreads {
     return (this.#isBuilt ??= existsSync(PROGRAM));
   }
 
-  /** `step`: the value is what the steps of a tool see of it. */
-  async read(
-    asked: AnswerAsked,
-    place: QueuePlace,
-    wants: "read" | "step" = "read",
-  ): Promise<Success | Failure | Unread> {
-    const reply = await this.#reply({ ...asked, wants }, place);
-    if (reply.kind === "read") return receivedSuccess(reply.success);
-    return reply.kind === "failure" ? new Failure(reply.text, reply.options) : unexpected(reply);
-  }
-
-  async tell(
-    asked: AnswerAsked,
-    place: QueuePlace,
-  ): Promise<{ reading: Told | Failure; payload: Content | undefined } | Unread> {
-    const reply = await this.#reply({ ...asked, wants: "told" }, place);
-    if (reply.kind === "failure") return { reading: new Failure(reply.text, reply.options), payload: reply.payload };
-    return reply.kind === "told" ? { reading: reply.told, payload: reply.payload } : unexpected(reply);
-  }
-
-  async #reply(asked: Waiting["asked"], place: QueuePlace): Promise<AnswerReply> {
+  async ask(asked: ThreadQuestion, place: QueuePlace): Promise<AnswerReply> {
     let leave = () => {};
     const reply = new Promise<AnswerReply>((resolve) => {
       const waiting = { ...place, asked, resolve };
@@ -200,7 +139,7 @@ class AnswerThread {
     this.#worker.on("exit", () => fail("the thread that reads answers ended"));
   }
 
-  async read(asked: Waiting["asked"]): Promise<AnswerReply> {
+  async read(asked: ThreadQuestion): Promise<AnswerReply> {
     clearTimeout(this.#idle);
     this.#worker.ref();
     const { signal } = asked;
@@ -226,27 +165,18 @@ class AnswerThread {
     return reply;
   }
 
-  #send({ telling, plan, answer, success, input, wants, wantsPayload }: Waiting["asked"]): void {
+  #send({ telling, plan, work: makeWork }: ThreadQuestion): void {
     const { file, hidden, mostKept, wantsDifferences } = telling;
-    const { name, spec } = plan;
     const known = this.#plans.get(plan);
     const id = known ?? this.#plans.size;
     this.#plans.set(plan, id);
-    // Who goes on with what was read may also need what came.
-    const sent = answer && sentAnswer(answer, wants === "told");
-    const task: AnswerTask = {
-      wants,
-      id,
-      plan: known === undefined ? { file: partOf(file, spec), name, spec } : undefined,
-      answer: sent,
-      success: success && sentSuccess(success),
-      input: exactJson(input),
-      hidden: hidden.values(),
-      mostKept,
-      wantsDifferences,
-      wantsPayload,
-    };
-    this.#worker.postMessage(task, sent ? [sent.body.buffer] : []);
+    const sentPlan = known === undefined ? sendable(file, plan) : undefined;
+    const { work, given } = makeWork();
+    const task: AnswerTask = { id, plan: sentPlan, hidden: hidden.values(), mostKept, wantsDifferences, work };
+    this.#worker.postMessage(
+      task,
+      given.map(({ buffer }) => buffer),
+    );
   }
 
   /** It does not keep the process alive, and ends when nothing comes for a while. */
@@ -267,37 +197,21 @@ class AnswerThread {
   }
 }
 
-/** A thread answers what it was asked for. */
-function unexpected(reply: AnswerReply): Unread {
-  return reply.kind === "problem" ? reply : { kind: "problem", problem: `the thread answered ${reply.kind}` };
-}
-
-/** The part of a file that answers of one tool need: a large API has thousands of types, and takes long to be sent. */
-function partOf(file: ToolFile, { response }: ToldTool["spec"]): ToolFile {
-  const names = new Set(response.type === undefined ? [] : [response.type]);
+/** Only the part of a file that answers of one tool need: a large API has thousands of types, and takes long to be sent. */
+function sendable(file: ToolFile, plan: ToldTool | ToldSteps): AnswerPlan {
+  const { type } = plan.spec.response;
+  const names = new Set(type === undefined ? [] : [type]);
   // The set grows while it is read.
   const types: ToolFile["types"] = {};
   for (const name of names) {
-    const type = findType(file, name);
-    if (!type) continue;
-    types[name] = type;
-    for (const inner of shapesOf(type).flatMap(typesIn)) names.add(inner);
+    const found = findType(file, name);
+    if (!found) continue;
+    types[name] = found;
+    for (const inner of shapesOf(found).flatMap(typesIn)) names.add(inner);
   }
-  return { ...file, types, tools: {}, documents: {} };
-}
-
-/** Bytes that may be given away are not copied; those of a small answer may lie among others. */
-function sentAnswer({ status, headers, body }: UpstreamResponse, isLast: boolean) {
-  const { buffer } = body;
-  const isOwn = isLast && buffer instanceof ArrayBuffer && buffer.byteLength === body.byteLength;
-  return { status, headers: { ...headers }, body: isOwn ? new Uint8Array(buffer) : new Uint8Array(body) };
-}
-
-export function sentSuccess({ value, ...success }: Success): SentSuccess {
-  return { ...success, value: exactJson(value) };
-}
-
-/** What was written of an object is one. */
-export function receivedSuccess({ value, ...success }: SentSuccess): Success {
-  return { ...success, value: parseExactJson(value) as Record<string, unknown> };
+  const part = { ...file, types, tools: {}, documents: {} };
+  // A plan has more than that, which cannot be sent.
+  return plan.kind === "steps"
+    ? { file: part, kind: "steps", name: plan.name, spec: plan.spec }
+    : { file: part, kind: "request", name: plan.name, spec: plan.spec };
 }
