@@ -1,11 +1,14 @@
 import { Client } from "./client/client.ts";
-import { connectEntry, type ConnectOptions } from "./client/connect/connect-entry.ts";
+import { clientOptionsOf } from "./client/client-settings.ts";
+import { checkOptions } from "./errors/check-options.ts";
+import { CONNECT_OPTIONS, connectEntry, type ConnectOptions } from "./client/connect/connect-entry.ts";
 import { SILENT } from "./text/logger.ts";
 import { openApi } from "./compose/open-api.ts";
 import { readEnvironment } from "./environment.ts";
 import { Host as RunningHost } from "./host/host.ts";
 import { trustFor } from "./host/servers/load-options.ts";
-import type { HostOptions } from "./host/host-options.ts";
+import { checkHostOptions, type HostOptions } from "./host/host-options.ts";
+import { allNames, HOST_ENTRY } from "./transport/entry-form.ts";
 import { resolveEntry, type ServerEntry } from "./transport/server-entry.ts";
 import { isTransport, type Transport } from "./transport/transport.ts";
 import { userFolders } from "./files/user-folders.ts";
@@ -107,6 +110,7 @@ export {
   contextBlocks,
   promptCommands,
   type AgentTool,
+  type AgentToolsOptions,
   type ContextBlock,
   type ContextOptions,
   type ExecuteOptions,
@@ -118,7 +122,9 @@ export type { HostEvent } from "./host/servers/server-supervisors.ts";
 
 /** Connects to one server: an entry as in a configuration file, or a transport. */
 export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {
-  if (isTransport(server)) return Client.open(server, options);
+  checkOptions("connect", options, CONNECT_OPTIONS, { timeout: "timeoutMs" });
+  if (isTransport(server)) return Client.open(server, clientOptionsOf(options));
+  checkMembers(server);
   const entry = resolveEntry(server);
   const surroundings = readEnvironment();
   const { logger = SILENT } = options;
@@ -132,9 +138,20 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
   });
 }
 
+/** An entry of a file may have keys that only a host uses. What is not an object, or names no server, is told apart later. */
+function checkMembers(entry: ServerEntry): void {
+  if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return;
+  const names = Object.fromEntries(allNames(HOST_ENTRY).map((name) => [name, true]));
+  checkOptions<Record<string, unknown>>("a server's entry", { ...entry }, names);
+}
+
 /** Many servers as one set; keeps them running. */
 export type Host = RunningHost;
 export const Host = {
   /** Resolves after the configuration is read; `ready()` waits for the servers. */
-  open: (options: HostOptions = {}): Promise<Host> => RunningHost.start({ openApi, ...options }, readEnvironment()),
+  open: async (options: HostOptions = {}): Promise<Host> => {
+    // Before it is copied: a text has members of its own.
+    checkHostOptions(options);
+    return RunningHost.start({ openApi, ...options }, readEnvironment());
+  },
 };

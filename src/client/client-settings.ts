@@ -65,3 +65,8 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   principal: true,
   onNotification: true,
 };
+
+/** The options of the client alone, of those who also say how the server is reached. */
+export function clientOptionsOf(options: ClientOptions): ClientOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(CLIENT_OPTIONS, name)));
+}

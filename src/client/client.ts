@@ -1,3 +1,4 @@
+import { checkOptions } from "../errors/check-options.ts";
 import { nearestName } from "../text/nearest-name.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { INVALID_PARAMS, type Params, type Result } from "../protocol/json-rpc.ts";
@@ -23,7 +24,8 @@ import { atLeast, type Era } from "../protocol/revisions.ts";
 import type { CloseReason, Transport } from "../transport/transport.ts";
 import type { ChangeListener } from "./changes/feed.ts";
 import type { Subscription } from "./changes/subscriptions.ts";
-import type { ClientOptions } from "./client-settings.ts";
+import { DEFAULT_RETRY } from "./conversation/retry.ts";
+import { CLIENT_OPTIONS, type ClientOptions } from "./client-settings.ts";
 import type { CallOptions } from "./conversation/call-scope.ts";
 import type { Requester } from "./conversation/requester.ts";
 import type { Conversation } from "./conversation/conversation.ts";
@@ -53,6 +55,8 @@ export class Client implements AsyncDisposable {
 
   /** Connects and detects the era. The client is ready for calls when this resolves. */
   static async open(transport: Transport, options: ClientOptions = {}): Promise<Client> {
+    checkOptions("Client.open", options, CLIENT_OPTIONS);
+    if (options.retry) checkOptions("retry", options.retry, DEFAULT_RETRY);
     const live = await LiveConversation.open(transport, options);
     return new Client(live, live.requester);
   }

@@ -2,7 +2,7 @@ import { nearestName } from "../text/nearest-name.ts";
 import { NexusError } from "./nexus-error.ts";
 
 /** The name of every option of a function: a new one does not compile until it is here. */
-export type OptionNames<T> = Readonly<Record<keyof T, true>>;
+export type OptionNames<T> = Readonly<Record<keyof T, unknown>>;
 
 /**
  * Throws if there is an option that a function does not know. It would be ignored, and its caller would think that it holds.

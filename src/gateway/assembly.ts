@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../errors/check-options.ts";
 import { safeLogger, SILENT, type Logger } from "../text/logger.ts";
 import { Host } from "../host/host.ts";
 import type { HostOptions } from "../host/host-options.ts";
@@ -6,13 +7,14 @@ import type { Allowance } from "./operation/allowance.ts";
 import { CallTracer } from "./operation/call-tracer.ts";
 import { trailOf, type Audit, type AuditTrail } from "./operation/audit.ts";
 import { ByteBudget } from "../server/core/byte-budget.ts";
-import { type CallLimits, Calls } from "./calls/calls.ts";
+import { DEFAULT_CALL_LIMITS, type CallLimits, Calls } from "./calls/calls.ts";
 import type { Door } from "./access/door.ts";
 import type { Decide, AccessRules } from "./access/principal-access.ts";
 import { Seal } from "../server/core/seal.ts";
 import { CallGate } from "./operation/call-gate.ts";
 import { FailureLog } from "./operation/failure-log.ts";
 import { DEFAULT_LIMITS, type Limits } from "./operation/limits.ts";
+import { PROCESS_LIMITS, processLimitsOf } from "../process/process-limits.ts";
 import { DEFAULT_TENANT } from "../auth/server-instance.ts";
 import type { TenantSets } from "./requests/set-selections.ts";
 import type { SetSource } from "./sets/set-source.ts";
@@ -51,6 +53,18 @@ export interface GatewaySettings {
   logger?: Logger | undefined;
 }
 
+export const SHARED_OPTIONS: OptionNames<GatewayOptions> = {
+  host: true,
+  surroundings: true,
+  limits: true,
+  decide: true,
+  door: true,
+  allowance: true,
+  audit: true,
+  sealKey: true,
+  logger: true,
+};
+
 type AssemblyOptions = GatewayOptions & {
   openTenant?: OpenTenant | undefined;
   sets?: SetSource | undefined;
@@ -68,8 +82,9 @@ export class Assembly {
 
   static async open(options: AssemblyOptions): Promise<Assembly> {
     const { host: given, surroundings, limits } = options;
+    if (limits) checkOptions("limits", limits, { ...DEFAULT_LIMITS, ...DEFAULT_CALL_LIMITS, ...PROCESS_LIMITS });
     const parts = partsOf(options);
-    const own = { connectionShare: limits?.share, processes: parts.allLimits };
+    const own = { connectionShare: limits?.share, processes: processLimitsOf(parts.allLimits) };
     const host = surroundings ? await Host.start({ ...own, ...given }, surroundings) : given;
     const sets = setsOf(DEFAULT_TENANT, options);
     const first = await ServedHost.open(host, { ...parts, sets });

@@ -1,8 +1,9 @@
+import { checkOptions, type OptionNames } from "../errors/check-options.ts";
 import { within } from "../async/within.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { Host } from "../host/host.ts";
 import type { Door } from "./access/door.ts";
-import { Assembly, type GatewayOptions } from "./assembly.ts";
+import { SHARED_OPTIONS, Assembly, type GatewayOptions } from "./assembly.ts";
 import { isLoopback } from "../text/loopback.ts";
 import { HttpEdge } from "./edge/http-edge.ts";
 import type { OperationsHandler } from "./edge/operations-handler.ts";
@@ -44,6 +45,19 @@ export type ServeOptions = GatewayOptions & {
   stateFolder?: string | undefined;
 };
 
+const SERVE_OPTIONS: OptionNames<ServeOptions> = {
+  ...SHARED_OPTIONS,
+  port: true,
+  address: true,
+  allowedHosts: true,
+  allowedOrigins: true,
+  authenticate: true,
+  openTenant: true,
+  sets: true,
+  operations: true,
+  stateFolder: true,
+};
+
 export const DEFAULT_PORT = 3210;
 const DEFAULT_ADDRESS = "127.0.0.1";
 
@@ -61,6 +75,7 @@ export class Gateway implements AsyncDisposable {
 
   /** Resolves when the gateway listens; `ready()` waits for the servers. If it cannot listen, the host is closed. */
   static async open(options: ServeOptions): Promise<Gateway> {
+    checkOptions("serve", options, SERVE_OPTIONS);
     const { port = DEFAULT_PORT, address = DEFAULT_ADDRESS, door } = options;
     const authenticate = door?.authenticate ?? options.authenticate;
     if (!authenticate && !isLoopback(address)) {

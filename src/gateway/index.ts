@@ -1,5 +1,6 @@
+import { checkOptions, type OptionNames } from "../errors/check-options.ts";
 import type { Readable, Writable } from "node:stream";
-import { Assembly, type GatewayOptions } from "./assembly.ts";
+import { SHARED_OPTIONS, Assembly, type GatewayOptions } from "./assembly.ts";
 import { within } from "../async/within.ts";
 import { EVERYTHING, type View } from "./names/view.ts";
 import { Gateway, type ServeOptions } from "./gateway.ts";
@@ -43,8 +44,19 @@ export type StdioServeOptions = GatewayOptions & {
   view?: "search" | undefined;
 };
 
+const STDIO_OPTIONS: OptionNames<StdioServeOptions> = {
+  ...SHARED_OPTIONS,
+  input: true,
+  output: true,
+  signal: true,
+  drain: true,
+  server: true,
+  view: true,
+};
+
 /** Serves a host to one client over stdio, until the client disconnects or a signal is aborted. */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
+  checkOptions("serveStdio", options, STDIO_OPTIONS);
   const { input, output, signal, drain, server } = options;
   const shown: View = server === undefined ? EVERYTHING : { kind: "one", server };
   const view: View = options.view === "search" ? { ...shown, search: true } : shown;

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../errors/check-options.ts";
 import type { InputProvider } from "../client/conversation/input.ts";
 import type { Logger } from "../text/logger.ts";
 import type { CredentialStorage } from "../auth/oauth/stored-credential.ts";
@@ -11,12 +12,12 @@ import type { Root } from "../protocol/mcp.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { OpenApi } from "./servers/server-connector.ts";
-import type { ProcessBudget } from "../process/process-budget.ts";
-import type { ProcessLimits } from "../process/process-limits.ts";
-import type { BackoffSettings } from "../async/backoff.ts";
+import { ProcessBudget } from "../process/process-budget.ts";
+import { PROCESS_LIMITS, type ProcessLimits } from "../process/process-limits.ts";
+import { DEFAULT_BACKOFF, type BackoffSettings } from "../async/backoff.ts";
 import type { EraCache } from "./servers/era-cache.ts";
 import type { DefinitionLedger } from "./definitions/definition-ledger.ts";
-import type { PolicySettings } from "./directory/policy.ts";
+import { POLICY_SETTINGS, type PolicySettings } from "./directory/policy.ts";
 
 export interface HostOptions {
   /** Servers by id, as in a configuration file, or transports of this process. No file is read. */
@@ -41,7 +42,8 @@ export interface HostOptions {
   askInput?: LoadOptions["askInput"];
   /** Answers the servers' questions. */
   input?: InputProvider | undefined;
-  policy?: PolicySettings | undefined;
+  /** Rules for who may see and use what; `allow-all` says that every tool may be called, also by agents. */
+  policy?: PolicySettings | "allow-all" | undefined;
   logger?: Logger | undefined;
   /** Folder for logs and remembered eras; default: the platform's state folder. */
   stateFolder?: string | undefined;
@@ -93,6 +95,50 @@ export interface HostOptions {
    * each server lists first.
    */
   definitions?: DefinitionLedger | undefined;
+}
+
+const HOST_OPTIONS: OptionNames<HostOptions> = {
+  servers: true,
+  config: true,
+  only: true,
+  beside: true,
+  cwd: true,
+  trust: true,
+  watch: true,
+  onConfiguration: true,
+  askInput: true,
+  input: true,
+  policy: true,
+  logger: true,
+  stateFolder: true,
+  openApi: true,
+  eraCache: true,
+  secrets: true,
+  credentials: true,
+  trustStore: true,
+  backoff: true,
+  timeoutMs: true,
+  startAtOnce: true,
+  idleMs: true,
+  maxConnections: true,
+  connectionShare: true,
+  connectionWaitMs: true,
+  healthCheckMs: true,
+  maxOwnerConnections: true,
+  ca: true,
+  publicOnly: true,
+  processes: true,
+  tenant: true,
+  definitions: true,
+};
+
+/** Throws if an option, or a member of one, is not known. */
+export function checkHostOptions(options: HostOptions): void {
+  checkOptions("Host.open", options, HOST_OPTIONS);
+  const { policy, backoff, processes } = options;
+  if (policy && policy !== "allow-all") checkOptions("policy", policy, POLICY_SETTINGS);
+  if (backoff) checkOptions("backoff", backoff, DEFAULT_BACKOFF);
+  if (processes && !(processes instanceof ProcessBudget)) checkOptions("processes", processes, PROCESS_LIMITS);
 }
 
 export type HostServers = Readonly<Record<string, HostEntry | Transport>>;

@@ -27,7 +27,7 @@ import { FileEraCache } from "./servers/era-cache.ts";
 import { DEFAULT_SHARE } from "../async/fair-shares.ts";
 import { defineHostServers } from "./define-host-servers.ts";
 import { HostCalls, type AgentCall } from "./host-calls.ts";
-import type { HostOptions, HostServers } from "./host-options.ts";
+import { checkHostOptions, type HostOptions, type HostServers } from "./host-options.ts";
 import type { Lease, LeaseRequest } from "./servers/lease.ts";
 import { HostRoots } from "./servers/host-roots.ts";
 import type { OpenOptions } from "./servers/connection-pool.ts";
@@ -83,6 +83,7 @@ export class Host implements AsyncDisposable {
   readonly #starts = new StartCounts();
   readonly #roots: HostRoots;
   readonly #logger: Logger;
+  readonly #advice = new Set<string>();
   /** The configuration with its warnings; undefined if a program passed the servers. */
   configuration: Configuration | undefined;
   #files: WatchedConfiguration | undefined;
@@ -91,6 +92,7 @@ export class Host implements AsyncDisposable {
 
   /** Resolves after the configuration is read; `ready()` waits for the servers. */
   static async start(options: HostOptions, surroundings: Surroundings): Promise<Host> {
+    checkHostOptions(options);
     const host = new Host(options, surroundings);
     await host.#connector.sweep();
     await (options.servers ? host.setServers(options.servers) : host.#followFiles());
@@ -106,7 +108,7 @@ export class Host implements AsyncDisposable {
     this.#logger = logger;
     const { cwd, askInput, secrets, trustStore } = options;
     this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput, secrets, trustStore });
-    this.directory = new ServerDirectory(options.policy);
+    this.directory = new ServerDirectory(options.policy === "allow-all" ? { allow: ["*"] } : options.policy);
     this.chain = new GatewayChain(surroundings.variables);
     this.tenant = options.tenant ?? DEFAULT_TENANT;
     this.#ledger = options.definitions ?? new MemoryLedger();
@@ -167,6 +169,14 @@ export class Host implements AsyncDisposable {
     });
     this.#lists = new VisibleLists(this.directory, this.#supervisors, this.pins);
     this.#calls = new HostCalls(this.directory, this.#supervisors, { lists: this.#lists, pins: this.pins });
+  }
+
+  /** Once: something that whoever wrote the program should know. Without a logger it is a warning of the process. */
+  advise(message: string): void {
+    if (this.#advice.has(message)) return;
+    this.#advice.add(message);
+    if (this.#options.logger) this.#logger.warn(message);
+    else process.emitWarning(message, "NexusWarning");
   }
 
   /** Decides who may see and use what: combines the host's settings and the servers' entries. */

@@ -1,3 +1,5 @@
+import { withoutOwnMeta } from "../protocol/meta.ts";
+import { checkOptions, wrongOption, type OptionNames } from "../errors/check-options.ts";
 import { mapConcurrently } from "../async/map-concurrently.ts";
 import { checkArguments } from "../client/schema-check.ts";
 import type { InputProvider } from "../client/conversation/input.ts";
@@ -25,11 +27,50 @@ export interface ExecuteOptions {
   input?: InputProvider | undefined;
 }
 
-/** All tools that the agent may use, and two tools that list and read resources. */
-export function agentTools(host: Host, { agent }: { agent?: string } = {}): AgentTool[] {
-  const scope = agent === undefined ? {} : { agent };
-  return [...host.tools(scope).map((found) => agentTool(host, found, agent)), ...resourceTools(host, scope)];
+const EXECUTE_OPTIONS: OptionNames<ExecuteOptions> = {
+  signal: true,
+  input: true,
+};
+
+export interface AgentToolsOptions extends ForAgent {
+  /** Every tool, whatever it does. Without it, and without rules of the host, only tools that are annotated as read-only. */
+  policy?: "allow-all" | undefined;
 }
+
+const AGENT_TOOLS_OPTIONS: OptionNames<AgentToolsOptions> = { agent: true, policy: true };
+
+/**
+ * The tools that the agent may call, and two tools that list and read resources. Where neither the host's `policy` nor the
+ * server's entry has rules for tools, those that may have effects are left out, and the host says so once.
+ */
+export function agentTools(host: Host, options: AgentToolsOptions = {}): AgentTool[] {
+  checkOptions("agentTools", options, AGENT_TOOLS_OPTIONS);
+  const { agent, policy } = options;
+  if (policy !== undefined && policy !== "allow-all")
+    throw wrongOption(`${JSON.stringify(policy)} is not a policy of agentTools`, POLICY_HINT);
+  const scope = agent === undefined ? {} : { agent };
+  const found = host.tools(scope);
+  const listed = policy
+    ? found
+    : found.filter(({ server, tool }) => tool.annotations?.readOnlyHint === true || host.policy.hasToolRules(server));
+  if (listed.length < found.length) host.advise(withheldText(found, listed));
+  return [...listed.map((each) => agentTool(host, each, agent)), ...resourceTools(host, scope)];
+}
+
+const POLICY_HINT = `Use "allow-all", or leave it out and give rules to Host.open({ policy: { allow: […], consent: … } }).`;
+
+function withheldText(found: readonly HostTool[], listed: readonly HostTool[]): string {
+  const withheld = found.filter((tool) => !listed.includes(tool)).map(({ name }) => name);
+  const names = withheld.slice(0, MAX_NAMED).join(", ");
+  const more = withheld.length > MAX_NAMED ? ` and ${withheld.length - MAX_NAMED} more` : "";
+  return (
+    `agentTools lists ${listed.length} of ${found.length} tools, those that are annotated as read-only, because there is no policy. ` +
+    `Left out: ${names}${more}. Give Host.open a policy (allow, readOnly or consent), or say policy: "allow-all".`
+  );
+}
+
+/** In one message. */
+const MAX_NAMED = 10;
 
 export const READ_RESOURCE = "ReadMcpResource";
 
@@ -46,10 +87,12 @@ function agentTool(host: Host, found: HostTool, agent: string | undefined): Agen
     description: tool.description ?? tool.title ?? `${tool.name} of ${server}`,
     inputSchema: tool.inputSchema,
     annotations: tool.annotations ?? {},
-    async execute(args, { signal, input } = {}) {
+    async execute(args, given = {}) {
+      checkOptions(`execute of ${name}`, given, EXECUTE_OPTIONS, { abortSignal: "signal" });
+      const { signal, input } = given;
       await requireFitting({ name, server, inputSchema: tool.inputSchema }, args);
       const options = { signal, input, ...(agent === undefined ? {} : { agent }) };
-      return host.callTool(found, isRecord(args) ? args : {}, options);
+      return withoutOwnMeta(await host.callTool(found, isRecord(args) ? args : {}, options));
     },
   };
 }
@@ -132,6 +175,7 @@ export interface PromptCommand {
 
 /** The prompts that this agent may use, as commands for people. */
 export function promptCommands(host: Host, scope: ForAgent = {}): PromptCommand[] {
+  checkOptions("promptCommands", scope, { agent: true });
   return host.prompts(scope).map(({ server, prompt }) => {
     const parameters = prompt.arguments ?? [];
     return {
@@ -175,15 +219,22 @@ export interface ContextOptions extends ForAgent {
   timeoutMs?: number | undefined;
 }
 
+const CONTEXT_OPTIONS: OptionNames<ContextOptions> = {
+  agent: true,
+  budget: true,
+  minPriority: true,
+  signal: true,
+  timeoutMs: true,
+};
+
 const READS_AT_ONCE = 4;
 /** Servers say themselves what is important. */
 const MAX_CONTEXT_RESOURCES = 100;
 
 /** Important resources as context, up to the budget and 100 of them. Resources that cannot be read are skipped. */
-export async function contextBlocks(
-  host: Host,
-  { budget, minPriority = 0.8, agent, signal, timeoutMs }: ContextOptions,
-): Promise<ContextBlock[]> {
+export async function contextBlocks(host: Host, options: ContextOptions): Promise<ContextBlock[]> {
+  checkOptions("contextBlocks", options, CONTEXT_OPTIONS);
+  const { budget, minPriority = 0.8, agent, signal, timeoutMs } = options;
   const scope = { agent };
   const priorityOf = (annotations: Record<string, unknown> | undefined) => {
     const priority = annotations?.["priority"];

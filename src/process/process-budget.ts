@@ -1,9 +1,10 @@
+import { checkOptions, type OptionNames } from "../errors/check-options.ts";
 import { FairQueue, type QueuePlace } from "../async/fair-queue.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import { SILENT, type Logger } from "../text/logger.ts";
 import { BudgetScope } from "./budget-scope.ts";
 import { MemoryWatch } from "./memory-watch.ts";
-import type { ProcessLimits, ScopeKind, ScopeLimits } from "./process-limits.ts";
+import { PROCESS_LIMITS, type ProcessLimits, type ScopeKind, type ScopeLimits } from "./process-limits.ts";
 
 /** Shorter than the minute that most clients wait for an answer: they should read the reason. */
 const DEFAULT_PROCESS_WAIT_MS = 45_000;
@@ -14,6 +15,12 @@ export interface ProcessBudgetOptions {
   /** How often memory is measured, where it is limited; default: 5 seconds. */
   measureMs?: number | undefined;
 }
+
+const BUDGET_OPTIONS: OptionNames<ProcessBudgetOptions> = {
+  logger: true,
+  platform: true,
+  measureMs: true,
+};
 
 /** How much of a budget is in use. */
 export interface ProcessUsage {
@@ -40,6 +47,8 @@ export class ProcessBudget {
   readonly #logger: Logger;
 
   constructor(limits: ProcessLimits = {}, options: ProcessBudgetOptions = {}) {
+    checkOptions("the limits of ProcessBudget", limits, PROCESS_LIMITS);
+    checkOptions("ProcessBudget", options, BUDGET_OPTIONS);
     const { logger = SILENT, platform = process.platform, measureMs = 5_000 } = options;
     this.#limits = limits;
     this.#logger = logger;

@@ -1,3 +1,4 @@
+import type { OptionNames } from "../errors/check-options.ts";
 /** Limits of child processes. One that is absent does not apply. */
 export interface ProcessLimits {
   /** Maximum number of child processes of all servers. */
@@ -13,6 +14,21 @@ export interface ProcessLimits {
   memoryBytesPerServer?: number | undefined;
   /** How long a start waits for a free process; default: 45 seconds. */
   processWaitMs?: number | undefined;
+}
+
+export const PROCESS_LIMITS: OptionNames<ProcessLimits> = {
+  processes: true,
+  processesPerTenant: true,
+  processesPerServer: true,
+  memoryBytes: true,
+  memoryBytesPerTenant: true,
+  memoryBytesPerServer: true,
+  processWaitMs: true,
+};
+
+/** Those of a gateway that are about processes. */
+export function processLimitsOf(limits: ProcessLimits): ProcessLimits {
+  return Object.fromEntries(Object.entries(limits).filter(([name]) => Object.hasOwn(PROCESS_LIMITS, name)));
 }
 
 /** Limits of the processes of one scope; infinite where there is none. */

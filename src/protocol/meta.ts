@@ -9,6 +9,17 @@ export const META = {
   relatedTask: "io.modelcontextprotocol/related-task",
 } as const;
 
+/** What the keys of Nexus begin with. */
+const OWN = "dev.nexus/";
+
+/** A result without what Nexus notes in it for its own parts. */
+export function withoutOwnMeta<T extends { _meta?: Record<string, unknown> }>(result: T): T {
+  if (!result._meta || !Object.keys(result._meta).some((key) => key.startsWith(OWN))) return result;
+  const { _meta, ...others } = result;
+  const kept = Object.entries(_meta).filter(([key]) => !key.startsWith(OWN));
+  return { ...others, ...(kept.length > 0 && { _meta: Object.fromEntries(kept) }) } as T;
+}
+
 /** The caller's name for a server in the same process, so that it can distinguish callers. */
 export const CALLER_META = "dev.nexus/caller";
 

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../errors/check-options.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type { ReasoningPart, TextPart, ToolCallPart } from "../agent/model/model-message.ts";
@@ -40,6 +41,11 @@ export interface ScriptedModelOptions {
   prices?: ModelPrices | undefined;
 }
 
+const OPTIONS: OptionNames<ScriptedModelOptions> = {
+  name: true,
+  prices: true,
+};
+
 const USAGE: Usage = { inputTokens: 10, outputTokens: 5 };
 
 /** A model for tests that gives the answers of a script, one for each request, or those of a function. */
@@ -57,6 +63,7 @@ export class ScriptedModel implements ModelProvider {
   #calls = 0;
 
   constructor(answers: readonly ScriptedAnswer[] | ScriptedChoice, options: ScriptedModelOptions = {}) {
+    checkOptions("ScriptedModel", options, OPTIONS);
     this.name = options.name ?? "scripted:model";
     this.prices = options.prices;
     this.#answers = typeof answers === "function" ? [] : [...answers];

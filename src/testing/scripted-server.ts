@@ -1,3 +1,4 @@
+import { checkOptions } from "../errors/check-options.ts";
 import {
   INTERNAL_ERROR,
   isRequest,
@@ -11,7 +12,7 @@ import type { ServerCapabilities } from "../protocol/mcp.ts";
 import { McpServer } from "../server/features/mcp-server.ts";
 import { MemoryTransport, type MemoryPeer } from "../transport/memory.ts";
 import { ScriptedConnection, ScriptedError, type Handler, type ScriptContext } from "./scripted-connection.ts";
-import type { ServerScript } from "./server-script.ts";
+import { SERVER_SCRIPT, type ServerScript } from "./server-script.ts";
 import { MODERN_REVISIONS, LEGACY_REVISIONS } from "../protocol/revisions.ts";
 import type { CallContext } from "../server/features/call-context.ts";
 
@@ -33,6 +34,7 @@ export class ScriptedServer {
   readonly #waiting = new Set<() => void>();
 
   constructor(script: ServerScript = {}) {
+    checkOptions("ScriptedServer", script, SERVER_SCRIPT);
     this.#behind = { server: serverOf(script), capabilities: capabilitiesOf(script) };
   }
 
@@ -129,7 +131,9 @@ function serverOf(script: ServerScript): McpServer {
   const { era = "both", info = { name: "scripted", version: "1.0.0" }, instructions } = script;
   const { tools = {}, resources = {}, prompts = {} } = script;
   const revisions = REVISIONS[era];
-  const server = new McpServer({ ...info, instructions, revisions, capabilities: capabilitiesOf(script) });
+  const capabilities = capabilitiesOf(script);
+  // A script may say what no schema allows.
+  const server = new McpServer({ ...info, instructions, revisions, capabilities, checkValues: false });
   for (const [name, tool] of Object.entries(tools)) {
     const { run, ...definition } = typeof tool === "function" ? { run: tool } : tool;
     const declaration = { inputSchema: { type: "object" }, ...definition, name };

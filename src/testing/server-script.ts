@@ -1,3 +1,4 @@
+import type { OptionNames } from "../errors/check-options.ts";
 import type { Params } from "../protocol/json-rpc.ts";
 import type {
   CallToolResult,
@@ -31,3 +32,13 @@ export interface ServerScript {
   /** By name. */
   prompts?: Record<string, string | ((args: Params, context: ScriptContext) => TextOr<GetPromptResult>)>;
 }
+
+export const SERVER_SCRIPT: OptionNames<ServerScript> = {
+  era: true,
+  info: true,
+  instructions: true,
+  capabilities: true,
+  tools: true,
+  resources: true,
+  prompts: true,
+};

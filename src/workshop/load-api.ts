@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../errors/check-options.ts";
 import { dirname, isAbsolute, join } from "node:path";
 import { isInside } from "../files/paths.ts";
 import { findRegularText, readRegularFile } from "../files/regular-file.ts";
@@ -118,8 +119,13 @@ interface LoadApprovedOptions {
   trust?: TrustStore | undefined;
 }
 
+const OPTIONS: OptionNames<LoadApprovedOptions> = {
+  trust: true,
+};
+
 /** Returns the API if it may be served: without errors, approved in this version, and accepted by this user. */
 export async function loadApproved(path: string, options: LoadApprovedOptions = {}): Promise<ApprovedApi> {
+  checkOptions("loadApproved", options, OPTIONS);
   return requireApproved(await loadApi(path), options);
 }
 

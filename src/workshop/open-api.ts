@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../errors/check-options.ts";
 import { randomBytes } from "node:crypto";
 import { defaultInstance, instanceKey, type ServerInstance } from "../auth/server-instance.ts";
 import type { TrustStore } from "../config/trust/trust-store.ts";
@@ -53,6 +54,11 @@ export interface OpenApiOptions {
   findPublished?: (() => Promise<FollowedApis | undefined>) | undefined;
 }
 
+const OPTIONS: OptionNames<OpenApiOptions> = {
+  findState: true,
+  findPublished: true,
+};
+
 /**
  * A server from an approved tool file or a published API, in this process. Each connection opens and closes what it needs,
  * including a fake; a connection that is cancelled while it opens leaves nothing behind.
@@ -60,8 +66,10 @@ export interface OpenApiOptions {
 export async function openApi(
   reach: ApiReach,
   surroundings: ApiSurroundings,
-  { findState = async () => undefined, findPublished }: OpenApiOptions = {},
+  options: OpenApiOptions = {},
 ): Promise<Transport> {
+  checkOptions("openApi", options, OPTIONS);
+  const { findState = async () => undefined, findPublished } = options;
   const trust = surroundings.trust ?? trustStore(surroundings.surroundings, surroundings.stateFolder);
   const given = { ...surroundings, trust, findState };
   if (reach.published) {

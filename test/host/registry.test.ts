@@ -8,6 +8,7 @@ import {
   contextBlocks,
   Host,
   promptCommands,
+  type AgentTool,
   type CallToolResult,
   type HostOptions,
   type PolicySettings,
@@ -80,6 +81,46 @@ test("every tool is native to the agent, with its schema and annotations, and ex
   const error = await failure(Promise.resolve(add?.execute({ a: "2", bb: 3 })));
   expect(error).toMatchObject({ code: "ARGUMENTS_INVALID", details: { mayHaveReached: false } });
   expect(error.message).toContain("/a");
+});
+
+test("an agent gets read-only tools where nobody has said more, and its developer is told once (R8)", async () => {
+  const warnings: string[] = [];
+  const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };
+  await using host = await open({}, { logger });
+  const names = (tools: AgentTool[]) => tools.map(({ name }) => name);
+  for (const tools of [agentTools(host), agentTools(host)]) {
+    expect(names(tools)).toContain("mcp__kit__add_numbers");
+    expect(names(tools)).not.toContain("mcp__kit__sleep");
+  }
+  expect(warnings.filter((text) => text.startsWith("agentTools"))).toEqual([
+    expect.stringMatching(/^agentTools lists \d+ of \d+ tools, .* Left out: mcp__kit__.*policy: "allow-all"\.$/),
+  ]);
+  expect(names(agentTools(host, { policy: "allow-all" }))).toContain("mcp__kit__sleep");
+});
+
+test("rules of the host, or of a server's entry, are a policy, and so is allow-all (R8)", async () => {
+  const opened = [
+    open({ allow: ["kit.sleep"] }),
+    open({ consent: () => true }),
+    open({}, { policy: "allow-all" }),
+    open({}, { servers: { kit: { ...stdioFixture(), tools: { allow: ["sleep"] } } } }),
+  ];
+  for (const opening of opened) {
+    await using host = await opening;
+    expect(agentTools(host).map(({ name }) => name)).toContain("mcp__kit__sleep");
+  }
+});
+
+test("what an agent gets of a result has no _meta of Nexus, and has that of the server", async () => {
+  const _meta = { "dev.nexus/correlationId": "c-1", "shop.example/page": 2 };
+  const server = new ScriptedServer({
+    tools: { look: () => ({ content: [{ type: "text", text: "seen" }], _meta }) },
+  });
+  await using host = await Host.open({ servers: { kit: server.transport }, stateFolder, policy: "allow-all" });
+  await host.ready();
+  const result = await agentTools(host)[0]?.execute({});
+  expect(result).toMatchObject({ _meta: { "shop.example/page": 2 } });
+  expect(JSON.stringify(result)).not.toContain("dev.nexus/");
 });
 
 test("resources are found and read with tools, and the important ones become context (G3, N11)", async () => {
@@ -178,7 +219,7 @@ test("tools with effects ask for consent, read-only ones do not", async () => {
 
 test("interrupting the agent cancels the call down to the server (G6)", async () => {
   await using host = await open();
-  const sleep = agentTools(host).find(({ name }) => name === "mcp__kit__sleep");
+  const sleep = agentTools(host, { policy: "allow-all" }).find(({ name }) => name === "mcp__kit__sleep");
   const abort = new AbortController();
   const call = failure(Promise.resolve(sleep?.execute({ ms: 60_000 }, { signal: abort.signal })));
   await host.callTool("kit.echo", { text: "under way" });
@@ -189,7 +230,9 @@ test("interrupting the agent cancels the call down to the server (G6)", async ()
 
 test("the tools take the shape of the AI SDK (N10)", async () => {
   await using host = await open();
-  const tools = aiSdkTools(agentTools(host), { jsonSchema: (schema) => ({ wrapped: schema }) });
+  const tools = aiSdkTools(agentTools(host, { policy: "allow-all" }), {
+    jsonSchema: (schema) => ({ wrapped: schema }),
+  });
   const echo = tools["mcp__kit__echo"];
   expect(echo).toMatchObject({ inputSchema: { wrapped: { required: ["text"] } } });
   expect(await echo?.execute({ text: "hi" }, {})).toMatchObject({ content: [{ text: "hi" }] });
@@ -197,7 +240,7 @@ test("the tools take the shape of the AI SDK (N10)", async () => {
 
 test("the AI SDK shows a model the data once, images as media and failures as failures (N10)", async () => {
   const server = new ScriptedServer({ tools: { show: ({ what }) => RESULTS[String(what)] ?? "" } });
-  await using host = await Host.open({ servers: { kit: server.transport }, stateFolder });
+  await using host = await Host.open({ servers: { kit: server.transport }, stateFolder, policy: "allow-all" });
   await host.ready();
   const tool = aiSdkTools(agentTools(host), { jsonSchema: (schema) => schema })["mcp__kit__show"];
   const shown = async (what: string) => tool?.toModelOutput({ output: await tool.execute({ what }, {}) });

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import { Turns } from "../../async/turns.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { ServerDefinition } from "../../config/read/server-definition.ts";
@@ -33,6 +34,15 @@ export interface ConsentDeskOptions {
   onProblem?: ((error: NexusError) => void) | undefined;
 }
 
+const OPTIONS: OptionNames<ConsentDeskOptions> = {
+  allow: true,
+  ask: true,
+  remembered: true,
+  definitionOf: true,
+  turns: true,
+  onProblem: true,
+};
+
 const REPLIES: readonly ConsentReply[] = ["once", "session", "always", "no"];
 
 const ALLOWED: ConsentAnswer = { kind: "allowed" };
@@ -52,6 +62,7 @@ export class ConsentDesk implements ToolConsent {
 
   /** Throws CONFIG_INVALID for an invalid pattern. */
   constructor(options: ConsentDeskOptions = {}) {
+    checkOptions("ConsentDesk", options, OPTIONS);
     this.#options = options;
     this.#allow = options.allow?.map(parsePattern) ?? [];
     this.#turns = options.turns ?? new Turns();

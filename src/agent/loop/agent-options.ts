@@ -1,3 +1,4 @@
+import type { OptionNames } from "../../errors/check-options.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
@@ -34,11 +35,31 @@ export interface AgentOptions {
   context?: { budget: number; minPriority?: number | undefined } | undefined;
 }
 
+export const AGENT_OPTIONS: OptionNames<AgentOptions> = {
+  host: true,
+  model: true,
+  consent: true,
+  input: true,
+  name: true,
+  system: true,
+  messages: true,
+  maxSteps: true,
+  budget: true,
+  searchAbove: true,
+  maxResult: true,
+  context: true,
+};
+
 export interface TurnOptions {
   /** Stops the turn: the request at the provider and all pending calls at their servers. */
   signal?: AbortSignal | undefined;
   onEvent?: ((event: TurnEvent) => void) | undefined;
 }
+
+export const TURN_OPTIONS: OptionNames<TurnOptions> = {
+  signal: true,
+  onEvent: true,
+};
 
 /** What a turn did. */
 export interface TurnResult {

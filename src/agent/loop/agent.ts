@@ -1,3 +1,4 @@
+import { checkOptions } from "../../errors/check-options.ts";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { NexusError, asNexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -15,7 +16,7 @@ import type { ModelProvider, Usage, ModelEvent, ModelRequest, ModelStopReason } 
 import { addUsage, NO_USAGE, totalTokens } from "../model/usage.ts";
 import { KeptResults } from "../tools/kept-results.ts";
 import { LiveTools } from "../tools/live-tools.ts";
-import type { AgentOptions, TurnOptions, TurnResult } from "./agent-options.ts";
+import { AGENT_OPTIONS, TURN_OPTIONS, type AgentOptions, type TurnOptions, type TurnResult } from "./agent-options.ts";
 import { ToolRunner, type EndedCall } from "./tool-runner.ts";
 import type { TurnEvent, StopReason, TurnStep } from "./turn-event.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
@@ -51,6 +52,8 @@ export class Agent {
 
   /** Throws ARGUMENTS_INVALID without a host or a model. */
   constructor(options: AgentOptions) {
+    // Before what is missing: it may be there under another name.
+    if (isRecord(options)) checkOptions("Agent", options, AGENT_OPTIONS);
     requireParts(options);
     const { host, model, name: agent, searchAbove = SEARCH_ABOVE, maxResult = MAX_RESULT } = options;
     const { consent = new ConsentDesk(), input } = options;
@@ -79,6 +82,7 @@ export class Agent {
    * Failures are in the result, so that what was done is not lost; rejects only if a turn is running.
    */
   async send(content: string | UserMessage["content"], options: TurnOptions = {}): Promise<TurnResult> {
+    checkOptions("a turn", options, TURN_OPTIONS);
     if (this.#isBusy) {
       throw new NexusError("BUSY", "The agent is in a turn", { hint: "Wait for its end, or abort its signal." });
     }

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import type { InputContext, InputProvider } from "../../client/conversation/input.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { ClientCapabilities, InputRequest, InputResult } from "../../protocol/mcp.ts";
@@ -11,6 +12,11 @@ export interface AgentInputOptions {
   elicitation?: ElicitationDesk | undefined;
 }
 
+const OPTIONS: OptionNames<AgentInputOptions> = {
+  sampling: true,
+  elicitation: true,
+};
+
 /** Answers the questions that servers ask an agent during its calls. Declares only what can be answered. */
 export class AgentInput implements InputProvider {
   readonly capabilities: ClientCapabilities;
@@ -19,6 +25,7 @@ export class AgentInput implements InputProvider {
   readonly #wrongReplies = new Map<string, NexusError>();
 
   constructor(options: AgentInputOptions) {
+    checkOptions("AgentInput", options, OPTIONS);
     const elicitation = options.elicitation?.capability;
     this.#options = options;
     // Not `sampling.context`: the conversation with the user is never given to a server.

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import { Turns } from "../../async/turns.ts";
 import { unlessAborted } from "../../async/unless-aborted.ts";
 import type { InputContext } from "../../client/conversation/input.ts";
@@ -59,6 +60,20 @@ export interface SamplingDeskOptions {
   onRefused?: ((server: string, error: NexusError) => void) | undefined;
 }
 
+const OPTIONS: OptionNames<SamplingDeskOptions> = {
+  models: true,
+  findModel: true,
+  ask: true,
+  allow: true,
+  review: true,
+  reviewed: true,
+  maxTokens: true,
+  limits: true,
+  turns: true,
+  onUsage: true,
+  onRefused: true,
+};
+
 /** A request that was checked, for the model that was chosen for it. */
 interface Prepared {
   params: SamplingParams;
@@ -88,6 +103,7 @@ export class SamplingDesk {
   readonly #allowed: Set<string>;
 
   constructor(options: SamplingDeskOptions) {
+    checkOptions("SamplingDesk", options, OPTIONS);
     this.#options = options;
     this.#budget = new SamplingBudget(options.limits);
     this.#turns = options.turns ?? new Turns();

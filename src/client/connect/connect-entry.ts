@@ -1,3 +1,4 @@
+import type { OptionNames } from "../../errors/check-options.ts";
 import type { OAuthOptions } from "../../auth/oauth/oauth-options.ts";
 import { HiddenValues } from "../../masking/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -11,7 +12,7 @@ import type { Surroundings } from "../../transport/surroundings.ts";
 import type { Transport } from "../../transport/transport.ts";
 import { valuesToHide } from "../../transport/values-to-hide.ts";
 import { Client } from "../client.ts";
-import type { ClientOptions } from "../client-settings.ts";
+import { CLIENT_OPTIONS, clientOptionsOf, type ClientOptions } from "../client-settings.ts";
 
 export interface ConnectOptions extends ClientOptions {
   /** Maximum size of a message from the server; default: 10 MB. */
@@ -38,6 +39,20 @@ export interface ConnectOptions extends ClientOptions {
   /** The command or URL to show in errors, because the entry may contain resolved secrets. */
   target?: Transport["target"] | undefined;
 }
+
+export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
+  ...CLIENT_OPTIONS,
+  maxMessageBytes: true,
+  ca: true,
+  publicOnly: true,
+  auth: true,
+  onStderr: true,
+  onSpawn: true,
+  trust: true,
+  openApi: true,
+  via: true,
+  target: true,
+};
 
 /** Which certificates and addresses are trusted on the way to a server. */
 export interface NetworkTrust {
@@ -72,7 +87,10 @@ export async function connectEntry(
   };
   // Servers from tool files speak the newest revision, so no detection is needed.
   const era = entry.reach.kind === "api" ? "modern" : settings.era;
-  return Client.open(named(await transportFor(entry, surroundings, settings), settings.target), { ...settings, era });
+  return Client.open(named(await transportFor(entry, surroundings, settings), settings.target), {
+    ...clientOptionsOf(settings),
+    era,
+  });
 }
 
 function loginTime({ auth }: ConnectOptions): number | undefined {

@@ -1,3 +1,4 @@
+import type { OptionNames } from "../../errors/check-options.ts";
 import { afterThisTurn } from "../../async/event-loop.ts";
 import { shorten } from "../../text/shorten.ts";
 import type { CancelSignal } from "../../async/cancellation.ts";
@@ -42,6 +43,23 @@ export interface CallOptions {
   /** Sends the request even if a cached answer is still valid. */
   fresh?: boolean | undefined;
 }
+
+export const CALL_OPTIONS: OptionNames<CallOptions> = {
+  signal: true,
+  timeoutMs: true,
+  totalTimeoutMs: true,
+  onProgress: true,
+  onNotification: true,
+  onStreamPaused: true,
+  logLevel: true,
+  input: true,
+  resume: true,
+  correlationId: true,
+  trace: true,
+  meta: true,
+  observed: true,
+  fresh: true,
+};
 
 /** What happened to a call on its way. */
 interface CallObservation {

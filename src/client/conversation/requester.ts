@@ -1,9 +1,10 @@
+import { checkOptions } from "../../errors/check-options.ts";
 import type { HiddenValues } from "../../masking/hidden-values.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
 import type { ServerCapabilities } from "../../protocol/mcp.ts";
 import type { Transport } from "../../transport/transport.ts";
-import { CallScope, type CallOptions } from "./call-scope.ts";
+import { CALL_OPTIONS, CallScope, type CallOptions } from "./call-scope.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Deadlines } from "../../async/deadlines.ts";
 import type { InputDesk, InputProvider } from "./input.ts";
@@ -11,6 +12,11 @@ import { runRounds } from "./rounds.ts";
 import { SharedClient } from "./shared-client.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const NO_OPTIONS: CallOptions = {};
+/** With those of calls that are more than one request: the task of a tool, the context of a completion, the agent of a host. */
+const KNOWN_OPTIONS = { ...CALL_OPTIONS, task: true, ttlMs: true, onStatus: true, context: true, agent: true };
+/** What the official SDK calls an option. */
+const OTHER_NAMES = { timeout: "timeoutMs", onprogress: "onProgress", maxTotalTimeout: "totalTimeoutMs" } as const;
 
 interface RequesterOptions {
   server: string;
@@ -55,7 +61,8 @@ export class Requester {
   }
 
   async inScope<T>(call: CallRequest, run: (scope: CallScope) => Promise<T>): Promise<T> {
-    const { method, params, options = {}, extensions } = call;
+    const { method, params, options = NO_OPTIONS, extensions } = call;
+    if (options !== NO_OPTIONS) checkOptions("a call", options, KNOWN_OPTIONS, OTHER_NAMES);
     const { deadlines, sharedClient, transport } = this.#options;
     // For each call: what the server needs may change while it is connected.
     const timeoutMs = this.#options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, transport.longestCallMs ?? 0);

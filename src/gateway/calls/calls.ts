@@ -59,7 +59,7 @@ export interface CallLimits extends ParkedLimits {
 /** Above this number, owners without running calls are forgotten. */
 const MANY_OWNERS = 1024;
 
-const DEFAULT_CALL_LIMITS: CallLimits = {
+export const DEFAULT_CALL_LIMITS: CallLimits = {
   concurrent: 512,
   parked: 256,
   parkedMs: 600_000,

@@ -1,3 +1,4 @@
+import type { OptionNames } from "../../errors/check-options.ts";
 import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import { serverId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -23,6 +24,14 @@ export interface PolicySettings {
   /** Called before a tool that may have effects; false denies it. Without it, such tools are called. */
   consent?: ((request: ConsentRequest) => boolean | Promise<boolean>) | undefined;
 }
+
+export const POLICY_SETTINGS: OptionNames<PolicySettings> = {
+  allow: true,
+  deny: true,
+  readOnly: true,
+  visibleTo: true,
+  consent: true,
+};
 
 export interface ConsentRequest {
   server: string;
@@ -79,6 +88,13 @@ export class Policy {
     this.#deny = settings.deny?.map(parsePattern) ?? [];
     this.#agents = agentsByServer(settings.visibleTo ?? {});
     this.#entries = entries;
+  }
+
+  /** Whether somebody has said which tools of a server may be called: in these settings or in its entry. */
+  hasToolRules(server: string): boolean {
+    const { allow, deny, readOnly, consent } = this.#settings;
+    const own = this.#entries.toolsOf(server);
+    return [allow, deny, readOnly, consent, own?.allow, own?.deny].some((rule) => rule !== undefined);
   }
 
   /** Whether all agents see the same. */

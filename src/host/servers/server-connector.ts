@@ -1,3 +1,4 @@
+import { clientOptionsOf } from "../../client/client-settings.ts";
 import { join, dirname } from "node:path";
 import type { CredentialStorage } from "../../auth/oauth/stored-credential.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
@@ -94,7 +95,7 @@ export class ServerConnector {
     { wanted, ...options }: ConnectOptions & Pick<Urgency, "wanted">,
   ): Promise<Client> {
     const { id, entry, origin, written, transport } = definition;
-    if (transport) return Client.open(transport, this.#settingsFor(definition, options));
+    if (transport) return Client.open(transport, clientOptionsOf(this.#settingsFor(definition, options)));
     if (!entry)
       throw definition.problem ?? new NexusError("CONFIG_INVALID", `Server "${id}" has no entry`, { server: id });
     const { surroundings } = this.#options;

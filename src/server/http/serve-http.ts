@@ -1,8 +1,8 @@
+import { checkOptions, wrongOption, type OptionNames } from "../../errors/check-options.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { NexusError } from "../../errors/nexus-error.ts";
+import type { NexusError } from "../../errors/nexus-error.ts";
 import { safeLogger, type Logger } from "../../text/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
-import { nearestName } from "../../text/nearest-name.ts";
 import { ByteBudget } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
 import { SERVER_LIMITS, type ServerLimits } from "../core/limits.ts";
@@ -42,7 +42,7 @@ export interface HttpServing extends AsyncDisposable {
 
 /** Serves clients of every revision over Streamable HTTP at `/mcp`, and over HTTP+SSE at `/sse`. Resolves when it listens. */
 export async function serveHttp({ core }: Servable, options: ServeHttpOptions = {}): Promise<HttpServing> {
-  checkOptions(options);
+  requireUsable(options);
   const { port = 0, address = "127.0.0.1", authenticate, stateFolder } = options;
   if (!authenticate && !isLoopback(address)) throw needsAuthentication(address);
   const limits = { ...SERVER_LIMITS, ...options.limits };
@@ -108,8 +108,7 @@ class McpSite {
   }
 }
 
-/** Every option; a new one does not compile until it is here. */
-const OPTIONS: Record<keyof ServeHttpOptions, true> = {
+const OPTIONS: OptionNames<ServeHttpOptions> = {
   port: true,
   address: true,
   allowedHosts: true,
@@ -121,28 +120,18 @@ const OPTIONS: Record<keyof ServeHttpOptions, true> = {
 };
 
 /** What other libraries call an option. */
-const OTHER_NAMES = new Map([
-  ["host", "address"],
-  ["hostname", "address"],
-]);
+const OTHER_NAMES = { host: "address", hostname: "address" } as const;
 
 /** A misspelt option would be ignored, and the server would listen elsewhere or serve others than its owner thinks. */
-function checkOptions(options: ServeHttpOptions): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(OPTIONS, name)) continue;
-    const meant = OTHER_NAMES.get(name) ?? nearestName(name, Object.keys(OPTIONS));
-    if (meant) throw wrongOption(`"${name}" is not an option of serveHttp`, `Did you mean "${meant}"?`);
-  }
-  const { port = 0 } = options;
+function requireUsable(options: ServeHttpOptions): void {
+  checkOptions("serveHttp", options, OPTIONS, OTHER_NAMES);
+  const { port = 0, limits } = options;
+  if (limits) checkOptions("limits", limits, SERVER_LIMITS);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return;
   throw wrongOption(
     `${JSON.stringify(port)} is not a port number`,
     "Use a number from 0 to 65535; 0 selects any free port.",
   );
-}
-
-function wrongOption(message: string, hint: string): NexusError {
-  return new NexusError("CONFIG_INVALID", message, { phase: "config", hint, mayHaveReached: false });
 }
 
 function needsAuthentication(address: string): NexusError {

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
@@ -18,6 +19,11 @@ export interface FakeOptions {
   host?: string | undefined;
 }
 
+const OPTIONS: OptionNames<FakeOptions> = {
+  port: true,
+  host: true,
+};
+
 /** Maximum number of requests that are kept; older ones are dropped. */
 const MAX_REQUESTS = 1_000;
 
@@ -25,7 +31,9 @@ const MAX_REQUESTS = 1_000;
  * Starts a fake upstream that is generated from a tool file. It accepts only what the file declares, and only from
  * this machine.
  */
-export async function startFake(file: ToolFile, { port = 0, host = "127.0.0.1" }: FakeOptions = {}): Promise<Fake> {
+export async function startFake(file: ToolFile, options: FakeOptions = {}): Promise<Fake> {
+  checkOptions("startFake", options, OPTIONS);
+  const { port = 0, host = "127.0.0.1" } = options;
   if (!isLoopback(host)) {
     throw new NexusError("ARGUMENTS_INVALID", `The fake listens on loopback addresses only, not on ${host}`, {
       hint: "It takes placeholder credentials from everyone. Leave the host out.",

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import { randomBytes } from "node:crypto";
 import { setTimeout as timeout } from "node:timers/promises";
 import { abortSignalOf, Cancellation, type CancelSignal } from "../../async/cancellation.ts";
@@ -71,6 +72,26 @@ export interface ApiRunnerOptions {
   maxAnswerBytes?: number | undefined;
 }
 
+const RUNNER_OPTIONS: OptionNames<ApiRunnerOptions> = {
+  secrets: true,
+  saveSecret: true,
+  tokens: true,
+  instance: true,
+  settings: true,
+  upstream: true,
+  ca: true,
+  publicOnly: true,
+  ledger: true,
+  rate: true,
+  results: true,
+  signers: true,
+  logger: true,
+  onDeviations: true,
+  now: true,
+  pause: true,
+  maxAnswerBytes: true,
+};
+
 /** Of a definition in a result. */
 export const MAX_DEFINITION_BYTES = 64 * 1024;
 
@@ -87,6 +108,15 @@ export interface RunOptions {
   asking?: CallerPrompt | undefined;
 }
 
+const RUN_OPTIONS: OptionNames<RunOptions> = {
+  caller: true,
+  signal: true,
+  progress: true,
+  log: true,
+  correlationId: true,
+  asking: true,
+};
+
 /** Runs the tools of one compiled API. */
 export class ApiRunner implements AsyncDisposable {
   readonly api: CompiledApi;
@@ -98,6 +128,7 @@ export class ApiRunner implements AsyncDisposable {
   #onIdle: (() => void) | undefined;
 
   constructor(api: CompiledApi, options: ApiRunnerOptions) {
+    checkOptions("ApiRunner", options, RUNNER_OPTIONS);
     const { file } = api;
     this.api = api;
     this.results = options.results ?? new ResultStore({ now: options.now ?? Date.now });
@@ -146,6 +177,7 @@ export class ApiRunner implements AsyncDisposable {
 
   /** Failures are results. It throws only for an unknown tool, a cancelled call or a question to the client. */
   async call(tool: string, args: unknown, options: RunOptions = {}): Promise<CallToolResult> {
+    checkOptions("a call of ApiRunner", options, RUN_OPTIONS);
     const { tools, api } = this.api.file;
     if (!Object.hasOwn(tools, tool)) throw new NexusError("NAME_UNKNOWN", `${api} has no tool ${tool}`);
     const { logger, hidden } = this.#parts;

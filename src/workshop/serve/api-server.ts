@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import type { Tool, ResourceContents } from "../../protocol/mcp.ts";
 import { isDeclared } from "../../protocol/question-capabilities.ts";
 import type { Revision } from "../../protocol/revisions.ts";
@@ -46,11 +47,19 @@ export interface ApiServerOptions {
   onQuestion?: (() => void) | undefined;
 }
 
+const OPTIONS: OptionNames<ApiServerOptions> = {
+  documents: true,
+  number: true,
+  revisions: true,
+  stateKey: true,
+  route: true,
+  onQuestion: true,
+};
+
 /** A compiled API as an MCP server: its tools, those that are found by searching, and its source documents. */
-export function apiServer(
-  runner: ApiRunner,
-  { documents, number, revisions = REVISIONS, stateKey, route, onQuestion }: ApiServerOptions,
-): McpServer {
+export function apiServer(runner: ApiRunner, options: ApiServerOptions): McpServer {
+  checkOptions("apiServer", options, OPTIONS);
+  const { documents, number, revisions = REVISIONS, stateKey, route, onQuestion } = options;
   const { api } = runner;
   const { file } = api;
   const server = new McpServer({
@@ -61,6 +70,8 @@ export function apiServer(
     revisions,
     stateKey,
     capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
+    // The runner checks arguments with the rules of the tool file, and results as it reads them.
+    checkValues: false,
   });
   const sink: ToolSink = route ? { tool: (tool, run) => server.tool(tool, route(tool.name, run)) } : server;
   const note = { sealed: true, note: api.hash };

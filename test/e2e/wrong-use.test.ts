@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import { Agent, AgentInput, ConsentDesk, openModel, SamplingDesk } from "../../src/agent/index.ts";
+import { connect as connectOnWeb } from "../../src/client/web/index.ts";
+import { serve, serveStdio } from "../../src/gateway/index.ts";
+import { agentTools, Client, connect, contextBlocks, Host, NexusError, ProcessBudget } from "../../src/index.ts";
+import { serveHttp, McpServer } from "../../src/server/index.ts";
+import { ScriptedModel, ScriptedServer } from "../../src/testing/index.ts";
+import { apiServer, ApiRunner, loadApproved, openApi, startFake } from "../../src/workshop/index.ts";
+import { failure } from "../fixtures/failure.ts";
+
+/** As JavaScript calls it: with anything. */
+type Anything = (...given: unknown[]) => unknown;
+const loosely = (call: unknown) => call as Anything;
+
+const server = new ScriptedServer({ tools: { look: () => "seen" } });
+const HOST = { servers: { kit: server.transport } };
+
+/** What somebody writes, the name that is wrong in it, what it is not an option of, and what was meant. */
+const MISTAKES: readonly [call: string, run: () => unknown, name: string, where: string, meant: string][] = [
+  ["Host.open", () => loosely(Host.open)({ severs: {} }), "severs", "Host.open", "servers"],
+  ["Host.open, policy", () => loosely(Host.open)({ servers: {}, policy: { alow: [] } }), "alow", "policy", "allow"],
+  [
+    "Host.open, backoff",
+    () => loosely(Host.open)({ servers: {}, backoff: { fistMs: 1 } }),
+    "fistMs",
+    "backoff",
+    "firstMs",
+  ],
+  [
+    "Host.open, processes",
+    () => loosely(Host.open)({ servers: {}, processes: { proceses: 1 } }),
+    "proceses",
+    "processes",
+    "processes",
+  ],
+  ["connect", () => loosely(connect)({ command: "node" }, { timeout: 5 }), "timeout", "connect", "timeoutMs"],
+  ["connect, entry", () => loosely(connect)({ comand: "node" }), "comand", "a server's entry", "command"],
+  [
+    "connect, retry",
+    () => loosely(connect)(server.transport, { retry: { maxRetry: 1 } }),
+    "maxRetry",
+    "retry",
+    "maxRetries",
+  ],
+  [
+    "Client.open",
+    () => loosely(Client.open.bind(Client))(server.transport, { rots: [] }),
+    "rots",
+    "Client.open",
+    "roots",
+  ],
+  ["connect of /client", () => loosely(connectOnWeb)({ url: "/mcp" }, { ftch: fetch }), "ftch", "connect", "fetch"],
+  ["connect of /client, entry", () => loosely(connectOnWeb)({ ulr: "/mcp" }), "ulr", "the server of connect", "url"],
+  ["serve", () => loosely(serve)({ host: HOST, prot: 1 }), "prot", "serve", "port"],
+  ["serveStdio", () => loosely(serveStdio)({ host: HOST, inptu: 1 }), "inptu", "serveStdio", "input"],
+  [
+    "serveHttp",
+    () => loosely(serveHttp)(new McpServer({ name: "a", version: "1" }), { prot: 1 }),
+    "prot",
+    "serveHttp",
+    "port",
+  ],
+  [
+    "new ProcessBudget",
+    () => Reflect.construct(ProcessBudget, [{ procesess: 1 }]),
+    "procesess",
+    "the limits of ProcessBudget",
+    "processes",
+  ],
+  ["new Agent", () => Reflect.construct(Agent, [{ host: {}, modle: {} }]), "modle", "Agent", "model"],
+  ["new ConsentDesk", () => Reflect.construct(ConsentDesk, [{ alow: [] }]), "alow", "ConsentDesk", "allow"],
+  ["new AgentInput", () => Reflect.construct(AgentInput, [{ samplin: 1 }]), "samplin", "AgentInput", "sampling"],
+  ["new SamplingDesk", () => Reflect.construct(SamplingDesk, [{ model: () => [] }]), "model", "SamplingDesk", "models"],
+  ["openModel", () => loosely(openModel)("a:b", { confg: "x" }), "confg", "openModel", "config"],
+  ["new ScriptedModel", () => Reflect.construct(ScriptedModel, [[], { nam: "x" }]), "nam", "ScriptedModel", "name"],
+  ["new ScriptedServer", () => Reflect.construct(ScriptedServer, [{ tols: {} }]), "tols", "ScriptedServer", "tools"],
+  ["startFake", () => loosely(startFake)({}, { prot: 1 }), "prot", "startFake", "port"],
+  ["new ApiRunner", () => Reflect.construct(ApiRunner, [{}, { secret: 1 }]), "secret", "ApiRunner", "secrets"],
+  ["apiServer", () => loosely(apiServer)({}, { document: {} }), "document", "apiServer", "documents"],
+  ["openApi", () => loosely(openApi)({}, {}, { findSate: 1 }), "findSate", "openApi", "findState"],
+  ["loadApproved", () => loosely(loadApproved)("x", { trsut: 1 }), "trsut", "loadApproved", "trust"],
+];
+
+describe("an option that does not exist (X1, X2)", () => {
+  test.each(MISTAKES)("of %s is an error with the nearest name", async (_call, run, name, where, meant) => {
+    const error = await failure((async () => void (await run()))());
+    expect(error).toMatchObject({ code: "CONFIG_INVALID", message: `"${name}" is not an option of ${where}` });
+    expect(error.hint).toBe(`Did you mean "${meant}"?`);
+  });
+
+  test("of a call is an error, and the name of another library leads to ours", async () => {
+    await using client = await connect(server.transport);
+    for (const call of [
+      () => loosely(client.callTool.bind(client))("look", {}, { timeout: 5 }),
+      () => loosely(client.listTools.bind(client))({ timeout: 5 }),
+    ]) {
+      const error = await failure((async () => void (await call()))());
+      expect(error).toMatchObject({ code: "CONFIG_INVALID", message: '"timeout" is not an option of a call' });
+      expect(error.hint).toBe('Did you mean "timeoutMs"?');
+    }
+  });
+
+  test("of what makes tools for agents is an error", async () => {
+    await using host = await Host.open(HOST);
+    expect(() => loosely(agentTools)(host, { polcy: "allow-all" })).toThrow('"polcy" is not an option of agentTools');
+    expect(() => loosely(agentTools)(host, { policy: "all" })).toThrow('"all" is not a policy of agentTools');
+    expect(await failure(loosely(contextBlocks)(host, { bugdet: 1 }) as Promise<unknown>)).toMatchObject({
+      message: '"bugdet" is not an option of contextBlocks',
+    });
+  });
+
+  test("without a near name is told with all that there are", async () => {
+    const error = await failure((async () => void (await loosely(startFake)({}, { certificate: "x" })))());
+    expect(error.hint).toBe("Its options are: port, host.");
+  });
+});
+
+test("options that are no object are told apart from options (X1, X2)", async () => {
+  const error = await failure((async () => void (await loosely(Host.open)("mcp.json")))());
+  expect(error).toMatchObject({ code: "CONFIG_INVALID", message: "The options of Host.open are not an object" });
+});
+
+test("an entry with a command and a url is an error that shows both ways (X1, X2)", async () => {
+  const error = await failure(connect({ command: "node", url: "http://127.0.0.1:1/mcp" }));
+  expect(error).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining('both "command" and "url"') });
+});
+
+test("the JSON of an error has its message, and no cause that could be of any size (X2)", () => {
+  const error = new NexusError("TIMEOUT", "No answer", { server: "shop", hint: "Wait.", cause: new Error("inner") });
+  expect(JSON.parse(JSON.stringify({ error }))).toEqual({
+    error: { name: "NexusError", code: "TIMEOUT", message: "No answer", details: { server: "shop", hint: "Wait." } },
+  });
+});
