@@ -104,6 +104,7 @@ const HOST_OPTIONS: OptionNames<HostOptions> = {
   only: true,
   beside: true,
   cwd: true,
+  roots: true,
   trust: true,
   watch: true,
   onConfiguration: true,
