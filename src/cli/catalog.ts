@@ -405,6 +405,16 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
       load: async () => (await import("./store/store-migrate.ts")).storeMigrate,
     },
   }),
+  ...section("Write", {
+    "new server": {
+      summary: "make a small project: an MCP server with a test",
+      load: async () => (await import("./new/new-project.ts")).newServer,
+    },
+    "new client": {
+      summary: "make a small project: a program that uses MCP servers, with a test",
+      load: async () => (await import("./new/new-project.ts")).newClient,
+    },
+  }),
   ...section("More", {
     demo: {
       summary: "connect to the bundled demo server and show its features",

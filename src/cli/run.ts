@@ -108,7 +108,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   };
   const listen = () => SIGNAL_NAMES.forEach((signal) => process.on(signal, onSignal));
   const stopListening = () => SIGNAL_NAMES.forEach((signal) => process.off(signal, onSignal));
-  const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+  const terminals = [0, 1, 2].filter(isatty);
   listen();
   try {
     const context: Parameters<Command["run"]>[0] = {

@@ -46,8 +46,32 @@ export function compatibilityPage(): string {
     "",
     ...reasons.lines(),
     "",
+    ...RUNTIMES,
+    "",
   ].join("\n");
 }
+
+/** What `test/runtimes` tries. */
+const RUNTIMES = [
+  "## Runtimes",
+  "",
+  "CI runs the same program (`node test/runtimes/run.mjs`) in each of these, on Linux, and the client for browsers in a Chromium:",
+  "",
+  "|                                                             | Node 20, 24 | Bun 1.4   | Deno 2.9  | browser |",
+  "| ----------------------------------------------------------- | ----------- | --------- | --------- | ------- |",
+  "| `nexus-mcp/client` over HTTP and HTTP+SSE, both eras        | yes         | yes       | yes       | yes     |",
+  "| its OAuth                                                   | not tried   | not tried | not tried | yes     |",
+  "| `nexus-mcp`: client over stdio and HTTP, own certificates   | yes         | yes       | yes       | –       |",
+  "| host with stdio and HTTP servers, ending of their processes | yes         | yes       | yes       | –       |",
+  "| a server over HTTP and stdio                                | yes         | yes       | yes       | –       |",
+  "| command line                                                | yes         | yes       | yes       | –       |",
+  "| workshop: import of a manual, calls of a fake               | yes         | yes       | yes       | –       |",
+  "| gateway with API keys and audit in SQLite                   | yes         | yes       | yes       | –       |",
+  "",
+  "`nexus-mcp` imports modules of Node and needs a runtime that has them; `nexus-mcp/client` does not, so it is what a page can use.",
+  "Deno runs all of it with `--allow-all`. PostgreSQL, the chat, the keychain, Windows and macOS are tried on Node alone, and the",
+  "numbers in the documents are those of Node.",
+];
 
 function countCells(): number {
   const possible = (combination: Combination) => FEATURES.filter((feature) => !impossible(combination, feature)).length;
