@@ -63,7 +63,13 @@ const demo = defineConfig({
   input: { "demo/main": "src/demo/main.ts" },
   platform: "node",
   transform: { target: "node20" },
-  output: { dir: "dist", format: "esm", entryFileNames: "[name].js", comments: false },
+  output: {
+    dir: "dist",
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "demo/[name]-[hash].js",
+    comments: false,
+  },
 });
 
 /** Programs that tests run as child processes: built like the package, never published. */
@@ -84,7 +90,7 @@ const everything = defineConfig({
   input: "test/fixtures/servers/everything-main.ts",
   platform: "node",
   transform: { target: "node20" },
-  output: { file: "build/fixtures/everything.cjs", format: "cjs", minify: true },
+  output: { file: "build/fixtures/everything.cjs", format: "cjs", minify: true, codeSplitting: false },
 });
 
 export default [published, webClient, demo, fixtures, everything];

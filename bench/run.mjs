@@ -13,6 +13,7 @@ import { compareGateways } from "./gateway/compare.mjs";
 import { comparePolicies } from "./gateway/policy.mjs";
 import { hostMany } from "./host/crowd.mjs";
 import { measureOverhead } from "./host/overhead.mjs";
+import { compareServers } from "./server/compare.mjs";
 import { compareVersions } from "./versions/compare.mjs";
 import { compareCalls } from "./workshop/compare.mjs";
 import { measureImports } from "./workshop/import.mjs";
@@ -31,6 +32,7 @@ const SUBJECTS = {
   cli: { start: measureCommands },
   host: { calls: measureOverhead, many: hostMany },
   gateway: { calls: compareGateways, policy: comparePolicies },
+  server: { calls: compareServers },
   workshop: { calls: compareCalls, import: measureImports },
   versions: {
     client: compareVersions,

@@ -161,6 +161,7 @@ export const LAYERS = [
   ["cli/api/try"],
   ["cli/doctor"],
   ["cli/configure"],
+  ["cli/new"],
   ["cli/clients"],
   ["cli/trust"],
   ["cli/secrets"],

@@ -5,7 +5,7 @@ const input = {
   capabilities: { elicitation: { form: {} } },
   handle({ params }) {
     console.log(`  it asks: ${params.message}`);
-    return { action: "accept", content: { confirm: true } };
+    return { action: "accept", content: { ok: true } };
   },
 };
 

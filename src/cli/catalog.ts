@@ -248,6 +248,10 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
       summary: "list model providers, their models and the default",
       load: async () => (await import("./models/models-list.ts")).modelsList,
     },
+    "models add": {
+      summary: "add a provider of models",
+      load: async () => (await import("./configure/models-add.ts")).modelsAdd,
+    },
     "models test": {
       summary: "send one short request to a model",
       load: async () => (await import("./models/models-test.ts")).modelsTest,
@@ -399,6 +403,16 @@ export const CATALOG: Readonly<Record<string, Listing>> = {
     "store migrate": {
       summary: "create or update the tables of the gateway's database",
       load: async () => (await import("./store/store-migrate.ts")).storeMigrate,
+    },
+  }),
+  ...section("Write", {
+    "new server": {
+      summary: "make a small project: an MCP server with a test",
+      load: async () => (await import("./new/new-project.ts")).newServer,
+    },
+    "new client": {
+      summary: "make a small project: a program that uses MCP servers, with a test",
+      load: async () => (await import("./new/new-project.ts")).newClient,
     },
   }),
   ...section("More", {

@@ -1,5 +1,7 @@
 import { setMaxListeners } from "node:events";
+import { closeSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { isatty } from "node:tty";
 import { asNexusError, NexusError } from "../errors/nexus-error.ts";
 import { nearestName } from "../text/nearest-name.ts";
 import { readEnvironment } from "../environment.ts";
@@ -96,6 +98,8 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   let onInterrupt: (() => void) | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
     if (signal === "SIGINT" && onInterrupt) return onInterrupt();
+    // Shells and the system both tell that a terminal is gone, and nobody is there to press a key twice.
+    if (signal === "SIGHUP" && interrupt.signal.aborted) return;
     exitCode = SIGNALS[signal] ?? 130;
     if (interrupt.signal.aborted) process.exit(exitCode);
     interrupt.abort(interruption);
@@ -104,6 +108,7 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   };
   const listen = () => SIGNAL_NAMES.forEach((signal) => process.on(signal, onSignal));
   const stopListening = () => SIGNAL_NAMES.forEach((signal) => process.off(signal, onSignal));
+  const terminals = [0, 1, 2].filter(isatty);
   listen();
   try {
     const context: Parameters<Command["run"]>[0] = {
@@ -151,6 +156,17 @@ async function runInterruptible(command: Command, { words, values }: ParsedOptio
   } finally {
     clearTimeout(patience);
     stopListening();
+    if (exitCode === SIGNALS.SIGHUP) terminals.forEach(leaveTerminal);
+  }
+}
+
+/** Node aborts where it cannot restore a terminal that is gone, unless it was closed. */
+function leaveTerminal(fd: number): void {
+  if (isatty(fd)) return;
+  try {
+    closeSync(fd);
+  } catch {
+    // It was closed before.
   }
 }
 

@@ -416,6 +416,7 @@ function readServerSettings(
     // Nor share what it was meant to hide.
     ...(isWrong("agents") ? { agents: [] } : value.agents && { agents: value.agents }),
     ...pinned(isWrong("pin") || value.pin),
+    ...(value.always && !isWrong("always") && { always: value.always }),
     isolation: value.isolation ?? "owner",
     ...(value.prefix !== undefined && !isWrong("prefix") && { prefix: value.prefix }),
     ...((processes ?? memoryBytes) !== undefined && {

@@ -5,14 +5,6 @@ import { LEGACY_REVISIONS } from "../protocol/revisions.ts";
 import { McpServer } from "../server/features/mcp-server.ts";
 import { serveStdio } from "../server/stdio/serve-stdio.ts";
 import { oneOf } from "../server/features/completion.ts";
-import {
-  textResult,
-  stringArgument,
-  structuredResult,
-  numberArgument,
-  integerArgument,
-} from "../server/features/arguments.ts";
-import { isRecord } from "../json/is-record.ts";
 
 const COLOURS: Record<string, string> = { amber: "#ffbf00", coral: "#ff7f50", indigo: "#4b0082", teal: "#008080" };
 const WELCOME = `# Welcome
@@ -55,7 +47,7 @@ function addDemoPrompts(server: McpServer): void {
         { name: "tone", description: `One of ${TONES.join(", ")}` },
       ],
     },
-    ({ place = "", tone = "cheerful" }) => ({
+    ({ place, tone = "cheerful" }) => ({
       description: `A ${tone} postcard from ${place}`,
       messages: [
         {
@@ -92,7 +84,7 @@ function addDemoResources(server: McpServer): void {
       description: `The hexadecimal value of a colour: ${Object.keys(COLOURS).join(", ")}.`,
       mimeType: "application/json",
     },
-    (_uri, { name = "" }) => {
+    (_uri, { name }) => {
       const hex = Object.hasOwn(COLOURS, name) ? COLOURS[name] : undefined;
       return hex === undefined ? undefined : JSON.stringify({ name, hex });
     },
@@ -102,69 +94,67 @@ function addDemoResources(server: McpServer): void {
 
 function addDemoTools(server: McpServer): void {
   server.tool(
+    "echo",
     {
-      name: "echo",
       title: "Echo",
       description: "Returns the text it is given.",
-      inputSchema: {
+      input: {
         type: "object",
         properties: { text: { type: "string", description: "What to return" } },
         required: ["text"],
       },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    (args) => textResult(stringArgument(args, "text")),
+    ({ text }) => text,
   );
 
   server.tool(
+    "add",
     {
-      name: "add",
       title: "Add",
       description: "Adds two numbers; the sum comes as text and as structured content.",
-      inputSchema: {
+      input: {
         type: "object",
         properties: { a: { type: "number" }, b: { type: "number" } },
         required: ["a", "b"],
       },
-      outputSchema: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
+      output: { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    (args) => structuredResult({ sum: numberArgument(args, "a") + numberArgument(args, "b") }),
+    ({ a, b }) => ({ sum: a + b }),
   );
 
   server.tool(
+    "roll_dice",
     {
-      name: "roll_dice",
       title: "Roll dice",
       description: "Rolls up to twenty dice and adds them up.",
-      inputSchema: {
+      input: {
         type: "object",
         properties: {
           count: { type: "integer", minimum: 1, maximum: 20, default: 2 },
           sides: { type: "integer", minimum: 2, maximum: 1000, default: 6 },
         },
       },
-      outputSchema: {
+      output: {
         type: "object",
         properties: { rolls: { type: "array", items: { type: "integer" } }, total: { type: "integer" } },
         required: ["rolls", "total"],
       },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    (args) => {
-      const count = integerArgument(args, "count", { min: 1, max: 20, fallback: 2 });
-      const sides = integerArgument(args, "sides", { min: 2, max: 1000, fallback: 6 });
+    ({ count = 2, sides = 6 }) => {
       const rolls = Array.from({ length: count }, () => randomInt(1, sides + 1));
-      return structuredResult({ rolls, total: rolls.reduce((total, roll) => total + roll, 0) });
+      return { rolls, total: rolls.reduce((total, roll) => total + roll, 0) };
     },
   );
 
   server.tool(
+    "slow_count",
     {
-      name: "slow_count",
       title: "Count slowly",
       description: "Counts with a pause before each number, and reports progress; cancel it to see it stop.",
-      inputSchema: {
+      input: {
         type: "object",
         properties: {
           to: { type: "integer", minimum: 1, maximum: 1000, default: 5 },
@@ -173,21 +163,19 @@ function addDemoTools(server: McpServer): void {
       },
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    async (args, { progress, log, signal }) => {
-      const to = integerArgument(args, "to", { min: 1, max: 1000, fallback: 5 });
-      const pauseMs = integerArgument(args, "pauseMs", { min: 0, max: 10_000, fallback: 300 });
+    async ({ to = 5, pauseMs = 300 }, { progress, log, signal }) => {
       log("info", `Counting to ${to}.`, "slow_count");
       for (let counted = 1; counted <= to; counted += 1) {
         await pause(pauseMs, undefined, { signal });
         progress({ progress: counted, total: to, message: `${counted} of ${to}` });
       }
-      return textResult(`Counted to ${to}.`);
+      return `Counted to ${to}.`;
     },
   );
 
   server.tool(
+    "ask_name",
     {
-      name: "ask_name",
       title: "Ask for a name",
       description: "Asks the user for a name and a mood, then greets them.",
       annotations: { readOnlyHint: true, openWorldHint: false },
@@ -200,13 +188,12 @@ function addDemoTools(server: McpServer): void {
           mood: { type: "string", title: "Mood", enum: ["sunny", "cloudy", "stormy"], default: "sunny" },
         },
         required: ["name"],
-      };
+      } as const;
       const params = { mode: "form", message: "Who is there?", requestedSchema };
       const { visitor } = await ask({ visitor: { method: "elicitation/create", params } });
-      const content = visitor?.["content"];
-      if (visitor?.["action"] !== "accept" || !isRecord(content)) return textResult("As you like. Good day, stranger!");
-      const mood = typeof content["mood"] === "string" ? ` Have a ${content["mood"]} day.` : "";
-      return textResult(`Hello, ${String(content["name"])}!${mood}`);
+      if (visitor.action !== "accept") return "As you like. Good day, stranger!";
+      const { name, mood } = visitor.content;
+      return `Hello, ${name}!${mood === undefined ? "" : ` Have a ${mood} day.`}`;
     },
   );
 }

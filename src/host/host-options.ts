@@ -8,6 +8,7 @@ import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { PublicOnly } from "../net/public-only.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import type { HostSettings } from "../transport/entry-form.ts";
+import type { Root } from "../protocol/mcp.ts";
 import type { ServerEntry } from "../transport/server-entry.ts";
 import type { Transport } from "../transport/transport.ts";
 import type { OpenApi } from "./servers/server-connector.ts";
@@ -29,6 +30,8 @@ export interface HostOptions {
   beside?: (() => readonly ServerDefinition[]) | undefined;
   /** The project folder; default: the working folder. */
   cwd?: string | undefined;
+  /** Folders or roots for programs of this machine whose entries have no `roots`, and whose files are trusted; default: none. */
+  roots?: readonly (string | Root)[] | undefined;
   /** Trust the project's files, and approvals of tool files by other people, for this run, as they are at its start. */
   trust?: boolean | undefined;
   /** Reload the files when they change. */
@@ -97,9 +100,11 @@ export interface HostOptions {
 const HOST_OPTIONS: OptionNames<HostOptions> = {
   servers: true,
   config: true,
+  roots: true,
   only: true,
   beside: true,
   cwd: true,
+  roots: true,
   trust: true,
   watch: true,
   onConfiguration: true,

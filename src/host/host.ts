@@ -104,7 +104,7 @@ export class Host implements AsyncDisposable {
     const logger = safeLogger(options.logger ?? SILENT);
     const patience = timeoutMs === undefined ? {} : { timeoutMs, connectTimeoutMs: timeoutMs };
     this.#options = options;
-    this.#roots = new HostRoots(options.cwd);
+    this.#roots = new HostRoots(options.cwd, options.roots);
     this.#logger = logger;
     const { cwd, askInput, secrets, trustStore } = options;
     this.#load = loadOptions({ surroundings, stateFolder, cwd, askInput, secrets, trustStore });
@@ -337,8 +337,13 @@ export class Host implements AsyncDisposable {
     const supervisors = server === undefined ? this.#supervisors.all() : [this.#calls.getSupervisor(server)];
     this.#roots.set(roots, server === undefined ? undefined : supervisors[0]?.definition.id);
     await Promise.all(
-      supervisors.map((supervisor) => supervisor.setRoots(this.#roots.of(supervisor.definition.id) ?? [])),
+      supervisors.map((supervisor) => supervisor.setRoots(this.#roots.of(supervisor.definition) ?? [])),
     );
+  }
+
+  /** The roots of a server: those that were set last, or those of its entry. */
+  rootsOf(server: string): readonly Root[] {
+    return this.#roots.of(this.#calls.getSupervisor(server).definition) ?? [];
   }
 
   /** Calls the listener for every change; the returned function removes it. */
@@ -357,9 +362,9 @@ export class Host implements AsyncDisposable {
 
   /** Other roots may be set while the connection is being opened. */
   async #connect(definition: ServerDefinition, settings: OpenOptions & ConnectOptions): Promise<Client> {
-    const roots = this.#roots.of(definition.id);
+    const roots = this.#roots.of(definition);
     const client = await this.#connector.connect(definition, roots ? { ...settings, roots } : settings);
-    const now = this.#roots.of(definition.id);
+    const now = this.#roots.of(definition);
     if (now && now !== roots) await client.setRoots(now);
     return client;
   }

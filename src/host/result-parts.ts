@@ -1,6 +1,6 @@
 import { isRecord } from "../json/is-record.ts";
 import type { CallToolResult } from "../protocol/mcp.ts";
-import { repeatsStructure } from "../protocol/repeated-structure.ts";
+import { repeatsStructure, saysAll } from "../protocol/repeated-structure.ts";
 
 /** A piece of a result that a model can read. */
 export type ResultPart = { type: "text"; text: string } | { type: "media"; data: string; mediaType: string };
@@ -9,10 +9,14 @@ export type ResultPart = { type: "text"; text: string } | { type: "media"; data:
 export function resultParts({ content, structuredContent }: CallToolResult): ResultPart[] {
   const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
   const parts = blocks.map(contentPart);
-  if (structuredContent !== undefined && !blocks.some((block) => repeatsStructure(block, structuredContent))) {
-    parts.push({ type: "text", text: JSON.stringify(structuredContent) });
-  }
-  return parts;
+  if (structuredContent === undefined) return parts;
+  const text = JSON.stringify(structuredContent);
+  if (!repeatsStructure(blocks, structuredContent)) return [...parts, { type: "text", text }];
+  // The same JSON without its indentation has fewer tokens.
+  return parts.map((part) => {
+    const isIndented = part.type === "text" && part.text.includes("\n");
+    return isIndented && saysAll(part.text, structuredContent) ? { type: "text", text } : part;
+  });
 }
 
 const UNKNOWN = "application/octet-stream";

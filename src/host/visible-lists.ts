@@ -29,6 +29,8 @@ export interface OfferedThings {
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
   readonly prompts: readonly Prompt[];
+  /** What the server says about itself for models, since it was first connected. */
+  readonly instructions?: string | undefined;
 }
 
 /** What another server says of its tools is not looked into: it only narrows. */

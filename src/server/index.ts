@@ -1,17 +1,23 @@
 /** To write MCP servers that clients of every revision can use, over HTTP, stdio, or in the same process. */
 export { McpServer, type CompleteOptions, type McpServerOptions } from "./features/mcp-server.ts";
-export type { InputOptions, CallContext, InputAnswers, InputRequests } from "./features/call-context.ts";
+export type { AnswersTo, InputOptions, CallContext, InputAnswers, InputRequests } from "./features/call-context.ts";
 export { oneOf } from "./features/completion.ts";
 export type {
   Completer,
   MethodHandler,
   OrText,
   PromptHandler,
+  PromptOptions,
   ResourceHandler,
+  ResourceOptions,
   TemplateHandler,
+  TemplateOptions,
   ToolDeclaration,
   ToolHandler,
+  ToolOptions,
+  ToolResult,
 } from "./features/features.ts";
+export type { FromSchema, JsonSchemaObject, StandardSchema, ValueSchema } from "./features/schema-types.ts";
 export { structuredResult, textResult } from "./features/arguments.ts";
 export type { Core, Caller, Exchange, Listening, ListenRequest, Offer, Servable } from "./core/core.ts";
 export { serveHttp, type ServeHttpOptions, type HttpServing } from "./http/serve-http.ts";

@@ -131,7 +131,9 @@ function serverOf(script: ServerScript): McpServer {
   const { era = "both", info = { name: "scripted", version: "1.0.0" }, instructions } = script;
   const { tools = {}, resources = {}, prompts = {} } = script;
   const revisions = REVISIONS[era];
-  const server = new McpServer({ ...info, instructions, revisions, capabilities: capabilitiesOf(script) });
+  const capabilities = capabilitiesOf(script);
+  // A script may say what no schema allows.
+  const server = new McpServer({ ...info, instructions, revisions, capabilities, checkValues: false });
   for (const [name, tool] of Object.entries(tools)) {
     const { run, ...definition } = typeof tool === "function" ? { run: tool } : tool;
     const declaration = { inputSchema: { type: "object" }, ...definition, name };

@@ -327,6 +327,10 @@ const SHARING = {
     .advice(`Write "pin": true, or "pin": ["search*"].`)
     .says("Use everything of the server, or tools with these names, only as it was accepted.")
     .optional(),
+  always: names(`Write "always": ["search_issues"].`)
+    .own()
+    .says("Tools that an agent lists also where there are so many that it searches for the others; patterns have `*`.")
+    .optional(),
   isolation: choice(["owner", "call", "shared"])
     .own()
     .says("Who shares a connection to it. Default: owner.")

@@ -37,6 +37,55 @@ describe("nexus models", () => {
     },
   });
 
+  test("add writes a provider without its key, keeps comments, and sets the first default", async () => {
+    const file = await nexus.write("home/.nexus/mcp.json", '{\n  // mine\n  "mcpServers": {}\n}\n');
+    const added = await models([
+      "add",
+      "local",
+      "--url",
+      `${openai.url}/v1/`,
+      "--key",
+      "${LOCAL_KEY}",
+      "--model",
+      "fake-large",
+    ]);
+    expect(added).toMatchObject({ code: 0, stderr: "To test it: nexus models test local:fake-large\n" });
+    expect(added.stdout).toBe("Added local to ~/.nexus/mcp.json\n  the default is local:fake-large\n");
+    expect(await readFile(file, "utf8")).toContain("// mine");
+    const listed = await models(["list", "--json"], { LOCAL_KEY: "test-key" });
+    expect(JSON.parse(listed.stdout)).toMatchObject({
+      default: "local:fake-large",
+      items: [{ provider: "local", type: "openai-compatible", hasKey: true }, { provider: "anthropic" }],
+    });
+    const more = await models(["add", "anthropic", "--key", "${secret:work}", "--model", "claude-small", "--json"]);
+    expect(JSON.parse(more.stdout)).toEqual({ provider: "anthropic", type: "anthropic", file, default: null });
+    expect(
+      (await models(["add", "local", "--url", "http://127.0.0.1:1/v1", "--model", "m", "--default", "--force"])).code,
+    ).toBe(0);
+    expect(JSON.parse((await readFile(file, "utf8")).replace("// mine", ""))).toEqual({
+      mcpServers: {},
+      models: {
+        default: "local:m",
+        providers: {
+          local: { type: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1", models: ["m"] },
+          anthropic: { type: "anthropic", apiKey: "${secret:work}", models: ["claude-small"] },
+        },
+      },
+    });
+    await nexus.write("home/.nexus/mcp.json", "{}");
+  });
+
+  test.each([
+    [["local"], 2, 'The address of "local" is missing'],
+    [["a b", "--url", "http://x/v1"], 2, "is not a valid name"],
+    [["x", "--type", "openai", "--key", "sk-123"], 2, "a key is never written"],
+    [["x", "--type", "llama"], 2, '--type "llama" is not a type'],
+    [["x", "--url", "ftp://x"], 2, "--url is not an http or https address"],
+    [["x", "--url", "http://x/v1", "--default"], 2, "--default needs a model"],
+  ] as const)("add %j is %d and says why", async (args, code, why) => {
+    expect(await models(["add", ...args])).toMatchObject({ code, stderr: expect.stringContaining(why) });
+  });
+
   test("list shows the provider of the environment, its models and the default, and never the key", async () => {
     const shown = await models(["list"]);
     expect(shown).toMatchObject({ code: 0, stderr: "" });

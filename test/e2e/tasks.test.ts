@@ -222,7 +222,7 @@ test("tasks of one pipe that ask at the same time are each answered by whoever m
   );
   const results = await Promise.all(
     actions.map(async (action) => {
-      const handle = () => ({ action, content: { confirm: true } });
+      const handle = () => ({ action, content: { ok: true } });
       return client.callTool("confirm_delete", {}, { task: true, input: { capabilities, handle } });
     }),
   );

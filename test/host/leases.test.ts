@@ -155,7 +155,7 @@ test("of two calls at once each is answered by whom it brought", async () => {
   const asks = (name: string) => {
     const input: InputProvider = {
       capabilities: { elicitation: { form: {} } },
-      handle: () => ({ action: "accept", content: { username: name } }),
+      handle: () => ({ action: "accept", content: { username: name, email: "person@example.org" } }),
     };
     return host.callTool("pipe.test_elicitation", { message: "?" }, { input });
   };

@@ -139,6 +139,8 @@ test("nexus secrets, models, consent and chat … --json are as recorded", async
     secrets remove off
     models list
     models test none:none
+    models add local --url http://127.0.0.1:9/v1
+    models add local
     consent list
     consent forget demo.add
     consent forget --all

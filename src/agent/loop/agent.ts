@@ -25,6 +25,7 @@ import { within } from "../../async/within.ts";
 import type { Host } from "../../host/host.ts";
 import { contextBlocks, type ContextOptions } from "../../host/registry.ts";
 import { originLine } from "../tools/origin.ts";
+import { withServerWords } from "../tools/server-words.ts";
 import { CallIds } from "../model/call-ids.ts";
 import { cancelledResult } from "./conversation-history.ts";
 
@@ -204,7 +205,8 @@ class Turn {
     const { model, history, tools, system, signal, onEvent } = this.#context;
     await unlessAborted(tools.settle(), signal).catch(() => {});
     const definitions = tools.definitions();
-    const request = { system, messages: history.messages, tools: definitions.length > 0 ? definitions : undefined };
+    const messages = withServerWords(history.messages, tools.introductions);
+    const request = { system, messages, tools: definitions.length > 0 ? definitions : undefined };
     return readAnswer(model(), request, { signal, onEvent });
   }
 

@@ -1,4 +1,5 @@
 import { within } from "../../async/within.ts";
+import { matchesName } from "../../host/directory/policy.ts";
 import type { Host } from "../../host/host.ts";
 import { READ_RESOURCE, resourceTools, type AgentTool } from "../../host/registry.ts";
 import type { ForAgent, HostTool } from "../../host/visible-lists.ts";
@@ -11,6 +12,7 @@ import { shorten } from "../../text/shorten.ts";
 import { visibleLines } from "../../text/visible.ts";
 import type { ModelTool } from "../model/model-provider.ts";
 import type { KeptResults } from "./kept-results.ts";
+import type { ServerIntroduction } from "./server-words.ts";
 import { nameOrigin, OWN_SERVER } from "./origin.ts";
 import { type OwnTool, textResult } from "./own-tool.ts";
 
@@ -67,6 +69,12 @@ export class LiveTools {
     if (reading.length > 0) await within(Promise.all(reading), SETTLE_MS);
   }
 
+  /** The servers that it may see, with what they say about themselves. */
+  get introductions(): ServerIntroduction[] {
+    const { host, agent } = this.#options;
+    return host.directory.visibleTo(agent).map(({ id }) => ({ server: id, words: host.offered(id).instructions }));
+  }
+
   /** The definitions for the next request. */
   definitions(): ModelTool[] {
     // What was accepted or is held since the last request does not change the lists.
@@ -75,7 +83,15 @@ export class LiveTools {
     for (const { name, server, tool } of tools) this.#offered.set(name, { server, tool: tool.name });
     const own = this.#ownTools().map(({ definition }) => definition);
     if (!this.#isSearched) return [...tools.map(definitionOf), ...own];
-    return [...own, modelTool(this.#searchingTools().call)];
+    const room = this.#options.maxTools() - own.length - 1;
+    const always = tools.filter((found) => this.#isAlways(found)).slice(0, Math.max(0, room));
+    return [...always.map(definitionOf), ...own, modelTool(this.#searchingTools().call)];
+  }
+
+  /** Whether the entry of its server says that it stays where others are searched for. */
+  #isAlways({ server, tool }: HostTool): boolean {
+    const { always = [] } = this.#options.host.find(server)?.definition ?? {};
+    return always.some((pattern) => matchesName(pattern, tool.name));
   }
 
   /** The tool that a model calls by this name. */

@@ -27,7 +27,7 @@ export class ContentPrinter {
       if (blocks.length === 0) this.#out.note("The tool returned no content.");
       return;
     }
-    if (blocks.some((block) => repeatsStructure(block, structuredContent))) return;
+    if (repeatsStructure(blocks, structuredContent)) return;
     if (blocks.length > 0) this.#out.line(this.#label("structured", []));
     this.#out.line(visibleLines(JSON.stringify(structuredContent, undefined, 2)));
   }

@@ -6,6 +6,7 @@ import { promptCommands, type PromptCommand, type ExecuteOptions } from "../../h
 import { sizeText } from "../../text/byte-size.ts";
 import { agoText } from "../../text/duration.ts";
 import { resolveListed } from "./chat-models.ts";
+import { ROOTS_COMMAND } from "./chat-roots.ts";
 import { CHAT_AGENT, type ChatState } from "./chat-state.ts";
 import { requireUsedServer, serverIds, usedServerIn, connectedServerIn, serverIn } from "./server-names.ts";
 import { promptValues, type SlashCommand } from "./slash-command.ts";
@@ -60,6 +61,7 @@ const OWN_COMMANDS: readonly SlashCommand[] = [
     run: addResource,
     complete: ([server = "", ...uri], state) => (uri.length === 0 ? serverIds(state) : resourcesOf(state, server)),
   },
+  ROOTS_COMMAND,
   {
     name: "/sessions",
     usage: "",

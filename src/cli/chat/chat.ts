@@ -172,6 +172,7 @@ async function openChatServers(context: CommandContext<object>, wanted: Wanted):
         trust: flags.trust,
         timeoutMs: flags.timeoutMs,
         policy: wanted.policy,
+        roots: [process.cwd()],
         input: wanted.input,
         logger: flags.verbose ? loggerFrom(verboseLogger(out), "debug") : SILENT,
       },

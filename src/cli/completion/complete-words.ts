@@ -52,6 +52,8 @@ const WORDS: Readonly<Record<string, readonly Kind[]>> = {
   "secrets set": ["secret"],
   "secrets allow": ["secret"],
   "secrets remove": ["secret"],
+  "new server": ["folders"],
+  "new client": ["folders"],
   completion: ["shell"],
 };
 

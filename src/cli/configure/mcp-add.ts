@@ -32,6 +32,12 @@ const ENTRY = {
   },
   header: { type: "string", multiple: true, value: '"Name: value"', help: "a header to send to the URL; repeatable" },
   cwd: { type: "string", value: "DIR", help: "working folder of the command" },
+  root: {
+    type: "string",
+    multiple: true,
+    value: "DIR",
+    help: "a folder that the server may ask for; repeatable. In a chat, default: the working folder",
+  },
   pin: {
     type: "boolean",
     help: "use its tools, prompts and resources only as they were accepted: those that it lists first, and what you accept later",

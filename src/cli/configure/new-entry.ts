@@ -21,6 +21,7 @@ export interface EntryOptions {
   env?: readonly string[] | undefined;
   header?: readonly string[] | undefined;
   cwd?: string | undefined;
+  root?: readonly string[] | undefined;
   pin?: boolean | undefined;
   disabled?: boolean | undefined;
 }
@@ -31,7 +32,7 @@ export function newEntry(
   command: readonly string[],
   options: EntryOptions & { target: Candidate; from: string },
 ): ServerEntry {
-  const { url, stdio, api, upstream, cwd, pin, disabled, target, from } = options;
+  const { url, stdio, api, upstream, cwd, root, pin, disabled, target, from } = options;
   const ways = { "a command": command[0], "--stdio": stdio, "--url": url, "--api": api };
   const given = Object.entries(ways).flatMap(([way, value]) => (value === undefined ? [] : [way]));
   if (given.length > 1) throw wrongUsage(`${given.join(" and ")} cannot be used together`, "Use one of them.");
@@ -52,6 +53,7 @@ export function newEntry(
     upstream,
     settings: pairs(options.setting, "=", "--setting name=value"),
     cwd: cwd === undefined ? undefined : pathFor(cwd, target, from),
+    roots: root?.map((folder) => (folder.startsWith("file:") ? folder : pathFor(folder, target, from))),
     pin: pin ? true : undefined,
     enabled: disabled ? false : undefined,
   };

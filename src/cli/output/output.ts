@@ -205,6 +205,8 @@ export class Output {
 function endQuietlyOnClosedPipe(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
+    // The terminal window was closed: the command ends as with the signal, which may come later.
+    if (error.code === "EIO") return void process.emit("SIGHUP", "SIGHUP");
     process.stderr.write(`nexus: the output cannot be written: ${error.message}\n`);
     process.exit(1);
   });

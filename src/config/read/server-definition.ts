@@ -37,6 +37,8 @@ export interface ServerSettings {
   tools: { allow?: readonly string[]; deny?: readonly string[] };
   /** Undefined: nothing is pinned. */
   pin?: Pin | undefined;
+  /** Names and patterns of tools that are listed also where the others are searched for. */
+  always?: readonly string[] | undefined;
   isolation: NonNullable<Written["isolation"]>;
   /** Limits of its processes, instead of those of every server. */
   limits?: { processes?: number; memoryBytes?: number } | undefined;

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { AccessTarget } from "../../host/directory/access-target.ts";
 import { readPages, usableItems } from "../../client/conversation/lists.ts";
 import { LIST_METHODS } from "../../protocol/methods.ts";
@@ -62,7 +61,8 @@ const MAX_THINGS = 20_000;
 export class ListedThings {
   readonly #options: ListedThingsOptions;
   readonly #shown = new ExpiringMap<Shown>(BELIEVED_MS, () => {});
-  readonly #keys = new ShownKeys();
+  /** Of each principal's last call: the next one is mostly like it, and a text that was looked up before is found sooner. */
+  readonly #lastKeys = new WeakMap<Principal, ShownKey>();
   /** By the items of a list, which are replaced as a whole. */
   readonly #targets = new WeakMap<readonly Params[], Map<string, AccessTarget>>();
   readonly #stop: () => void;
@@ -105,11 +105,11 @@ export class ListedThings {
       const isForAll = Object.keys(exchange.caller.capabilities).length === 0;
       return isForAll && !this.#options.ownList(kind, server, exchange) ? [common] : undefined;
     }
-    const shown = this.#shown.get(this.#keys.of(kind, server, exchange));
+    const shown = this.#shown.get(this.#keyOf(kind, server, exchange));
     const toCaller = shown?.things.get(name);
     if (!shown || !toCaller) return undefined;
     shown.isWhole = false;
-    return toCaller === common ? [common] : [toCaller, common];
+    return [toCaller, common];
   }
 
   async #findOrRead(
@@ -205,7 +205,7 @@ export class ListedThings {
   note(kind: ListKind, server: string, { items, isLast, hashes }: NotedPage, exchange: GatewayExchange): void {
     if (kind !== "tools" && kind !== "prompts") return;
     const isFirst = exchange.params["cursor"] === undefined;
-    const before = isFirst ? undefined : this.#shown.get(this.#keys.of(kind, server, exchange));
+    const before = isFirst ? undefined : this.#shown.get(this.#keyOf(kind, server, exchange));
     const shown = before ?? { server, kind, things: new Map(), isWhole: false };
     shown.isWhole = isLast && (isFirst || before !== undefined);
     this.#keep(shown, { items, hashes }, exchange);
@@ -217,7 +217,7 @@ export class ListedThings {
     name: string,
     exchange: GatewayExchange,
   ): Promise<AccessTarget | undefined> {
-    const shown = this.#shown.get(this.#keys.of(kind, server, exchange));
+    const shown = this.#shown.get(this.#keyOf(kind, server, exchange));
     const found = shown?.things.get(name);
     if (shown?.isWhole && !found) return undefined;
     // The call may add items to the list.
@@ -246,8 +246,6 @@ export class ListedThings {
     exchange: GatewayExchange,
   ): Shown {
     const { kind, server, things } = shown;
-    const list = this.#options.catalogs.of(server).common.findCurrent(kind);
-    const common = list && this.#targetsIn(list, kind, server);
     for (const item of items) {
       // A list may have no end, so no more is kept. An item beyond the limit is looked up, and refused if it is not
       // found.
@@ -257,14 +255,12 @@ export class ListedThings {
       }
       const name = nameOf(kind, item);
       // If two items have the same name, the first one is offered. Schemas can be large, and no rule for one server reads them.
-      if (things.has(name)) continue;
-      const target = { ...listedTarget(kind, server, item, hashes?.get(name)), inputSchema: undefined };
-      // What is listed alike to all is decided once for each call.
-      const forAll = common?.get(name);
-      things.set(name, forAll && isDeepStrictEqual({ ...forAll, inputSchema: undefined }, target) ? forAll : target);
+      if (!things.has(name)) {
+        things.set(name, { ...listedTarget(kind, server, item, hashes?.get(name)), inputSchema: undefined });
+      }
     }
     if (this.#shown.size >= MAX_SHOWN) this.#shown.takeOldest(() => true);
-    this.#shown.set(this.#keys.of(kind, server, exchange), shown);
+    this.#shown.set(this.#keyOf(kind, server, exchange), shown);
     return shown;
   }
 
@@ -287,6 +283,21 @@ export class ListedThings {
     const targets = targetsOf(list, kind, server);
     this.#targets.set(list.items, targets);
     return targets;
+  }
+
+  #keyOf(kind: NamedList, server: string, { principal, caller }: GatewayExchange): string {
+    const { owner } = caller;
+    const isAsked = caller.ask !== undefined;
+    const declared = declaredText(capabilitiesFor(caller));
+    const last = this.#lastKeys.get(principal);
+    const isSame = last?.owner === owner && last.server === server && last.kind === kind && last.declared === declared;
+    if (isSame && last.isAsked === isAsked) return last.text;
+    const key = principalKey(principal);
+    // Only the last part can be any text.
+    const text = `${kind} ${server} ${isAsked ? "asked" : "told"} ${owner.length} ${key}${owner}${declared}`;
+    if (principal instanceof KnownPrincipal)
+      this.#lastKeys.set(principal, { kind, server, isAsked, owner, declared, text });
+    return text;
   }
 
   /** Whether a pinned server has just reported a change: it is compared before the next call. */
@@ -324,26 +335,6 @@ interface ShownKey {
   owner: string;
   declared: string;
   text: string;
-}
-
-/** The key of each principal's last call: the next one is mostly like it, and a text that was looked up before is found sooner. */
-class ShownKeys {
-  readonly #last = new WeakMap<Principal, ShownKey>();
-
-  of(kind: NamedList, server: string, { principal, caller }: GatewayExchange): string {
-    const { owner, ask } = caller;
-    const declared = declaredText(capabilitiesFor(caller));
-    const isAsked = ask !== undefined;
-    const last = this.#last.get(principal);
-    const isSame = last?.owner === owner && last.server === server && last.kind === kind && last.declared === declared;
-    if (isSame && last.isAsked === isAsked) return last.text;
-    const key = principalKey(principal);
-    // Only the last part can be any text.
-    const text = `${kind} ${server} ${isAsked ? "asked" : "told"} ${owner.length} ${key}${owner}${declared}`;
-    if (principal instanceof KnownPrincipal)
-      this.#last.set(principal, { kind, server, isAsked, owner, declared, text });
-    return text;
-  }
 }
 
 /** Longer declarations are hashed, because callers choose how long theirs are. */

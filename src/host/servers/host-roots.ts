@@ -1,21 +1,25 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { Root } from "../../protocol/mcp.ts";
 
-/** The roots that a program sets for servers while a host runs; they replace those of the entries. */
+/** The roots of servers: those that a program sets while a host runs, then those of the entries, then those for the others. */
 export class HostRoots {
   readonly #cwd: string | undefined;
   #ofAll: readonly Root[] | undefined;
   readonly #byServer = new Map<string, readonly Root[]>();
+  readonly #ofOthers: readonly Root[] | undefined;
 
-  /** `cwd`: the base of relative paths; default: the working folder. */
-  constructor(cwd: string | undefined) {
+  /** `cwd`: the base of relative paths; default: the working folder. `others`: for programs whose entries have none. */
+  constructor(cwd: string | undefined, others: readonly (string | Root)[] | undefined) {
     this.#cwd = cwd;
+    this.#ofOthers = others?.map((root) => this.#toRoot(root));
   }
 
-  /** Undefined: those of the entry. The same object until other roots are set. */
-  of(server: string): readonly Root[] | undefined {
-    return this.#byServer.get(server) ?? this.#ofAll;
+  /** Undefined: it has none. The same object until other roots are set. */
+  of({ id, entry, trusted }: ServerDefinition): readonly Root[] | undefined {
+    const isProgram = trusted && entry?.reach.kind === "stdio";
+    return this.#byServer.get(id) ?? this.#ofAll ?? entry?.roots ?? (isProgram ? this.#ofOthers : undefined);
   }
 
   /** Without a server: of all, also of those that had their own. */

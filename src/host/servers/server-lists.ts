@@ -47,6 +47,8 @@ export class ServerLists {
   resources: readonly Resource[] = [];
   templates: readonly ResourceTemplate[] = [];
   prompts: readonly Prompt[] = [];
+  /** What the server says about itself for models. */
+  instructions: string | undefined;
   /** Why these lists are not the newest, though they could be read. */
   problem: NexusError | undefined;
   readonly #options: ListsOptions;
@@ -96,6 +98,7 @@ export class ServerLists {
   /** Reads the lists of this client's server, and again when it reports changes. */
   async follow(client: Client): Promise<void> {
     this.#client = client;
+    this.instructions = client.instructions;
     this.#failures.clear();
     this.#readers = new Map(LISTS.map((list) => [list, new CoalescedRuns(() => this.#read(client, list))]));
     // Subscribe first, so that changes during the reading are not missed.

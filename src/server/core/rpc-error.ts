@@ -52,10 +52,10 @@ export function rpcErrorOf(thrown: unknown): ErrorObject {
   return { code: RPC_CODES[error.code], message, data: failureData(error) };
 }
 
-/** Logs what `rpcErrorOf` keeps from the client. */
+/** Logs what is a bug of the server; most of it `rpcErrorOf` keeps from the client. */
 export function logHidden(thrown: unknown, method: string, logger: Logger): void {
   const error = asNexusError(thrown);
-  if (error.code !== "INTERNAL" || error.details.rpc) return;
+  if (error.code !== "INTERNAL") return;
   logger.error(`${method} failed: ${error.message}`, { error: error.cause ?? error });
 }
 

@@ -6,6 +6,9 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND, type Params } from "../../protocol/js
 import {
   isLoudEnough,
   type ClientCapabilities,
+  type CreateMessageResult,
+  type ElicitResult,
+  type ListRootsResult,
   type LogLevel,
   type Progress,
   type Question,
@@ -18,12 +21,27 @@ import type { Exchange } from "../core/core.ts";
 import type { Principal } from "../core/principal.ts";
 import { rpcError } from "../core/rpc-error.ts";
 import { InputNeeded } from "./input-needed.ts";
+import type { CheckedType } from "./schema-types.ts";
 import type { SealedRounds } from "./sealed-rounds.ts";
+import { readSchema, type ValueCheck } from "./value-check.ts";
 
 /** Questions for the client, by keys of your own. */
 export type InputRequests = Record<string, Question>;
 /** What the client answered, by the same keys. */
 export type InputAnswers = Record<string, Record<string, unknown>>;
+
+/** The answers to these questions: the content of a form has the type of its `requestedSchema`. */
+export type AnswersTo<Requests extends InputRequests> = { [Key in keyof Requests]: AnswerTo<Requests[Key]> };
+
+type AnswerTo<Asked> = Asked extends { readonly method: "elicitation/create"; readonly params: infer Params }
+  ? Params extends { readonly requestedSchema: infer Form }
+    ? { action: "accept"; content: CheckedType<Form> } | { action: "decline" | "cancel"; content?: undefined }
+    : ElicitResult & Record<string, unknown>
+  : Asked extends { readonly method: "sampling/createMessage" }
+    ? CreateMessageResult
+    : Asked extends { readonly method: "roots/list" }
+      ? ListRootsResult
+      : Record<string, unknown>;
 
 export interface InputOptions {
   /** Accept only answers to exactly these questions, asked in this call: for what a client must not answer in advance. */
@@ -56,7 +74,15 @@ export interface CallContext {
    * Asks the client. A legacy client is asked while the call waits. A modern one gets `input_required` and calls again, so
    * everything before `ask` runs once more for each round: ask first, act afterwards.
    */
-  readonly ask: (requests: InputRequests, options?: InputOptions) => Promise<InputAnswers>;
+  readonly ask: <const Requests extends InputRequests>(
+    requests: Requests,
+    options?: InputOptions,
+  ) => Promise<AnswersTo<Requests>>;
+  /**
+   * What handlers note about this session, until it ends. Only clients of before 2026-07-28 have sessions; for others it is
+   * undefined: keep their state under a name of your own, which a tool returns and the next one takes.
+   */
+  readonly session: Map<string, unknown> | undefined;
   /** What the handler noted when it asked the questions that this call answers. */
   readonly noted: string | undefined;
   /** Sent only if the client wants it. */
@@ -73,8 +99,33 @@ export interface CallContext {
 /** Used if the client does not want reports, so that code can check for it and skip them. */
 export const IGNORED_REPORT = (): void => {};
 
-export function contextOf(exchange: Exchange, rounds: SealedRounds): CallContext {
-  return new ExchangeContext(exchange, rounds);
+/** What the contexts of one server share. */
+export interface ContextParts {
+  rounds: SealedRounds;
+  sessions: SessionNotes;
+  /** Whether answers are compared with the form that was asked. */
+  checksValues: boolean;
+}
+
+/** What handlers note about each session, by its owner. */
+export class SessionNotes {
+  readonly #notes = new Map<string, Map<string, unknown>>();
+
+  /** A call that goes on after its session has ended gets notes that nobody reads. */
+  of({ caller: { era, owner }, signal }: Exchange): Map<string, unknown> | undefined {
+    if (era !== "legacy") return undefined;
+    const notes = this.#notes.get(owner) ?? new Map<string, unknown>();
+    if (!signal.aborted) this.#notes.set(owner, notes);
+    return notes;
+  }
+
+  forget(owner: string): void {
+    this.#notes.delete(owner);
+  }
+}
+
+export function contextOf(exchange: Exchange, parts: ContextParts): CallContext {
+  return new ExchangeContext(exchange, parts);
 }
 
 /** A class, because a getter in an object literal costs as much as the rest of the call. */
@@ -94,11 +145,11 @@ class ExchangeContext implements CallContext {
   readonly pause: CallContext["pause"];
   #signal: AbortSignal | undefined;
   readonly #exchange: Exchange;
-  readonly #rounds: SealedRounds;
+  readonly #parts: ContextParts;
 
-  constructor(exchange: Exchange, rounds: SealedRounds) {
+  constructor(exchange: Exchange, parts: ContextParts) {
     this.#exchange = exchange;
-    this.#rounds = rounds;
+    this.#parts = parts;
     const { caller, principal, params, signal } = exchange;
     this.era = caller.era;
     this.revision = caller.version;
@@ -109,7 +160,7 @@ class ExchangeContext implements CallContext {
     this.params = params;
     this.client = caller.capabilities;
     this.cancellation = signal;
-    this.ask = asker(exchange, rounds);
+    this.ask = asker(exchange, parts);
     this.progress = progressSender(exchange);
     this.log = logSender(exchange);
     this.pause = caller.pause ?? IGNORED_REPORT;
@@ -119,15 +170,65 @@ class ExchangeContext implements CallContext {
     return (this.#signal ??= abortSignalOf(this.cancellation));
   }
 
+  get session(): Map<string, unknown> | undefined {
+    return this.#parts.sessions.of(this.#exchange);
+  }
+
   get noted(): string | undefined {
     const state = this.params["requestState"];
     if (state === undefined || this.era === "legacy") return undefined;
-    return this.#rounds.open(state, this.#exchange).note;
+    return this.#parts.rounds.open(state, this.#exchange).note;
   }
 }
 
-/** The questions of one run of a handler. */
-function asker(exchange: Exchange, rounds: SealedRounds): CallContext["ask"] {
+/** The questions of one run of a handler. Forms can be described by schemas of libraries; clients get their JSON Schemas. */
+function asker(exchange: Exchange, { rounds, checksValues }: ContextParts): CallContext["ask"] {
+  const ask = sender(exchange, rounds);
+  return async <const Requests extends InputRequests>(requests: Requests, options?: InputOptions) => {
+    const forms = checksValues ? formsIn(requests) : new Map<string, ValueCheck>();
+    const answers = await ask(forms.size === 0 ? requests : withForms(requests, forms), options);
+    // Compared below: what a form asks for has the type that its schema has.
+    return (await withContents(answers, forms)) as AnswersTo<Requests>;
+  };
+}
+
+function formsIn(requests: InputRequests): Map<string, ValueCheck> {
+  const forms = new Map<string, ValueCheck>();
+  for (const [key, { params }] of Object.entries(requests)) {
+    const schema = params?.["requestedSchema"];
+    if (schema !== undefined) forms.set(key, readSchema(schema, { side: "input", subject: `The form "${key}"` }));
+  }
+  return forms;
+}
+
+function withForms(requests: InputRequests, forms: ReadonlyMap<string, ValueCheck>): InputRequests {
+  const entries = Object.entries(requests).map(([key, question]): [string, Question] => {
+    const form = forms.get(key);
+    return [key, form ? { ...question, params: { ...question.params, requestedSchema: form.json } } : question];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What the user filled in comes from outside: what does not fit the form fails the call. */
+async function withContents(answers: InputAnswers, forms: ReadonlyMap<string, ValueCheck>): Promise<InputAnswers> {
+  const fitting: InputAnswers = { ...answers };
+  for (const [key, form] of forms) {
+    const answer = answers[key];
+    if (answer?.["action"] !== "accept") continue;
+    const checked = await form.check(answer["content"] ?? {});
+    if (checked.problems) {
+      const message = `The answer to "${key}" does not fit its form: ${checked.problems.join("; ")}`;
+      throw new NexusError("INPUT_FAILED", message, { hint: "Ask again, or make less of the form required." });
+    }
+    fitting[key] = { ...answer, content: checked.value };
+  }
+  return fitting;
+}
+
+function sender(
+  exchange: Exchange,
+  rounds: SealedRounds,
+): (requests: InputRequests, options?: InputOptions) => Promise<InputAnswers> {
   /** What this run asked for in the open, and has an answer to. */
   let heard: InputAnswers = {};
   return async (requests, { sealed = false, note } = {}) => {

@@ -1,4 +1,6 @@
+import * as v from "valibot";
 import { expect, test } from "vitest";
+import * as z from "zod";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { connect, MemoryTransport } from "../../index.ts";
 import { serveMemory } from "../memory/serve-memory.ts";
@@ -23,37 +25,46 @@ const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
   [() => create({ version: "1.0.0" }), `The server has no "name"`, "new McpServer({ name"],
   [() => create({ name: "own" }), `The server has no "version"`, "new McpServer({ name"],
   [() => create({ name: "own", version: 1 }), `The server needs a "version" of text, not 1`, "new McpServer({ name"],
-  [() => server().tool("greet", handler), `A tool is declared by an object, not by "greet"`, "server.tool({ name"],
-  [() => server().tool({}, handler), `A tool has no "name"`, "server.tool({ name"],
-  [() => server().tool({ name: "" }, handler), `A tool needs a "name" of text, not ""`, "server.tool({ name"],
+  [
+    () => server().tool("greet", handler),
+    `The options of the tool "greet" are a function and not an object`,
+    'server.tool("greet", {',
+  ],
+  [() => server().tool(handler), "A tool is declared by an object, not by a function", 'server.tool("greet", {'],
+  [() => server().tool({}, handler), `A tool has no "name"`, 'server.tool("greet", {'],
+  [() => server().tool({ name: "" }, handler), `A tool needs a "name" of text, not ""`, 'server.tool("greet", {'],
   [
     () => server().tool({ name: "a" }),
     `The tool "a" has no handler: undefined is not a function`,
-    "server.tool({ name",
+    'server.tool("greet", {',
   ],
   [
     () => server().tool({ name: "a", inputSchema: { name: "string" } }, handler),
-    `The inputSchema of the tool "a" is not a JSON Schema of type "object"`,
-    `inputSchema: { type: "object"`,
+    `The input of the tool "a" is not a schema of type "object"`,
+    `input: { type: "object"`,
   ],
   [
     () => server().tool({ name: "a", inputSchema: null }, handler),
-    `The inputSchema of the tool "a" is not a JSON Schema of type "object"`,
-    `inputSchema: { type: "object"`,
+    `The input of the tool "a" is not a schema`,
+    `{ type: "object"`,
   ],
   [
     () => server().resource("memo://all", handler),
-    `A resource is declared by an object, not by "memo://all"`,
-    "{ uri:",
+    `The options of the resource "memo://all" are a function and not an object`,
+    "server.resource(",
   ],
-  [() => server().resource({ name: "all" }, handler), `A resource has no "uri"`, "{ uri:"],
-  [() => server().resource({ uri: "memo://all" }, handler), `The resource "memo://all" has no "name"`, "{ uri:"],
+  [() => server().resource({ name: "all" }, handler), `A resource has no "uri"`, "server.resource("],
+  [
+    () => server().resource({ uri: "memo://all" }, handler),
+    `The resource "memo://all" has no "name"`,
+    "server.resource(",
+  ],
   [
     () => server().resource({ uri: "memo://all", name: "all" }, "text"),
     `The resource "memo://all" has no handler: "text" is not a function`,
-    "{ uri:",
+    "server.resource(",
   ],
-  [() => server().template({ uri: "memo://{x}" }, handler), `A template has no "uriTemplate"`, "{ uriTemplate:"],
+  [() => server().template({ uri: "memo://{x}" }, handler), `A template has no "uriTemplate"`, "server.template("],
   ...["memo://{x", "memo://x}", "memo://{}", "memo://{+x}", "memo://{{x}}"].map(
     (uriTemplate): [() => unknown, string, string] => [
       () => server().template({ uriTemplate, name: "memo" }, handler),
@@ -61,11 +72,87 @@ const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
       "{name}",
     ],
   ),
-  [() => server().prompt(handler), "A prompt is declared by an object, not by a function", "server.prompt({ name"],
+  [() => server().prompt(handler), "A prompt is declared by an object, not by a function", "server.prompt("],
   [
     () => server().prompt({ name: "a" }, {}),
     `The prompt "a" has no handler: an object is not a function`,
     "server.prompt",
+  ],
+  [
+    () => create({ name: "own", version: "1", instruction: "" }),
+    `The server has an unknown member "instruction"`,
+    '"instructions"',
+  ],
+  [() => server().tool("a b", {}, handler), `The tool "a b" has a name that clients refuse`, "letters"],
+  [
+    () => server().tool("a", { descripton: "" }, handler),
+    `The tool "a" has an unknown member "descripton"`,
+    '"description"',
+  ],
+  [
+    () => server().tool("a", { inputSchema: {} }, handler),
+    `The tool "a" has an unknown member "inputSchema"`,
+    '"input"',
+  ],
+  [
+    () => server().tool({ name: "a", input: {} }, handler),
+    `The tool "a" has an unknown member "input"`,
+    '"inputSchema"',
+  ],
+  [
+    () => server().tool("a", { annotations: { readOnly: true } }, handler),
+    `The value "annotations" of the tool "a" has an unknown member "readOnly"`,
+    "readOnlyHint",
+  ],
+  [
+    () => server().tool("a", { input: v.object({ a: v.number() }) }, handler),
+    `The input of the tool "a" is a schema of "valibot" that does not give its JSON Schema, which clients need`,
+    "toStandardJsonSchema(schema)",
+  ],
+  [
+    () => server().tool("a", { output: z.object({ day: z.date() }) }, handler),
+    `The output of the tool "a" cannot be written as a JSON Schema: Date cannot be represented in JSON Schema`,
+    "types that JSON has",
+  ],
+  [
+    () => server().tool("a", { input: z.string() }, handler),
+    `The input of the tool "a" is not a schema of type "object"`,
+    "z.object",
+  ],
+  [
+    () => server().tool("a", { input: { type: "object", properties: { a: { type: "strng" } } } }, handler),
+    `The input of the tool "a" is not a schema that can be used: /properties/a/type names a type "strng"`,
+    "JSON Schema",
+  ],
+  [
+    () => server().tool("a", { output: { $ref: "#/$defs/a" } }, handler),
+    `The output of the tool "a" is not a schema that can be used: it refers to "#/$defs/a", which is not part of it; external schemas are not loaded`,
+    "JSON Schema",
+  ],
+  [
+    () => server().resource("a://b", { name: "b", mimetype: "text/plain" }, handler),
+    `The resource "a://b" has an unknown member "mimetype"`,
+    '"mimeType"',
+  ],
+  [
+    () => server().template("a://{day}", { name: "b", complete: { dya: handler } }, handler),
+    `The template "a://{day}" completes "dya", which it does not have`,
+    '"day"',
+  ],
+  [
+    () => server().prompt({ name: "a", arguments: [{ name: "day" }] }, handler, { complet: {} }),
+    `What follows the handler of the prompt "a" has an unknown member "complet"`,
+    '"complete"',
+  ],
+  [
+    () => server().prompt("a", { arguments: [{ name: "day", requird: true }] }, handler),
+    `An argument of the prompt "a" has an unknown member "requird"`,
+    '"required"',
+  ],
+  [
+    () => server().prompt("a", { arguments: { day: {} } }, handler),
+    `The arguments of the prompt "a" are not a list`,
+    "arguments: [{",
   ],
   [() => server().remove("tool", "a"), `"tool" is not a list of a server`, `"tools", "prompts", "resources"`],
 ];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cpuClock } from "../../../test/fixtures/cpu-time.ts";
-import { matchTemplate } from "./feature-core.ts";
+import { matchTemplate } from "./feature-methods.ts";
 
 test.each<[template: string, uri: string, variables: Record<string, string> | undefined]>([
   ["memo://all", "memo://all", {}],

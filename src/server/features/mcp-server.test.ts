@@ -26,7 +26,7 @@ describe.each<[string, Revision]>([
     await using client = await clientOf(server);
     expect(client).toMatchObject({ era, instructions: "Be brief.", serverInfo: { name: "own", title: "Own" } });
     expect(client.serverCapabilities).toEqual({ tools: { listChanged: true }, logging: {} });
-    server.prompt({ name: "p" }, () => "p", { complete: { day: oneOf("monday") } });
+    server.prompt("p", { arguments: [{ name: "day" }], complete: { day: oneOf("monday") } }, () => "p");
     server.template({ uriTemplate: "a://{b}", name: "ab" }, () => "b");
     await using later = await clientOf(server);
     expect(Object.keys(later.serverCapabilities ?? {})).toEqual(
@@ -36,7 +36,7 @@ describe.each<[string, Revision]>([
 
   test("text is a result, contents and a message", async () => {
     const server = newServer({ revisions });
-    server.tool({ name: "say" }, ({ text }) => String(text));
+    server.tool({ name: "say", inputSchema: { type: "object" } }, ({ text }) => String(text));
     server.resource({ uri: "a://b", name: "b", mimeType: "text/markdown" }, (uri) => `# ${uri}`);
     server.prompt({ name: "ask", arguments: [{ name: "what", required: true }] }, ({ what }) => `Ask ${what}`);
     await using client = await clientOf(server);
@@ -85,11 +85,14 @@ describe.each<[string, Revision]>([
     const logged: string[] = [];
     await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
     for (const [method, failing] of [
-      ["resources/read", client.readResource("a://broken")],
-      ["prompts/get", client.getPrompt("broken")],
-      ["completion/complete", client.complete({ type: "ref/prompt", name: "broken" }, { name: "day", value: "" })],
+      ["resources/read", () => client.readResource("a://broken")],
+      ["prompts/get", () => client.getPrompt("broken")],
+      [
+        "completion/complete",
+        () => client.complete({ type: "ref/prompt", name: "broken" }, { name: "day", value: "" }),
+      ],
     ] as const) {
-      const { rpc } = (await failure(failing)).details;
+      const { rpc } = (await failure(failing())).details;
       expect(rpc).toMatchObject({
         code: -32603,
         message: `The server failed to answer ${method}. Retry later, or ask the operator of the server: its log has the reason.`,
@@ -129,30 +132,30 @@ describe.each<[string, Revision]>([
     ["a number", 5],
     ["an array", [1]],
     ["an object without", { text: "hi" }],
-  ])(
-    "the log says that a handler returned %s in place of a result, %j, and the request fails",
-    async (what, returned) => {
-      const server = newServer({ revisions });
-      server.tool({ name: "odd" }, () => returned as never);
-      server.prompt({ name: "odd" }, () => returned as never);
-      // A list of contents is all that a resource has to return.
-      const read = () => (Array.isArray(returned) ? true : returned) as never;
-      server.resource({ uri: "a://odd", name: "odd" }, read);
-      const logged: string[] = [];
-      await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
-      for (const failing of [client.callTool("odd"), client.getPrompt("odd"), client.readResource("a://odd")]) {
-        const { rpc } = (await failure(failing)).details;
-        expect(rpc).toMatchObject({ code: -32603, message: expect.stringMatching(/^The server failed to answer /) });
-      }
-      const named = (member: string) => (what.startsWith("an object") ? `${what} "${member}"` : what);
-      const ofResource = what === "an array" ? "a boolean" : named("contents");
-      expect(logged.sort()).toEqual([
-        `prompts/get failed: The prompt "odd" returned ${named("messages")}: return a string or { messages }`,
-        `resources/read failed: The resource "a://odd" returned ${ofResource}: return a string or { contents }`,
-        `tools/call failed: The tool "odd" returned ${named("content")}: return a string or { content }`,
-      ]);
-    },
-  );
+  ])("the log and the client are told that a handler returned %s in place of a result, %j", async (what, returned) => {
+    const server = newServer({ revisions });
+    server.tool({ name: "odd" }, () => returned as never);
+    server.prompt({ name: "odd" }, () => returned as never);
+    // A list of contents is all that a resource has to return.
+    const read = () => (Array.isArray(returned) ? true : returned) as never;
+    server.resource({ uri: "a://odd", name: "odd" }, read);
+    const logged: string[] = [];
+    const told: string[] = [];
+    await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
+    for (const failing of [client.callTool("odd"), client.getPrompt("odd"), client.readResource("a://odd")]) {
+      const { rpc } = (await failure(failing)).details;
+      expect(rpc).toMatchObject({ code: -32603, message: expect.stringMatching(/ returned .*: return a string or /) });
+      told.push(rpc?.message ?? "");
+    }
+    const named = (member: string) => (what.startsWith("an object") ? `${what} "${member}"` : what);
+    const ofResource = what === "an array" ? "a boolean" : named("contents");
+    expect(logged.sort()).toEqual([
+      `prompts/get failed: The prompt "odd" returned ${named("messages")}: return a string or { messages }`,
+      `resources/read failed: The resource "a://odd" returned ${ofResource}: return a string or { contents }`,
+      `tools/call failed: The tool "odd" returned ${named("content")}: return a string or { content }`,
+    ]);
+    expect(told.sort()).toEqual(logged.map((line) => line.replace(/^.*? failed: /, "")).sort());
+  });
 
   test("a tool can return content alone, structured content alone, and be declared again", async () => {
     const server = newServer({ revisions });

@@ -1,22 +1,38 @@
-import type { Params } from "../../protocol/json-rpc.ts";
-import type { ServerCapabilities, Implementation, Prompt, Resource, ResourceTemplate } from "../../protocol/mcp.ts";
-import { type ChangingList, CHANGING_LISTS } from "../../protocol/list-kinds.ts";
+import type { Params, Result } from "../../protocol/json-rpc.ts";
+import type {
+  CallToolResult,
+  ServerCapabilities,
+  Implementation,
+  Prompt,
+  Resource,
+  ResourceTemplate,
+} from "../../protocol/mcp.ts";
+import type { ChangingList } from "../../protocol/list-kinds.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import type { Core } from "../core/core.ts";
 import { FeatureCore } from "./feature-core.ts";
+import { checkList, checkServer, readPrompt, readResource, readTemplate, readTool } from "./declarations.ts";
 import type {
-  Completer,
+  Completers,
   Features,
   MethodHandler,
+  PromptArgument,
+  PromptArguments,
   PromptHandler,
+  PromptOptions,
   ResourceHandler,
+  ResourceOptions,
   SearchedTools,
   TemplateHandler,
+  TemplateOptions,
+  ToolArguments,
   ToolDeclaration,
   ToolHandler,
+  ToolOptions,
+  ToolReturn,
+  TypedToolHandler,
 } from "./features.ts";
-import { NexusError } from "../../errors/nexus-error.ts";
-import { isRecord } from "../../json/is-record.ts";
+import type { TemplateVariables, ValueSchema } from "./schema-types.ts";
 
 /** What a server is; `name`, `version` and the like are shown to its clients. */
 export interface McpServerOptions extends Implementation {
@@ -37,14 +53,17 @@ export interface McpServerOptions extends Implementation {
    * tools as tasks. Without it they never see one.
    */
   legacyTasks?: Record<string, unknown> | undefined;
+  /**
+   * False where the handlers check arguments and results themselves: the server then compares nothing with its schemas, and
+   * takes names and members as they are. Default: true.
+   */
+  checkValues?: boolean | undefined;
 }
 
 export interface CompleteOptions {
   /** Suggestions for arguments, by name. */
-  complete?: Record<string, Completer> | undefined;
+  complete?: Completers | undefined;
 }
-
-const NO_ARGUMENTS = { type: "object", additionalProperties: false };
 
 /** A server of your own: declare what it offers, then serve it with `serveHttp` or `serveStdio`. */
 export class McpServer {
@@ -61,9 +80,13 @@ export class McpServer {
     searched: undefined,
   };
 
+  readonly #checksValues: boolean;
+
   constructor(options: McpServerOptions) {
     checkServer(options);
-    const { instructions, revisions, pageSize, ttlMs, stateKey, capabilities, legacyTasks, ...info } = options;
+    const { instructions, revisions, pageSize, ttlMs, stateKey, capabilities, legacyTasks, checkValues, ...info } =
+      options;
+    this.#checksValues = checkValues ?? true;
     const features = this.#features;
     this.#core = new FeatureCore({
       info,
@@ -75,35 +98,68 @@ export class McpServer {
       stateKey,
       capabilities,
       legacyTasks,
+      checksValues: this.#checksValues,
     });
     this.core = this.#core;
   }
 
-  /** Declares a tool, or replaces it. */
-  tool(declaration: ToolDeclaration, run: ToolHandler): this {
-    checkTool(declaration, run);
-    const tool = { ...declaration, inputSchema: declaration.inputSchema ?? NO_ARGUMENTS };
-    this.#features.tools.set(tool.name, { tool, run });
+  /** Declares a tool, or replaces it. Its schemas are JSON Schemas, or those of zod, ArkType or Valibot. */
+  tool<
+    const Input extends ValueSchema | undefined = undefined,
+    const Output extends ValueSchema | undefined = undefined,
+  >(name: string, options: ToolOptions<Input, Output>, run: TypedToolHandler<Input, Output>): this;
+  tool<
+    const Input extends ValueSchema | undefined = undefined,
+    const Output extends ValueSchema | undefined = undefined,
+  >(
+    declaration: ToolDeclaration<Input, Output>,
+    run: ToolHandler<ToolArguments<Input>, ToolReturn<Output> | CallToolResult | Result>,
+  ): this;
+  tool(...given: readonly unknown[]): this {
+    const feature = readTool(given, this.#checksValues);
+    this.#features.tools.set(feature.tool.name, feature);
     return this.#changed("tools");
   }
 
   /** Declares a resource with a fixed URI. */
-  resource(resource: Resource, read: ResourceHandler): this {
-    checkResource(resource, read);
-    this.#features.resources.set(resource.uri, { resource, read });
+  resource(uri: string, options: ResourceOptions, read: ResourceHandler): this;
+  resource(resource: Resource, read: ResourceHandler): this;
+  resource(...given: readonly unknown[]): this {
+    const feature = readResource(given, this.#checksValues);
+    this.#features.resources.set(feature.resource.uri, feature);
     return this.#changed("resources");
   }
 
   /** Declares resources by a template such as `memo://{day}`. */
-  template(template: ResourceTemplate, read: TemplateHandler, { complete }: CompleteOptions = {}): this {
-    checkTemplate(template, read);
-    this.#features.templates.set(template.uriTemplate, { template, read, complete });
+  template<const Template extends string>(
+    uriTemplate: Template,
+    options: TemplateOptions<Template>,
+    read: TemplateHandler<TemplateVariables<Template>>,
+  ): this;
+  template<const Template extends string>(
+    template: ResourceTemplate & { uriTemplate: Template },
+    read: TemplateHandler<TemplateVariables<Template>>,
+    options?: CompleteOptions,
+  ): this;
+  template(...given: readonly unknown[]): this {
+    const feature = readTemplate(given, this.#checksValues);
+    this.#features.templates.set(feature.template.uriTemplate, feature);
     return this.#changed("resources");
   }
 
-  prompt(prompt: Prompt, get: PromptHandler, { complete }: CompleteOptions = {}): this {
-    checkPrompt(prompt, get);
-    this.#features.prompts.set(prompt.name, { prompt, get, complete });
+  /** Declares a prompt, with its arguments as a schema or as a list. */
+  prompt<
+    const Input extends ValueSchema | undefined = undefined,
+    const List extends readonly PromptArgument[] | undefined = undefined,
+  >(name: string, options: PromptOptions<Input, List>, get: PromptHandler<PromptArguments<Input, List>>): this;
+  prompt<const List extends readonly PromptArgument[] | undefined = undefined>(
+    prompt: Omit<Prompt, "arguments"> & { name: string; arguments?: List },
+    get: PromptHandler<PromptArguments<undefined, List>>,
+    options?: CompleteOptions,
+  ): this;
+  prompt(...given: readonly unknown[]): this {
+    const feature = readPrompt(given, this.#checksValues);
+    this.#features.prompts.set(feature.prompt.name, feature);
     return this.#changed("prompts");
   }
 
@@ -175,83 +231,4 @@ export class McpServer {
     this.#core.changes.listChanged(list);
     return this;
   }
-}
-
-/** Programs without types declare anything: a mistake fails where it is made, and not in the first call of a client. */
-function checkServer(options: unknown): void {
-  const hint = `Write new McpServer({ name: "greetings", version: "1.0.0" }).`;
-  if (!isRecord(options)) throw wrong("A server needs a name and a version", hint);
-  for (const member of ["name", "version"]) requireText("The server", options, member, hint);
-}
-
-function checkTool(tool: unknown, run: unknown): void {
-  const hint = `Write server.tool({ name: "greet", inputSchema: { … } }, async (args) => "Hello").`;
-  const declared = checkDeclaration("tool", tool, { key: "name", handler: run, hint });
-  const { inputSchema } = declared;
-  if (inputSchema === undefined || (isRecord(inputSchema) && inputSchema["type"] === "object")) return;
-  throw wrong(
-    `The inputSchema of the tool ${JSON.stringify(declared["name"])} is not a JSON Schema of type "object"`,
-    `Write inputSchema: { type: "object", properties: { … } }.`,
-  );
-}
-
-function checkResource(resource: unknown, read: unknown): void {
-  const hint = `Write server.resource({ uri: "memo://all", name: "all" }, async (uri) => "text").`;
-  checkDeclaration("resource", resource, { key: "uri", handler: read, hint });
-}
-
-function checkTemplate(template: unknown, read: unknown): void {
-  const hint = `Write server.template({ uriTemplate: "memo://{day}", name: "memo" }, async (uri, { day }) => "text").`;
-  const { uriTemplate } = checkDeclaration("template", template, { key: "uriTemplate", handler: read, hint });
-  if (!/[{}]/.test(String(uriTemplate).replaceAll(/\{\w+\}/g, ""))) return;
-  throw wrong(
-    `The template ${JSON.stringify(uriTemplate)} cannot be read`,
-    "Write each variable as {name}, of letters, digits and underscores; operators such as {+path} are not supported.",
-  );
-}
-
-function checkPrompt(prompt: unknown, get: unknown): void {
-  const hint = `Write server.prompt({ name: "remind" }, async (args) => "Remind me").`;
-  checkDeclaration("prompt", prompt, { key: "name", handler: get, hint });
-}
-
-function checkList(list: unknown): void {
-  if (CHANGING_LISTS.some((known) => known === list)) return;
-  const known = CHANGING_LISTS.map((each) => JSON.stringify(each)).join(", ");
-  throw wrong(`${JSON.stringify(list)} is not a list of a server`, `Use one of ${known}.`);
-}
-
-interface Expected {
-  /** The member that identifies it. */
-  key: string;
-  handler: unknown;
-  hint: string;
-}
-
-function checkDeclaration(kind: string, declared: unknown, { key, handler, hint }: Expected): Record<string, unknown> {
-  if (!isRecord(declared)) throw wrong(`A ${kind} is declared by an object, not by ${shown(declared)}`, hint);
-  requireText(`A ${kind}`, declared, key, hint);
-  const subject = `The ${kind} ${JSON.stringify(declared[key])}`;
-  requireText(subject, declared, "name", hint);
-  if (typeof handler !== "function")
-    throw wrong(`${subject} has no handler: ${shown(handler)} is not a function`, hint);
-  return declared;
-}
-
-function requireText(subject: string, declared: Record<string, unknown>, member: string, hint: string): void {
-  const value = declared[member];
-  if (value === undefined) throw wrong(`${subject} has no "${member}"`, hint);
-  if (typeof value !== "string" || value === "")
-    throw wrong(`${subject} needs a "${member}" of text, not ${shown(value)}`, hint);
-}
-
-function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "function") return "a function";
-  return isRecord(value) ? "an object" : String(value);
-}
-
-function wrong(message: string, hint: string): NexusError {
-  return new NexusError("CONFIG_INVALID", message, { phase: "config", hint, mayHaveReached: false });
 }

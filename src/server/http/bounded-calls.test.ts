@@ -75,7 +75,7 @@ test.each(["sse", "mcp"] as const)("the calls of one session of an older client 
 test("a body with more values than allowed is refused before it is parsed", async () => {
   const { server, serving } = await serve({ limits: { jsonValues: 100 } });
   let called = 0;
-  server.tool({ name: "count" }, () => `${++called}`);
+  server.tool("count", { input: { type: "object" } }, () => `${++called}`);
   const post = async (items: number) => {
     const params = { name: "count", arguments: { items: Array.from({ length: items }, () => 1) }, _meta: MODERN_META };
     const headers = {

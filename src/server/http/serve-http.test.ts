@@ -62,10 +62,10 @@ describe("a server of one's own over HTTP", () => {
         heard.push(kind),
       );
       server.resource({ uri: "a://b", name: "b" }, () => "b");
-      server.tool({ name: `more at ${address}` }, () => "more");
+      server.tool({ name: `more-${new URL(address).pathname.slice(1)}` }, () => "more");
       await expect.poll(() => heard).toContain("list-changed");
       expect(subscription.accepted.lists).toEqual(["tools"]);
-      server.remove("tools", `more at ${address}`);
+      server.remove("tools", `more-${new URL(address).pathname.slice(1)}`);
       expect((await client.listTools()).map(({ name }) => name)).toEqual(["who"]);
     }
   });

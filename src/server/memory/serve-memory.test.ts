@@ -37,7 +37,7 @@ test("a call that the client gives up is aborted, and so is every call of a clie
   const aborted: string[] = [];
   let started = () => {};
   const { server, transport } = serverOf();
-  server.tool({ name: "hang" }, (args, { signal }) => {
+  server.tool("hang", { input: { type: "object" } }, (args, { signal }) => {
     signal.addEventListener("abort", () => aborted.push(String(args["name"])));
     started();
     return new Promise(() => {});
@@ -82,7 +82,10 @@ test("an answer counts only for the question that was asked: another key is aske
     requestState: forged["requestState"],
     inputResponses: { "price-2": { action: "accept" } },
   });
-  expect(bought).toMatchObject({ resultType: "complete", content: [{ text: 'price-2 {"action":"accept"}' }] });
+  expect(bought).toMatchObject({
+    resultType: "complete",
+    content: [{ text: 'price-2 {"action":"accept","content":{}}' }],
+  });
 });
 
 test("an answer that nobody asked for does not count for a sealed question of a later round", async () => {

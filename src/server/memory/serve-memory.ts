@@ -1,8 +1,9 @@
 import { callListener } from "../../async/call-listener.ts";
 import type { Message } from "../../protocol/json-rpc.ts";
-import { safeLogger, SILENT, type Logger } from "../../text/logger.ts";
+import { safeLogger, type Logger } from "../../text/logger.ts";
 import type { Servable } from "../core/core.ts";
 import { ANYBODY, type Principal } from "../core/principal.ts";
+import { STDERR_LOGGER } from "../core/stderr-logger.ts";
 import { DuplexConversation } from "../legacy/duplex-conversation.ts";
 import type { RequestChannel } from "../legacy/request-channel.ts";
 
@@ -16,14 +17,14 @@ export interface MemoryEnd {
 export interface ServeMemoryOptions {
   /** Who calls; default: one anonymous caller. */
   principal?: Principal | undefined;
-  /** Hears what failed where the client is not told the reason. */
+  /** Hears what failed where the client is not told the reason; default: one line on stderr. */
   logger?: Logger | undefined;
 }
 
 /** Serves one client in the same process, in the era of each of its messages, until it leaves. */
 export function serveMemory({ core }: Servable, end: MemoryEnd, options: ServeMemoryOptions = {}): void {
   const { principal = ANYBODY } = options;
-  const logger = options.logger ? safeLogger(options.logger) : SILENT;
+  const logger = safeLogger(options.logger ?? STDERR_LOGGER);
   const outside = (message: Message) => end.send(message);
   const conversation = new DuplexConversation({ core, principal, logger, outside });
   // Everything goes to the same client at once, whatever it belongs to.

@@ -7,6 +7,9 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { approvedForm, fromApprovedForm } from "../compile/approved-form.ts";
 import type { CompiledApi } from "../compile/compile.ts";
+import { type AnyForm, constant, type Form, list, map, record, text } from "../../format/form.ts";
+import { readValue } from "../../format/read-form.ts";
+import { writeForm } from "../../format/write-form.ts";
 import { isDeeperThan } from "../../json/nesting.ts";
 
 /** Larger ones would make the lock too large for version control, and it has to stay below its own limit. */
@@ -39,14 +42,34 @@ export interface Lock {
   documents?: Record<string, string>;
 }
 
+/** All but the compiled API, which has a form of its own (approved-form.ts). What is not declared here is ignored. */
+const APPROVAL: Form<Approval> = record(
+  { hash: word(), by: word(), at: word(), version: word() } satisfies Record<keyof Approval, AnyForm>,
+  { open: true },
+);
+const ENVELOPE: Form<Omit<Lock, "compiled">> = record(
+  {
+    nexus: constant(1),
+    format: constant(2).optional(),
+    api: word(),
+    approvals: list(APPROVAL),
+    documents: map(word()).optional(),
+  } satisfies Record<Exclude<keyof Lock, "compiled">, AnyForm>,
+  { open: true },
+);
+
+function word(): Form<string> {
+  return text({ empty: true });
+}
+
 /** Undefined if there is no approval yet. */
 export async function readLock(toolFile: string): Promise<Lock | undefined> {
   const path = lockPath(toolFile);
-  const text = textOf(path);
-  if (text === undefined) return undefined;
+  const written = textOf(path);
+  if (written === undefined) return undefined;
   // A hostile file could be nested deeply, and hashing recurses.
-  if (isDeeperThan(text, MAX_DEPTH)) throw unusable(path, `it is nested deeper than ${MAX_DEPTH} levels`);
-  const lock = parse(path, text);
+  if (isDeeperThan(written, MAX_DEPTH)) throw unusable(path, `it is nested deeper than ${MAX_DEPTH} levels`);
+  const lock = parse(path, written);
   const newest = lock.approvals.at(-1);
   const compiled = fromApprovedForm(lock.compiled);
   // A lock whose parts do not match proves nothing about what the reviewer saw.
@@ -90,33 +113,37 @@ export async function approve(
     compiled: api,
   };
   const packed = api.format === 1 ? {} : await packedDocuments(documents);
-  const kept = { ...lock, compiled: approvedForm(api) };
-  const texts = [{ ...kept, documents: packed }, kept].map((each) => `${JSON.stringify(each, null, 2)}\n`);
+  const texts = [textOfLock({ ...lock, documents: packed }), textOfLock(lock)];
   // A lock that is too large cannot be read; without documents, only their hashes can be compared.
-  const text = texts.find((each) => Buffer.byteLength(each) <= MAX_BYTES) ?? texts[1] ?? "";
-  await writeAtomic(lockPath(toolFile), text, 0o644);
+  const kept = texts.find((each) => Buffer.byteLength(each) <= MAX_BYTES) ?? texts[1] ?? "";
+  await writeAtomic(lockPath(toolFile), kept, 0o644);
   return approval;
 }
 
-function parse(path: string, text: string): Lock {
+/** Documents stand last: they are the longest. */
+function textOfLock({ compiled, ...envelope }: Lock): string {
+  // What is written has the members of the form.
+  const { documents, ...first } = Object(writeForm(ENVELOPE, envelope)) as Omit<Lock, "compiled">;
+  const kept = { ...first, compiled: approvedForm(compiled), documents };
+  return `${JSON.stringify(kept, null, 2)}\n`;
+}
+
+/** A lock whose compiled API is not compared yet. */
+function parse(path: string, written: string): Omit<Lock, "compiled"> & { compiled: unknown } {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(written);
   } catch (error) {
     throw unusable(path, messageOf(error), error);
   }
   if (isRecord(value) && typeof value["format"] === "number" && value["format"] > 2) {
     throw unusable(path, `it has format ${value["format"]}, and this version of Nexus knows formats 1 and 2`);
   }
-  if (isRecord(value) && value["nexus"] === 1 && isRecord(value["compiled"])) {
-    const { approvals } = value;
-    if (Array.isArray(approvals) && approvals.every(isApproval)) return value as unknown as Lock;
-  }
-  throw unusable(path, "it is not a lock file of this version");
-}
-
-function isApproval(value: unknown): boolean {
-  return isRecord(value) && ["hash", "by", "at", "version"].every((name) => typeof value[name] === "string");
+  const { compiled, ...envelope } = isRecord(value) ? value : {};
+  const { value: lock, problems } = readValue(ENVELOPE, envelope);
+  const [problem] = problems;
+  if (!problem) return { ...lock, compiled };
+  throw unusable(path, `it is not a lock file of this version: ${problem.pointer.slice(1) || "it"} ${problem.message}`);
 }
 
 function unusable(path: string, why: string, cause?: unknown): NexusError {

@@ -70,6 +70,8 @@ export function apiServer(runner: ApiRunner, options: ApiServerOptions): McpServ
     revisions,
     stateKey,
     capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
+    // The runner checks arguments with the rules of the tool file, and results as it reads them.
+    checkValues: false,
   });
   const sink: ToolSink = route ? { tool: (tool, run) => server.tool(tool, route(tool.name, run)) } : server;
   const note = { sealed: true, note: api.hash };
