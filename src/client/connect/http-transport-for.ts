@@ -3,6 +3,7 @@ import { strictest } from "../../net/public-only.ts";
 import { loadCertificates } from "../../net/certificates.ts";
 import { Network, type NetworkOptions } from "../../net/network.ts";
 import { sha256 } from "../../text/digest.ts";
+import { checkedOAuth } from "../../auth/oauth/oauth-options.ts";
 import { MemoryCredentials } from "../../auth/oauth/stored-credential.ts";
 import type { CredentialSource } from "../../transport/credential-source.ts";
 import { HttpTransport } from "../../transport/http.ts";
@@ -75,7 +76,7 @@ async function sourceFor(
   if (auth && "findHeaders" in auth) return auth;
   if (!auth && !reach.oauth) return undefined;
   const { credentialsFor } = await import("./credentials-for.ts");
-  const { storage = new MemoryCredentials(), login, ...settings } = auth ?? {};
+  const { storage = new MemoryCredentials(), login, ...settings } = checkedOAuth(auth ?? {});
   const trust = { ca, publicOnly };
   const own = auth && reach.oauth === false ? { ...reach, oauth: {} } : reach;
   return credentialsFor(own, { surroundings, trust, connectTimeoutMs, storage, login, settings, logger });

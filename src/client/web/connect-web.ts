@@ -2,6 +2,7 @@ import type { OAuthOptions } from "../../auth/oauth/oauth-options.ts";
 import { checkOptions, wrongOption, type OptionNames } from "../../errors/check-options.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { FetchNetwork, type Fetch } from "../../net/fetch-network.ts";
+import { toHex } from "../../text/bytes.ts";
 import type { CredentialSource } from "../../transport/credential-source.ts";
 import { HttpTransport } from "../../transport/http.ts";
 import { SseTransport } from "../../transport/sse.ts";
@@ -55,7 +56,7 @@ export async function connect(server: WebServerEntry | Transport, options: WebCo
     hidden: authorized?.hidden,
     network,
     // Without a digest at hand, users are kept apart by never being the same.
-    principalOf: () => crypto.randomUUID(),
+    principalOf: () => toHex(crypto.getRandomValues(new Uint8Array(16))),
     maxMessageBytes,
     release: () => network.close(),
   });

@@ -1,6 +1,6 @@
 import { LazyCredentials } from "../../auth/authorize/lazy-credentials.ts";
 import { OAuthCredentials } from "../../auth/authorize/oauth-credentials.ts";
-import type { OAuthOptions } from "../../auth/oauth/oauth-options.ts";
+import { checkedOAuth, type OAuthOptions } from "../../auth/oauth/oauth-options.ts";
 import { MemoryCredentials } from "../../auth/oauth/stored-credential.ts";
 import { HiddenValues } from "../../masking/hidden-values.ts";
 import type { HttpNetwork } from "../../net/http-network.ts";
@@ -9,9 +9,10 @@ import type { Logger } from "../../text/logger.ts";
 /** OAuth as a page does it: over the network of the connection, with the redirect of the page. */
 export function openWebOAuth(
   server: string,
-  { storage = new MemoryCredentials(), login, ...settings }: OAuthOptions,
+  options: OAuthOptions,
   { network, logger }: { network: HttpNetwork; logger: Logger | undefined },
 ) {
+  const { storage = new MemoryCredentials(), login, ...settings } = checkedOAuth(options);
   const hidden = new HiddenValues([]);
   const open = () =>
     Promise.resolve(
