@@ -100,7 +100,6 @@ export interface HostOptions {
 const HOST_OPTIONS: OptionNames<HostOptions> = {
   servers: true,
   config: true,
-  roots: true,
   only: true,
   beside: true,
   cwd: true,
