@@ -148,8 +148,11 @@ class SharedFiles {
     const ofServe = this.#load("cli/serve/serve.ts", "cli/serve/serve-door.ts").filter(inFolder("src"));
     const ofCall = this.#load("cli/call/mcp-call.ts");
     this.#put("call", ofCall.filter(inFolder("src/cli")));
-    // With what checks values, without the validator: that one is large, and loaded with the first value.
-    this.#put("schema", [...ofCall, ...this.#load("schema/explain.ts", "schema/location.ts", "schema/preparation.ts")]);
+    // With what checks values: most calls have some.
+    this.#put("schema", [
+      ...ofCall,
+      ...this.#load("schema/explain.ts", "schema/location.ts", "schema/preparation.ts", "schema/validator.ts"),
+    ]);
     // What the store, servers and commands need parts of.
     this.#put(
       "common",

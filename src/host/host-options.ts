@@ -100,10 +100,10 @@ export interface HostOptions {
 const HOST_OPTIONS: OptionNames<HostOptions> = {
   servers: true,
   config: true,
+  roots: true,
   only: true,
   beside: true,
   cwd: true,
-  roots: true,
   trust: true,
   watch: true,
   onConfiguration: true,

@@ -10,6 +10,8 @@ const GOLDEN = fileURLToPath(new URL("../golden/commands", import.meta.url));
 const NOT_RECORDED: Record<string, string> = {
   "mcp list": "another name of mcp servers",
   "mcp ls": "another name of mcp servers",
+  "new client": "test/cli/new-project.test.ts uses what it makes",
+  "new server": "test/cli/new-project.test.ts uses what it makes",
   serve: "it runs until it is ended; test/cli/serve compares what it prints",
 };
 

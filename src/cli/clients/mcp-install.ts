@@ -5,8 +5,8 @@ import { CLIENTS, INSTALL_CLIENTS, type ClientId, type ClientFacts } from "../..
 import { isNexusEntry } from "../../config/nexus-entry.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { defineCommand, type CommandContext } from "../command/command.ts";
-import { wrongUsage } from "../command/command-line.ts";
-import { readView } from "../command/served-view.ts";
+import { readView, wrongUsage } from "../command/command-line.ts";
+
 import { chosenServers } from "./chosen-servers.ts";
 import { type NamedEntry, type ClientRoute, entryWriter } from "./entry-writer.ts";
 import { CLIENT_OPTIONS, clientCalled, inThisWay, WAY_OPTIONS, wayGiven } from "./client-options.ts";

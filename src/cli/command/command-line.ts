@@ -176,3 +176,9 @@ export function isElsewhere<C extends { options: { gateway?: string | undefined;
   }
   return gateway !== undefined;
 }
+
+/** Throws for a view that does not exist: how tools are shown, if not in a list of all. */
+export function readView(given: string | undefined): "search" | undefined {
+  if (given === undefined || given === "search") return given;
+  throw wrongUsage(`--view "${given}" is not a view`, "Use --view search, or remove it to list all tools.");
+}

@@ -47,7 +47,10 @@ function newProject(kind: Kind, { description, example }: { description: string;
 
 The folder is new or empty; its name becomes the name of the ${kind}. Nothing is installed.`,
     options: {},
-    examples: [[`nexus new ${kind} ${folderOfExample}`, example]],
+    examples: [
+      [`nexus new ${kind} ${folderOfExample}`, example],
+      [`nexus new ${kind} .`, "in this folder, which is empty"],
+    ],
 
     async run({ words: [given = ""], out, surroundings, signal }) {
       const cwd = process.cwd();

@@ -42,7 +42,7 @@ export function ownTypedName({ variables }: Pick<Surroundings, "variables">): st
 
 /** What follows the name of the program in its commands; a server or a tool may also be called "nexus". */
 export const FIRST_WORDS =
-  "api|audit|chat|completion|consent|demo|help|keys|mcp|models|secrets|serve|sets|store|tenants|<command>|--[a-z]+";
+  "--[a-z]+|<command>|api|audit|chat|completion|consent|demo|help|keys|mcp|models|new|secrets|serve|sets|store|tenants";
 const COMMAND = new RegExp(`(?<![\\w./\\\\@-])nexus(?= (?:${FIRST_WORDS})(?![\\w-]))`, "g");
 
 /** A text with its commands of this program as they are typed. */

@@ -3,8 +3,8 @@ import { serverId } from "../../text/server-id.ts";
 import { DEFAULT_PORT, DEFAULT_LIMITS } from "../../gateway/index.ts";
 import { parseWebOrigin } from "../../net/web-origin.ts";
 import { parseDuration } from "../../text/duration.ts";
-import { wrongUsage } from "../command/command-line.ts";
-import { readView } from "../command/served-view.ts";
+import { readView, wrongUsage } from "../command/command-line.ts";
+
 import { DATABASE_OPTION, type OptionValues } from "../command/command.ts";
 import type { LogForm } from "../output/output.ts";
 
