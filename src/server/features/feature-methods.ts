@@ -78,7 +78,7 @@ export class FeatureMethods {
     let returned: unknown;
     try {
       // What is wrong with them is for the model, which can call again.
-      returned = await run(await checkedArguments(input, args, wrongForModel), context);
+      returned = await run(input ? await checkedArguments(input, args, wrongForModel) : args, context);
     } catch (error) {
       // A failure of the tool is a result, so that the model can read it and try again.
       if (isProtocolOutcome(error) || context.signal.aborted) throw error;
@@ -207,9 +207,10 @@ function toolResult(name: string, returned: unknown): Result {
   if (typeof returned === "string") return textResult(returned);
   if (Array.isArray(returned) && returned.every(isContent)) return { content: returned };
   if (isRecord(returned) && TOOL_MEMBERS.some((member) => returned[member] !== undefined)) {
-    const { content, structuredContent } = returned;
+    const { content, ...others } = returned;
+    const { structuredContent } = others;
     if (content === undefined && structuredContent !== undefined)
-      return { ...returned, ...structuredResult(structuredContent) };
+      return { ...structuredResult(structuredContent), ...others };
     if (content === undefined || (Array.isArray(content) && content.every(isContent))) return returned;
     throw mistake(
       `The tool ${JSON.stringify(name)} returned "content" that is not a list of blocks, each with a "type"`,
