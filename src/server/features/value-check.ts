@@ -57,7 +57,8 @@ function standardCheck(standard: StandardSchema["~standard"], json: Record<strin
     json,
     check(value) {
       const result = standard.validate(value);
-      return result instanceof Promise ? result.then(standardResult) : standardResult(result);
+      // A promise can be of another realm, or of a library.
+      return "then" in result ? Promise.resolve(result).then(standardResult) : standardResult(result);
     },
   };
 }
