@@ -2,7 +2,7 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
-import type { CompleteResult, GetPromptResult, Tool } from "../../protocol/mcp.ts";
+import type { CallToolResult, CompleteResult, GetPromptResult, Tool } from "../../protocol/mcp.ts";
 import { SEARCHED_META, VERSION_META } from "../../protocol/meta.ts";
 import { listRequestedBy } from "../../protocol/methods.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -110,7 +110,7 @@ export class FeatureMethods {
     const entries = Object.entries(isRecord(given) ? given : {});
     const args = Object.fromEntries(entries.map(([argument, value]) => [argument, asText(value)]));
     for (const { name: argument, required } of feature.prompt.arguments ?? []) {
-      if (required && args[argument] === undefined) throw rpcError(INVALID_PARAMS, `Missing argument: ${argument}`);
+      if (required && !Object.hasOwn(args, argument)) throw rpcError(INVALID_PARAMS, `Missing argument: ${argument}`);
     }
     const refuse = (problems: string) => rpcError(INVALID_PARAMS, `The arguments are not valid: ${problems}`);
     return promptResult(
@@ -210,13 +210,23 @@ function toolResult(name: string, returned: unknown): Result {
     const { content, ...others } = returned;
     const { structuredContent } = others;
     if (content === undefined && structuredContent !== undefined)
-      return { ...structuredResult(structuredContent), ...others };
+      return { ...asStructured(name, structuredContent), ...others };
     if (content === undefined || (Array.isArray(content) && content.every(isContent))) return returned;
     throw mistake(
       `The tool ${JSON.stringify(name)} returned "content" that is not a list of blocks, each with a "type"`,
     );
   }
   throw notResult("tool", name, { returned, member: "content" });
+}
+
+function asStructured(name: string, value: unknown): CallToolResult<unknown> {
+  try {
+    return structuredResult(value);
+  } catch (error) {
+    throw mistake(
+      `The tool ${JSON.stringify(name)} returned a value that cannot be written as JSON: ${messageOf(error)}`,
+    );
+  }
 }
 
 function isContent(block: unknown): boolean {
@@ -253,15 +263,30 @@ function mistake(message: string): NexusError {
 function resourceResult(uri: string, returned: unknown, mimeType: string | undefined): Result {
   if (typeof returned === "string")
     return { contents: [{ uri, ...(mimeType === undefined ? {} : { mimeType }), text: returned }] };
-  if (Array.isArray(returned)) return { contents: returned };
-  if (isRecord(returned) && (returned["contents"] ?? returned["resultType"]) !== undefined) return returned;
+  const result = Array.isArray(returned) ? { contents: returned } : returned;
+  if (isResult(result, "contents", isContents)) return result;
   throw notResult("resource", uri, { returned, member: "contents" });
 }
 
 function promptResult(name: string, returned: unknown): Result {
   if (typeof returned === "string") return userSays(returned);
-  if (isRecord(returned) && (returned["messages"] ?? returned["resultType"]) !== undefined) return returned;
+  if (isResult(returned, "messages", isMessage)) return returned;
   throw notResult("prompt", name, { returned, member: "messages" });
+}
+
+/** Whether it has a list of such items, or is the result of something that goes on. */
+function isResult(returned: unknown, member: string, isItem: (item: unknown) => boolean): returned is Result {
+  if (!isRecord(returned)) return false;
+  const items = returned[member];
+  return items === undefined ? returned["resultType"] !== undefined : Array.isArray(items) && items.every(isItem);
+}
+
+function isContents(item: unknown): boolean {
+  return isRecord(item) && typeof item["uri"] === "string";
+}
+
+function isMessage(item: unknown): boolean {
+  return isRecord(item) && typeof item["role"] === "string" && isRecord(item["content"]);
 }
 
 function notResult(
@@ -276,7 +301,8 @@ function notResult(
 function resultWords(returned: unknown, member: string): string {
   if (returned === undefined || returned === null) return "nothing";
   if (Array.isArray(returned)) return "an array";
-  return isRecord(returned) ? `an object without "${member}"` : `a ${typeof returned}`;
+  if (!isRecord(returned)) return `a ${typeof returned}`;
+  return returned[member] === undefined ? `an object without "${member}"` : `"${member}" that cannot be read`;
 }
 
 function userSays(text: string): GetPromptResult {
@@ -293,7 +319,10 @@ async function completionOf(features: Features, params: Params): Promise<Complet
   const known = isRecord(context) && isRecord(context["arguments"]) ? context["arguments"] : {};
   const completers = completersOf(features, ref);
   const complete = Object.hasOwn(completers, name) ? completers[name] : undefined;
-  const candidates = (await complete?.(value, known as Record<string, string>)) ?? [];
+  const candidates: unknown = (await complete?.(value, known as Record<string, string>)) ?? [];
+  if (!Array.isArray(candidates) || !candidates.every((each) => typeof each === "string")) {
+    throw mistake(`What completes ${JSON.stringify(name)} returned something else than a list of texts`);
+  }
   const values = candidates.slice(0, MAX_VALUES);
   return { completion: { values, total: candidates.length, hasMore: candidates.length > values.length } };
 }

@@ -136,9 +136,7 @@ describe.each<[string, Revision]>([
     const server = newServer({ revisions });
     server.tool({ name: "odd" }, () => returned as never);
     server.prompt({ name: "odd" }, () => returned as never);
-    // A list of contents is all that a resource has to return.
-    const read = () => (Array.isArray(returned) ? true : returned) as never;
-    server.resource({ uri: "a://odd", name: "odd" }, read);
+    server.resource({ uri: "a://odd", name: "odd" }, () => returned as never);
     const logged: string[] = [];
     const told: string[] = [];
     await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
@@ -148,13 +146,43 @@ describe.each<[string, Revision]>([
       told.push(rpc?.message ?? "");
     }
     const named = (member: string) => (what.startsWith("an object") ? `${what} "${member}"` : what);
-    const ofResource = what === "an array" ? "a boolean" : named("contents");
     expect(logged.sort()).toEqual([
       `prompts/get failed: The prompt "odd" returned ${named("messages")}: return a string or { messages }`,
-      `resources/read failed: The resource "a://odd" returned ${ofResource}: return a string or { contents }`,
+      `resources/read failed: The resource "a://odd" returned ${named("contents")}: return a string or { contents }`,
       `tools/call failed: The tool "odd" returned ${named("content")}: return a string or { content }`,
     ]);
     expect(told.sort()).toEqual(logged.map((line) => line.replace(/^.*? failed: /, "")).sort());
+  });
+
+  test("a handler that returns parts of another kind is named in the log, and to the client", async () => {
+    const server = newServer({ revisions });
+    server.tool({ name: "odd" }, () => ({ structuredContent: 10n }));
+    server.prompt({ name: "odd", arguments: [{ name: "day" }] }, () => ({ messages: "hi" }) as never, {
+      complete: { day: () => "monday" as never },
+    });
+    server.resource({ uri: "a://odd", name: "odd" }, () => ({ contents: [{ text: "hi" }] }) as never);
+    const logged: string[] = [];
+    await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
+    const completed = client.complete({ type: "ref/prompt", name: "odd" }, { name: "day", value: "" });
+    const told: (string | undefined)[] = [];
+    for (const failing of [client.callTool("odd"), client.getPrompt("odd"), client.readResource("a://odd"), completed]) {
+      told.push((await failure(failing)).details.rpc?.message);
+    }
+    expect(told).toEqual([
+      expect.stringMatching(/^The tool "odd" returned a value that cannot be written as JSON: /),
+      'The prompt "odd" returned "messages" that cannot be read: return a string or { messages }',
+      'The resource "a://odd" returned "contents" that cannot be read: return a string or { contents }',
+      'What completes "day" returned something else than a list of texts',
+    ]);
+    expect(logged.map((line) => line.replace(/^.*? failed: /, "")).sort()).toEqual(told.toSorted());
+  });
+
+  test("an argument that is required is missing, whatever every object inherits", async () => {
+    const server = newServer({ revisions });
+    server.prompt({ name: "ask", arguments: [{ name: "constructor", required: true }] }, () => "asked");
+    await using client = await clientOf(server);
+    const { rpc } = (await failure(client.getPrompt("ask"))).details;
+    expect(rpc).toMatchObject({ code: -32602, message: "Missing argument: constructor" });
   });
 
   test("a tool can return content alone, structured content alone, and be declared again", async () => {
