@@ -1,6 +1,7 @@
 import { wrongOption } from "../../errors/check-options.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
+import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import type { Completers, PromptFeature, ResourceFeature, TemplateFeature, ToolFeature } from "./features.ts";
@@ -72,6 +73,45 @@ export function checkServer(options: unknown): void {
   if (!isRecord(options)) throw wrongOption("A server needs a name and a version", hint);
   for (const member of ["name", "version"]) requireText("The server", options, member, hint);
   requireKnown("The server", options, [...IMPLEMENTATION, ...SERVER_OPTIONS]);
+  const { revisions = REVISIONS, pageSize = 1 } = options;
+  const useRevisions = `Use a list of some of ${REVISIONS.join(", ")}, or leave "revisions" out to serve all.`;
+  if (!Array.isArray(revisions) || revisions.length === 0)
+    throw wrongOption(`The server needs "revisions" as a list with at least one`, useRevisions);
+  const unknown = revisions.filter((each) => !REVISIONS.includes(each)).map(shown);
+  if (unknown.length > 0) throw wrongOption(`A server cannot serve the revision ${unknown.join(", ")}`, useRevisions);
+  if (!Number.isInteger(pageSize) || Number(pageSize) < 1) {
+    throw wrongOption(`${shown(pageSize)} is not the size of a page`, `Use a whole number from 1, or leave it out.`);
+  }
+}
+
+const REVISIONS: readonly unknown[] = [...MODERN_REVISIONS, ...LEGACY_REVISIONS];
+
+/** Clients refuse a whole list for one member of another type. */
+function requireDescribed(subject: string, declared: Record<string, unknown>): void {
+  for (const member of ["title", "description", "mimeType"]) {
+    const value = declared[member];
+    if (value === undefined || typeof value === "string") continue;
+    throw wrongOption(`${subject} needs a "${member}" of text, not ${shown(value)}`, `Write ${member}: "…".`);
+  }
+  const { annotations = {} } = declared;
+  if (isRecord(annotations)) return;
+  throw wrongOption(
+    `The value "annotations" of ${lower(subject)} is ${shown(annotations)} and not an object`,
+    "Write annotations: { … }.",
+  );
+}
+
+function requireHints(subject: string, annotations: unknown): void {
+  if (!isRecord(annotations)) return;
+  requireKnown(subject, annotations, ANNOTATIONS);
+  for (const [name, value] of Object.entries(annotations)) {
+    const type = name === "title" ? "string" : "boolean";
+    if (value === undefined || typeof value === type) continue;
+    throw wrongOption(
+      `${subject} has "${name}" that is ${shown(value)}`,
+      type === "boolean" ? `Write ${name}: true, or false.` : `Write ${name}: "…".`,
+    );
+  }
 }
 
 /** `isChecked`: values are checked; otherwise the handlers do so. */
@@ -81,7 +121,7 @@ export function readTool(given: readonly unknown[], isChecked: boolean): ToolFea
   const name = String(declared["name"]);
   if (isChecked) {
     if (!TOOL_NAME.test(name)) throw wrongOption(`${subject} has a name that clients refuse`, RIGHT_NAME);
-    if (isRecord(annotations)) requireKnown(`The value "annotations" of ${lower(subject)}`, annotations, ANNOTATIONS);
+    requireHints(`The value "annotations" of ${lower(subject)}`, annotations);
   }
   const input = readSchema(inputSchema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
   const output =
@@ -111,7 +151,10 @@ function objectSchema(json: Record<string, unknown>, subject: string): Record<st
 }
 
 export function readResource(given: readonly unknown[], isChecked: boolean): ResourceFeature {
-  const { declared, handler } = readDeclaration(RESOURCE, given, isChecked);
+  const { declared, handler, subject } = readDeclaration(RESOURCE, given, isChecked);
+  if (isChecked && /[{}]/.test(String(declared["uri"]))) {
+    throw wrongOption(`${subject} has variables in its URI`, "Declare it with server.template: it has many URIs.");
+  }
   return { resource: declared as unknown as Resource, read: handler as ResourceFeature["read"] };
 }
 
@@ -142,7 +185,7 @@ export function readPrompt(given: readonly unknown[], isChecked: boolean): Promp
     throw wrongOption(`${subject} has "input" and "arguments"`, `Remove "arguments": it follows from "input".`);
   }
   const input = readSchema(schema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
-  const listed = listedArguments(input.json);
+  const listed = listedArguments(objectSchema(input.json, subject));
   requireCompleted(
     subject,
     complete,
@@ -242,6 +285,7 @@ function readDeclaration(kind: Kind, given: readonly unknown[], isChecked: boole
     Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[renamed[name] ?? name, value]])),
   );
   requireText(subject, declared, "name", hint);
+  if (isChecked) requireDescribed(subject, declared);
   if (typeof handler !== "function")
     throw wrongOption(`${subject} has no handler: ${shown(handler)} is not a function`, hint);
   const beside = isRecord(last) ? last : {};
