@@ -164,9 +164,9 @@ describe.each<[string, Revision]>([
     const logged: string[] = [];
     await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
     const completed = client.complete({ type: "ref/prompt", name: "odd" }, { name: "day", value: "" });
-    const told: (string | undefined)[] = [];
+    const told: string[] = [];
     for (const failing of [client.callTool("odd"), client.getPrompt("odd"), client.readResource("a://odd"), completed]) {
-      told.push((await failure(failing)).details.rpc?.message);
+      told.push((await failure(failing)).details.rpc?.message ?? "");
     }
     expect(told).toEqual([
       expect.stringMatching(/^The tool "odd" returned a value that cannot be written as JSON: /),
@@ -174,7 +174,7 @@ describe.each<[string, Revision]>([
       'The resource "a://odd" returned "contents" that cannot be read: return a string or { contents }',
       'What completes "day" returned something else than a list of texts',
     ]);
-    expect(logged.map((line) => line.replace(/^.*? failed: /, "")).sort()).toEqual(told.toSorted());
+    expect(logged.map((line) => line.replace(/^.*? failed: /, "")).sort()).toEqual(told.sort());
   });
 
   test("an argument that is required is missing, whatever every object inherits", async () => {
