@@ -165,7 +165,12 @@ describe.each<[string, Revision]>([
     await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
     const completed = client.complete({ type: "ref/prompt", name: "odd" }, { name: "day", value: "" });
     const told: string[] = [];
-    for (const failing of [client.callTool("odd"), client.getPrompt("odd"), client.readResource("a://odd"), completed]) {
+    for (const failing of [
+      client.callTool("odd"),
+      client.getPrompt("odd"),
+      client.readResource("a://odd"),
+      completed,
+    ]) {
       told.push((await failure(failing)).details.rpc?.message ?? "");
     }
     expect(told).toEqual([

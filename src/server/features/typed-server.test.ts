@@ -143,7 +143,10 @@ test("arguments are checked also where a library answers with a promise of anoth
   server.tool("book", { input: schema }, (args) => JSON.stringify(args));
   await using client = await clientOf(server);
   expect((await client.callTool("book", { day: "monday" })).content[0]?.text).toBe('{"day":"monday"}');
-  expect(await client.callTool("book", {})).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/no day/) }] });
+  expect(await client.callTool("book", {})).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringMatching(/no day/) }],
+  });
 });
 
 test("a result that does not match the output is an error with the tool's name, and what is wrong", async () => {
