@@ -59,7 +59,7 @@ const address = form(
 
 server.tool("register_user", { description: "Registers a user." }, async (_args, { ask }) => {
   const { user } = await ask({ user: registration });
-  if (user.action !== "accept") return `The registration ended: ${user.action}.`;
+  if (user.action !== "accept") return "Nobody was registered.";
   const { username, email, newsletter } = user.content;
   return `Registered.\n\nUsername: ${username}\nEmail: ${email}\nNewsletter: ${newsletter ? "yes" : "no"}`;
 });
@@ -74,7 +74,7 @@ server.tool("create_event", { description: "Enters an event into the calendar." 
 
 server.tool("update_shipping_address", { description: "Changes the address of a user." }, async (_args, { ask }) => {
   const { where } = await ask({ where: address });
-  if (where.action !== "accept") return `The address is as it was: ${where.action}.`;
+  if (where.action !== "accept") return "The address is as it was.";
   return `Changed.\n\n${JSON.stringify(where.content, null, 2)}`;
 });
 

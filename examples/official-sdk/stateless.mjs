@@ -21,7 +21,8 @@ server.tool(
     }),
   },
   async ({ interval, count }, { log, signal }) => {
-    for (let sent = 1; count === 0 || sent <= count; sent++) {
+    const last = count === 0 ? Infinity : count;
+    for (let sent = 1; sent <= last; sent++) {
       log("info", `Message ${sent} at ${new Date().toISOString()}`);
       await pause(interval, undefined, { signal });
     }
