@@ -20,5 +20,5 @@ const serving = await serveHttp(server, { port: Number(process.env.PORT ?? 3000)
 console.log(`Listening on ${serving.url}`);
 process.once("SIGINT", () => {
   clearInterval(adding);
-  return serving.close();
+  void serving.close();
 });

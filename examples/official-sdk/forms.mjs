@@ -80,4 +80,4 @@ server.tool("update_shipping_address", { description: "Changes the address of a 
 
 const serving = await serveHttp(server, { port: Number(process.env.PORT ?? 3000) });
 console.log(`Listening on ${serving.url}`);
-process.once("SIGINT", () => serving.close());
+process.once("SIGINT", () => void serving.close());

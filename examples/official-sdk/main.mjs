@@ -101,8 +101,8 @@ const PAIRS = [
     async use(client) {
       let heard;
       const changed = new Promise((resolve) => (heard = resolve));
-      const subscription = await client.subscribe({ lists: ["resources"] }, heard);
       const before = (await client.listResources()).length;
+      const subscription = await client.subscribe({ lists: ["resources"] }, heard);
       await changed;
       assert.ok((await client.listResources({ fresh: true })).length > before);
       await subscription.close();

@@ -23,4 +23,4 @@ server.tool(
 
 const serving = await serveHttp(server, { port: Number(process.env.PORT ?? 3001) });
 console.log(`Listening on ${serving.url}`);
-process.once("SIGINT", () => serving.close());
+process.once("SIGINT", () => void serving.close());

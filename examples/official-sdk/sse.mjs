@@ -25,4 +25,4 @@ server.tool(
 
 const serving = await serveHttp(server, { port: Number(process.env.PORT ?? 3000) });
 console.log(`Listening on ${serving.url}`);
-process.once("SIGINT", () => serving.close());
+process.once("SIGINT", () => void serving.close());

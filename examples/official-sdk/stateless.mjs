@@ -35,4 +35,4 @@ server.resource("https://example.com/greetings/default", greeting, () => "Hello,
 
 const serving = await serveHttp(server, { port: Number(process.env.PORT ?? 3000) });
 console.log(`Listening on ${serving.url}`);
-process.once("SIGINT", () => serving.close());
+process.once("SIGINT", () => void serving.close());
