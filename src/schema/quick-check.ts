@@ -163,16 +163,13 @@ class QuickCompiler {
       return [(value) => properties.every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]))];
     }
     const known = new Map(properties);
-    if (patterns.length === 0) return [(value) => everyMember(value, (name) => known.get(name) ?? others)];
-    const matching = (name: string) => patterns.flatMap(({ is, check }) => (is(name) ? [check] : []));
-    return [
-      (value) =>
-        everyMember(value, (name) => {
-          const own = known.get(name);
-          const found = [...(own ? [own] : []), ...matching(name)];
-          return found.length === 0 ? others : all(found);
-        }),
-    ];
+    const checkOf = (name: string) => {
+      const own = known.get(name);
+      if (patterns.length === 0) return own ?? others;
+      const found = [...(own ? [own] : []), ...patterns.flatMap(({ is, check }) => (is(name) ? [check] : []))];
+      return found.length === 0 ? others : all(found);
+    };
+    return [(value) => everyMember(value, checkOf)];
   }
 
   #arrayChecks(schema: CleanSchema): Check[] {
@@ -197,11 +194,7 @@ class QuickCompiler {
 }
 
 function everyMember(value: Record<string, unknown>, checkOf: (name: string) => Check | undefined): boolean {
-  for (const name of Object.keys(value)) {
-    const check = checkOf(name);
-    if (check && !check(value[name])) return false;
-  }
-  return true;
+  return Object.keys(value).every((name) => checkOf(name)?.(value[name]) ?? true);
 }
 
 const accept: Check = () => true;

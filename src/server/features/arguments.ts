@@ -5,6 +5,6 @@ export function textResult(text: string): CallToolResult {
 }
 
 /** The same value for programs and, repeated as text, for models. */
-export function structuredResult(value: Record<string, unknown>): CallToolResult {
+export function structuredResult<T>(value: T): CallToolResult<T> {
   return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
 }

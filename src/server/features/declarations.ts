@@ -4,7 +4,7 @@ import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import type { Completers, PromptFeature, ResourceFeature, TemplateFeature, ToolFeature } from "./features.ts";
-import { readSchema, uncheckedSchema, type ValueCheck } from "./value-check.ts";
+import { readSchema } from "./value-check.ts";
 
 // Programs without types declare anything: a mistake fails where it is made, and not in the first call of a client.
 
@@ -83,11 +83,11 @@ export function readTool(given: readonly unknown[], isChecked: boolean): ToolFea
     if (!TOOL_NAME.test(name)) throw wrongOption(`${subject} has a name that clients refuse`, RIGHT_NAME);
     if (isRecord(annotations)) requireKnown(`The value "annotations" of ${lower(subject)}`, annotations, ANNOTATIONS);
   }
-  const input = readUse(inputSchema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
+  const input = readSchema(inputSchema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
   const output =
     outputSchema === undefined
       ? undefined
-      : readUse(outputSchema, { side: "output", subject: `The output of ${lower(subject)}` }, isChecked);
+      : readSchema(outputSchema, { side: "output", subject: `The output of ${lower(subject)}` }, isChecked);
   const tool = {
     ...declared,
     inputSchema: objectSchema(input.json, subject),
@@ -98,11 +98,6 @@ export function readTool(given: readonly unknown[], isChecked: boolean): ToolFea
 }
 
 const RIGHT_NAME = "Use letters, digits, underscores, hyphens and dots, up to 128 of them.";
-
-function readUse(schema: unknown, use: Parameters<typeof readSchema>[1], isChecked: boolean): ValueCheck {
-  if (isChecked) return readSchema(schema, use);
-  return { json: uncheckedSchema(schema, use), check: (value) => ({ value }) };
-}
 
 /** MCP demands the type; libraries leave it out where there are alternatives. */
 function objectSchema(json: Record<string, unknown>, subject: string): Record<string, unknown> {
@@ -146,7 +141,7 @@ export function readPrompt(given: readonly unknown[], isChecked: boolean): Promp
   if (shown["arguments"] !== undefined) {
     throw wrongOption(`${subject} has "input" and "arguments"`, `Remove "arguments": it follows from "input".`);
   }
-  const input = readUse(schema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
+  const input = readSchema(schema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
   const listed = listedArguments(input.json);
   requireCompleted(
     subject,

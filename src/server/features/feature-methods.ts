@@ -9,7 +9,7 @@ import type { Era } from "../../protocol/revisions.ts";
 import { asText } from "../../text/as-text.ts";
 import { percentDecoded } from "../../text/percent-decoded.ts";
 import { rpcError } from "../core/rpc-error.ts";
-import { textResult } from "./arguments.ts";
+import { structuredResult, textResult } from "./arguments.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Completers, Features, ToolFeature } from "./features.ts";
 import { isProtocolOutcome } from "./input-needed.ts";
@@ -77,8 +77,8 @@ export class FeatureMethods {
     const { input, output, run } = feature;
     let returned: unknown;
     try {
-      const given = input ? await checkedArguments(input, args) : args;
-      returned = await run(given, context);
+      // What is wrong with them is for the model, which can call again.
+      returned = await run(input ? await checkedArguments(input, args, wrongForModel) : args, context);
     } catch (error) {
       // A failure of the tool is a result, so that the model can read it and try again.
       if (isProtocolOutcome(error) || context.signal.aborted) throw error;
@@ -112,10 +112,10 @@ export class FeatureMethods {
     for (const { name: argument, required } of feature.prompt.arguments ?? []) {
       if (required && args[argument] === undefined) throw rpcError(INVALID_PARAMS, `Missing argument: ${argument}`);
     }
-    const { input } = feature;
+    const refuse = (problems: string) => rpcError(INVALID_PARAMS, `The arguments are not valid: ${problems}`);
     return promptResult(
       feature.prompt.name,
-      await feature.get(input ? await promptValues(input, args) : args, context),
+      await feature.get(await checkedArguments(feature.input, args, refuse), context),
     );
   }
 }
@@ -184,18 +184,19 @@ function matchSegment(segment: string, text: string): [name: string, value: stri
   return found;
 }
 
-/** The arguments as the schema lets them through. What is wrong with them is for the model, which can call again. */
-async function checkedArguments(input: ValueCheck, args: Params): Promise<unknown> {
-  const checking = input.check(args);
-  const checked = checking instanceof Promise ? await checking : checking;
-  if (!checked.problems) return checked.value;
-  throw new TypeError(`The arguments are not valid. Correct them and call again: ${checked.problems.join("; ")}`);
+function wrongForModel(problems: string): TypeError {
+  return new TypeError(`The arguments are not valid. Correct them and call again: ${problems}`);
 }
 
-async function promptValues(input: ValueCheck, args: Record<string, string>): Promise<unknown> {
-  const checked = await input.check(args);
-  if (!checked.problems) return checked.value;
-  throw rpcError(INVALID_PARAMS, `The arguments are not valid: ${checked.problems.join("; ")}`);
+/** The arguments as the schema lets them through. */
+async function checkedArguments(
+  input: ValueCheck | undefined,
+  args: Params,
+  refuse: (problems: string) => Error,
+): Promise<unknown> {
+  const checked = await input?.check(args);
+  if (checked?.problems) throw refuse(checked.problems.join("; "));
+  return checked ? checked.value : args;
 }
 
 /**
@@ -206,8 +207,10 @@ function toolResult(name: string, returned: unknown): Result {
   if (typeof returned === "string") return textResult(returned);
   if (Array.isArray(returned) && returned.every(isContent)) return { content: returned };
   if (isRecord(returned) && TOOL_MEMBERS.some((member) => returned[member] !== undefined)) {
-    const { content, structuredContent } = returned;
-    if (content === undefined && structuredContent !== undefined) return withText(returned, structuredContent);
+    const { content, ...others } = returned;
+    const { structuredContent } = others;
+    if (content === undefined && structuredContent !== undefined)
+      return { ...structuredResult(structuredContent), ...others };
     if (content === undefined || (Array.isArray(content) && content.every(isContent))) return returned;
     throw mistake(
       `The tool ${JSON.stringify(name)} returned "content" that is not a list of blocks, each with a "type"`,
@@ -218,12 +221,6 @@ function toolResult(name: string, returned: unknown): Result {
 
 function isContent(block: unknown): boolean {
   return isRecord(block) && typeof block["type"] === "string";
-}
-
-/** Clients that do not read structured content read it as text. */
-function withText(result: object, structuredContent: unknown): Result {
-  const content = [{ type: "text", text: JSON.stringify(structuredContent) }];
-  return { content, ...result, structuredContent };
 }
 
 /** The result of a tool that says what it returns: the value, or a whole result with it. */

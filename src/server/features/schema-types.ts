@@ -34,16 +34,14 @@ export interface StandardIssue {
 export type ValueSchema = JsonSchemaObject | StandardSchema;
 
 /** The type of the values that a schema lets through: what a handler gets. */
-export type CheckedType<S> = S extends { readonly "~standard": { readonly types?: infer Types } }
-  ? NonNullable<Types> extends { readonly output: infer Output }
-    ? Output
-    : unknown
-  : FromSchema<S>;
+export type CheckedType<S> = TypeOn<"output", S>;
 
 /** The type of the values that are given to a schema: what a handler returns. */
-export type GivenType<S> = S extends { readonly "~standard": { readonly types?: infer Types } }
-  ? NonNullable<Types> extends { readonly input: infer Input }
-    ? Input
+export type GivenType<S> = TypeOn<"input", S>;
+
+type TypeOn<Side extends "input" | "output", S> = S extends { readonly "~standard": { readonly types?: infer Types } }
+  ? NonNullable<Types> extends { readonly [Each in Side]: infer Value }
+    ? Value
     : unknown
   : FromSchema<S>;
 

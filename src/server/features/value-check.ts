@@ -18,7 +18,7 @@ export interface ValueCheck {
 }
 
 /** Whether a schema describes what is given to a handler, or what it returns; and what it belongs to, for messages. */
-export interface SchemaUse {
+interface SchemaUse {
   side: "input" | "output";
   /** `The input of the tool "add"`. */
   subject: string;
@@ -30,20 +30,16 @@ const MAX_PROBLEMS = 20;
 /** In characters. */
 const SHORT = 1_000;
 
-/** Reads a JSON Schema, or a schema of a library, once. Throws where clients could not be told of it, or values not be checked. */
-export function readSchema(schema: unknown, use: SchemaUse): ValueCheck {
+/**
+ * Reads a JSON Schema, or a schema of a library, once. Throws where clients could not be told of it, or values not be checked.
+ * `isChecked`: false for servers whose handlers check values themselves.
+ */
+export function readSchema(schema: unknown, use: SchemaUse, isChecked = true): ValueCheck {
   const standard = standardOf(schema);
-  if (standard) return standardCheck(standard, use);
-  if (!isRecord(schema)) throw wrongOption(`${use.subject} is not a schema`, USE_A_SCHEMA);
-  return jsonCheck(schema, use);
-}
-
-/** The JSON Schema of a schema, which is not compiled: for servers whose handlers check values themselves. */
-export function uncheckedSchema(schema: unknown, use: SchemaUse): Record<string, unknown> {
-  const standard = standardOf(schema);
-  if (standard) return jsonOf(standard, use);
-  if (!isRecord(schema)) throw wrongOption(`${use.subject} is not a schema`, USE_A_SCHEMA);
-  return schema;
+  if (!standard && !isRecord(schema)) throw wrongOption(`${use.subject} is not a schema`, USE_A_SCHEMA);
+  const json = standard ? jsonOf(standard, use) : (schema as Record<string, unknown>);
+  if (!isChecked) return { json, check: (value) => ({ value }) };
+  return standard ? standardCheck(standard, json) : jsonCheck(json, use);
 }
 
 const USE_A_SCHEMA = 'Write a JSON Schema such as { type: "object", properties: { … } }, or z.object({ … }) of zod.';
@@ -56,9 +52,9 @@ function standardOf(schema: unknown): StandardSchema["~standard"] | undefined {
   return found as unknown as StandardSchema["~standard"];
 }
 
-function standardCheck(standard: StandardSchema["~standard"], use: SchemaUse): ValueCheck {
+function standardCheck(standard: StandardSchema["~standard"], json: Record<string, unknown>): ValueCheck {
   return {
-    json: jsonOf(standard, use),
+    json,
     check(value) {
       const result = standard.validate(value);
       return result instanceof Promise ? result.then(standardResult) : standardResult(result);
