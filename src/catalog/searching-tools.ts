@@ -199,7 +199,7 @@ export function noSuchTool(
 ): string {
   const near = nearNames(name, known, 3);
   const hint = near.length === 0 ? otherwise : `Did you mean ${near.join(", ")}?`;
-  return `There is no tool ${JSON.stringify(shorten(name, MAX_NAME))}. ${hint}`;
+  return visible(`There is no tool ${JSON.stringify(shorten(name, MAX_NAME))}. ${hint}`);
 }
 
 export function wrongArguments(text: string): CallToolResult {

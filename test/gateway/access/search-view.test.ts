@@ -239,6 +239,42 @@ describe("call_tool", () => {
     });
   });
 
+  test("does not tell in any form of a name which servers and tools there are that the caller may not use (R8)", async () => {
+    await using world = await opened(keyRules({ allow: ["box"], deny: ["box.destroy"] }));
+    const own: Asking = { ...VIEW, server: "box" };
+    for (const [asking, hidden, none] of [
+      [VIEW, "shelf.search.all", "shell.search.all"],
+      [VIEW, "mcp__shelf__search.all", "mcp__shell__search.all"],
+      [VIEW, "box.destroy", "box.destrox"],
+      [own, "box.destroy", "box.destrox"],
+      [own, "mcp__box__destroy", "mcp__box__destrox"],
+    ] as const) {
+      for (const tool of ["call_tool", "describe_tool"]) {
+        const answers = [hidden, none].map(async (name) =>
+          comparable(await use(world, tool, { name }, asking)).replaceAll(name, "NAME"),
+        );
+        const [ofHidden, ofNone] = await Promise.all(answers);
+        expect(ofHidden, `${tool} ${hidden}`).toBe(ofNone);
+        expect(ofHidden).toContain("NAME");
+      }
+    }
+  });
+
+  test("finds no tools with the names of its own three: those cannot be called through it", async () => {
+    const shelf = new ScriptedServer({
+      era: "modern",
+      tools: Object.fromEntries([...THREE, "open"].map((name) => [name, () => `own ${name}`])),
+    });
+    await using world = await AccessWorld.open({ shelf });
+    const query = "search describe call open tool tools";
+    const own = { ...VIEW, server: "shelf" } as const;
+    expect(foundNames(await use(world, "search_tools", { query }, own))).toEqual(["open"]);
+    expect((await use(world, "describe_tool", { name: "call_tool" }, own)).result?.isError).toBe(true);
+    const found = foundNames(await use(world, "search_tools", { query }));
+    expect(found.toSorted()).toEqual([...THREE, "open"].map((name) => `shelf__${name}`).toSorted());
+    for (const name of THREE) expect(textOf(await calling(world, `shelf__${name}`))).toBe(`own ${name}`);
+  });
+
   test.each([[undefined], [{}], [{ name: 1 }], [{ name: "box__look", extra: 1 }]])(
     "of %j says what is wrong",
     async (args) => {
