@@ -187,6 +187,17 @@ describe("search_tools", () => {
   });
 });
 
+test("arguments with very many or very long members are refused in a few words, and others still are checked", async () => {
+  await using world = await opened();
+  const many = Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`member${at}`, 1]));
+  for (const args of [many, { query: "x", ["m".repeat(500_000)]: 1 }]) {
+    const { result } = await use(world, "search_tools", args);
+    expect(result?.isError).toBe(true);
+    expect(JSON.stringify(result).length).toBeLessThan(2_000);
+  }
+  expect((await use(world, "search_tools", { query: 1 })).result?.isError).toBe(true);
+});
+
 describe("describe_tool", () => {
   test("gives the definition as the address without the view lists it, with the effect, for each form of its name", async () => {
     await using world = await opened();
