@@ -3,6 +3,7 @@ import * as z from "zod";
 import { failure } from "../../../test/fixtures/failure.ts";
 import { connect, MemoryTransport, type Client } from "../../index.ts";
 import { SILENT } from "../../text/logger.ts";
+import { serveHttp } from "../http/serve-http.ts";
 import { serveMemory } from "../memory/serve-memory.ts";
 import { McpServer } from "./mcp-server.ts";
 
@@ -124,4 +125,19 @@ test("a value that takes too long to check is refused alone: those of other call
 
 test("a library's own kind of promise is waited for", async () => {
   expect(await textOf("later")).toContain("not today");
+});
+
+test("what cannot be written as JSON fails its own call with the reason", async () => {
+  const server = new McpServer({ name: "own", version: "1" });
+  const circle: Record<string, unknown> = { type: "text", text: "a" };
+  circle["self"] = circle;
+  for (const [name, block] of Object.entries({ bigint: { type: "text", text: "a", size: 1n }, circle }))
+    loose(server, "tool")(name, {}, () => ({ content: [block] }));
+  await using serving = await serveHttp(server, { port: 0, logger: SILENT });
+  await using over = await connect({ url: serving.url });
+  for (const [name, why] of [
+    ["bigint", /cannot be written as JSON: .*BigInt/],
+    ["circle", /cannot be written as JSON: .*circular/],
+  ] as const)
+    expect((await failure(over.callTool(name))).message).toMatch(why);
 });
