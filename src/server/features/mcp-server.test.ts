@@ -130,7 +130,6 @@ describe.each<[string, Revision]>([
     ["nothing", undefined],
     ["nothing", null],
     ["a number", 5],
-    ["an array", [1]],
     ["an object without", { text: "hi" }],
   ])("the log and the client are told that a handler returned %s in place of a result, %j", async (what, returned) => {
     const server = newServer({ revisions });
@@ -152,34 +151,6 @@ describe.each<[string, Revision]>([
       `tools/call failed: The tool "odd" returned ${named("content")}: return a string or { content }`,
     ]);
     expect(told.sort()).toEqual(logged.map((line) => line.replace(/^.*? failed: /, "")).sort());
-  });
-
-  test("a handler that returns parts of another kind is named in the log, and to the client", async () => {
-    const server = newServer({ revisions });
-    server.tool({ name: "odd" }, () => ({ structuredContent: 10n }));
-    server.prompt({ name: "odd", arguments: [{ name: "day" }] }, () => ({ messages: "hi" }) as never, {
-      complete: { day: () => "monday" as never },
-    });
-    server.resource({ uri: "a://odd", name: "odd" }, () => ({ contents: [{ text: "hi" }] }) as never);
-    const logged: string[] = [];
-    await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
-    const completed = client.complete({ type: "ref/prompt", name: "odd" }, { name: "day", value: "" });
-    const told: string[] = [];
-    for (const failing of [
-      client.callTool("odd"),
-      client.getPrompt("odd"),
-      client.readResource("a://odd"),
-      completed,
-    ]) {
-      told.push((await failure(failing)).details.rpc?.message ?? "");
-    }
-    expect(told).toEqual([
-      expect.stringMatching(/^The tool "odd" returned a value that cannot be written as JSON: /),
-      'The prompt "odd" returned "messages" that cannot be read: return a string or { messages }',
-      'The resource "a://odd" returned "contents" that cannot be read: return a string or { contents }',
-      'What completes "day" returned something else than a list of texts',
-    ]);
-    expect(logged.map((line) => line.replace(/^.*? failed: /, "")).sort()).toEqual(told.sort());
   });
 
   test("an argument that is required is missing, whatever every object inherits", async () => {
