@@ -25,7 +25,7 @@ export class MemoryCache implements CacheStore {
   readonly #answers: RecentMap<string, { answer: CachedAnswer; bytes: number }>;
 
   /** `maxBytes` is the approximate memory; default: 64 MiB. */
-  constructor(options: { maxAnswers?: number; maxBytes?: number } = {}) {
+  constructor(options: { maxAnswers?: number | undefined; maxBytes?: number | undefined } = {}) {
     checkOptions("MemoryCache", options, { maxAnswers: true, maxBytes: true });
     const { maxAnswers = 500, maxBytes = 64 * 1024 * 1024 } = options;
     this.#answers = new RecentMap<string, { answer: CachedAnswer; bytes: number }>({

@@ -307,8 +307,7 @@ function notResult(
 function resultWords(returned: unknown, member: string): string {
   if (returned === undefined || returned === null) return "nothing";
   if (Array.isArray(returned)) return "an array";
-  if (!isRecord(returned)) return `a ${typeof returned}`;
-  return returned[member] === undefined ? `an object without "${member}"` : `"${member}" that cannot be read`;
+  return isRecord(returned) ? `an object without "${member}"` : `a ${typeof returned}`;
 }
 
 function userSays(text: string): GetPromptResult {
