@@ -198,7 +198,8 @@ function textOf(servers: readonly FoundServer[], more: number): string {
 
 function lineOf({ name, effect, signature, title, description, inputSchema, annotations }: FoundTool): string {
   if (signature === undefined) return visible(`- ${name} (${effect})`);
-  const line = visible(`- ${signature} (${effect}): ${aboutOf(title, description)}`.replaceAll(/\s+/g, " "));
+  const about = aboutOf(title, description);
+  const line = visible(`- ${signature} (${effect})${about === "" ? "" : `: ${about}`}`.replaceAll(/\s+/g, " "));
   const schemas = inputSchema === undefined ? "" : visibleJson(JSON.stringify({ inputSchema, annotations }));
   return schemas === "" ? line : `${line}\n  ${schemas}`;
 }

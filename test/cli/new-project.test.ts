@@ -67,3 +67,17 @@ test("a new project replaces nothing, and says where it could be", async () => {
     stderr: expect.stringContaining("new server"),
   });
 });
+
+test("a project in a folder with the name of the package has another name, so that npm can install the package", async () => {
+  const made = await world.run(["new", "server", "nexus-mcp", "--json"]);
+  expect(JSON.parse(made.stdout)).toMatchObject({ name: "nexus-mcp-server" });
+});
+
+test("a folder that cannot be made is an error that says which and what to do", async () => {
+  await symlink("nowhere", join(world.project, "dangling"));
+  expect(await world.run(["new", "server", "dangling"])).toMatchObject({
+    code: 3,
+    stdout: "",
+    stderr: expect.stringMatching(/dangling.*" cannot be written: ENOENT[^]*fix: Name a folder/),
+  });
+});

@@ -44,7 +44,7 @@ export class SearchView {
 
   /** What a request is for. One that names another tool is the call of that tool, which is noted in it. */
   targetOf(asked: AskedRequest, selection: Selection): ResolvedTarget {
-    const { method, params, endpoint, principal } = asked;
+    const { method, params, endpoint } = asked;
     const { name } = params;
     if (method !== "tools/call") return targetOf(asked, selection);
     if (name === SEARCH_TOOLS || name === DESCRIBE_TOOL) return { kind: "catalog", tool: name };
@@ -53,10 +53,11 @@ export class SearchView {
     try {
       const inner = innerCall(given);
       const called = this.#listedName(inner.name, endpoint, selection);
-      asked.called = { name: called, arguments: inner.arguments, through: CALL_TOOL };
+      // Who may not know of the tool must not learn from an error whether the other form was understood.
+      asked.called = { name: called, given: inner.name, arguments: inner.arguments, through: CALL_TOOL };
       if (SEARCHING_TOOLS.includes(called)) {
         const unknown = { server: undefined, kind: "tool", given: called } as const;
-        return { kind: "nothing", problem: () => selection.unknown(unknown, { endpoint, principal }) };
+        return { kind: "nothing", problem: () => selection.unknown(unknown, asked) };
       }
       const args = inner.arguments === undefined ? {} : { arguments: inner.arguments };
       return targetOf({ ...asked, params: { ...rest, name: called, ...args } }, selection);
@@ -142,9 +143,10 @@ export class SearchView {
     return catalog;
   }
 
-  /** Undefined for tools of an API that search others: they are found here as well. */
+  /** Undefined for tools of an API that search others, which are found here as well, and for names of the view itself. */
   #listedTool(item: Params, endpoint: View, selection: Selection): ListedTool | undefined {
     const name = String(item["name"]);
+    if (SEARCHING_TOOLS.includes(name)) return undefined;
     const own = endpoint.kind === "one" ? { server: endpoint.server, own: name } : selection.resolve("tool", name);
     if (!own) return undefined;
     if (this.#options.catalogs.isApi(own.server) && isSearching({ ...item, name: own.own })) return undefined;
@@ -257,10 +259,17 @@ class ListedTool implements CatalogTool {
   isSame(other: ListedTool | undefined): boolean {
     if (other?.name !== this.name) return false;
     const [{ item, serverTitle }, { item: its, serverTitle: theirs }] = [this.#listed, other.#listed];
-    // One that is renamed or listed in short is another object each time.
-    const isEqual = item === its || JSON.stringify(item) === JSON.stringify(its);
-    return isEqual && serverTitle === theirs;
+    return serverTitle === theirs && isEqual(item, its);
   }
+}
+
+/** One that is renamed or listed in short is another object each time, with the same schemas. */
+function isEqual(item: Params, other: Params): boolean {
+  if (item === other) return true;
+  const members = Object.keys(item);
+  const isSameMember = (name: string) =>
+    item[name] === other[name] || JSON.stringify(item[name]) === JSON.stringify(other[name]);
+  return members.length === Object.keys(other).length && members.every(isSameMember);
 }
 
 /** A server without tools has none to search for. */

@@ -81,7 +81,7 @@ export function readTool(given: readonly unknown[], isChecked: boolean): ToolFea
   const name = String(declared["name"]);
   if (isChecked) {
     if (!TOOL_NAME.test(name)) throw wrongOption(`${subject} has a name that clients refuse`, RIGHT_NAME);
-    if (isRecord(annotations)) requireKnown(`The value "annotations" of ${lower(subject)}`, annotations, ANNOTATIONS);
+    if (isRecord(annotations)) checkAnnotations(`The value "annotations" of ${lower(subject)}`, annotations);
   }
   const input = readSchema(inputSchema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
   const output =
@@ -95,6 +95,15 @@ export function readTool(given: readonly unknown[], isChecked: boolean): ToolFea
   } as unknown as Tool;
   const run = handler as ToolFeature["run"];
   return isChecked ? { tool, run, input, output } : { tool, run };
+}
+
+function checkAnnotations(subject: string, annotations: Record<string, unknown>): void {
+  requireKnown(subject, annotations, ANNOTATIONS);
+  for (const [name, value] of Object.entries(annotations)) {
+    const is = name === "title" ? "string" : "boolean";
+    if (value === undefined || typeof value === is) continue;
+    throw wrongOption(`${subject} has a "${name}" of ${shown(value)}`, "A hint is true or false, and a title is text.");
+  }
 }
 
 const RIGHT_NAME = "Use letters, digits, underscores, hyphens and dots, up to 128 of them.";
@@ -142,7 +151,7 @@ export function readPrompt(given: readonly unknown[], isChecked: boolean): Promp
     throw wrongOption(`${subject} has "input" and "arguments"`, `Remove "arguments": it follows from "input".`);
   }
   const input = readSchema(schema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
-  const listed = listedArguments(input.json);
+  const listed = listedArguments(objectSchema(input.json, subject));
   requireCompleted(
     subject,
     complete,
@@ -239,13 +248,19 @@ function readDeclaration(kind: Kind, given: readonly unknown[], isChecked: boole
   if (isChecked) requireKnown(subject, own, [...known, ...(completes && isKeyed ? ["complete"] : [])]);
   const { complete: written, ...members } = own;
   const declared = Object.fromEntries(
-    Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[renamed[name] ?? name, value]])),
+    Object.entries(members).flatMap(([name, value]) => {
+      if (value === undefined) return [];
+      return [[(Object.hasOwn(renamed, name) ? renamed[name] : undefined) ?? name, value]];
+    }),
   );
+  if (isChecked) requireForms(subject, declared, hint);
   requireText(subject, declared, "name", hint);
   if (typeof handler !== "function")
     throw wrongOption(`${subject} has no handler: ${shown(handler)} is not a function`, hint);
   const beside = isRecord(last) ? last : {};
-  if (completes) requireKnown(`What follows the handler of ${lower(subject)}`, beside, isKeyed ? [] : ["complete"]);
+  if (last !== undefined && !isRecord(last))
+    throw wrongOption(`The handler of ${lower(subject)} is followed by ${shown(last)}`, hint);
+  requireKnown(`What follows the handler of ${lower(subject)}`, beside, completes && !isKeyed ? ["complete"] : []);
   const complete = (isKeyed ? written : beside["complete"]) as Completers | undefined;
   return { declared, handler, complete, subject };
 }
@@ -254,10 +269,35 @@ function readDeclaration(kind: Kind, given: readonly unknown[], isChecked: boole
 function requireKnown(subject: string, declared: Record<string, unknown>, known: readonly string[]): void {
   for (const name of Object.keys(declared)) {
     if (known.includes(name)) continue;
-    const near = MEANT[name]?.find((each) => known.includes(each)) ?? nearestName(name, known);
+    const meant = Object.hasOwn(MEANT, name) ? MEANT[name] : undefined;
+    const near = meant?.find((each) => known.includes(each)) ?? nearestName(name, known);
     const others = known.length === 0 ? "Remove it." : `Use ${known.join(", ")}.`;
     const hint = near === undefined ? others : `Did you mean "${near}"?`;
     throw wrongOption(`${subject} has an unknown member "${name}"`, hint);
+  }
+}
+
+/** What members that clients are shown have to be: clients refuse whole lists for one of another form. */
+const FORMS: Readonly<Record<string, { isRight: (value: unknown) => boolean; is: string }>> = {
+  title: { isRight: isText, is: "text" },
+  description: { isRight: isText, is: "text" },
+  mimeType: { isRight: isText, is: "text" },
+  size: { isRight: Number.isFinite, is: "a number of bytes" },
+  icons: { isRight: (icons) => Array.isArray(icons) && icons.every(isRecord), is: "a list of objects" },
+  annotations: { isRight: isRecord, is: "an object" },
+  execution: { isRight: isRecord, is: "an object" },
+  _meta: { isRight: isRecord, is: "an object" },
+};
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function requireForms(subject: string, declared: Record<string, unknown>, hint: string): void {
+  for (const [member, { isRight, is }] of Object.entries(FORMS)) {
+    const value = declared[member];
+    if (value === undefined || isRight(value)) continue;
+    throw wrongOption(`${subject} needs "${member}" to be ${is}, not ${shown(value)}`, hint);
   }
 }
 
