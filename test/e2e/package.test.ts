@@ -31,7 +31,8 @@ test("the packed package installs alone, without network and without its optiona
   expect(installed).toEqual(["nexus-mcp"]);
   const files = await readdir(join(folder, "node_modules/nexus-mcp"), { recursive: true });
   expect(files).toContain("dist/THIRD-PARTY-LICENCES.md");
-  expect(files.filter((file) => /\.test\.|fixtures|\.map$/.test(file))).toEqual([]);
+  // The tests in templates are for the projects that are made of them.
+  expect(files.filter((file) => !file.startsWith("templates") && /\.test\.|fixtures|\.map$/.test(file))).toEqual([]);
 });
 
 test("N14: the links of every document in the package lead to a file in the package", async () => {

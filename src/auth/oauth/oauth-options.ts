@@ -1,6 +1,6 @@
 import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import type { LoginHandler } from "./login-handler.ts";
-import { OAUTH_SETTINGS, type OAuthSettings } from "./oauth-settings.ts";
+import type { OAuthSettings } from "./oauth-settings.ts";
 import type { CredentialStorage } from "./stored-credential.ts";
 
 /** How a program authorizes itself to one server. */
@@ -11,7 +11,25 @@ export interface OAuthOptions extends OAuthSettings {
   login?: LoginHandler | undefined;
 }
 
-const OPTIONS: OptionNames<OAuthOptions> = { ...OAUTH_SETTINGS, storage: true, login: true };
+const OPTIONS: OptionNames<OAuthOptions> = {
+  grant: true,
+  clientId: true,
+  clientSecret: true,
+  privateKey: true,
+  signingAlgorithm: true,
+  keyId: true,
+  issuer: true,
+  clientMetadataUrl: true,
+  clientName: true,
+  scopes: true,
+  redirectUrl: true,
+  callbackPort: true,
+  assertion: true,
+  identityProvider: true,
+  dpop: true,
+  storage: true,
+  login: true,
+};
 
 /** The same options; throws if one is not known. */
 export function checkedOAuth(options: OAuthOptions): OAuthOptions {

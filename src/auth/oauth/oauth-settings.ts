@@ -1,4 +1,3 @@
-import type { OptionNames } from "../../errors/check-options.ts";
 import type { OAuthGrant } from "../../transport/entry-form.ts";
 
 /** What is configured about the authorization to a server: the entry's `oauth` key, or options of a program. */
@@ -30,24 +29,6 @@ export interface OAuthSettings {
   /** Binds tokens to a key of this client (RFC 9449); default: where the server requires it. */
   dpop?: boolean | undefined;
 }
-
-export const OAUTH_SETTINGS: OptionNames<OAuthSettings> = {
-  grant: true,
-  clientId: true,
-  clientSecret: true,
-  privateKey: true,
-  signingAlgorithm: true,
-  keyId: true,
-  issuer: true,
-  clientMetadataUrl: true,
-  clientName: true,
-  scopes: true,
-  redirectUrl: true,
-  callbackPort: true,
-  assertion: true,
-  identityProvider: true,
-  dpop: true,
-};
 
 export interface IdentityProvider {
   issuer: string;

@@ -1,4 +1,4 @@
-import { effectOf, innerCall, searchingTools } from "../../catalog/searching-tools.ts";
+import { effectOf, innerCall } from "../../catalog/searching-tools.ts";
 import { type CatalogTool, ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { RecentMap } from "../../async/recent-map.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -72,9 +72,8 @@ export class SearchView {
     // There is one page, so that no cursor is valid.
     this.#options.cursors.open(exchange);
     const { catalog, page } = await this.#read(exchange, selection);
-    const isRead = catalog.tools.every(({ annotations }) => effectOf(annotations) === "read");
-    const tools = searchingTools({ servers: catalog.servers, effect: isRead ? "read" : "destructive" });
-    return { ...page, tools: [tools.search, tools.describe, tools.call] };
+    const { search, describe, call } = catalog.searchingTools;
+    return { ...page, tools: [search, describe, call] };
   }
 
   async answer(tool: string, exchange: EndpointExchange, selection: Selection): Promise<Result> {

@@ -86,6 +86,42 @@ const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
     `The server has an unknown member "instruction"`,
     '"instructions"',
   ],
+  [
+    () => create({ name: "own", version: "1", revisions: ["2025-01-01"] }),
+    'A server cannot serve the revision "2025-01-01"',
+    "2025-06-18",
+  ],
+  [
+    () => create({ name: "own", version: "1", revisions: "2025-06-18" }),
+    `The server needs "revisions" as a list with at least one`,
+    "2025-06-18",
+  ],
+  [() => create({ name: "own", version: "1", pageSize: 0 }), "0 is not the size of a page", "from 1"],
+  [
+    () => server().tool("a", { description: 5 }, handler),
+    `The tool "a" needs "description" to be text, not 5`,
+    'description: "…"',
+  ],
+  [
+    () => server().tool("a", { annotations: "read" }, handler),
+    `The tool "a" needs "annotations" to be an object, not "read"`,
+    "server.tool(",
+  ],
+  [
+    () => server().tool("a", { annotations: { readOnlyHint: "yes" } }, handler),
+    `The value "annotations" of the tool "a" has a "readOnlyHint" of "yes"`,
+    "true or false",
+  ],
+  [
+    () => server().resource("memo://{day}", { name: "memo" }, handler),
+    `The resource "memo://{day}" has variables in its URI`,
+    "server.template",
+  ],
+  [
+    () => server().prompt("a", { input: z.array(z.string()) }, handler),
+    `The input of the prompt "a" is not a schema of type "object"`,
+    "z.object",
+  ],
   [() => server().tool("a b", {}, handler), `The tool "a b" has a name that clients refuse`, "letters"],
   [
     () => server().tool("a", { descripton: "" }, handler),

@@ -1,6 +1,7 @@
 import { wrongOption } from "../../errors/check-options.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
+import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import type { Completers, PromptFeature, ResourceFeature, TemplateFeature, ToolFeature } from "./features.ts";
@@ -72,7 +73,18 @@ export function checkServer(options: unknown): void {
   if (!isRecord(options)) throw wrongOption("A server needs a name and a version", hint);
   for (const member of ["name", "version"]) requireText("The server", options, member, hint);
   requireKnown("The server", options, [...IMPLEMENTATION, ...SERVER_OPTIONS]);
+  const { revisions = REVISIONS, pageSize = 1 } = options;
+  const useRevisions = `Use a list of some of ${REVISIONS.join(", ")}, or leave "revisions" out to serve all.`;
+  if (!Array.isArray(revisions) || revisions.length === 0)
+    throw wrongOption(`The server needs "revisions" as a list with at least one`, useRevisions);
+  const unknown = revisions.filter((each) => !REVISIONS.includes(each)).map(shown);
+  if (unknown.length > 0) throw wrongOption(`A server cannot serve the revision ${unknown.join(", ")}`, useRevisions);
+  if (!Number.isInteger(pageSize) || Number(pageSize) < 1) {
+    throw wrongOption(`${shown(pageSize)} is not the size of a page`, `Use a whole number from 1, or leave it out.`);
+  }
 }
+
+const REVISIONS: readonly unknown[] = [...MODERN_REVISIONS, ...LEGACY_REVISIONS];
 
 /** `isChecked`: values are checked; otherwise the handlers do so. */
 export function readTool(given: readonly unknown[], isChecked: boolean): ToolFeature {
@@ -120,7 +132,10 @@ function objectSchema(json: Record<string, unknown>, subject: string): Record<st
 }
 
 export function readResource(given: readonly unknown[], isChecked: boolean): ResourceFeature {
-  const { declared, handler } = readDeclaration(RESOURCE, given, isChecked);
+  const { declared, handler, subject } = readDeclaration(RESOURCE, given, isChecked);
+  if (isChecked && /[{}]/.test(String(declared["uri"]))) {
+    throw wrongOption(`${subject} has variables in its URI`, "Declare it with server.template: it has many URIs.");
+  }
   return { resource: declared as unknown as Resource, read: handler as ResourceFeature["read"] };
 }
 

@@ -2,7 +2,7 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
-import type { CompleteResult, GetPromptResult, Tool } from "../../protocol/mcp.ts";
+import type { CallToolResult, CompleteResult, GetPromptResult, Tool } from "../../protocol/mcp.ts";
 import { SEARCHED_META, VERSION_META } from "../../protocol/meta.ts";
 import { listRequestedBy } from "../../protocol/methods.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -78,7 +78,7 @@ export class FeatureMethods {
     let returned: unknown;
     try {
       // What is wrong with them is for the model, which can call again.
-      returned = await run(await checkedArguments(input, args, wrongForModel), context);
+      returned = await run(input ? await checkedArguments(input, args, wrongForModel) : args, context);
     } catch (error) {
       // A failure of the tool is a result, so that the model can read it and try again.
       if (isProtocolOutcome(error) || context.signal.aborted) throw error;
@@ -212,9 +212,10 @@ function toolResult(name: string, returned: unknown): Result {
   if (typeof returned === "string") return textResult(returned);
   if (Array.isArray(returned) && returned.every(isContent)) return { content: returned };
   if (isRecord(returned) && TOOL_MEMBERS.some((member) => returned[member] !== undefined)) {
-    const { content, structuredContent } = returned;
+    const { content, ...others } = returned;
+    const { structuredContent } = others;
     if (content === undefined && structuredContent !== undefined)
-      return { ...returned, ...structuredResult(structuredContent) };
+      return { ...structuredResult(structuredContent), ...others };
     if (content === undefined || (Array.isArray(content) && content.every(isContent))) return returned;
     throw mistake(
       `The tool ${JSON.stringify(name)} returned "content" that is not a list of blocks, each with a "type", and with "text" where that is "text"`,
@@ -306,7 +307,8 @@ function notResult(
 function resultWords(returned: unknown, member: string): string {
   if (returned === undefined || returned === null) return "nothing";
   if (Array.isArray(returned)) return "an array";
-  return isRecord(returned) ? `an object without "${member}"` : `a ${typeof returned}`;
+  if (!isRecord(returned)) return `a ${typeof returned}`;
+  return returned[member] === undefined ? `an object without "${member}"` : `"${member}" that cannot be read`;
 }
 
 function userSays(text: string): GetPromptResult {

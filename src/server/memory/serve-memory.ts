@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import { callListener } from "../../async/call-listener.ts";
 import type { Message } from "../../protocol/json-rpc.ts";
 import { safeLogger, type Logger } from "../../text/logger.ts";
@@ -21,8 +22,11 @@ export interface ServeMemoryOptions {
   logger?: Logger | undefined;
 }
 
+const OPTIONS: OptionNames<ServeMemoryOptions> = { principal: true, logger: true };
+
 /** Serves one client in the same process, in the era of each of its messages, until it leaves. */
 export function serveMemory({ core }: Servable, end: MemoryEnd, options: ServeMemoryOptions = {}): void {
+  checkOptions("serveMemory", options, OPTIONS);
   const { principal = ANYBODY } = options;
   const logger = safeLogger(options.logger ?? STDERR_LOGGER);
   const outside = (message: Message) => end.send(message);
