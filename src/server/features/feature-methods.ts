@@ -225,7 +225,7 @@ function toolResult(name: string, returned: unknown): Result {
 }
 
 function isContent(block: unknown): boolean {
-  return isRecord(block) && (block["type"] === "text" ? isText(block["text"]) : isText(block["type"]));
+  return isRecord(block) && typeof (block["type"] === "text" ? block["text"] : block["type"]) === "string";
 }
 
 function isText(value: unknown): boolean {
