@@ -119,7 +119,7 @@ const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
   ],
   [
     () => server().prompt("a", { input: { type: "object", properties: { n: { type: "number" } } } }, handler),
-    `The prompt "a" has an argument "n" that is no text`,
+    `The prompt "a" has an argument "n" that is not text`,
     `{ type: "string" }`,
   ],
   [

@@ -195,7 +195,7 @@ function requireTexts(subject: string, { properties }: Record<string, unknown>):
     const type = isRecord(schema) ? schema["type"] : undefined;
     if (type === undefined || [type].flat().includes("string")) continue;
     throw wrongOption(
-      `${subject} has an argument "${name}" that is no text`,
+      `${subject} has an argument "${name}" that is not text`,
       'Arguments of prompts are texts: write { type: "string" }, with a pattern where not every text will do.',
     );
   }
