@@ -136,9 +136,9 @@ export class Policy {
     if (isHidden(agent, this.#agents.get(server)) || isHidden(agent, this.#entries.agentsOf(server))) {
       return denied("the server is not shared with this agent");
     }
-    for (const form of formsOf(target)) {
-      for (const pattern of this.#deny) if (covers(pattern, form)) return denied("it is on the deny list");
-    }
+    for (const pattern of this.#deny) if (covers(pattern, target)) return denied("it is on the deny list");
+    if (target.isCalled && otherForms(target).some((form) => this.#deny.some((pattern) => covers(pattern, form))))
+      return denied("it is on the deny list");
     if (this.#allow && !target.isWay && !isAllowedBy(this.#allow, target)) return denied("it is not on the allow list");
     if (kind === "tool") return this.#decideTool(target);
     return kind === "method" ? this.#decideMethod(target) : ALLOWED;
@@ -196,7 +196,8 @@ export class Policy {
   #decideTool(target: AccessTarget): Decision {
     const { server, name, annotations, isWay } = target;
     const { allow, deny } = this.#entries.toolsOf(server) ?? {};
-    if (deny && formsOf(target).some((form) => deny.some((pattern) => matchesName(pattern, form.name))))
+    const forms = deny && target.isCalled ? [target, ...otherForms(target)] : [target];
+    if (deny?.some((pattern) => forms.some((form) => matchesName(pattern, form.name))))
       return denied("the server's entry denies it");
     if (isWay) return ALLOWED;
     if (allow && !allow.some((pattern) => matchesName(pattern, name)))
@@ -226,12 +227,11 @@ export class Policy {
  * A search view of another gateway also takes `server.tool`, `mcp__server__tool` and, where it is of one server, `server.tool`
  * for `tool`. Rules are written with the names that it lists: what they deny is denied in each form.
  */
-function formsOf(target: AccessTarget): readonly AccessTarget[] {
-  if (!target.isCalled) return [target];
+function otherForms(target: AccessTarget): AccessTarget[] {
   const name = target.name.replace(/^mcp__/, "");
   const [, server, own] = /^(.+?)(?:__|\.)(.+)$/s.exec(name) ?? [];
   const others = own === undefined ? [name] : [name, `${server}__${own}`, own];
-  return [target, ...others.map((form) => ({ ...target, name: form }))];
+  return others.map((form) => ({ ...target, name: form }));
 }
 
 function isHidden(agent: string | undefined, agents: readonly string[] | undefined): boolean {
