@@ -56,7 +56,7 @@ function rowsOf(error: NexusError, platform: NodeJS.Platform): Row[] {
     ["url", asLines(url)],
     ["proxy", asLines(details.proxy)],
     ["code", rpc ? [String(rpc.code)] : []],
-    ["response", asLines(details.answer)],
+    ["response", details.answer !== undefined && error.message.endsWith(details.answer) ? [] : asLines(details.answer)],
     ["requires", asLines(details.wwwAuthenticate)],
     ["sent", details.sent?.length ? [details.sent.join(", ")] : []],
     ["received", asLines(details.received)],

@@ -7,10 +7,13 @@ import type { ResponseHeaders, StreamEnd } from "./transport.ts";
 /** The error for an HTTP status outside 2xx. 401 and 403 count more than their body. */
 export function refusalError({ status, headers, body, rpc }: StreamEnd & { kind: "refused" }): NexusError {
   const code = codeOf(status, rpc !== undefined);
-  return new NexusError(code, rpc && code === "SERVER_ERROR" ? rpc.message : messageForStatus(status), {
+  const words = wordsOfBody(body);
+  // Only the server knows why it lets nobody in who has credentials, or needs none.
+  const why = status === 403 && words !== undefined ? `: ${words}` : "";
+  return new NexusError(code, rpc && code === "SERVER_ERROR" ? rpc.message : messageForStatus(status) + why, {
     status,
     rpc,
-    answer: rpc && code === "SERVER_ERROR" ? undefined : wordsOfBody(body),
+    answer: rpc && code === "SERVER_ERROR" ? undefined : words,
     wwwAuthenticate: challenge(headers),
     retryAfterMs: retryAfterMs(headers["retry-after"]),
     likelyCause: causeOf(status, headers, body),
@@ -80,7 +83,7 @@ function hintFor(status: number): string | undefined {
     case 401:
       return `Add the credentials to the entry's "headers", for example { "Authorization": "Bearer …" }.`;
     case 403:
-      return "Check the permissions of the credentials, and whether the server accepts this host.";
+      return "Check the permissions of the credentials, and whether the server accepts this host and origin.";
     case 404:
     case 405:
       return "Check that the URL is the server's MCP endpoint. It often ends in /mcp, or in /sse for older servers.";

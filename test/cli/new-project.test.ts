@@ -47,7 +47,7 @@ test("N1: a new client has a test that passes, and prints the tools of the demo 
   expect((await readdir(folder)).sort()).toEqual([...new Set(files.map((file) => file.split("/")[0] ?? ""))].sort());
   await install(folder);
   expect((await run(folder, "--test")).stdout).toMatch(/# pass 1\n# fail 0/);
-  expect((await run(folder, "src/main.js")).stdout).toMatch(/ speaks 2026-07-28 and has \d+ tools:\n {2}/);
+  expect((await run(folder, "src/main.js")).stdout).toMatch(/ speaks 2026-07-28 and offers:\n {2}/);
 }, 60_000);
 
 test("a new project replaces nothing, and says where it could be", async () => {

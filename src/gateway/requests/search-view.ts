@@ -52,10 +52,11 @@ export class SearchView {
     const { arguments: given, ...rest } = params;
     try {
       const inner = innerCall(given);
-      const called = this.#listedName(inner.name, endpoint, selection);
+      const listed = this.#listedName(inner.name, endpoint, selection);
+      const called = listed ?? inner.name;
       // Who may not know of the tool must not learn from an error whether the other form was understood.
       asked.called = { name: called, given: inner.name, arguments: inner.arguments, through: CALL_TOOL };
-      if (SEARCHING_TOOLS.includes(called)) {
+      if (listed === undefined || SEARCHING_TOOLS.includes(called)) {
         const unknown = { server: undefined, kind: "tool", given: called } as const;
         return { kind: "nothing", problem: () => selection.unknown(unknown, asked) };
       }
@@ -84,7 +85,7 @@ export class SearchView {
   }
 
   async #describe(args: unknown, { catalog, exchange, selection }: Described): Promise<CallToolResult> {
-    const named = catalog.described(args, (name) => this.#listedName(name, exchange.endpoint, selection));
+    const named = catalog.described(args, (name) => this.#listedName(name, exchange.endpoint, selection) ?? "");
     if ("problem" in named) return named.problem;
     const { tool } = named;
     const definition = tool.definition ?? (await this.#describedByServer(tool, exchange, selection));
@@ -185,18 +186,22 @@ export class SearchView {
     return this.#options.host.find(server)?.definition.name;
   }
 
-  /** A tool may also be named `server.tool`, `server__tool` and `mcp__server__tool`. */
-  #listedName(given: string, endpoint: View, selection: Selection): string {
+  /**
+   * A tool may also be named `server.tool`, `server__tool` and `mcp__server__tool`, with the server exactly as names begin in
+   * lists: a gateway in front decides by names as they are listed. Undefined for a name with another form of it.
+   */
+  #listedName(given: string, endpoint: View, selection: Selection): string | undefined {
     const { host, listsTool } = this.#options;
-    const isOwn =
-      endpoint.kind === "one" ? listsTool(endpoint.server, given) : selection.resolve("tool", given) !== undefined;
-    if (isOwn) return given;
-    const name = given.replace(/^mcp__/, "");
-    const [, prefix = "", own = ""] = /^(.+?)(?:__|\.)(.+)$/s.exec(name) ?? [];
-    const server = host.find(prefix)?.id ?? host.directory.findIdByPrefix(prefix);
+    const isOne = endpoint.kind === "one";
+    if (isOne && listsTool(endpoint.server, given)) return given;
+    const own = isOne ? undefined : selection.resolve("tool", given);
+    if (own && selection.nameOf(endpoint, own.server, own.own) === given) return given;
+    const [, prefix = "", name = ""] = /^(?:mcp__)?(.+?)(?:__|\.)(.+)$/s.exec(given) ?? [];
+    const server = host.directory.findIdByPrefix(prefix);
     if (server === undefined) return given;
-    if (endpoint.kind !== "one") return selection.fullNameOf({ server, name: own });
-    return server === endpoint.server && listsTool(server, own) ? own : given;
+    if (isOne) return server === endpoint.server && listsTool(server, name) ? name : given;
+    const isListed = prefix === (host.find(server)?.definition.prefix ?? server);
+    return isListed ? selection.fullNameOf({ server, name }) : undefined;
   }
 }
 

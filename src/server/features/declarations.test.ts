@@ -103,6 +103,31 @@ const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
     'description: "…"',
   ],
   [
+    () => Reflect.construct(McpServer, [{ name: "a", version: "1" }, { instructions: "Greet." }]),
+    "A server takes one object",
+    "Put all options into it",
+  ],
+  [
+    () => server().resource("welcome", { name: "welcome" }, handler),
+    `The resource "welcome" has no URI that clients accept`,
+    "memo://all",
+  ],
+  [
+    () => server().template("memo://day", { name: "memo" }, handler),
+    `The template "memo://day" has no variables`,
+    "server.resource",
+  ],
+  [
+    () => server().prompt("a", { input: { type: "object", properties: { n: { type: "number" } } } }, handler),
+    `The prompt "a" has an argument "n" that is not text`,
+    `{ type: "string" }`,
+  ],
+  [
+    () => Reflect.apply(serveMemory, undefined, [{ port: 0 }, undefined]),
+    "What serveMemory got first is not a server",
+    "new McpServer",
+  ],
+  [
     () => server().tool("a", { annotations: "read" }, handler),
     `The tool "a" needs "annotations" to be an object, not "read"`,
     "server.tool(",

@@ -10,6 +10,7 @@ import { readSchema } from "./value-check.ts";
 // Programs without types declare anything: a mistake fails where it is made, and not in the first call of a client.
 
 const NO_ARGUMENTS = { type: "object", additionalProperties: false };
+const URI = /^[a-z][a-z\d+.-]*:/i;
 const TOOL_NAME = /^[\w.-]{1,128}$/;
 
 const DESCRIBED = ["title", "description", "icons", "_meta"];
@@ -68,8 +69,10 @@ const SERVER_OPTIONS = [
 ];
 const IMPLEMENTATION = ["name", "version", "title", "description", "icons", "websiteUrl", "_meta"];
 
-export function checkServer(options: unknown): void {
+export function checkServer(options: unknown, others: readonly unknown[]): void {
   const hint = `Write new McpServer({ name: "greetings", version: "1.0.0" }).`;
+  if (others.length > 0)
+    throw wrongOption("A server takes one object", `Put all options into it: { name, version, instructions: "…" }.`);
   if (!isRecord(options)) throw wrongOption("A server needs a name and a version", hint);
   for (const member of ["name", "version"]) requireText("The server", options, member, hint);
   requireKnown("The server", options, [...IMPLEMENTATION, ...SERVER_OPTIONS]);
@@ -136,6 +139,9 @@ export function readResource(given: readonly unknown[], isChecked: boolean): Res
   if (isChecked && /[{}]/.test(String(declared["uri"]))) {
     throw wrongOption(`${subject} has variables in its URI`, "Declare it with server.template: it has many URIs.");
   }
+  if (isChecked && !URI.test(String(declared["uri"]))) {
+    throw wrongOption(`${subject} has no URI that clients accept`, 'Begin it with a scheme: "memo://all".');
+  }
   return { resource: declared as unknown as Resource, read: handler as ResourceFeature["read"] };
 }
 
@@ -149,6 +155,12 @@ export function readTemplate(given: readonly unknown[], isChecked: boolean): Tem
     );
   }
   const variables = Array.from(uriTemplate.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
+  if (isChecked && variables.length === 0) {
+    throw wrongOption(
+      `${subject} has no variables`,
+      "Write {name} where it has one, or declare it with server.resource.",
+    );
+  }
   requireCompleted(subject, complete, variables);
   return { template: declared as unknown as ResourceTemplate, read: handler as TemplateFeature["read"], complete };
 }
@@ -166,13 +178,27 @@ export function readPrompt(given: readonly unknown[], isChecked: boolean): Promp
     throw wrongOption(`${subject} has "input" and "arguments"`, `Remove "arguments": it follows from "input".`);
   }
   const input = readSchema(schema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
-  const listed = listedArguments(objectSchema(input.json, subject));
+  const json = objectSchema(input.json, subject);
+  if (isChecked && isRecord(schema) && schema["~standard"] === undefined) requireTexts(subject, json);
+  const listed = listedArguments(json);
   requireCompleted(
     subject,
     complete,
     listed.map(({ name }) => name),
   );
   return { prompt: { ...shown, arguments: listed } as unknown as Prompt, get, complete, ...(isChecked && { input }) };
+}
+
+/** Arguments of prompts are texts; schemas of libraries can read numbers from them. */
+function requireTexts(subject: string, { properties }: Record<string, unknown>): void {
+  for (const [name, schema] of Object.entries(isRecord(properties) ? properties : {})) {
+    const type = isRecord(schema) ? schema["type"] : undefined;
+    if (type === undefined || [type].flat().includes("string")) continue;
+    throw wrongOption(
+      `${subject} has an argument "${name}" that is not text`,
+      'Arguments of prompts are texts: write { type: "string" }, with a pattern where not every text will do.',
+    );
+  }
 }
 
 /** What lists show of a schema of arguments. */

@@ -2,7 +2,7 @@ import { messageOf, NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, type Params, type Result } from "../../protocol/json-rpc.ts";
 import type { ListKind } from "../../protocol/list-kinds.ts";
-import type { CallToolResult, CompleteResult, GetPromptResult, Tool } from "../../protocol/mcp.ts";
+import type { CompleteResult, GetPromptResult, Tool } from "../../protocol/mcp.ts";
 import { SEARCHED_META, VERSION_META } from "../../protocol/meta.ts";
 import { listRequestedBy } from "../../protocol/methods.ts";
 import type { Era } from "../../protocol/revisions.ts";
@@ -225,7 +225,7 @@ function toolResult(name: string, returned: unknown): Result {
 }
 
 function isContent(block: unknown): boolean {
-  return isRecord(block) && (block["type"] === "text" ? isText(block["text"]) : isText(block["type"]));
+  return isRecord(block) && typeof (block["type"] === "text" ? block["text"] : block["type"]) === "string";
 }
 
 function isText(value: unknown): boolean {

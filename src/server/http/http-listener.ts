@@ -167,7 +167,11 @@ export class HttpListener {
     const problem = this.#guard?.problemOf(req);
     if (problem) return refuseUnread(req, res, refusalOf(problem, this.#words));
     const { origin } = req.headers;
-    if (origin !== undefined && this.#guard?.isNamed(origin) && answerPage(req, res, origin)) return;
+    if (origin !== undefined && this.#guard?.isNamed(origin)) {
+      if (answerPage(req, res, origin)) return;
+    } else if (origin !== undefined && isPreflight(req)) {
+      return refuseUnread(req, res, refusalOf({ reason: "origin", value: origin }, this.#words));
+    }
     return serve(req, res);
   }
 }
@@ -339,7 +343,7 @@ function answerPage(req: IncomingMessage, res: ServerResponse, origin: string): 
   res.setHeader("access-control-allow-origin", origin);
   res.setHeader("access-control-expose-headers", EXPOSED);
   res.setHeader("vary", "Origin");
-  if (req.method !== "OPTIONS" || req.headers["access-control-request-method"] === undefined) return false;
+  if (!isPreflight(req)) return false;
   res.writeHead(204, {
     "access-control-allow-methods": "GET, POST, DELETE",
     // Any: tools name headers of their own.
@@ -348,6 +352,11 @@ function answerPage(req: IncomingMessage, res: ServerResponse, origin: string): 
   });
   res.end();
   return true;
+}
+
+/** Whether a browser asks if a page may send a request. */
+function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
 }
 
 /** Why a server cannot listen, and what to do. */

@@ -161,6 +161,9 @@ describe("a server of one's own over HTTP", () => {
     const foreign = await fetch(url, { method: "POST", headers: { origin: "https://elsewhere.example" } });
     expect(foreign.status).toBe(403);
     expect(await foreign.text()).toContain("allowedOrigins");
+    await expect(connect({ url, headers: { origin: "https://elsewhere.example" } })).rejects.toThrow(
+      /\(HTTP 403\): Pages of .* may not call this server\. Allow them with allowedOrigins$/,
+    );
   });
 
   test("without a logger, what its clients are not told is one line on stderr", async () => {

@@ -350,6 +350,31 @@ test("a call is one record, of the tool that was called; words of a search are n
   expect(JSON.stringify(records)).not.toContain("private words");
 });
 
+test("rules of a gateway in front hold for each form in which the view takes the name of a tool (R8)", async () => {
+  const shelf = new ScriptedServer({ era: "modern", tools: { open: () => "open", secret: () => "secret" } });
+  await using world = await AccessWorld.open({ shelf });
+  await using short = await AccessWorld.open({ shelf }, { entries: { shelf: { api: "/shelf", prefix: "sh" } } });
+  for (const [back, path, listed] of [
+    [world, "search/mcp", "shelf__"],
+    [world, "servers/shelf/search/mcp", ""],
+    [short, "search/mcp", "sh__"],
+  ] as const) {
+    const url = back.url().replace(/mcp$/, path);
+    const rules = keyRules({ deny: [`back.${listed}secret`] });
+    await using front = await AccessWorld.open({}, { ...rules, entries: { back: { url } } });
+    for (const form of ["", "shelf.", "shelf__", "mcp__shelf__", "mcp__shelf.", "SHELF.", "SHELF__", "sh.", "sh__"]) {
+      for (const tool of ["back__call_tool", "back__describe_tool"]) {
+        const answer = await use(front, tool, { name: `${form}secret` }, {});
+        const isRefused = answer.error !== undefined || answer.result?.isError === true;
+        expect(isRefused, `${path} ${tool} ${form}secret`).toBe(true);
+      }
+    }
+    expect(textOf(await use(front, "back__call_tool", { name: `${listed}open` }, {}))).toBe("open");
+    const other = listed === "" ? "shelf.open" : `${listed.slice(0, -2)}.open`;
+    expect(textOf(await use(front, "back__call_tool", { name: other }, {}))).toBe("open");
+  }
+});
+
 test("a session belongs to its address: that of the plain endpoint is unknown in the view", async () => {
   await using world = await opened();
   const session = await world.session();

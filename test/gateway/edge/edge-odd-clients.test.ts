@@ -199,10 +199,17 @@ describe("pages of other origins", () => {
     expect(answer.headers["access-control-expose-headers"]).toContain("Mcp-Session-Id");
   });
 
-  test.each(["http://localhost:5173", undefined])("%s is told nothing that lets a page read", async (origin) => {
+  test.each([
+    [
+      "http://localhost:5173",
+      403,
+      `Pages of "http://localhost:5173" may not call this gateway. Allow them with --allow-origin`,
+    ],
+    [undefined, 405, "Method not allowed"],
+  ])("%s is told nothing that lets a page read, and why", async (origin, expected, why) => {
     const headers = { ...preflight, ...(origin === undefined ? {} : { origin }) };
-    const { status, headers: told } = await send(url, { method: "OPTIONS", headers });
-    expect(status).toBe(405);
+    const { status, headers: told, json } = await send(url, { method: "OPTIONS", headers });
+    expect([status, json.error?.message]).toEqual([expected, expect.stringContaining(why)]);
     expect(told["access-control-allow-origin"]).toBeUndefined();
   });
 });
