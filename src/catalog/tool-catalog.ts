@@ -78,10 +78,11 @@ export class ToolCatalog<T extends CatalogTool = CatalogTool> {
     return [...counts].map(([server, tools]) => ({ server, tools }));
   }
 
-  /** The tools with which these are found, described and called. */
-  get searchingTools(): ReturnType<typeof searchingTools> {
-    // Without tools, those that come next may do anything.
-    const isRead = this.tools.length > 0 && this.tools.every(({ annotations }) => effectOf(annotations) === "read");
+  /** The tools with which these are found, described and called. `isWhole`: no server is missing. */
+  searchingTools({ isWhole = true } = {}): ReturnType<typeof searchingTools> {
+    // Tools that come later may do anything.
+    const isRead =
+      isWhole && this.tools.length > 0 && this.tools.every(({ annotations }) => effectOf(annotations) === "read");
     return searchingTools({ servers: this.servers, effect: isRead ? "read" : "destructive" });
   }
 

@@ -85,7 +85,7 @@ export class LiveTools {
     if (!this.#isSearched) return [...tools.map(definitionOf), ...own];
     const room = this.#options.maxTools() - own.length - 1;
     const always = tools.filter((found) => this.#isAlways(found)).slice(0, Math.max(0, room));
-    return [...always.map(definitionOf), ...own, modelTool(this.#current().catalog.searchingTools.call)];
+    return [...always.map(definitionOf), ...own, modelTool(this.#current().catalog.searchingTools().call)];
   }
 
   /** Whether the entry of its server says that it stays where others are searched for. */
@@ -182,7 +182,7 @@ export class LiveTools {
   }
 
   #searchTools(): OwnTool[] {
-    const { search, describe } = this.#current().catalog.searchingTools;
+    const { search, describe } = this.#current().catalog.searchingTools();
     const find = (name: unknown) => this.find(this.#listedName(String(name)));
     return [
       { definition: modelTool(search), run: (args) => searched(this.#current().catalog, args) },

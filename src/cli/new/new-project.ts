@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { makeFolder } from "../../files/make-folder.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { serverId } from "../../text/server-id.ts";
 import { quotePath } from "../../text/shell-words.ts";
@@ -63,7 +64,7 @@ The folder is new or empty; its name becomes the name of the ${kind}. Nothing is
         signal.throwIfAborted();
         const path = join(folder, file);
         const written = text.replaceAll(/\b(?:NAME|VERSION)\b/g, (name) => values[name as keyof typeof values]);
-        await mkdir(dirname(path), { recursive: true })
+        await makeFolder(dirname(path))
           .then(() => writeFile(path, written))
           .catch((error: unknown) => {
             throw cannotWrite(path, error);

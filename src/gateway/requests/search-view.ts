@@ -1,3 +1,4 @@
+import { UNAVAILABLE } from "../lists/merged-lists.ts";
 import { effectOf, innerCall } from "../../catalog/searching-tools.ts";
 import { type CatalogTool, ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { RecentMap } from "../../async/recent-map.ts";
@@ -72,7 +73,8 @@ export class SearchView {
     // There is one page, so that no cursor is valid.
     this.#options.cursors.open(exchange);
     const { catalog, page } = await this.#read(exchange, selection);
-    const { search, describe, call } = catalog.searchingTools;
+    const isWhole = page["_meta"]?.[UNAVAILABLE] === undefined;
+    const { search, describe, call } = catalog.searchingTools({ isWhole });
     return { ...page, tools: [search, describe, call] };
   }
 
