@@ -1,5 +1,6 @@
 import { Client } from "./client/client.ts";
 import { clientOptionsOf } from "./client/client-settings.ts";
+import { checkCapabilities } from "./client/conversation/input.ts";
 import { checkOptions } from "./errors/check-options.ts";
 import { CONNECT_OPTIONS, connectEntry, type ConnectOptions } from "./client/connect/connect-entry.ts";
 import { SILENT } from "./text/logger.ts";
@@ -123,6 +124,7 @@ export type { HostEvent } from "./host/servers/server-supervisors.ts";
 /** Connects to one server: an entry as in a configuration file, or a transport. */
 export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {
   checkOptions("connect", options, CONNECT_OPTIONS, { timeout: "timeoutMs" });
+  if (options.input) checkCapabilities(options.input);
   if (isTransport(server)) return Client.open(server, clientOptionsOf(options));
   checkMembers(server);
   const entry = resolveEntry(server);
