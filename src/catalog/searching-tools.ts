@@ -168,7 +168,7 @@ export function problemsOf(tool: keyof SearchingTools, args: unknown): string | 
   };
   const check = checks[tool](args);
   if (check.kind !== "invalid") return undefined;
-  return check.problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  return check.problems.map(({ message }) => message).join("; ");
 }
 
 /** A tool that call_tool is asked to call. */

@@ -174,6 +174,12 @@ test.each(WRONG_KINDS)("%s: the error names the option and the value, and shows 
   expect(error.hint).toContain(hint);
 });
 
+test("an address in place of an entry is an error that shows the entry (X1, X2)", async () => {
+  const error = await failure((async () => void (await loosely(connect)("http://127.0.0.1:1/mcp")))());
+  expect(error).toMatchObject({ code: "CONFIG_INVALID", message: "The server of connect is a text" });
+  expect(error.hint).toContain('connect({ url: "http://127.0.0.1:1/mcp" })');
+});
+
 test("a call in the form of another library is an error that shows ours (X1, X2)", async () => {
   await using client = await connect(server.transport);
   const call = loosely(client.callTool.bind(client));
