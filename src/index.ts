@@ -1,7 +1,9 @@
 import { Client } from "./client/client.ts";
 import { clientOptionsOf } from "./client/client-settings.ts";
-import { checkOptions } from "./errors/check-options.ts";
+import { checkCapabilities } from "./client/conversation/input.ts";
+import { checkOptions, wrongOption } from "./errors/check-options.ts";
 import { CONNECT_OPTIONS, connectEntry, type ConnectOptions } from "./client/connect/connect-entry.ts";
+import { maskUrl } from "./masking/mask-words.ts";
 import { SILENT } from "./text/logger.ts";
 import { openApi } from "./compose/open-api.ts";
 import { readEnvironment } from "./environment.ts";
@@ -123,6 +125,7 @@ export type { HostEvent } from "./host/servers/server-supervisors.ts";
 /** Connects to one server: an entry as in a configuration file, or a transport. */
 export async function connect(server: ServerEntry | Transport, options: ConnectOptions = {}): Promise<Client> {
   checkOptions("connect", options, CONNECT_OPTIONS, { timeout: "timeoutMs" });
+  if (options.input) checkCapabilities(options.input);
   if (isTransport(server)) return Client.open(server, clientOptionsOf(options));
   checkMembers(server);
   const entry = resolveEntry(server);
@@ -140,6 +143,10 @@ export async function connect(server: ServerEntry | Transport, options: ConnectO
 
 /** An entry of a file may have keys that only a host uses. What is not an object, or names no server, is told apart later. */
 function checkMembers(entry: ServerEntry): void {
+  if (typeof entry === "string") {
+    const way = URL.canParse(entry) ? `url: ${JSON.stringify(maskUrl(entry))}` : `command: "…", args: ["…"]`;
+    throw wrongOption("The server of connect is a text", `Pass an object: connect({ ${way} }).`);
+  }
   if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return;
   const names = Object.fromEntries(allNames(HOST_ENTRY).map((name) => [name, true]));
   checkOptions<Record<string, unknown>>("a server's entry", { ...entry }, names);

@@ -175,7 +175,7 @@ export function problemsOf(tool: keyof SearchingTools, args: unknown): string | 
   const check = checks[tool](args);
   if (check.kind === "valid") return undefined;
   if (check.kind === "unusable") return check.reason;
-  const problems = check.problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  const problems = check.problems.map(({ message }) => message);
   return shorten(problems.join("; "), MAX_PROBLEMS);
 }
 

@@ -219,6 +219,16 @@ function summaries(group: string | undefined): { name: string; section: string; 
     .map(([name, { section, summary }]) => ({ name, section, summary }));
 }
 
+/** The commands that send a request which is known by its name in the protocol. */
+const COMMANDS_OF_METHODS: Readonly<Record<string, string | undefined>> = {
+  "tools/call": "mcp call",
+  "tools/list": "mcp tools",
+  "resources/read": "mcp read",
+  "resources/list": "mcp resources",
+  "prompts/get": "mcp prompt",
+  "prompts/list": "mcp prompts",
+};
+
 function unknownCommand(words: readonly string[]): NexusError {
   const isInGroup = isGroup(words[0]) && words.length > 1;
   const given = words.slice(0, isInGroup ? 2 : 1).join(" ");
@@ -226,9 +236,16 @@ function unknownCommand(words: readonly string[]): NexusError {
   const groups = names.map((name) => name.split(" ")[0] ?? name);
   // The group may be left out: "nexus tools" suggests "nexus mcp tools".
   const inGroup = names.find((name) => name === `mcp ${given}`);
-  // "nexus api call" suggests "nexus mcp call".
-  const elsewhere = isInGroup ? names.find((name) => name.split(" ").at(-1) === words[1]) : undefined;
-  const near = inGroup ?? elsewhere ?? nearestName(given, [...new Set(isInGroup ? names : [...names, ...groups])]);
+  // "nexus api call" suggests "nexus mcp call"; what several groups have says nothing.
+  const [elsewhere, another] = isInGroup ? names.filter((name) => name.split(" ").at(-1) === words[1]) : [];
+  const method = COMMANDS_OF_METHODS[words[isInGroup ? 1 : 0] ?? ""];
+  const near =
+    method ??
+    inGroup ??
+    (another === undefined ? elsewhere : undefined) ??
+    nearestName(given, [
+      ...new Set(isInGroup ? names.filter((name) => name.startsWith(`${words[0]} `)) : [...names, ...groups]),
+    ]);
   const lists = isInGroup ? `nexus ${words[0]} --help` : "nexus --help";
   return new NexusError("ARGUMENTS_INVALID", `There is no command "nexus ${given}"`, {
     hint: near === undefined ? `"${lists}" lists them.` : `Did you mean "nexus ${near}"? "${lists}" lists them all.`,

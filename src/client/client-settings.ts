@@ -1,9 +1,9 @@
-import type { OptionNames } from "../errors/check-options.ts";
+import { MILLISECONDS, type OptionNames, SIGNAL } from "../errors/check-options.ts";
 import type { HiddenValues } from "../masking/hidden-values.ts";
 import type { Implementation, Root } from "../protocol/mcp.ts";
 import type { Era } from "../protocol/revisions.ts";
 import type { NotificationListener } from "./conversation/inbox.ts";
-import type { InputProvider } from "./conversation/input.ts";
+import { INPUT, type InputProvider } from "./conversation/input.ts";
 import type { Logger } from "../text/logger.ts";
 import type { CacheStore } from "./conversation/response-cache.ts";
 import { type RetrySettings } from "./conversation/retry.ts";
@@ -47,20 +47,20 @@ export interface ClientOptions {
 /** Every option, for those who check what a program passes. */
 export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   server: true,
-  input: true,
+  input: INPUT,
   roots: true,
   clientInfo: true,
   protocolVersion: true,
   era: true,
-  timeoutMs: true,
-  connectTimeoutMs: true,
+  timeoutMs: MILLISECONDS,
+  connectTimeoutMs: MILLISECONDS,
   connectBy: true,
-  probeTimeoutMs: true,
+  probeTimeoutMs: MILLISECONDS,
   retry: true,
   maxRounds: true,
   logger: true,
   hidden: true,
-  signal: true,
+  signal: SIGNAL,
   cache: true,
   principal: true,
   onNotification: true,

@@ -1,6 +1,7 @@
 import { checkOptions } from "../errors/check-options.ts";
 import { nearestName } from "../text/nearest-name.ts";
 import { NexusError } from "../errors/nexus-error.ts";
+import { isRecord } from "../json/is-record.ts";
 import { INVALID_PARAMS, type Params, type Result } from "../protocol/json-rpc.ts";
 import { withContent } from "../protocol/legacy.ts";
 import type {
@@ -198,6 +199,7 @@ export class Client implements AsyncDisposable {
     args?: object,
     options?: CallToolOptions,
   ): Promise<CallToolResult<T>> {
+    if (typeof name !== "string") throw wrongForm("callTool", "the name and the arguments", name, ", { … }");
     if (options?.task) {
       const task = options.task === true ? options : { ...options, ...options.task };
       return (await this.tasks.run(name, args, task)) as CallToolResult<T>;
@@ -223,6 +225,7 @@ export class Client implements AsyncDisposable {
   }
 
   async readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult> {
+    if (typeof uri !== "string") throw wrongForm("readResource", "the URI", uri);
     const [method, params] = ["resources/read", { uri }];
     const cached = options?.fresh ? undefined : await this.#live.cache.find(method, params);
     if (cached) return cached as ReadResourceResult;
@@ -235,6 +238,7 @@ export class Client implements AsyncDisposable {
   }
 
   async getPrompt(name: string, args?: Record<string, string>, options?: CallOptions): Promise<GetPromptResult> {
+    if (typeof name !== "string") throw wrongForm("getPrompt", "the name and the arguments", name, ", { … }");
     const params = { name, arguments: args ?? {} };
     return (await this.#requester.rounds({ method: "prompts/get", params, options })) as GetPromptResult;
   }
@@ -330,4 +334,14 @@ export class Client implements AsyncDisposable {
     if (!this.known.tools) await this.listTools();
     return this.#conversation.tools.get(name) ?? UNKNOWN_TOOL;
   }
+}
+
+/** For the form of other libraries, which pass one object: `callTool({ name })`. */
+function wrongForm(method: string, takes: string, given: unknown, rest = ""): NexusError {
+  const named = isRecord(given) ? (given["name"] ?? given["uri"]) : undefined;
+  const shown = JSON.stringify(typeof named === "string" ? named : "name");
+  return new NexusError("ARGUMENTS_INVALID", `${method} takes ${takes}: ${method}(${shown}${rest})`, {
+    hint: "Its first argument is a text.",
+    mayHaveReached: false,
+  });
 }

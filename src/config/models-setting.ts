@@ -6,6 +6,11 @@ import type { ConfigContext } from "./read/places.ts";
 /** Kinds of interfaces to models. */
 export const PROVIDER_TYPES = ["anthropic", "openai", "openai-compatible"] as const;
 export type ProviderType = (typeof PROVIDER_TYPES)[number];
+/** The variable that has the key of a company, where the configuration names none. */
+export const KEY_VARIABLES: Readonly<Partial<Record<ProviderType, string>>> = {
+  anthropic: "ANTHROPIC_API_KEY",
+  openai: "OPENAI_API_KEY",
+};
 
 const DOLLARS = number({ least: 0 }).advice(`Write { "input": 3, "output": 15 }: US dollars for a million tokens.`);
 

@@ -35,7 +35,7 @@ import { ListedThings } from "./lists/listed-things.ts";
 import { ServersListening } from "./changes/listening.ts";
 import type { NamedThing, Own } from "./names/names.ts";
 import { listedTarget, nameOf } from "./access/narrowed.ts";
-import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfSet, offerWithOwn } from "./lists/offer.ts";
+import { GATEWAY_INFO, offerOfAll, offerOfOne, offerOfSearch, offerOfSet, offerWithOwn } from "./lists/offer.ts";
 import { OwnerChanges } from "./changes/owner-changes.ts";
 import { PassedLists } from "./lists/own-lists.ts";
 import { PrincipalAccess, type AccessRules } from "./access/principal-access.ts";
@@ -176,6 +176,11 @@ export class GatewayCore implements Views {
   }
 
   async offer(view: View, principal: Principal): Promise<Offer> {
+    const offer = await this.#offerOf(view, principal);
+    return view.search ? offerOfSearch(offer) : offer;
+  }
+
+  async #offerOf(view: View, principal: Principal): Promise<Offer> {
     const selection = this.#selectionOf(view, principal);
     if (view.kind === "one") {
       const status = selection.get(view.server, principal);

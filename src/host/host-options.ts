@@ -1,5 +1,5 @@
-import { checkOptions, type OptionNames } from "../errors/check-options.ts";
-import type { InputProvider } from "../client/conversation/input.ts";
+import { checkOptions, MILLISECONDS, type OptionKind, type OptionNames, TEXTS } from "../errors/check-options.ts";
+import { checkCapabilities, INPUT, type InputProvider } from "../client/conversation/input.ts";
 import type { Logger } from "../text/logger.ts";
 import type { CredentialStorage } from "../auth/oauth/stored-credential.ts";
 import type { SecretStore } from "../auth/secrets.ts";
@@ -97,18 +97,24 @@ export interface HostOptions {
   definitions?: DefinitionLedger | undefined;
 }
 
+const SERVERS: OptionKind = {
+  must: "an object with the servers by their names",
+  hintFor: (name) => `Name each server, as in ${name}: { files: { command: "node", args: ["server.js"] } }.`,
+  accepts: (value) => typeof value === "object" && !Array.isArray(value),
+};
+
 const HOST_OPTIONS: OptionNames<HostOptions> = {
-  servers: true,
+  servers: SERVERS,
   config: true,
   roots: true,
-  only: true,
+  only: TEXTS,
   beside: true,
   cwd: true,
   trust: true,
   watch: true,
   onConfiguration: true,
   askInput: true,
-  input: true,
+  input: INPUT,
   policy: true,
   logger: true,
   stateFolder: true,
@@ -118,7 +124,7 @@ const HOST_OPTIONS: OptionNames<HostOptions> = {
   credentials: true,
   trustStore: true,
   backoff: true,
-  timeoutMs: true,
+  timeoutMs: MILLISECONDS,
   startAtOnce: true,
   idleMs: true,
   maxConnections: true,
@@ -136,7 +142,8 @@ const HOST_OPTIONS: OptionNames<HostOptions> = {
 /** Throws if an option, or a member of one, is not known. */
 export function checkHostOptions(options: HostOptions): void {
   checkOptions("Host.open", options, HOST_OPTIONS);
-  const { policy, backoff, processes } = options;
+  const { input, policy, backoff, processes } = options;
+  if (input) checkCapabilities(input);
   if (policy && policy !== "allow-all") checkOptions("policy", policy, POLICY_SETTINGS);
   if (backoff) checkOptions("backoff", backoff, DEFAULT_BACKOFF);
   if (processes && !(processes instanceof ProcessBudget)) checkOptions("processes", processes, PROCESS_LIMITS);

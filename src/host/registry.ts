@@ -115,7 +115,7 @@ export async function requireFitting({ name, server, inputSchema }: CheckedTool,
     });
   }
   if (check.kind !== "invalid") return;
-  const problems = check.problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  const problems = check.problems.map(({ message }) => message);
   throw new NexusError("ARGUMENTS_INVALID", `Invalid arguments for ${name}: ${problems.join("; ")}`, {
     ...(server === undefined ? {} : { server }),
     mayHaveReached: false,

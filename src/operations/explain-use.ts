@@ -1,5 +1,6 @@
 import { NexusError } from "../errors/nexus-error.ts";
 import { CompiledSet } from "../gateway/sets/compiled-set.ts";
+import { resolveFullName } from "../gateway/names/names.ts";
 import { parseSetDefinition } from "../gateway/sets/set-definition.ts";
 import { setTarget, type AccessTarget } from "../host/directory/access-target.ts";
 import type { ExplainedServers } from "./services.ts";
@@ -47,7 +48,7 @@ function compiledSet({ name, definition: text }: KeptSet) {
   return { set: new CompiledSet(name, definition, SILENT), definition };
 }
 
-/** The server that the name begins with, and the rest of the name. */
+/** The server that the name begins with, and the rest of the name: `server.tool`, or `server__tool` as it is at /mcp. */
 function namedTool(directory: ServerDirectory, full: string): { server: string; name: string } {
   const named = directory.withId(full);
   const owner = directory.findOwners(named).find(({ id }) => named.startsWith(`${id}.`));
@@ -55,6 +56,8 @@ function namedTool(directory: ServerDirectory, full: string): { server: string; 
   if (directory.find(named)) {
     throw invalid(`"${full}" is a server, not a tool`, `Name a tool of it, as in ${full}.TOOL.`);
   }
+  const listed = resolveFullName(full.replace(/^mcp__/, ""), directory);
+  if (listed) return { server: listed.server, name: listed.own };
   throw directory.unknown(full.split(".")[0] ?? full);
 }
 

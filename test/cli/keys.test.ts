@@ -217,6 +217,7 @@ describe("nexus keys and nexus tenants", () => {
       return { code, ...parsed(stdout) };
     };
     expect(await explain(some, "kit.echo")).toMatchObject({ code: 0, allowed: true, rule: "allow kit.echo*" });
+    expect(await explain(some, "kit__echo")).toMatchObject({ code: 0, allowed: true, rule: "allow kit.echo*" });
     expect(await explain(some, "kit.echo_secret")).toMatchObject({
       code: 8,
       allowed: false,

@@ -37,6 +37,13 @@ describe("nexus models", () => {
     },
   });
 
+  test("add warns where the key of a company is not known", async () => {
+    const added = await models(["add", "openai"]);
+    expect(added.code).toBe(0);
+    expect(added.stderr).toContain("It has no key. Set OPENAI_API_KEY, or store one: nexus secrets set openai");
+    expect((await models(["add", "openai", "--force"], { OPENAI_API_KEY: "k" })).stderr).not.toContain("no key");
+  });
+
   test("add writes a provider without its key, keeps comments, and sets the first default", async () => {
     const file = await nexus.write("home/.nexus/mcp.json", '{\n  // mine\n  "mcpServers": {}\n}\n');
     const added = await models([

@@ -172,6 +172,82 @@ describe("an option that does not exist (X1, X2)", () => {
   });
 });
 
+/** What somebody writes, and the error with its hint. */
+const WRONG_KINDS: readonly [call: string, run: () => unknown, message: string, hint: string][] = [
+  [
+    "connect, a timeout that is a text",
+    () => loosely(connect)(server.transport, { timeoutMs: "5s" }),
+    `"timeoutMs" of connect must be a number of milliseconds, 0 or more, not "5s"`,
+    "timeoutMs: 5000",
+  ],
+  [
+    "connect, a negative timeout",
+    () => connect(server.transport, { connectTimeoutMs: -1 }),
+    `"connectTimeoutMs" of connect must be a number of milliseconds, 0 or more, not -1`,
+    "connectTimeoutMs: 5000",
+  ],
+  [
+    "connect, a controller in place of its signal",
+    () => loosely(connect)(server.transport, { signal: new AbortController() }),
+    `"signal" of connect must be an AbortSignal, not an object (AbortController)`,
+    "signal: controller.signal",
+  ],
+  [
+    "connect, a function as input",
+    () => loosely(connect)(server.transport, { input: () => {} }),
+    `"input" of connect must be an object with capabilities and a function handle, not a function`,
+    "handle: (request) =>",
+  ],
+  [
+    "connect, an input without handle",
+    () => loosely(connect)(server.transport, { input: { capabilities: {} } }),
+    `"input" of connect must be an object with capabilities and a function handle, not an object`,
+    "handle: (request) =>",
+  ],
+  [
+    "connect, a misspelt capability",
+    () => connect(server.transport, { input: { capabilities: { elicit: {} }, handle: () => ({ roots: [] }) } }),
+    `"elicit" is not an option of the capabilities of input`,
+    `Did you mean "elicitation"?`,
+  ],
+  [
+    "Host.open, a text as a list of rules",
+    () => loosely(Host.open)({ servers: {}, policy: { allow: "demo" } }),
+    `"allow" of policy must be a list of texts, not "demo"`,
+    'allow: ["demo"]',
+  ],
+  [
+    "Host.open, a list of servers",
+    () => loosely(Host.open)({ servers: [{ command: "node" }] }),
+    '"servers" of Host.open must be an object with the servers by their names, not a list',
+    "servers: { files: {",
+  ],
+];
+
+test.each(WRONG_KINDS)("%s: the error names the option and the value, and shows how (X1, X2)", async (...mistake) => {
+  const [, run, message, hint] = mistake;
+  const error = await failure((async () => void (await run()))());
+  expect(error).toMatchObject({ code: "CONFIG_INVALID", message });
+  expect(error.hint).toContain(hint);
+});
+
+test("an address in place of an entry is an error that shows the entry (X1, X2)", async () => {
+  const error = await failure((async () => void (await loosely(connect)("http://127.0.0.1:1/mcp")))());
+  expect(error).toMatchObject({ code: "CONFIG_INVALID", message: "The server of connect is a text" });
+  expect(error.hint).toContain('connect({ url: "http://127.0.0.1:1/mcp" })');
+});
+
+test("a call in the form of another library is an error that shows ours (X1, X2)", async () => {
+  await using client = await connect(server.transport);
+  const call = loosely(client.callTool.bind(client));
+  expect(await failure(call({ name: "two" }) as Promise<unknown>)).toMatchObject({
+    code: "ARGUMENTS_INVALID",
+    message: 'callTool takes the name and the arguments: callTool("two", { … })',
+  });
+  const late = await failure(call("look", {}, { timeoutMs: "5s" }) as Promise<unknown>);
+  expect(late.message).toBe('"timeoutMs" of a call must be a number of milliseconds, 0 or more, not "5s"');
+});
+
 test("options that are no object are told apart from options (X1, X2)", async () => {
   const error = await failure((async () => void (await loosely(Host.open)("mcp.json")))());
   expect(error).toMatchObject({ code: "CONFIG_INVALID", message: "The options of Host.open are not an object" });

@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../errors/check-options.ts";
+import { type OptionNames, SIGNAL } from "../../errors/check-options.ts";
 import type { InputProvider } from "../../client/conversation/input.ts";
 import type { NexusError } from "../../errors/nexus-error.ts";
 import type { Host } from "../../host/host.ts";
@@ -57,7 +57,7 @@ export interface TurnOptions {
 }
 
 export const TURN_OPTIONS: OptionNames<TurnOptions> = {
-  signal: true,
+  signal: SIGNAL,
   onEvent: true,
 };
 

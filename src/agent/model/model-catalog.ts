@@ -3,6 +3,7 @@ import { boundMessage, secretFor } from "../../auth/secret-origins.ts";
 import type { SecretStore } from "../../auth/secrets.ts";
 import { findIgnoredSection, loadSection } from "../../config/load-section.ts";
 import {
+  KEY_VARIABLES,
   loadModelsSetting,
   PROVIDER_TYPES,
   type ModelsSetting,
@@ -27,18 +28,18 @@ import { findMember, plainValue, type SourceNode } from "../../source/source-nod
 const TYPE_FACTS: Readonly<Record<ProviderType, TypeFacts>> = {
   anthropic: {
     baseUrl: "https://api.anthropic.com/v1",
-    keyVariable: "ANTHROPIC_API_KEY",
     baseUrlVariable: "ANTHROPIC_BASE_URL",
     model: "claude-sonnet-5-5",
   },
   openai: {
     baseUrl: "https://api.openai.com/v1",
-    keyVariable: "OPENAI_API_KEY",
     baseUrlVariable: "OPENAI_BASE_URL",
     model: "gpt-5.5",
   },
   "openai-compatible": {},
 };
+/** A name that is safe in a command line. */
+const NAME = /^[\w.-]{1,64}$/;
 /** What HTTP allows in the value of a header. */
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
@@ -59,7 +60,7 @@ export interface ModelOpenOptions {
 }
 
 /** Types that the environment alone can describe. */
-const OF_ENVIRONMENT = PROVIDER_TYPES.filter((type) => TYPE_FACTS[type].keyVariable !== undefined);
+const OF_ENVIRONMENT = PROVIDER_TYPES.filter((type) => KEY_VARIABLES[type] !== undefined);
 
 /** The models of the configuration and of the environment. */
 export class ModelCatalog implements AsyncDisposable {
@@ -184,7 +185,7 @@ export class ModelCatalog implements AsyncDisposable {
       source: isDefault ? this.#sourceOfDefault : undefined,
       hint:
         near === undefined
-          ? `${known} Add it to "models.providers" of the configuration.`
+          ? `${known} Add it with: nexus models add ${NAME.test(name) ? name : "NAME"} …`
           : `Did you mean "${near}:${model}"?`,
       mayHaveReached: false,
     });
@@ -221,7 +222,7 @@ function throwNoModel(providers: readonly KnownProvider[]): never {
     phase: "config",
     hint: first
       ? `Choose one with --model ${first.name}:MODEL, or set "models": { "default": "${first.name}:MODEL" } in the configuration.`
-      : `Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider to "models" in ~/.nexus/mcp.json.`,
+      : `Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider: nexus models add local --url http://127.0.0.1:11434/v1 --model MODEL. It is kept in "models" of ~/.nexus/mcp.json.`,
     snippet: first
       ? undefined
       : `{ "models": { "default": "local:qwen3", "providers": { "local": { "type": "openai-compatible", "baseUrl": "http://127.0.0.1:11434/v1" } } } }`,
@@ -246,7 +247,6 @@ export interface KnownProvider {
 interface TypeFacts {
   /** Where it is reached without a base URL. */
   baseUrl?: string;
-  keyVariable?: string;
   baseUrlVariable?: string;
   /** The model that is used if nothing says which one. */
   model?: string;
@@ -261,7 +261,7 @@ interface ProviderSurroundings {
 
 /** The provider of an environment variable; undefined if it is not set. */
 function environmentProvider(type: ProviderType, { variables }: Surroundings): KnownProvider | undefined {
-  const { keyVariable = "" } = TYPE_FACTS[type];
+  const keyVariable = KEY_VARIABLES[type] ?? "";
   if (!variables[keyVariable]) return undefined;
   return {
     name: type,
@@ -344,12 +344,13 @@ function ownAddress(
     });
   }
   const address = variables[facts.baseUrlVariable ?? ""] || facts.baseUrl;
-  return { baseUrl: address, apiKey: apiKey ?? (variables[facts.keyVariable ?? ""] || undefined) };
+  return { baseUrl: address, apiKey: apiKey ?? (variables[KEY_VARIABLES[type] ?? ""] || undefined) };
 }
 
 /** The endpoint of a provider that only the environment describes. */
 function ownEndpoint(provider: string, type: ProviderType, variables: Surroundings["variables"]): ProviderEndpoint {
-  const { baseUrl = "", keyVariable = "", baseUrlVariable = "" } = TYPE_FACTS[type];
+  const { baseUrl = "", baseUrlVariable = "" } = TYPE_FACTS[type];
+  const keyVariable = KEY_VARIABLES[type] ?? "";
   const endpoint: ProviderEndpoint = {
     provider,
     type,

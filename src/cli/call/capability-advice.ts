@@ -15,7 +15,8 @@ export function withCapabilityAdvice(error: NexusError): NexusError {
 function adviceFor(needed: Record<string, unknown>): string {
   if (needed["sampling"])
     return `The server wants to use a model. Use "nexus mcp call" with a program that answers: --sample-with "CMD …".`;
-  if (needed["roots"]) return `The server asks for your folders. Add "roots" to its entry.`;
+  if (needed["roots"])
+    return `The server asks for your folders. Add "roots" to its entry, or name them when you add it: nexus mcp add … --root DIR`;
   if (needed["elicitation"]) return `The server wants to ask you a question. Use "nexus mcp call", "prompt" or "read".`;
   const names = capabilityNames(needed);
   return names === ""

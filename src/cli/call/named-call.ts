@@ -102,7 +102,7 @@ function withListCommand(
   const asked = text.startsWith(`${server}.`) ? text.slice(server.length + 1) : text;
   const others = caller === undefined ? "" : ` ${howToCall(asked, { typed, options: servers.optionsAgain })}`;
   const why = near === "" && unlisted !== undefined && error.code === "NAME_UNKNOWN" ? ` ${unlisted}` : "";
-  const more = error.amended({ server, hint: `${near}${known}${others}${why}` });
+  const more = error.amended({ server, hint: `${near}${known}${why}${others}` });
   return servers.inPlace ? withoutServer(more, server) : more;
 }
 

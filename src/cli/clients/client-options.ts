@@ -32,7 +32,8 @@ export const WAY_OPTIONS = {
 export function clientCalled(name: string, known: readonly ClientId[] = INSTALL_CLIENTS): ClientId {
   const client = known.find((id) => id === name);
   if (client) return client;
-  const near = nearestName(name, known);
+  const family = known.filter((id) => id.startsWith(`${name}-`));
+  const near = family.length > 0 ? family.join(" or ") : nearestName(name, known);
   const list = `Known programs: ${known.join(", ")}.`;
   throw wrongUsage(`Nexus does not know the program "${name}"`, near ? `Did you mean ${near}? ${list}` : list);
 }

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Candidate } from "../../config/read/places.ts";
 import { looksRelative } from "../../config/import/relative-words.ts";
 import { serverId } from "../../text/server-id.ts";
@@ -154,6 +156,13 @@ function tell(out: Output, { id, name, target, entry }: Added, home: string): vo
     out.warn(
       `${visible(relative)} is searched in your home folder, where servers of your own file run; --cwd DIR sets another folder`,
     );
+  }
+  const isFolder = (path: string) =>
+    statSync(resolve(target.folder, path), { throwIfNoEntry: false })?.isDirectory() === true;
+  for (const root of entry.roots ?? []) {
+    const path = typeof root === "string" ? root : "";
+    if (path === "" || /^(?:~|file:)|\$\{/.test(path) || isFolder(path)) continue;
+    out.warn(`The root ${visible(path)} is not a folder. Create it, or add the server again with --root DIR --force`);
   }
   if (target.layer === "explicit") out.note(`Nexus does not read this file by default. Use --config ${target.file}`);
 }

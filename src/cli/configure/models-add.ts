@@ -1,5 +1,5 @@
 import { changeText } from "../../config/edit/edit.ts";
-import { PROVIDER_TYPES, type ProviderType } from "../../config/models-setting.ts";
+import { KEY_VARIABLES, PROVIDER_TYPES, type ProviderType } from "../../config/models-setting.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { mayBeSecretName } from "../../masking/secret-names.ts";
 import type { SourceChange } from "../../source/source-change.ts";
@@ -69,6 +69,8 @@ where there is none, and with --default in any case.`,
     if (out.json) return out.value({ provider: name, type: provider.type, file, default: chosen ?? null });
     out.line(`Added ${out.style("bold", visible(name))} to ${shortPath(file, surroundings.home)}`);
     if (chosen !== undefined) out.line(out.style("dim", `  the default is ${visible(chosen)}`));
+    const missing = missingKey(name, provider, surroundings.variables);
+    if (missing !== undefined) out.warn(missing);
     out.note(`To test it: nexus models test ${visible(first === undefined ? `${name}:MODEL` : `${name}:${first}`)}`);
   },
 });
@@ -78,6 +80,19 @@ interface WrittenProvider {
   baseUrl?: string;
   apiKey?: string;
   models?: readonly string[];
+}
+
+/** What to do where a company's key is not known. The variable of the company goes to no other address. */
+function missingKey(
+  name: string,
+  { type, baseUrl, apiKey }: WrittenProvider,
+  variables: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const variable = KEY_VARIABLES[type];
+  if (variable === undefined || apiKey !== undefined) return undefined;
+  if (baseUrl === undefined && variables[variable]) return undefined;
+  const stored = `nexus secrets set ${name}, and add it again with --key '\${secret:${name}}' --force`;
+  return `It has no key. ${baseUrl === undefined ? `Set ${variable}, or store one: ` : "Store one: "}${stored}`;
 }
 
 interface AddedOptions {

@@ -44,11 +44,13 @@ refuses the key is shown with the reason, and the exit code is 4.`,
     if (listed.length === 0) {
       const ignored = await catalog.ignoredNote();
       out.note(
-        `No model is configured. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add "models" to the configuration.` +
+        `No model is configured. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or add a provider: nexus models add local --url http://127.0.0.1:11434/v1 --model MODEL.` +
           (ignored === undefined ? "" : ` ${visible(ignored)}`),
       );
     } else if (catalog.defaultModel === undefined)
-      out.note(`No model is the default. Set "models": { "default": "provider:model" }.`);
+      out.note(
+        `No model is the default. Set "models": { "default": "provider:model" }, or use nexus models add … --model NAME --default.`,
+      );
     else out.line(`default: ${out.style("bold", visible(catalog.defaultModel))}`);
     return exitCodeFor(0, failures);
   },

@@ -40,7 +40,9 @@ export function greeting(local: string, { host, estimate, platform, needsKey }: 
     "To try it",
     ...commandsToTry(again, host, platform).map((command) => `  ${command}`),
     "",
-    `A single server is at ${local.replace(/mcp$/, "servers/<id>/mcp")}. Press Ctrl-C to stop the gateway.`,
+    `A single server is at ${local.replace(/mcp$/, "servers/<id>/mcp")}.`,
+    `For clients that get too many tools: ${local.replace(/mcp$/, "search/mcp")} lists three tools that find and call all others.`,
+    "Press Ctrl-C to stop the gateway.",
   ];
 }
 

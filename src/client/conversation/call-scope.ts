@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../errors/check-options.ts";
+import { MILLISECONDS, type OptionNames, SIGNAL } from "../../errors/check-options.ts";
 import { afterThisTurn } from "../../async/event-loop.ts";
 import { shorten } from "../../text/shorten.ts";
 import type { CancelSignal } from "../../async/cancellation.ts";
@@ -6,7 +6,7 @@ import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Params, RequestId } from "../../protocol/json-rpc.ts";
 import type { InputRequiredResult, LogLevel, Progress } from "../../protocol/mcp.ts";
 import type { Deadlines, Timed } from "../../async/deadlines.ts";
-import type { InputProvider } from "./input.ts";
+import { INPUT, type InputProvider } from "./input.ts";
 import type { SharedClient } from "./shared-client.ts";
 import { targetKind } from "../../protocol/methods.ts";
 
@@ -45,14 +45,14 @@ export interface CallOptions {
 }
 
 export const CALL_OPTIONS: OptionNames<CallOptions> = {
-  signal: true,
-  timeoutMs: true,
-  totalTimeoutMs: true,
+  signal: SIGNAL,
+  timeoutMs: MILLISECONDS,
+  totalTimeoutMs: MILLISECONDS,
   onProgress: true,
   onNotification: true,
   onStreamPaused: true,
   logLevel: true,
-  input: true,
+  input: INPUT,
   resume: true,
   correlationId: true,
   trace: true,
@@ -133,11 +133,6 @@ export class CallScope implements Timed {
     this.#deadlines = deadlines;
     this.#timeoutMs = options.timeoutMs ?? timeoutMs;
     this.#totalMs = options.totalTimeoutMs ?? Math.max(DEFAULT_TOTAL_MS, this.#timeoutMs);
-    if (!(this.#timeoutMs >= 0 && this.#totalMs >= 0)) {
-      throw new NexusError("ARGUMENTS_INVALID", "A timeout must be a number of milliseconds, 0 or more", {
-        mayHaveReached: false,
-      });
-    }
     this.#startedAt = this.#activeAt = performance.now();
     deadlines.add(this);
     if (options.signal) this.#obey(options.signal);

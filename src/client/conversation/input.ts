@@ -1,3 +1,4 @@
+import { checkOptions, hasFunction, type OptionKind } from "../../errors/check-options.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Params, RequestId } from "../../protocol/json-rpc.ts";
@@ -12,6 +13,29 @@ export interface InputProvider {
   capabilities: ClientCapabilities;
   /** Called once for each question. Throwing declines the question. */
   handle(request: InputRequest, context: InputContext): Promise<InputResult> | InputResult;
+}
+
+export const INPUT: OptionKind = {
+  must: "an object with capabilities and a function handle",
+  hintFor: (name) => `Write ${name}: { capabilities: { elicitation: { form: {} } }, handle: (request) => … }.`,
+  accepts: (value) => hasFunction(value, "handle") && isRecord(value) && isRecord(value["capabilities"]),
+};
+
+const CAPABILITIES = {
+  elicitation: true,
+  sampling: true,
+  roots: true,
+  tasks: true,
+  extensions: true,
+  experimental: true,
+};
+
+/**
+ * Throws if a program declares a capability that clients do not have: a server would never ask. Not for what a gateway
+ * declares for its callers.
+ */
+export function checkCapabilities({ capabilities }: InputProvider): void {
+  checkOptions("the capabilities of input", capabilities, CAPABILITIES, { elicit: "elicitation" });
 }
 
 export interface InputContext {

@@ -8,6 +8,7 @@ import { HttpTransport } from "../../transport/http.ts";
 import { SseTransport } from "../../transport/sse.ts";
 import { isTransport, type Transport } from "../../transport/transport.ts";
 import { Client } from "../client.ts";
+import { checkCapabilities } from "../conversation/input.ts";
 import { CLIENT_OPTIONS, type ClientOptions } from "../client-settings.ts";
 
 /** A server that is reached over HTTP. */
@@ -43,6 +44,7 @@ const LOGIN_MS = 5 * 60_000;
 /** Connects over HTTP with `fetch`: in browsers, workers, Deno, Bun and Node. Detects the revision of the server. */
 export async function connect(server: WebServerEntry | Transport, options: WebConnectOptions = {}): Promise<Client> {
   checkOptions("connect", options, OPTIONS);
+  if (options.input) checkCapabilities(options.input);
   const { maxMessageBytes = MAX_MESSAGE_BYTES, auth, fetch, ...settings } = options;
   if (isTransport(server)) return Client.open(server, settings);
   const url = addressOf(server);

@@ -162,7 +162,11 @@ export class HttpEdge {
     if (route.kind === "sse") return this.#mcp.openSse(req, res, { core: endpoints.all, principal });
     if (route.kind === "messages") return this.#mcp.postSse(req, res, { core: endpoints.all, principal });
     if (route.kind !== "tools" && route.kind !== "metrics") {
-      return refuseUnread(req, res, invalidRequest(`Not found: ${req.url}. The MCP endpoint is /mcp`, 404));
+      return refuseUnread(
+        req,
+        res,
+        invalidRequest(`Not found: ${req.url}. The MCP endpoint is /mcp; tools are searched for at /search/mcp`, 404),
+      );
     }
     if (req.method !== "GET") return refuseUnread(req, res, wrongMethod("GET"));
     if (route.kind === "tools") return this.#tellTools(req, res, route.view, visit);

@@ -2,7 +2,7 @@ import type { ServerDefinition } from "../../config/read/server-definition.ts";
 import type { ServerStatus } from "../../host/host.ts";
 import { isRecord } from "../../json/is-record.ts";
 import type { Implementation } from "../../protocol/mcp.ts";
-import { TASKS_EXTENSION } from "../../protocol/meta.ts";
+import { CALL_TOOL, DESCRIBE_TOOL, SEARCH_TOOLS, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Offer } from "../../server/core/core.ts";
 import type { CompiledSet } from "../sets/compiled-set.ts";
@@ -68,6 +68,14 @@ export function offerOfSet(set: CompiledSet, natures: readonly ServerNature[]): 
 export function setInfo({ name, description }: CompiledSet): Implementation {
   return { name, ...(description === undefined ? {} : { title: description }), version: VERSION };
 }
+
+/** What the search view of an endpoint offers: three tools, and what the endpoint says of its own. */
+export function offerOfSearch(offer: Offer): Offer {
+  const { instructions } = offer;
+  return { ...offer, instructions: instructions === undefined ? SEARCHING : `${SEARCHING} ${instructions}` };
+}
+
+const SEARCHING = `Most tools are not listed here: find them with ${SEARCH_TOOLS}, read their arguments with ${DESCRIBE_TOOL}, and call them with ${CALL_TOOL}.`;
 
 /** The offer can change with the configuration at any time, without a notification. */
 const UNKEPT = { ttlMs: 0, cacheScope: "private" } as const;

@@ -1,4 +1,4 @@
-import type { OptionNames } from "../../errors/check-options.ts";
+import { type OptionNames, TEXTS } from "../../errors/check-options.ts";
 import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import { serverId } from "../../text/server-id.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
@@ -26,8 +26,8 @@ export interface PolicySettings {
 }
 
 export const POLICY_SETTINGS: OptionNames<PolicySettings> = {
-  allow: true,
-  deny: true,
+  allow: TEXTS,
+  deny: TEXTS,
   readOnly: true,
   visibleTo: true,
   consent: true,

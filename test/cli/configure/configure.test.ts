@@ -520,3 +520,33 @@ async function trusted(): Promise<boolean> {
   const { files } = JSON.parse(stdout) as { files: { trusted: boolean }[] };
   return files.every((file) => file.trusted);
 }
+
+test("add warns of a root that is not a folder, and not of one that is", async () => {
+  const { code, stderr } = await world.run([
+    "mcp",
+    "add",
+    "every",
+    "--root",
+    "nowhere",
+    "--root",
+    ".",
+    "--no-check",
+    ...COMMAND,
+  ]);
+  expect(code).toBe(0);
+  expect(stderr.match(/warning: The root .*/g)).toEqual([
+    expect.stringMatching(/nowhere is not a folder\. Create it, or add the server again with --root DIR --force$/),
+  ]);
+});
+
+test.each([
+  ["models remove x", `"nexus models --help" lists them.`],
+  ["mcp tools/call book", 'Did you mean "nexus mcp call"?'],
+  ["mcp install claude", "Did you mean claude-desktop or claude-code?"],
+])("nexus %s proposes only what was meant", async (line, hint) => {
+  const { code, stderr } = await world.run([...line.split(" "), "--json"]);
+  expect(code).toBe(2);
+  expect((JSON.parse(stderr) as { error: { hint: string } }).error.hint.replace(/node \S+main\.js/, "nexus")).toContain(
+    hint,
+  );
+});
