@@ -1,7 +1,7 @@
 // npm run conformance [-- client|server|gateway|example] [--scenario NAME] [--upstream stdio|http|all] [--crossed]
 // Runs the official conformance suite, scenario by scenario, against the built library, the test server, the gateway
-// in front of the test server, and (its tool scenarios) the server of examples/server. With --crossed the gateway's upstream speaks the other era than the suite: a report of
-// what is translated, in which nothing is required.
+// in front of the test server, and the server of test/conformance, written as users write theirs. With --crossed the
+// gateway's upstream speaks the other era than the suite: a report of what is translated, in which nothing is required.
 // A scenario passes when the suite exits with 0 and at least the checks of test/conformance/expected.json succeed:
 // several scenarios also exit with 0 when nothing happened at all. A scenario that is listed there under "mistakes" is
 // one that only a wrong client passes: it has to fail, and does not count.
@@ -33,7 +33,7 @@ const { values: options, positionals } = parseArgs({
   },
 });
 const role = positionals[0];
-const ROLES = ["client", "server", "gateway", "example"];
+const ROLES = ["client", "server", "gateway", "written"];
 if (role !== undefined && !ROLES.includes(role)) fail(`unknown role "${role}": ${ROLES.join(", ")}`);
 /** One upstream is enough beside everything else; both when the gateway is what is asked about. */
 const UPSTREAMS = { stdio: ["stdio"], http: ["http"], all: ["stdio", "http"] };
@@ -67,7 +67,7 @@ function selectLegs() {
     .flatMap(([name, scenarios]) => [
       { leg: name, suite: suiteOf(name), version: versionOf(name), subject: subjectOf(name), scenarios },
       ...(name.startsWith("server ") ? behindGateway(name, scenarios) : []),
-      ...(/^server \d/.test(name) && versionOf(name) ? [ofExample(name, scenarios)] : []),
+      ...(/^server \d/.test(name) && versionOf(name) ? [asWritten(name, scenarios)] : []),
     ])
     .filter(({ leg }) => role === undefined || leg.startsWith(role))
     .map(({ scenarios, ...leg }) => ({
@@ -100,14 +100,14 @@ function behindGateway(serverLeg, scenarios) {
   }));
 }
 
-/** The example has the tools of the suite, and nothing else. */
-function ofExample(serverLeg, scenarios) {
+/** The test server misbehaves when it is asked to, and does not check values; this one is declared and served as users do it. */
+function asWritten(serverLeg, scenarios) {
   return {
-    leg: serverLeg.replace("server", "example"),
+    leg: serverLeg.replace("server", "written"),
     suite: suiteOf(serverLeg),
     version: versionOf(serverLeg),
-    subject: () => startListening("the example", [join(root, "examples/server/server.mjs")]),
-    scenarios: Object.fromEntries(Object.entries(scenarios).filter(([name]) => name.startsWith("tools-"))),
+    subject: () => startListening("the written server", [join(root, "test/conformance/server.mjs")]),
+    scenarios,
   };
 }
 

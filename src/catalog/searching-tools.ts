@@ -19,6 +19,10 @@ const USUAL = 10;
 const MOST_NAMED = 40;
 /** Of a name that a model made up. */
 const MAX_NAME = 200;
+/** Arguments with more members are not compared with a schema: callers choose how many they send. */
+const MOST_MEMBERS = 50;
+/** In characters. */
+const MAX_PROBLEMS = 1_000;
 
 interface SearchingOptions {
   /** Whose tools are searched, and how many each has. */
@@ -166,9 +170,13 @@ export function problemsOf(tool: keyof SearchingTools, args: unknown): string | 
     describe: compileSchema(DESCRIBE_INPUT),
     call: compileSchema(CALL_MEMBERS),
   };
+  const given = isRecord(args) ? Object.keys(args).length : 0;
+  if (given > MOST_MEMBERS) return `they have ${given} members`;
   const check = checks[tool](args);
-  if (check.kind !== "invalid") return undefined;
-  return check.problems.map(({ message }) => message).join("; ");
+  if (check.kind === "valid") return undefined;
+  if (check.kind === "unusable") return check.reason;
+  const problems = check.problems.map(({ message }) => message);
+  return shorten(problems.join("; "), MAX_PROBLEMS);
 }
 
 /** A tool that call_tool is asked to call. */
@@ -199,7 +207,7 @@ export function noSuchTool(
 ): string {
   const near = nearNames(name, known, 3);
   const hint = near.length === 0 ? otherwise : `Did you mean ${near.join(", ")}?`;
-  return `There is no tool ${JSON.stringify(shorten(name, MAX_NAME))}. ${hint}`;
+  return visible(`There is no tool ${JSON.stringify(shorten(name, MAX_NAME))}. ${hint}`);
 }
 
 export function wrongArguments(text: string): CallToolResult {

@@ -4,7 +4,7 @@ import { DESCRIBE_TOOL, SEARCH_TOOLS } from "../protocol/meta.ts";
 import { memberName, SchemaReader } from "../schema/type-text.ts";
 import { joinFirst, shorten } from "../text/shorten.ts";
 import { visible, visibleJson } from "../text/visible.ts";
-import { effectOf, limitIn, noSuchTool, problemsOf, wrongArguments } from "./searching-tools.ts";
+import { effectOf, limitIn, noSuchTool, problemsOf, searchingTools, wrongArguments } from "./searching-tools.ts";
 import { ToolIndex } from "./tool-index.ts";
 
 /** Of a description in a search. */
@@ -76,6 +76,14 @@ export class ToolCatalog<T extends CatalogTool = CatalogTool> {
     const counts = new Map<string, number>();
     for (const { server } of this.tools) counts.set(server, (counts.get(server) ?? 0) + 1);
     return [...counts].map(([server, tools]) => ({ server, tools }));
+  }
+
+  /** The tools with which these are found, described and called. `isWhole`: no server is missing. */
+  searchingTools({ isWhole = true } = {}): ReturnType<typeof searchingTools> {
+    // Tools that come later may do anything.
+    const isRead =
+      isWhole && this.tools.length > 0 && this.tools.every(({ annotations }) => effectOf(annotations) === "read");
+    return searchingTools({ servers: this.servers, effect: isRead ? "read" : "destructive" });
   }
 
   /** The tool that the arguments of describe_tool name, or what is wrong with them. `nameOf`: its name in this catalog. */
@@ -198,7 +206,8 @@ function textOf(servers: readonly FoundServer[], more: number): string {
 
 function lineOf({ name, effect, signature, title, description, inputSchema, annotations }: FoundTool): string {
   if (signature === undefined) return visible(`- ${name} (${effect})`);
-  const line = visible(`- ${signature} (${effect}): ${aboutOf(title, description)}`.replaceAll(/\s+/g, " "));
+  const about = aboutOf(title, description);
+  const line = visible(`- ${signature} (${effect})${about === "" ? "" : `: ${about}`}`.replaceAll(/\s+/g, " "));
   const schemas = inputSchema === undefined ? "" : visibleJson(JSON.stringify({ inputSchema, annotations }));
   return schemas === "" ? line : `${line}\n  ${schemas}`;
 }

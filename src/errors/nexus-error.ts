@@ -152,10 +152,18 @@ function known(details: ErrorDetails): ErrorDetails {
   return Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));
 }
 
+/** Of the errors that one is made of. */
+const MOST_JOINED = 5;
+
 /** The message of anything that was thrown. Never throws, whatever that is: it is called where failures are handled. */
 export function messageOf(thrown: unknown): string {
   try {
-    return String(thrown instanceof Error ? thrown.message : thrown);
+    // Some libraries throw records.
+    const { message } = Object(thrown) as { message?: unknown };
+    if (typeof message === "string" && message !== "") return message;
+    // A connection that was tried at several addresses fails with one, and it has no message of its own.
+    if (thrown instanceof AggregateError) return thrown.errors.slice(0, MOST_JOINED).map(messageOf).join("; ");
+    return thrown instanceof Error ? thrown.name : String(thrown);
   } catch {
     // An object without `toString`, or one whose getter throws.
     return "unknown error";

@@ -7,6 +7,7 @@ import { safeLogger, SILENT, type Logger } from "../text/logger.ts";
 import type { Configuration, LoadOptions } from "../config/load.ts";
 import type { ServerDefinition } from "../config/read/server-definition.ts";
 import { serverId } from "../text/server-id.ts";
+import { checkOptions } from "../errors/check-options.ts";
 import { NexusError } from "../errors/nexus-error.ts";
 import type {
   CallToolResult,
@@ -214,20 +215,20 @@ export class Host implements AsyncDisposable {
   }
 
   /** What is known now and this agent may use, in the order of the configuration. */
-  tools({ agent }: ForAgent = {}): HostTool[] {
-    return this.#lists.tools(agent);
+  tools(scope: ForAgent = {}): HostTool[] {
+    return this.#lists.tools(agentOf(scope, "tools"));
   }
 
-  resources({ agent }: ForAgent = {}): { server: string; resource: Resource }[] {
-    return this.#lists.resources(agent);
+  resources(scope: ForAgent = {}): { server: string; resource: Resource }[] {
+    return this.#lists.resources(agentOf(scope, "resources"));
   }
 
-  templates({ agent }: ForAgent = {}): { server: string; template: ResourceTemplate }[] {
-    return this.#lists.templates(agent);
+  templates(scope: ForAgent = {}): { server: string; template: ResourceTemplate }[] {
+    return this.#lists.templates(agentOf(scope, "templates"));
   }
 
-  prompts({ agent }: ForAgent = {}): { server: string; name: string; prompt: Prompt }[] {
-    return this.#lists.prompts(agent);
+  prompts(scope: ForAgent = {}): { server: string; name: string; prompt: Prompt }[] {
+    return this.#lists.prompts(agentOf(scope, "prompts"));
   }
 
   /** Everything that a server lists, unless it is disabled; for callers that check the policy themselves. */
@@ -449,4 +450,10 @@ function trustOnce(store: TrustStore): TrustStore {
     trust: (file, fingerprint) => store.trust(file, fingerprint),
     revoke: (file) => store.revoke(file),
   };
+}
+
+/** With a misspelt name, it would be everybody who asks. */
+function agentOf(scope: ForAgent, method: string): string | undefined {
+  checkOptions(method, scope, { agent: true });
+  return scope.agent;
 }

@@ -12,11 +12,15 @@ export function resultParts({ content, structuredContent }: CallToolResult): Res
   if (structuredContent === undefined) return parts;
   const text = JSON.stringify(structuredContent);
   if (!repeatsStructure(blocks, structuredContent)) return [...parts, { type: "text", text }];
-  // The same JSON without its indentation has fewer tokens.
   return parts.map((part) => {
     const isIndented = part.type === "text" && part.text.includes("\n");
-    return isIndented && saysAll(part.text, structuredContent) ? { type: "text", text } : part;
+    return isIndented && saysAll(part.text, structuredContent) ? { type: "text", text: unindented(part.text) } : part;
   });
+}
+
+/** The same JSON with fewer tokens. It is not read and written again: numbers of many digits would change. */
+function unindented(json: string): string {
+  return json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, "$1");
 }
 
 const UNKNOWN = "application/octet-stream";

@@ -188,7 +188,7 @@ const names = (example: string) => list(text({ empty: true })).advice(example);
 const ROOT = custom<string | Root>({
   read(part) {
     const value = part.value();
-    if (typeof value === "string" || isRoot(value)) return value;
+    if ((typeof value === "string" && value !== "") || isRoot(value)) return value;
     part.error(`is neither a path nor an object with a "uri"`, `Write paths: "roots": ["."].`);
     return undefined;
   },

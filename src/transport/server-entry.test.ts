@@ -52,6 +52,7 @@ test.each([
   [{ url: "http://a", timeout: -1 }, `"timeout" is not a duration`],
   [{ url: "http://a", http_max_retries: "x" }, `"http_max_retries"`],
   [{ command: "x", roots: "/tmp" }, `"roots" must be a list, not text`],
+  [{ command: "x", roots: [""] }, `"roots[0]" is neither a path nor an object`],
   [{ command: "x", roots: [5] }, `"roots[0]" is neither a path nor an object`],
   [{ command: "x", id: 5 }, `"id" must be text, not a number`],
 ])("the entry %j is refused with what is wrong", (entry, problem) => {

@@ -40,6 +40,13 @@ test("each request has what servers say about themselves: once, as their words, 
   expect(JSON.stringify(world.agent.messages)).not.toContain("Use look first");
 });
 
+test("a server whose words are all invisible characters leaves room for those of others", async () => {
+  const hidden = Object.fromEntries(["a", "b", "c"].map((id) => [id, server("\u202e".repeat(3_000))]));
+  await using world = await openWorld({ servers: { ...hidden, shop: server("Use look first.") }, script: ["done"] });
+  await world.agent.send("go");
+  expect(userTexts(world.model.requests[0]).join("\n")).toContain("Use look first.");
+});
+
 test("what a server says reaches only agents that it is shared with (R8)", async () => {
   await using world = await openWorld({
     servers: { mine: { ...stdioFixture(), agents: ["chat"] }, other: { ...stdioFixture(), agents: ["coder"] } },
@@ -96,6 +103,13 @@ test("a result whose text and structured content say the same is one text for th
   await world.agent.send("go");
   const text = resultText(resultsIn(world.agent.messages)[0]);
   expect(text.split("\n").slice(1).join("\n")).toBe(JSON.stringify(graph));
+});
+
+test("numbers of many digits stay as a server wrote them where its JSON is written without indentation", () => {
+  const text = '{\n  "id": 9007199254740993,\n  "name": "a \\"b\\"  c"\n}';
+  const structuredContent = JSON.parse(text) as Record<string, unknown>;
+  const parts = resultParts({ content: [{ type: "text", text }], structuredContent });
+  expect(parts).toEqual([{ type: "text", text: '{"id":9007199254740993,"name":"a \\"b\\"  c"}' }]);
 });
 
 const block = (text: string) => ({ type: "text" as const, text });

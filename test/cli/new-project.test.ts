@@ -47,7 +47,7 @@ test("N1: a new client has a test that passes, and prints the tools of the demo 
   expect((await readdir(folder)).sort()).toEqual([...new Set(files.map((file) => file.split("/")[0] ?? ""))].sort());
   await install(folder);
   expect((await run(folder, "--test")).stdout).toMatch(/# pass 1\n# fail 0/);
-  expect((await run(folder, "src/main.js")).stdout).toMatch(/ speaks 2026-07-28 and has \d+ tools:\n {2}/);
+  expect((await run(folder, "src/main.js")).stdout).toMatch(/ speaks 2026-07-28 and offers:\n {2}/);
 }, 60_000);
 
 test("a new project replaces nothing, and says where it could be", async () => {
@@ -65,5 +65,19 @@ test("a new project replaces nothing, and says where it could be", async () => {
   expect(await world.run(["new", "servr", "x"])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("new server"),
+  });
+});
+
+test("a project in a folder with the name of the package has another name, so that npm can install the package", async () => {
+  const made = await world.run(["new", "server", "nexus-mcp", "--json"]);
+  expect(JSON.parse(made.stdout)).toMatchObject({ name: "nexus-mcp-server" });
+});
+
+test("a folder that cannot be made is an error that says which and what to do", async () => {
+  await symlink("nowhere", join(world.project, "dangling"));
+  expect(await world.run(["new", "server", "dangling"])).toMatchObject({
+    code: 3,
+    stdout: "",
+    stderr: expect.stringMatching(/dangling.*" cannot be written: ENOENT[^]*fix: Name a folder/),
   });
 });

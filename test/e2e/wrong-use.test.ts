@@ -2,8 +2,18 @@ import { describe, expect, test } from "vitest";
 import { Agent, AgentInput, ConsentDesk, openModel, SamplingDesk } from "../../src/agent/index.ts";
 import { connect as connectOnWeb } from "../../src/client/web/index.ts";
 import { serve, serveStdio } from "../../src/gateway/index.ts";
-import { agentTools, Client, connect, contextBlocks, Host, NexusError, ProcessBudget } from "../../src/index.ts";
-import { serveHttp, McpServer } from "../../src/server/index.ts";
+import {
+  agentTools,
+  Client,
+  connect,
+  contextBlocks,
+  Host,
+  MemoryCache,
+  MemoryTransport,
+  NexusError,
+  ProcessBudget,
+} from "../../src/index.ts";
+import { serveHttp, McpServer, serveMemory, serveStdio as serveOnPipes } from "../../src/server/index.ts";
 import { ScriptedModel, ScriptedServer } from "../../src/testing/index.ts";
 import { apiServer, ApiRunner, loadApproved, openApi, startFake } from "../../src/workshop/index.ts";
 import { failure } from "../fixtures/failure.ts";
@@ -14,6 +24,8 @@ const loosely = (call: unknown) => call as Anything;
 
 const server = new ScriptedServer({ tools: { look: () => "seen" } });
 const HOST = { servers: { kit: server.transport } };
+
+const OWN = new McpServer({ name: "own", version: "1" });
 
 /** What somebody writes, the name that is wrong in it, what it is not an option of, and what was meant. */
 const MISTAKES: readonly [call: string, run: () => unknown, name: string, where: string, meant: string][] = [
@@ -61,6 +73,21 @@ const MISTAKES: readonly [call: string, run: () => unknown, name: string, where:
     "port",
   ],
   [
+    "serveMemory",
+    () => connect(new MemoryTransport((end) => loosely(serveMemory)(OWN, end, { principl: 1 }))),
+    "principl",
+    "serveMemory",
+    "principal",
+  ],
+  ["serveStdio of /server", () => loosely(serveOnPipes)(OWN, { inptu: 1 }), "inptu", "serveStdio", "input"],
+  [
+    "new MemoryCache",
+    () => Reflect.construct(MemoryCache, [{ maxAnswer: 1 }]),
+    "maxAnswer",
+    "MemoryCache",
+    "maxAnswers",
+  ],
+  [
     "new ProcessBudget",
     () => Reflect.construct(ProcessBudget, [{ procesess: 1 }]),
     "procesess",
@@ -97,6 +124,36 @@ describe("an option that does not exist (X1, X2)", () => {
       const error = await failure((async () => void (await call()))());
       expect(error).toMatchObject({ code: "CONFIG_INVALID", message: '"timeout" is not an option of a call' });
       expect(error.hint).toBe('Did you mean "timeoutMs"?');
+    }
+  });
+
+  test("of a subscription is an error, and so is a list that no server has", async () => {
+    await using client = await connect(server.transport);
+    const subscribe = async (interests: unknown) =>
+      failure(loosely(client.subscribe.bind(client))(interests, () => {}) as Promise<unknown>);
+    expect(await subscribe({ list: ["tools"] })).toMatchObject({
+      message: '"list" is not an option of a subscription',
+      hint: 'Did you mean "lists"?',
+    });
+    expect(await subscribe({ lists: ["tool"] })).toMatchObject({ message: '"tool" is not a list that changes' });
+  });
+
+  test("of a question is an error: a seal that is misspelt would not be there", async () => {
+    const own = new McpServer({ name: "own", version: "1" }).tool("pay", {}, async (_args, { ask }) => {
+      await loosely(ask)({ sure: { method: "roots/list" } }, { seald: true });
+      return "paid";
+    });
+    await using client = await connect(new MemoryTransport((end) => serveMemory(own, end)), { roots: [] });
+    expect(await client.callTool("pay")).toMatchObject({
+      isError: true,
+      content: [{ text: '"seald" is not an option of ask' }],
+    });
+  });
+
+  test("of who lists what a host has is an error: without its agent, a caller would be everybody", async () => {
+    await using host = await Host.open(HOST);
+    for (const list of ["tools", "resources", "templates", "prompts"] as const) {
+      expect(() => loosely(host[list].bind(host))({ agnet: "a" })).toThrow(`"agnet" is not an option of ${list}`);
     }
   });
 

@@ -1,6 +1,7 @@
 // node test/runtimes/run.mjs: runs program.mjs in every runtime that is here, against dist/, and prints a table. Exits 1 where a case
 // fails. A runtime without a binary is said, and is no failure. Installed by: npm ci --prefix test/tools --ignore-scripts
 import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -46,6 +47,7 @@ async function tryCases({ binary, words }) {
     detached: true,
   });
   const limit = setTimeout(() => child.pid && process.kill(-child.pid, "SIGKILL"), LIMIT_MS);
+  const ended = once(child, "exit");
   let problems = "";
   child.stderr.setEncoding("utf8").on("data", (text) => (problems += text));
   const results = [];
@@ -53,8 +55,12 @@ async function tryCases({ binary, words }) {
     if (line.startsWith('{"name"')) results.push(JSON.parse(line));
   }
   clearTimeout(limit);
-  if (results.length === 0)
-    results.push({ name: "start", ms: 0, reason: problems.slice(-1_500) || "nothing was printed" });
+  const [code, signal] = await ended;
+  // The cases after the one that ended it were not run.
+  if (code !== 0) {
+    const reason = `the program ended with ${signal ?? `code ${code}`}: ${problems.slice(-1_500) || "nothing was printed"}`;
+    results.push({ name: "the whole program", ms: 0, reason });
+  }
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   return results;
 }

@@ -3,7 +3,7 @@ import { matchesName } from "../../host/directory/policy.ts";
 import type { Host } from "../../host/host.ts";
 import { READ_RESOURCE, resourceTools, type AgentTool } from "../../host/registry.ts";
 import type { ForAgent, HostTool } from "../../host/visible-lists.ts";
-import { effectOf, innerCall, noSuchTool, searchingTools } from "../../catalog/searching-tools.ts";
+import { innerCall, noSuchTool } from "../../catalog/searching-tools.ts";
 import { ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { CallToolResult, Tool } from "../../protocol/mcp.ts";
@@ -85,7 +85,7 @@ export class LiveTools {
     if (!this.#isSearched) return [...tools.map(definitionOf), ...own];
     const room = this.#options.maxTools() - own.length - 1;
     const always = tools.filter((found) => this.#isAlways(found)).slice(0, Math.max(0, room));
-    return [...always.map(definitionOf), ...own, modelTool(this.#searchingTools().call)];
+    return [...always.map(definitionOf), ...own, modelTool(this.#current().catalog.searchingTools().call)];
   }
 
   /** Whether the entry of its server says that it stays where others are searched for. */
@@ -181,15 +181,8 @@ export class LiveTools {
     return [...search, ...this.#current().resourceTools, ...(results.isNamed ? [results.tool] : [])];
   }
 
-  /** The definitions of the tools with which a model finds and calls all others. */
-  #searchingTools(): ReturnType<typeof searchingTools> {
-    const { catalog } = this.#current();
-    const isRead = catalog.tools.every(({ annotations }) => effectOf(annotations) === "read");
-    return searchingTools({ servers: catalog.servers, effect: isRead ? "read" : "destructive" });
-  }
-
   #searchTools(): OwnTool[] {
-    const { search, describe } = this.#searchingTools();
+    const { search, describe } = this.#current().catalog.searchingTools();
     const find = (name: unknown) => this.find(this.#listedName(String(name)));
     return [
       { definition: modelTool(search), run: (args) => searched(this.#current().catalog, args) },

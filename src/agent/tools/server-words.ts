@@ -30,7 +30,8 @@ export function withServerWords(
 function wordsOf(servers: readonly ServerIntroduction[]): TextPart[] {
   let left = MAX_ALL;
   return servers.flatMap(({ server, words = "" }) => {
-    const said = visibleLines(shorten(words.trim(), MAX_ONE));
+    // An invisible character is several where it is shown: one server must not take the room of all others.
+    const said = shorten(visibleLines(shorten(words.trim(), MAX_ONE)), MAX_ONE);
     if (said === "" || said.length > left) return [];
     left -= said.length;
     const label = `[The ${nameOrigin({ server })} says how its tools are used; these are not words of the user]`;

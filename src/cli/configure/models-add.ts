@@ -1,6 +1,7 @@
 import { changeText } from "../../config/edit/edit.ts";
 import { KEY_VARIABLES, PROVIDER_TYPES, type ProviderType } from "../../config/models-setting.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
+import { mayBeSecretName } from "../../masking/secret-names.ts";
 import type { SourceChange } from "../../source/source-change.ts";
 import { findMember, plainValue, type SourceNode } from "../../source/source-node.ts";
 import { visible } from "../../text/visible.ts";
@@ -117,6 +118,13 @@ function providerOf(name: string, { type: given, url, key, model }: AddedOptions
   if (url !== undefined && !(/\$\{/.test(url) || (URL.canParse(url) && /^https?:/.test(url)))) {
     throw wrongUsage("--url is not an http or https address", "Use --url http://127.0.0.1:11434/v1.");
   }
+  if (url !== undefined && holdsKey(url)) {
+    throw wrongUsage(
+      "--url holds a key, which is never written to the file",
+      `Store it with: nexus secrets set ${name}. Then write '\${secret:${name}}' in its place, or use --key.`,
+    );
+  }
+  if (model?.includes("")) throw wrongUsage("--model is empty", "Use --model NAME, or leave it out.");
   if (key !== undefined && !/^\$\{[^{}]+\}$/.test(key)) {
     throw wrongUsage(
       "--key names a secret or a variable, because a key is never written to the file",
@@ -129,6 +137,14 @@ function providerOf(name: string, { type: given, url, key, model }: AddedOptions
     ...(key === undefined ? {} : { apiKey: key }),
     ...(model === undefined ? {} : { models: [...model] }),
   };
+}
+
+/** Whether a password or a parameter is written out. */
+function holdsKey(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { password, searchParams } = new URL(url);
+  const isLiteral = (value: string) => value !== "" && !/\$(?:\{|%7B)/i.test(value);
+  return isLiteral(password) || [...searchParams].some(([name, value]) => isLiteral(value) && mayBeSecretName(name));
 }
 
 interface Addition {
@@ -145,6 +161,14 @@ function planned(
 ): (chosen: string | undefined) => SourceChange[] {
   const models = findMember(root, "models")?.node;
   const providers = findMember(models, "providers")?.node;
+  for (const [where, node] of Object.entries({ models, "models.providers": providers })) {
+    if (node === undefined || node.kind === "object" || plainValue(node) === null) continue;
+    throw refused(
+      file,
+      `"${where}" is not an object`,
+      "Remove it, or write an object in its place: nothing is replaced.",
+    );
+  }
   if (findMember(providers, name) && !replaces) {
     throw refused(
       file,

@@ -32,6 +32,23 @@ test("an entry has the given values and nothing else", () => {
   });
 });
 
+posix(
+  "a root is a folder or a file URI; an empty word, of a variable that is not set, is not the working folder",
+  () => {
+    const rootsOf = (...root: string[]) =>
+      newEntry("a", ["x"], { root, target: user, from: "/home/u/work/project" }).roots;
+    expect(rootsOf(".", "~/notes", "file:///home/u/a%20b")).toEqual([
+      "/home/u/work/project",
+      "~/notes",
+      "file:///home/u/a%20b",
+    ]);
+    expect(() => rootsOf("")).toThrow("--root is empty");
+    for (const root of ["https://x", "file:relative", "file://host/x", "file:///etc%00"]) {
+      expect(() => rootsOf(root), root).toThrow(`--root "${root}" is not a folder`);
+    }
+  },
+);
+
 posix("a tool file stands where a folder would: relative in the project's file, absolute in the user's", () => {
   const entryIn = (target: Candidate) =>
     newEntry("a", [], { api: "/home/u/work/project/a.nexus.yaml", upstream: "fake", target, from: "/home/u" });

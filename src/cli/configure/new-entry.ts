@@ -53,7 +53,7 @@ export function newEntry(
     upstream,
     settings: pairs(options.setting, "=", "--setting name=value"),
     cwd: cwd === undefined ? undefined : pathFor(cwd, target, from),
-    roots: root?.map((folder) => (folder.startsWith("file:") ? folder : pathFor(folder, target, from))),
+    roots: root?.map((folder) => (isFileUri(folder) ? folder : pathFor(folder, target, from))),
     pin: pin ? true : undefined,
     enabled: disabled ? false : undefined,
   };
@@ -98,4 +98,15 @@ function pathFor(path: string, { layer, folder }: Candidate, from: string): stri
 
 function isNothing(value: unknown): boolean {
   return value === undefined || (Array.isArray(value) && value.length === 0);
+}
+
+/** Throws for what is no folder: an empty word, of a variable that is not set, would be the working folder. */
+function isFileUri(root: string): boolean {
+  if (root === "") throw wrongUsage("--root is empty", "Use --root . for the working folder.");
+  if (!/^(?:file:|[a-z][a-z\d+.-]+:\/\/)/i.test(root)) return false;
+  if (/^file:\/\/\/[^%]*(?:%(?!00)[\da-f]{2}[^%]*)*$/i.test(root)) return true;
+  throw wrongUsage(
+    `--root ${JSON.stringify(root)} is not a folder`,
+    "Use --root DIR, or a URI such as file:///home/me/work.",
+  );
 }

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { NexusError } from "../../errors/nexus-error.ts";
+import { messageOf, NexusError } from "../../errors/nexus-error.ts";
+import { makeFolder } from "../../files/make-folder.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { serverId } from "../../text/server-id.ts";
 import { quotePath } from "../../text/shell-words.ts";
@@ -14,6 +15,7 @@ type Kind = "server" | "client";
 
 /** The folder of the package, from the built program. */
 const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
+const OWN_NAME = "nexus-mcp";
 /** Names that npm does not put into a package as they are. */
 const WRITTEN_AS: Readonly<Record<string, string>> = { gitignore: ".gitignore" };
 
@@ -56,16 +58,17 @@ The folder is new or empty; its name becomes the name of the ${kind}. Nothing is
       const cwd = process.cwd();
       const folder = resolve(cwd, given);
       await requireEmpty(folder, given);
-      const values = { NAME: serverId(basename(folder)), VERSION: packageSpec() };
+      const values = { NAME: nameOf(kind, folder), VERSION: packageSpec() };
       const files = await filesOf(kind);
       for (const [file, text] of files) {
         signal.throwIfAborted();
         const path = join(folder, file);
-        await mkdir(dirname(path), { recursive: true });
-        await writeFile(
-          path,
-          text.replaceAll(/\b(?:NAME|VERSION)\b/g, (name) => values[name as keyof typeof values]),
-        );
+        const written = text.replaceAll(/\b(?:NAME|VERSION)\b/g, (name) => values[name as keyof typeof values]);
+        await makeFolder(dirname(path))
+          .then(() => writeFile(path, written))
+          .catch((error: unknown) => {
+            throw cannotWrite(path, error);
+          });
       }
       const names = files.map(([file]) => file);
       if (out.json) {
@@ -77,6 +80,19 @@ The folder is new or empty; its name becomes the name of the ${kind}. Nothing is
       const enter = folder === resolve(cwd) ? [] : [`cd ${quotePath(given)}`];
       for (const step of [...enter, ...FIRST[kind]]) out.line(`  ${step}`);
     },
+  });
+}
+
+/** npm installs no package into one of the same name. */
+function nameOf(kind: Kind, folder: string): string {
+  const name = serverId(basename(folder));
+  return name === OWN_NAME ? `${name}-${kind}` : name;
+}
+
+function cannotWrite(path: string, error: unknown): NexusError {
+  return new NexusError("CONFIG_INVALID", `"${path}" cannot be written: ${messageOf(error)}`, {
+    hint: "Name a folder in one that you may write to. What was written before is still there.",
+    cause: error,
   });
 }
 

@@ -1,8 +1,10 @@
 import { inBackground } from "../../async/event-loop.ts";
+import { checkOptions, wrongOption, type OptionNames } from "../../errors/check-options.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import type { Notification, Params } from "../../protocol/json-rpc.ts";
 import type { Requester } from "../conversation/requester.ts";
 import { type Interests, asNotifications, listsIn } from "../../protocol/interests.ts";
+import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
 import { type ChangeListener, type Feed, changeIn, type Change } from "./feed.ts";
 import { callListener } from "../../async/call-listener.ts";
 import type { Logger } from "../../text/logger.ts";
@@ -12,6 +14,8 @@ import { isRecord } from "../../json/is-record.ts";
 import { META, TASKS_EXTENSION } from "../../protocol/meta.ts";
 import type { CallScope } from "../conversation/call-scope.ts";
 import { isFinalAnswer, isTemporaryStatus } from "../../errors/error-traits.ts";
+
+const INTERESTS: OptionNames<Interests> = { lists: true, resources: true, tasks: true };
 
 /** A subscription to changes. Its interests can be updated without losing a change. */
 export class Subscription implements AsyncDisposable {
@@ -32,6 +36,11 @@ export class Subscription implements AsyncDisposable {
 
   /** Replaces the interests. Updates run one at a time. */
   async update(interests: Interests): Promise<void> {
+    checkOptions("a subscription", interests, INTERESTS);
+    for (const list of interests.lists ?? []) {
+      if (CHANGING_LISTS.includes(list)) continue;
+      throw wrongOption(`${JSON.stringify(list)} is not a list that changes`, `Use ${CHANGING_LISTS.join(", ")}.`);
+    }
     this.#accepted = await this.#feed.set(interests);
   }
 

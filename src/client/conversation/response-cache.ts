@@ -1,3 +1,4 @@
+import { checkOptions } from "../../errors/check-options.ts";
 import { RecentMap } from "../../async/recent-map.ts";
 import { messageOf } from "../../errors/nexus-error.ts";
 import type { Params, Result } from "../../protocol/json-rpc.ts";
@@ -24,7 +25,9 @@ export class MemoryCache implements CacheStore {
   readonly #answers: RecentMap<string, { answer: CachedAnswer; bytes: number }>;
 
   /** `maxBytes` is the approximate memory; default: 64 MiB. */
-  constructor({ maxAnswers = 500, maxBytes = 64 * 1024 * 1024 } = {}) {
+  constructor(options: { maxAnswers?: number | undefined; maxBytes?: number | undefined } = {}) {
+    checkOptions("MemoryCache", options, { maxAnswers: true, maxBytes: true });
+    const { maxAnswers = 500, maxBytes = 64 * 1024 * 1024 } = options;
     this.#answers = new RecentMap<string, { answer: CachedAnswer; bytes: number }>({
       most: maxAnswers,
       maxWeight: maxBytes,

@@ -48,6 +48,7 @@ export async function connect(server: WebServerEntry | Transport, options: WebCo
   const { maxMessageBytes = MAX_MESSAGE_BYTES, auth, fetch, ...settings } = options;
   if (isTransport(server)) return Client.open(server, settings);
   const url = addressOf(server);
+  requireUsable(server, options);
   const network = new FetchNetwork(fetch);
   const authorized = auth && !("findHeaders" in auth) ? await oauthFor(url, auth, network, settings) : undefined;
   const Reach = server.type === "sse" ? SseTransport : HttpTransport;
@@ -83,6 +84,19 @@ function addressOf(server: WebServerEntry): string {
     "The server of connect has no url",
     `Pass the address: connect({ url: "https://example.com/mcp" }).`,
   );
+}
+
+/** What would be left out without a word, or blamed on the network. */
+function requireUsable({ headers = {} }: WebServerEntry, { auth, fetch }: WebConnectOptions): void {
+  if (!isRecord(headers) || headers instanceof Headers)
+    throw wrongOption("The headers of connect are not a plain object", 'Write headers: { "X-Api-Version": "2" }.');
+  if (auth !== undefined && !isRecord(auth))
+    throw wrongOption(
+      "The option auth of connect is not an object",
+      "Write auth: { login }, or leave it out for a server that needs none.",
+    );
+  if (fetch !== undefined && typeof fetch !== "function")
+    throw wrongOption("The option fetch of connect is not a function", "Leave it out to use that of the runtime.");
 }
 
 /** In a page, an address may be relative to it. */

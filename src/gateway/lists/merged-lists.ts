@@ -92,7 +92,7 @@ interface Position {
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 /** `_meta` key of a list: the servers that are missing in it. */
-const UNAVAILABLE = "dev.nexus/unavailable";
+export const UNAVAILABLE = "dev.nexus/unavailable";
 /** `_meta` key of a list: the servers that are starting, and are listed as they were the last time. */
 const STARTING = "dev.nexus/starting";
 

@@ -112,10 +112,8 @@ export class GatewayRequest implements KnownRequest {
 }
 
 /** What a request is for. No rules are asked: whether the caller may know of it is decided later. */
-export function targetOf(
-  { endpoint: view, principal, method, params }: AskedRequest,
-  selection: Selection,
-): ResolvedTarget {
+export function targetOf(asked: AskedRequest, selection: Selection): ResolvedTarget {
+  const { endpoint: view, method, params } = asked;
   if (isOneHop(method)) return nothing(() => unknownMethod(method));
   const list = listRequestedBy(method);
   if (list) return { kind: "list", list };
@@ -125,7 +123,7 @@ export function targetOf(
     if (thing) {
       const target: ResolvedTarget =
         thing.server === undefined
-          ? nothing(() => selection.unknown(thing, { endpoint: view, principal }))
+          ? nothing(() => selection.unknown(thing, asked))
           : { kind: "thing", thing: selection.set?.prepare(thing, method) ?? thing };
       // A set is only what somebody chose for it.
       const uri = thing.kind === "resource" && view.kind !== "set" ? findGatewayUri(method, params) : undefined;

@@ -1,4 +1,5 @@
-import { effectOf, innerCall, searchingTools } from "../../catalog/searching-tools.ts";
+import { UNAVAILABLE } from "../lists/merged-lists.ts";
+import { effectOf, innerCall } from "../../catalog/searching-tools.ts";
 import { type CatalogTool, ToolCatalog } from "../../catalog/tool-catalog.ts";
 import { RecentMap } from "../../async/recent-map.ts";
 import { asNexusError, NexusError } from "../../errors/nexus-error.ts";
@@ -44,7 +45,7 @@ export class SearchView {
 
   /** What a request is for. One that names another tool is the call of that tool, which is noted in it. */
   targetOf(asked: AskedRequest, selection: Selection): ResolvedTarget {
-    const { method, params, endpoint, principal } = asked;
+    const { method, params, endpoint } = asked;
     const { name } = params;
     if (method !== "tools/call") return targetOf(asked, selection);
     if (name === SEARCH_TOOLS || name === DESCRIBE_TOOL) return { kind: "catalog", tool: name };
@@ -52,11 +53,13 @@ export class SearchView {
     const { arguments: given, ...rest } = params;
     try {
       const inner = innerCall(given);
-      const called = this.#listedName(inner.name, endpoint, selection);
-      asked.called = { name: called, arguments: inner.arguments, through: CALL_TOOL };
-      if (SEARCHING_TOOLS.includes(called)) {
+      const listed = this.#listedName(inner.name, endpoint, selection);
+      const called = listed ?? inner.name;
+      // Who may not know of the tool must not learn from an error whether the other form was understood.
+      asked.called = { name: called, given: inner.name, arguments: inner.arguments, through: CALL_TOOL };
+      if (listed === undefined || SEARCHING_TOOLS.includes(called)) {
         const unknown = { server: undefined, kind: "tool", given: called } as const;
-        return { kind: "nothing", problem: () => selection.unknown(unknown, { endpoint, principal }) };
+        return { kind: "nothing", problem: () => selection.unknown(unknown, asked) };
       }
       const args = inner.arguments === undefined ? {} : { arguments: inner.arguments };
       const target = targetOf({ ...asked, params: { ...rest, name: called, ...args } }, selection);
@@ -74,9 +77,9 @@ export class SearchView {
     // There is one page, so that no cursor is valid.
     this.#options.cursors.open(exchange);
     const { catalog, page } = await this.#read(exchange, selection);
-    const isRead = catalog.tools.every(({ annotations }) => effectOf(annotations) === "read");
-    const tools = searchingTools({ servers: catalog.servers, effect: isRead ? "read" : "destructive" });
-    return { ...page, tools: [tools.search, tools.describe, tools.call] };
+    const isWhole = page["_meta"]?.[UNAVAILABLE] === undefined;
+    const { search, describe, call } = catalog.searchingTools({ isWhole });
+    return { ...page, tools: [search, describe, call] };
   }
 
   async answer(tool: string, exchange: EndpointExchange, selection: Selection): Promise<Result> {
@@ -88,7 +91,7 @@ export class SearchView {
   }
 
   async #describe(args: unknown, { catalog, exchange, selection }: Described): Promise<CallToolResult> {
-    const named = catalog.described(args, (name) => this.#listedName(name, exchange.endpoint, selection));
+    const named = catalog.described(args, (name) => this.#listedName(name, exchange.endpoint, selection) ?? "");
     if ("problem" in named) return named.problem;
     const { tool } = named;
     const definition = tool.definition ?? (await this.#describedByServer(tool, exchange, selection));
@@ -146,9 +149,10 @@ export class SearchView {
     return catalog;
   }
 
-  /** Undefined for tools of an API that search others: they are found here as well. */
+  /** Undefined for tools of an API that search others, which are found here as well, and for names of the view itself. */
   #listedTool(item: Params, endpoint: View, selection: Selection): ListedTool | undefined {
     const name = String(item["name"]);
+    if (SEARCHING_TOOLS.includes(name)) return undefined;
     const own = endpoint.kind === "one" ? { server: endpoint.server, own: name } : selection.resolve("tool", name);
     if (!own) return undefined;
     if (this.#options.catalogs.isApi(own.server) && isSearching({ ...item, name: own.own })) return undefined;
@@ -188,18 +192,22 @@ export class SearchView {
     return this.#options.host.find(server)?.definition.name;
   }
 
-  /** A tool may also be named `server.tool`, `server__tool` and `mcp__server__tool`. */
-  #listedName(given: string, endpoint: View, selection: Selection): string {
+  /**
+   * A tool may also be named `server.tool`, `server__tool` and `mcp__server__tool`, with the server exactly as names begin in
+   * lists: a gateway in front decides by names as they are listed. Undefined for a name with another form of it.
+   */
+  #listedName(given: string, endpoint: View, selection: Selection): string | undefined {
     const { host, listsTool } = this.#options;
-    const isOwn =
-      endpoint.kind === "one" ? listsTool(endpoint.server, given) : selection.resolve("tool", given) !== undefined;
-    if (isOwn) return given;
-    const name = given.replace(/^mcp__/, "");
-    const [, prefix = "", own = ""] = /^(.+?)(?:__|\.)(.+)$/s.exec(name) ?? [];
-    const server = host.find(prefix)?.id ?? host.directory.findIdByPrefix(prefix);
+    const isOne = endpoint.kind === "one";
+    if (isOne && listsTool(endpoint.server, given)) return given;
+    const own = isOne ? undefined : selection.resolve("tool", given);
+    if (own && selection.nameOf(endpoint, own.server, own.own) === given) return given;
+    const [, prefix = "", name = ""] = /^(?:mcp__)?(.+?)(?:__|\.)(.+)$/s.exec(given) ?? [];
+    const server = host.directory.findIdByPrefix(prefix);
     if (server === undefined) return given;
-    if (endpoint.kind !== "one") return selection.fullNameOf({ server, name: own });
-    return server === endpoint.server && listsTool(server, own) ? own : given;
+    if (isOne) return server === endpoint.server && listsTool(server, name) ? name : given;
+    const isListed = prefix === (host.find(server)?.definition.prefix ?? server);
+    return isListed ? selection.fullNameOf({ server, name }) : undefined;
   }
 }
 
@@ -261,10 +269,17 @@ class ListedTool implements CatalogTool {
   isSame(other: ListedTool | undefined): boolean {
     if (other?.name !== this.name) return false;
     const [{ item, serverTitle }, { item: its, serverTitle: theirs }] = [this.#listed, other.#listed];
-    // One that is renamed or listed in short is another object each time.
-    const isEqual = item === its || JSON.stringify(item) === JSON.stringify(its);
-    return isEqual && serverTitle === theirs;
+    return serverTitle === theirs && isEqual(item, its);
   }
+}
+
+/** One that is renamed or listed in short is another object each time, with the same schemas. */
+function isEqual(item: Params, other: Params): boolean {
+  if (item === other) return true;
+  const members = Object.keys(item);
+  const isSameMember = (name: string) =>
+    item[name] === other[name] || JSON.stringify(item[name]) === JSON.stringify(other[name]);
+  return members.length === Object.keys(other).length && members.every(isSameMember);
 }
 
 /** A server without tools has none to search for. */

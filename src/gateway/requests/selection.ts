@@ -97,7 +97,7 @@ export class Selection {
 
   /** The error for a name that the caller may not know of. */
   unknown({ kind, given }: UnknownThing | NamedThing, by: NameUser): NexusError {
-    return unknownNameWithAdvice(kind, given, this.#candidates(kind, by));
+    return unknownNameWithAdvice(kind, by.called?.given ?? given, this.#candidates(kind, by));
   }
 
   /** Whether the server has earlier versions, with tools that it does not list any more. */
@@ -120,4 +120,4 @@ export class Selection {
 }
 
 /** Who used a name, and at which endpoint. */
-type NameUser = Pick<GatewayExchange, "endpoint" | "principal">;
+type NameUser = Pick<GatewayExchange, "endpoint" | "principal" | "called">;

@@ -137,6 +137,8 @@ export class Policy {
       return denied("the server is not shared with this agent");
     }
     for (const pattern of this.#deny) if (covers(pattern, target)) return denied("it is on the deny list");
+    if (target.isCalled && otherForms(target).some((form) => this.#deny.some((pattern) => covers(pattern, form))))
+      return denied("it is on the deny list");
     if (this.#allow && !target.isWay && !isAllowedBy(this.#allow, target)) return denied("it is not on the allow list");
     if (kind === "tool") return this.#decideTool(target);
     return kind === "method" ? this.#decideMethod(target) : ALLOWED;
@@ -191,9 +193,12 @@ export class Policy {
     return answer === true;
   }
 
-  #decideTool({ server, name, annotations, isWay }: AccessTarget): Decision {
+  #decideTool(target: AccessTarget): Decision {
+    const { server, name, annotations, isWay } = target;
     const { allow, deny } = this.#entries.toolsOf(server) ?? {};
-    if (deny?.some((pattern) => matchesName(pattern, name))) return denied("the server's entry denies it");
+    const forms = deny && target.isCalled ? [target, ...otherForms(target)] : [target];
+    if (deny?.some((pattern) => forms.some((form) => matchesName(pattern, form.name))))
+      return denied("the server's entry denies it");
     if (isWay) return ALLOWED;
     if (allow && !allow.some((pattern) => matchesName(pattern, name)))
       return denied("the server's entry does not allow it");
@@ -216,6 +221,17 @@ export class Policy {
     const rules = this.#entries.toolsOf(server);
     return Boolean(readOnly) || consent !== undefined || rules?.allow !== undefined || rules?.deny !== undefined;
   }
+}
+
+/**
+ * A search view of another gateway also takes `server.tool`, `mcp__server__tool` and, where it is of one server, `server.tool`
+ * for `tool`. Rules are written with the names that it lists: what they deny is denied in each form.
+ */
+function otherForms(target: AccessTarget): AccessTarget[] {
+  const name = target.name.replace(/^mcp__/, "");
+  const [, server, own] = /^(.+?)(?:__|\.)(.+)$/s.exec(name) ?? [];
+  const others = own === undefined ? [name] : [name, `${server}__${own}`, own];
+  return others.map((form) => ({ ...target, name: form }));
 }
 
 function isHidden(agent: string | undefined, agents: readonly string[] | undefined): boolean {

@@ -55,6 +55,8 @@ export interface Exchange<Endpoint = unknown, State = unknown> {
 export interface CalledTool {
   /** As the caller named it. */
   name: string;
+  /** What the caller wrote, where that is another form of the name: errors say nothing else. */
+  given?: string;
   arguments: unknown;
   /** The tool that was asked to call it, by its own name. */
   through: string;

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { messageOf } from "../../errors/nexus-error.ts";
 import { type ErrorObject, INTERNAL_ERROR, isResponse, type Message, type Response } from "../../protocol/json-rpc.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
 
@@ -71,13 +72,16 @@ function failed({ id }: Response, error: ErrorObject): Response {
  * be written again: that must end its own call and nothing else, so an answer becomes an error.
  */
 export function jsonText(message: Message): string | undefined {
+  let error = UNWRITABLE;
   try {
     const text = JSON.stringify(message);
     if (text.length <= MAX_LENGTH) return text;
-  } catch {
-    // Told below, as what is too long.
+  } catch (problem) {
+    // A handler returned a bigint, a circle, or something whose `toJSON` throws.
+    if (!(problem instanceof RangeError))
+      error = { ...UNWRITABLE, message: `The answer cannot be written as JSON: ${messageOf(problem)}` };
   }
-  return isResponse(message) ? JSON.stringify({ jsonrpc: "2.0", id: message.id, error: UNWRITABLE }) : undefined;
+  return isResponse(message) ? JSON.stringify({ jsonrpc: "2.0", id: message.id, error }) : undefined;
 }
 
 /** Far below the longest text there can be, so that what is put around it fits. */

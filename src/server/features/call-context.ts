@@ -1,3 +1,4 @@
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import { abortSignalOf, type CancelSignal } from "../../async/cancellation.ts";
 import { NexusError } from "../../errors/nexus-error.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -49,6 +50,8 @@ export interface InputOptions {
   /** Comes back as `noted` in the call with the answers. Only with `sealed`. */
   note?: string;
 }
+
+const ASK_OPTIONS: OptionNames<InputOptions> = { sealed: true, note: true };
 
 /** What a handler knows about the request it answers. It is the same in both eras. */
 export interface CallContext {
@@ -184,7 +187,8 @@ class ExchangeContext implements CallContext {
 /** The questions of one run of a handler. Forms can be described by schemas of libraries; clients get their JSON Schemas. */
 function asker(exchange: Exchange, { rounds, checksValues }: ContextParts): CallContext["ask"] {
   const ask = sender(exchange, rounds);
-  return async <const Requests extends InputRequests>(requests: Requests, options?: InputOptions) => {
+  return async <const Requests extends InputRequests>(requests: Requests, options: InputOptions = {}) => {
+    checkOptions("ask", options, ASK_OPTIONS);
     const forms = checksValues ? formsIn(requests) : new Map<string, ValueCheck>();
     const answers = await ask(forms.size === 0 ? requests : withForms(requests, forms), options);
     // Compared below: what a form asks for has the type that its schema has.

@@ -19,6 +19,9 @@ const create = (...args: unknown[]) => Reflect.construct(McpServer, args) as Unt
 const server = () => create({ name: "own", version: "1.0.0" });
 const handler = () => "text";
 
+/** What the official SDK takes. */
+const RAW = { a: z.string() };
+
 const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
   [() => create(), "A server needs a name and a version", "new McpServer({ name"],
   [() => create("own"), "A server needs a name and a version", "new McpServer({ name"],
@@ -82,6 +85,67 @@ const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
     () => create({ name: "own", version: "1", instruction: "" }),
     `The server has an unknown member "instruction"`,
     '"instructions"',
+  ],
+  [
+    () => create({ name: "own", version: "1", revisions: ["2025-01-01"] }),
+    'A server cannot serve the revision "2025-01-01"',
+    "2025-06-18",
+  ],
+  [
+    () => create({ name: "own", version: "1", revisions: "2025-06-18" }),
+    `The server needs "revisions" as a list with at least one`,
+    "2025-06-18",
+  ],
+  [() => create({ name: "own", version: "1", pageSize: 0 }), "0 is not the size of a page", "from 1"],
+  [
+    () => server().tool("a", { description: 5 }, handler),
+    `The tool "a" needs "description" to be text, not 5`,
+    'description: "…"',
+  ],
+  [
+    () => Reflect.construct(McpServer, [{ name: "a", version: "1" }, { instructions: "Greet." }]),
+    "A server takes one object",
+    "Put all options into it",
+  ],
+  [
+    () => server().resource("welcome", { name: "welcome" }, handler),
+    `The resource "welcome" has no URI that clients accept`,
+    "memo://all",
+  ],
+  [
+    () => server().template("memo://day", { name: "memo" }, handler),
+    `The template "memo://day" has no variables`,
+    "server.resource",
+  ],
+  [
+    () => server().prompt("a", { input: { type: "object", properties: { n: { type: "number" } } } }, handler),
+    `The prompt "a" has an argument "n" that is not text`,
+    `{ type: "string" }`,
+  ],
+  [
+    () => Reflect.apply(serveMemory, undefined, [{ port: 0 }, undefined]),
+    "What serveMemory got first is not a server",
+    "new McpServer",
+  ],
+  [
+    () => server().tool("a", { annotations: "read" }, handler),
+    `The tool "a" needs "annotations" to be an object, not "read"`,
+    "server.tool(",
+  ],
+  [
+    () => server().tool("a", { annotations: { readOnlyHint: "yes" } }, handler),
+    `The value "annotations" of the tool "a" has a "readOnlyHint" of "yes"`,
+    "true or false",
+  ],
+  [
+    () => server().resource("memo://{day}", { name: "memo" }, handler),
+    `The resource "memo://{day}" has variables in its URI`,
+    "server.template",
+  ],
+  [
+    () => server().prompt("a", { input: z.array(z.string()) }, handler),
+    `The input of the prompt "a" is not a schema of type "object"`,
+    "z.object",
   ],
   [() => server().tool("a b", {}, handler), `The tool "a b" has a name that clients refuse`, "letters"],
   [
@@ -153,6 +217,52 @@ const MISTAKES: [mistake: () => unknown, message: string, hint: string][] = [
     () => server().prompt("a", { arguments: { day: {} } }, handler),
     `The arguments of the prompt "a" are not a list`,
     "arguments: [{",
+  ],
+  [
+    () => server().tool("a", { constructor: 1 }, handler),
+    `The tool "a" has an unknown member "constructor"`,
+    "Use name",
+  ],
+  [() => create({ name: "own", version: "1", toString: 1 }), `The server has an unknown member "toString"`, "Use name"],
+  [
+    () => server().tool("a", { description: 5 }, handler),
+    `The tool "a" needs "description" to be text, not 5`,
+    "server.tool(",
+  ],
+  [
+    () => server().resource("a://b", { name: "b", icons: "b.png" }, handler),
+    `The resource "a://b" needs "icons" to be a list of objects, not "b.png"`,
+    "server.resource(",
+  ],
+  [
+    () => server().tool({ name: "a", annotations: { readOnlyHint: "yes" } }, handler),
+    `The value "annotations" of the tool "a" has a "readOnlyHint" of "yes"`,
+    "true or false",
+  ],
+  ...["tool", "prompt"].map((kind): [() => unknown, string, string] => [
+    () => Reflect.apply(Reflect.get(server(), kind) as typeof handler, server(), ["a", { input: RAW }, handler]),
+    `The input of the ${kind} "a" has the schema of a library inside of a JSON Schema, where clients cannot read it`,
+    "z.object({ … })",
+  ]),
+  [
+    () => server().tool("a", { output: { type: "object", properties: RAW } }, handler),
+    `The output of the tool "a" has the schema of a library inside of a JSON Schema, where clients cannot read it`,
+    "z.object({ … })",
+  ],
+  [
+    () => server().prompt("a", { input: { properties: {} } }, handler),
+    `The input of the prompt "a" is not a schema of type "object"`,
+    'type: "object"',
+  ],
+  [
+    () => server().tool("a", {}, handler, { readOnlyHint: true }),
+    `What follows the handler of the tool "a" has an unknown member "readOnlyHint"`,
+    "Remove it",
+  ],
+  [
+    () => server().tool("a", {}, handler, handler),
+    `The handler of the tool "a" is followed by a function`,
+    "server.tool(",
   ],
   [() => server().remove("tool", "a"), `"tool" is not a list of a server`, `"tools", "prompts", "resources"`],
 ];

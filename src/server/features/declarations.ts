@@ -1,6 +1,7 @@
 import { wrongOption } from "../../errors/check-options.ts";
 import { isRecord } from "../../json/is-record.ts";
 import { CHANGING_LISTS } from "../../protocol/list-kinds.ts";
+import { LEGACY_REVISIONS, MODERN_REVISIONS } from "../../protocol/revisions.ts";
 import type { Prompt, Resource, ResourceTemplate, Tool } from "../../protocol/mcp.ts";
 import { nearestName } from "../../text/nearest-name.ts";
 import type { Completers, PromptFeature, ResourceFeature, TemplateFeature, ToolFeature } from "./features.ts";
@@ -9,6 +10,7 @@ import { readSchema } from "./value-check.ts";
 // Programs without types declare anything: a mistake fails where it is made, and not in the first call of a client.
 
 const NO_ARGUMENTS = { type: "object", additionalProperties: false };
+const URI = /^[a-z][a-z\d+.-]*:/i;
 const TOOL_NAME = /^[\w.-]{1,128}$/;
 
 const DESCRIBED = ["title", "description", "icons", "_meta"];
@@ -67,12 +69,25 @@ const SERVER_OPTIONS = [
 ];
 const IMPLEMENTATION = ["name", "version", "title", "description", "icons", "websiteUrl", "_meta"];
 
-export function checkServer(options: unknown): void {
+export function checkServer(options: unknown, others: readonly unknown[]): void {
   const hint = `Write new McpServer({ name: "greetings", version: "1.0.0" }).`;
+  if (others.length > 0)
+    throw wrongOption("A server takes one object", `Put all options into it: { name, version, instructions: "…" }.`);
   if (!isRecord(options)) throw wrongOption("A server needs a name and a version", hint);
   for (const member of ["name", "version"]) requireText("The server", options, member, hint);
   requireKnown("The server", options, [...IMPLEMENTATION, ...SERVER_OPTIONS]);
+  const { revisions = REVISIONS, pageSize = 1 } = options;
+  const useRevisions = `Use a list of some of ${REVISIONS.join(", ")}, or leave "revisions" out to serve all.`;
+  if (!Array.isArray(revisions) || revisions.length === 0)
+    throw wrongOption(`The server needs "revisions" as a list with at least one`, useRevisions);
+  const unknown = revisions.filter((each) => !REVISIONS.includes(each)).map(shown);
+  if (unknown.length > 0) throw wrongOption(`A server cannot serve the revision ${unknown.join(", ")}`, useRevisions);
+  if (!Number.isInteger(pageSize) || Number(pageSize) < 1) {
+    throw wrongOption(`${shown(pageSize)} is not the size of a page`, `Use a whole number from 1, or leave it out.`);
+  }
 }
+
+const REVISIONS: readonly unknown[] = [...MODERN_REVISIONS, ...LEGACY_REVISIONS];
 
 /** `isChecked`: values are checked; otherwise the handlers do so. */
 export function readTool(given: readonly unknown[], isChecked: boolean): ToolFeature {
@@ -81,7 +96,7 @@ export function readTool(given: readonly unknown[], isChecked: boolean): ToolFea
   const name = String(declared["name"]);
   if (isChecked) {
     if (!TOOL_NAME.test(name)) throw wrongOption(`${subject} has a name that clients refuse`, RIGHT_NAME);
-    if (isRecord(annotations)) requireKnown(`The value "annotations" of ${lower(subject)}`, annotations, ANNOTATIONS);
+    if (isRecord(annotations)) checkAnnotations(`The value "annotations" of ${lower(subject)}`, annotations);
   }
   const input = readSchema(inputSchema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
   const output =
@@ -95,6 +110,15 @@ export function readTool(given: readonly unknown[], isChecked: boolean): ToolFea
   } as unknown as Tool;
   const run = handler as ToolFeature["run"];
   return isChecked ? { tool, run, input, output } : { tool, run };
+}
+
+function checkAnnotations(subject: string, annotations: Record<string, unknown>): void {
+  requireKnown(subject, annotations, ANNOTATIONS);
+  for (const [name, value] of Object.entries(annotations)) {
+    const is = name === "title" ? "string" : "boolean";
+    if (value === undefined || typeof value === is) continue;
+    throw wrongOption(`${subject} has a "${name}" of ${shown(value)}`, "A hint is true or false, and a title is text.");
+  }
 }
 
 const RIGHT_NAME = "Use letters, digits, underscores, hyphens and dots, up to 128 of them.";
@@ -111,7 +135,13 @@ function objectSchema(json: Record<string, unknown>, subject: string): Record<st
 }
 
 export function readResource(given: readonly unknown[], isChecked: boolean): ResourceFeature {
-  const { declared, handler } = readDeclaration(RESOURCE, given, isChecked);
+  const { declared, handler, subject } = readDeclaration(RESOURCE, given, isChecked);
+  if (isChecked && /[{}]/.test(String(declared["uri"]))) {
+    throw wrongOption(`${subject} has variables in its URI`, "Declare it with server.template: it has many URIs.");
+  }
+  if (isChecked && !URI.test(String(declared["uri"]))) {
+    throw wrongOption(`${subject} has no URI that clients accept`, 'Begin it with a scheme: "memo://all".');
+  }
   return { resource: declared as unknown as Resource, read: handler as ResourceFeature["read"] };
 }
 
@@ -125,6 +155,12 @@ export function readTemplate(given: readonly unknown[], isChecked: boolean): Tem
     );
   }
   const variables = Array.from(uriTemplate.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
+  if (isChecked && variables.length === 0) {
+    throw wrongOption(
+      `${subject} has no variables`,
+      "Write {name} where it has one, or declare it with server.resource.",
+    );
+  }
   requireCompleted(subject, complete, variables);
   return { template: declared as unknown as ResourceTemplate, read: handler as TemplateFeature["read"], complete };
 }
@@ -142,13 +178,27 @@ export function readPrompt(given: readonly unknown[], isChecked: boolean): Promp
     throw wrongOption(`${subject} has "input" and "arguments"`, `Remove "arguments": it follows from "input".`);
   }
   const input = readSchema(schema, { side: "input", subject: `The input of ${lower(subject)}` }, isChecked);
-  const listed = listedArguments(input.json);
+  const json = objectSchema(input.json, subject);
+  if (isChecked && isRecord(schema) && schema["~standard"] === undefined) requireTexts(subject, json);
+  const listed = listedArguments(json);
   requireCompleted(
     subject,
     complete,
     listed.map(({ name }) => name),
   );
   return { prompt: { ...shown, arguments: listed } as unknown as Prompt, get, complete, ...(isChecked && { input }) };
+}
+
+/** Arguments of prompts are texts; schemas of libraries can read numbers from them. */
+function requireTexts(subject: string, { properties }: Record<string, unknown>): void {
+  for (const [name, schema] of Object.entries(isRecord(properties) ? properties : {})) {
+    const type = isRecord(schema) ? schema["type"] : undefined;
+    if (type === undefined || [type].flat().includes("string")) continue;
+    throw wrongOption(
+      `${subject} has an argument "${name}" that is not text`,
+      'Arguments of prompts are texts: write { type: "string" }, with a pattern where not every text will do.',
+    );
+  }
 }
 
 /** What lists show of a schema of arguments. */
@@ -239,13 +289,19 @@ function readDeclaration(kind: Kind, given: readonly unknown[], isChecked: boole
   if (isChecked) requireKnown(subject, own, [...known, ...(completes && isKeyed ? ["complete"] : [])]);
   const { complete: written, ...members } = own;
   const declared = Object.fromEntries(
-    Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[renamed[name] ?? name, value]])),
+    Object.entries(members).flatMap(([name, value]) => {
+      if (value === undefined) return [];
+      return [[(Object.hasOwn(renamed, name) ? renamed[name] : undefined) ?? name, value]];
+    }),
   );
+  if (isChecked) requireForms(subject, declared, hint);
   requireText(subject, declared, "name", hint);
   if (typeof handler !== "function")
     throw wrongOption(`${subject} has no handler: ${shown(handler)} is not a function`, hint);
   const beside = isRecord(last) ? last : {};
-  if (completes) requireKnown(`What follows the handler of ${lower(subject)}`, beside, isKeyed ? [] : ["complete"]);
+  if (last !== undefined && !isRecord(last))
+    throw wrongOption(`The handler of ${lower(subject)} is followed by ${shown(last)}`, hint);
+  requireKnown(`What follows the handler of ${lower(subject)}`, beside, completes && !isKeyed ? ["complete"] : []);
   const complete = (isKeyed ? written : beside["complete"]) as Completers | undefined;
   return { declared, handler, complete, subject };
 }
@@ -254,10 +310,35 @@ function readDeclaration(kind: Kind, given: readonly unknown[], isChecked: boole
 function requireKnown(subject: string, declared: Record<string, unknown>, known: readonly string[]): void {
   for (const name of Object.keys(declared)) {
     if (known.includes(name)) continue;
-    const near = MEANT[name]?.find((each) => known.includes(each)) ?? nearestName(name, known);
+    const meant = Object.hasOwn(MEANT, name) ? MEANT[name] : undefined;
+    const near = meant?.find((each) => known.includes(each)) ?? nearestName(name, known);
     const others = known.length === 0 ? "Remove it." : `Use ${known.join(", ")}.`;
     const hint = near === undefined ? others : `Did you mean "${near}"?`;
     throw wrongOption(`${subject} has an unknown member "${name}"`, hint);
+  }
+}
+
+/** What members that clients are shown have to be: clients refuse whole lists for one of another form. */
+const FORMS: Readonly<Record<string, { isRight: (value: unknown) => boolean; is: string }>> = {
+  title: { isRight: isText, is: "text" },
+  description: { isRight: isText, is: "text" },
+  mimeType: { isRight: isText, is: "text" },
+  size: { isRight: Number.isFinite, is: "a number of bytes" },
+  icons: { isRight: (icons) => Array.isArray(icons) && icons.every(isRecord), is: "a list of objects" },
+  annotations: { isRight: isRecord, is: "an object" },
+  execution: { isRight: isRecord, is: "an object" },
+  _meta: { isRight: isRecord, is: "an object" },
+};
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function requireForms(subject: string, declared: Record<string, unknown>, hint: string): void {
+  for (const [member, { isRight, is }] of Object.entries(FORMS)) {
+    const value = declared[member];
+    if (value === undefined || isRight(value)) continue;
+    throw wrongOption(`${subject} needs "${member}" to be ${is}, not ${shown(value)}`, hint);
   }
 }
 

@@ -84,7 +84,12 @@ export class FeatureMethods {
       if (isProtocolOutcome(error) || context.signal.aborted) throw error;
       return { ...textResult(messageOf(error)), isError: true };
     }
-    return output ? describedResult(tool, output, returned) : toolResult(tool, returned);
+    try {
+      return output ? await describedResult(tool, output, returned) : toolResult(tool, returned);
+    } catch (error) {
+      if (error instanceof NexusError) throw error;
+      throw mistake(`The tool ${JSON.stringify(tool)} returned a value that cannot be used: ${messageOf(error)}`);
+    }
   }
 
   #findTool(tool: string): Pick<ToolFeature, "run" | "input" | "output"> | undefined {
@@ -110,7 +115,7 @@ export class FeatureMethods {
     const entries = Object.entries(isRecord(given) ? given : {});
     const args = Object.fromEntries(entries.map(([argument, value]) => [argument, asText(value)]));
     for (const { name: argument, required } of feature.prompt.arguments ?? []) {
-      if (required && args[argument] === undefined) throw rpcError(INVALID_PARAMS, `Missing argument: ${argument}`);
+      if (required && !Object.hasOwn(args, argument)) throw rpcError(INVALID_PARAMS, `Missing argument: ${argument}`);
     }
     const refuse = (problems: string) => rpcError(INVALID_PARAMS, `The arguments are not valid: ${problems}`);
     return promptResult(
@@ -213,14 +218,18 @@ function toolResult(name: string, returned: unknown): Result {
       return { ...structuredResult(structuredContent), ...others };
     if (content === undefined || (Array.isArray(content) && content.every(isContent))) return returned;
     throw mistake(
-      `The tool ${JSON.stringify(name)} returned "content" that is not a list of blocks, each with a "type"`,
+      `The tool ${JSON.stringify(name)} returned "content" that is not a list of blocks, each with a "type", and with "text" where that is "text"`,
     );
   }
   throw notResult("tool", name, { returned, member: "content" });
 }
 
 function isContent(block: unknown): boolean {
-  return isRecord(block) && typeof block["type"] === "string";
+  return isRecord(block) && typeof (block["type"] === "text" ? block["text"] : block["type"]) === "string";
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
 
 /** The result of a tool that says what it returns: the value, or a whole result with it. */
@@ -253,15 +262,37 @@ function mistake(message: string): NexusError {
 function resourceResult(uri: string, returned: unknown, mimeType: string | undefined): Result {
   if (typeof returned === "string")
     return { contents: [{ uri, ...(mimeType === undefined ? {} : { mimeType }), text: returned }] };
-  if (Array.isArray(returned)) return { contents: returned };
-  if (isRecord(returned) && (returned["contents"] ?? returned["resultType"]) !== undefined) return returned;
-  throw notResult("resource", uri, { returned, member: "contents" });
+  const result = Array.isArray(returned) ? { contents: returned as unknown[] } : returned;
+  if (!isRecord(result) || (result["contents"] ?? result["resultType"]) === undefined)
+    throw notResult("resource", uri, { returned, member: "contents" });
+  const { contents } = result;
+  if (contents === undefined || (Array.isArray(contents) && contents.every(isPart))) return result;
+  throw mistake(
+    `The resource ${JSON.stringify(uri)} returned "contents" that is not a list of objects, each with "uri" and "text" or "blob"`,
+  );
+}
+
+function isPart(part: unknown): boolean {
+  return isRecord(part) && isText(part["uri"]) && isText(part["text"] ?? part["blob"]);
 }
 
 function promptResult(name: string, returned: unknown): Result {
   if (typeof returned === "string") return userSays(returned);
-  if (isRecord(returned) && (returned["messages"] ?? returned["resultType"]) !== undefined) return returned;
-  throw notResult("prompt", name, { returned, member: "messages" });
+  if (!isRecord(returned) || (returned["messages"] ?? returned["resultType"]) === undefined)
+    throw notResult("prompt", name, { returned, member: "messages" });
+  const { messages } = returned;
+  if (messages === undefined || (Array.isArray(messages) && messages.every(isMessage))) return returned;
+  throw mistake(
+    `The prompt ${JSON.stringify(name)} returned "messages" that is not a list of objects, each with "role" and a block as "content"`,
+  );
+}
+
+function isMessage(message: unknown): boolean {
+  return (
+    isRecord(message) &&
+    (message["role"] === "user" || message["role"] === "assistant") &&
+    isContent(message["content"])
+  );
 }
 
 function notResult(
@@ -293,7 +324,9 @@ async function completionOf(features: Features, params: Params): Promise<Complet
   const known = isRecord(context) && isRecord(context["arguments"]) ? context["arguments"] : {};
   const completers = completersOf(features, ref);
   const complete = Object.hasOwn(completers, name) ? completers[name] : undefined;
-  const candidates = (await complete?.(value, known as Record<string, string>)) ?? [];
+  const candidates: unknown = (await complete?.(value, known as Record<string, string>)) ?? [];
+  if (!Array.isArray(candidates) || !candidates.every(isText))
+    throw mistake(`The completion of ${JSON.stringify(name)} returned what is not a list of texts`);
   const values = candidates.slice(0, MAX_VALUES);
   return { completion: { values, total: candidates.length, hasMore: candidates.length > values.length } };
 }

@@ -130,15 +130,12 @@ describe.each<[string, Revision]>([
     ["nothing", undefined],
     ["nothing", null],
     ["a number", 5],
-    ["an array", [1]],
     ["an object without", { text: "hi" }],
   ])("the log and the client are told that a handler returned %s in place of a result, %j", async (what, returned) => {
     const server = newServer({ revisions });
     server.tool({ name: "odd" }, () => returned as never);
     server.prompt({ name: "odd" }, () => returned as never);
-    // A list of contents is all that a resource has to return.
-    const read = () => (Array.isArray(returned) ? true : returned) as never;
-    server.resource({ uri: "a://odd", name: "odd" }, read);
+    server.resource({ uri: "a://odd", name: "odd" }, () => returned as never);
     const logged: string[] = [];
     const told: string[] = [];
     await using client = await clientOf(server, { ...SILENT, error: (message) => logged.push(message) });
@@ -148,13 +145,20 @@ describe.each<[string, Revision]>([
       told.push(rpc?.message ?? "");
     }
     const named = (member: string) => (what.startsWith("an object") ? `${what} "${member}"` : what);
-    const ofResource = what === "an array" ? "a boolean" : named("contents");
     expect(logged.sort()).toEqual([
       `prompts/get failed: The prompt "odd" returned ${named("messages")}: return a string or { messages }`,
-      `resources/read failed: The resource "a://odd" returned ${ofResource}: return a string or { contents }`,
+      `resources/read failed: The resource "a://odd" returned ${named("contents")}: return a string or { contents }`,
       `tools/call failed: The tool "odd" returned ${named("content")}: return a string or { content }`,
     ]);
     expect(told.sort()).toEqual(logged.map((line) => line.replace(/^.*? failed: /, "")).sort());
+  });
+
+  test("an argument that is required is missing, whatever every object inherits", async () => {
+    const server = newServer({ revisions });
+    server.prompt({ name: "ask", arguments: [{ name: "constructor", required: true }] }, () => "asked");
+    await using client = await clientOf(server);
+    const { rpc } = (await failure(client.getPrompt("ask"))).details;
+    expect(rpc).toMatchObject({ code: -32602, message: "Missing argument: constructor" });
   });
 
   test("a tool can return content alone, structured content alone, and be declared again", async () => {

@@ -82,8 +82,8 @@ export class McpServer {
 
   readonly #checksValues: boolean;
 
-  constructor(options: McpServerOptions) {
-    checkServer(options);
+  constructor(options: McpServerOptions, ...others: never[]) {
+    checkServer(options, others);
     const { instructions, revisions, pageSize, ttlMs, stateKey, capabilities, legacyTasks, checkValues, ...info } =
       options;
     this.#checksValues = checkValues ?? true;

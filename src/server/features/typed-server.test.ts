@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
 import * as v from "valibot";
@@ -5,12 +6,13 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import * as z from "zod";
 import { failure } from "../../../test/fixtures/failure.ts";
 import { connect, MemoryTransport, type Client, type ConnectOptions } from "../../index.ts";
+import { isRecord } from "../../json/is-record.ts";
 import type { Revision } from "../../protocol/revisions.ts";
 import { SILENT } from "../../text/logger.ts";
 import { serveMemory } from "../memory/serve-memory.ts";
 import { oneOf } from "./completion.ts";
 import { McpServer, type McpServerOptions } from "./mcp-server.ts";
-import type { FromSchema, TemplateVariables } from "./schema-types.ts";
+import type { FromSchema, JsonSchemaObject, TemplateVariables } from "./schema-types.ts";
 
 const newServer = (options: Partial<McpServerOptions> = {}) =>
   new McpServer({ name: "own", version: "1.0.0", ...options });
@@ -123,6 +125,28 @@ test("arguments reach the handler as the schema of a library makes them, also wh
   const text = async (args: Record<string, unknown>) => (await client.callTool("book", args)).content[0]?.text;
   expect(await text({ count: "3" })).toBe('{"day":"monday","count":3}');
   expect(await text({ count: "3", free: "taken" })).toContain("free: is taken");
+});
+
+test("arguments are checked also where a library answers with a promise of another realm", async () => {
+  const server = newServer();
+  const json = { type: "object" };
+  const later = runInNewContext("async (value) => value") as (value: unknown) => unknown;
+  const answer = (value: unknown) =>
+    isRecord(value) && "day" in value ? { value } : { issues: [{ message: "no day" }] };
+  const standard = {
+    version: 1,
+    vendor: "own",
+    validate: (value: unknown) => later(answer(value)),
+    jsonSchema: { input: () => json, output: () => json },
+  };
+  const schema: JsonSchemaObject = { "~standard": standard };
+  server.tool("book", { input: schema }, (args) => JSON.stringify(args));
+  await using client = await clientOf(server);
+  expect((await client.callTool("book", { day: "monday" })).content[0]?.text).toBe('{"day":"monday"}');
+  expect(await client.callTool("book", {})).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringMatching(/no day/) }],
+  });
 });
 
 test("a result that does not match the output is an error with the tool's name, and what is wrong", async () => {

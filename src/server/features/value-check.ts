@@ -29,6 +29,10 @@ const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 const MAX_PROBLEMS = 20;
 /** In characters. */
 const SHORT = 1_000;
+/** Callers choose the values, and all others wait while one is checked. */
+const CHECKING_MS = 250;
+/** What is wrong is known already, though not why. */
+const EXPLAINING_MS = 200;
 
 /**
  * Reads a JSON Schema, or a schema of a library, once. Throws where clients could not be told of it, or values not be checked.
@@ -39,7 +43,21 @@ export function readSchema(schema: unknown, use: SchemaUse, isChecked = true): V
   if (!standard && !isRecord(schema)) throw wrongOption(`${use.subject} is not a schema`, USE_A_SCHEMA);
   const json = standard ? jsonOf(standard, use) : (schema as Record<string, unknown>);
   if (!isChecked) return { json, check: (value) => ({ value }) };
-  return standard ? standardCheck(standard, json) : jsonCheck(json, use);
+  if (standard) return standardCheck(standard, json);
+  const check = jsonCheck(json, use);
+  if (Object.values(json).some(holdsStandard)) {
+    throw wrongOption(
+      `${use.subject} has the schema of a library inside of a JSON Schema, where clients cannot read it`,
+      "Write all of it with the library, such as z.object({ … }) of zod, or all of it as JSON Schema.",
+    );
+  }
+  return check;
+}
+
+/** The JSON Schema is not circular: it has been written as JSON. */
+function holdsStandard(part: unknown): boolean {
+  if (standardOf(part)) return true;
+  return typeof part === "object" && part !== null && Object.values(part).some(holdsStandard);
 }
 
 const USE_A_SCHEMA = 'Write a JSON Schema such as { type: "object", properties: { … } }, or z.object({ … }) of zod.';
@@ -57,9 +75,14 @@ function standardCheck(standard: StandardSchema["~standard"], json: Record<strin
     json,
     check(value) {
       const result = standard.validate(value);
-      return result instanceof Promise ? result.then(standardResult) : standardResult(result);
+      return isThenable(result) ? Promise.resolve(result).then(standardResult) : standardResult(result);
     },
   };
+}
+
+/** Promises of libraries and of other realms are instances of other classes. */
+function isThenable(result: object): result is PromiseLike<StandardResult<unknown>> {
+  return "then" in result && typeof result.then === "function";
 }
 
 function standardResult(result: StandardResult<unknown>): CheckedValue {
@@ -127,11 +150,18 @@ function jsonCheck(json: Record<string, unknown>, { subject }: SchemaUse): Value
       const { compileSchema } = await import("../../schema/validator.ts");
       validator = compileSchema(json);
     }
-    const checked = validator(value, found === "invalid" && isShort(value) ? Infinity : undefined);
+    const maxMs = found === "unsure" ? CHECKING_MS : isShort(value) ? Infinity : EXPLAINING_MS;
+    const checked = validator(value, maxMs);
     if (checked.kind === "invalid")
       return { problems: checked.problems.slice(0, MAX_PROBLEMS).map(({ message }) => message) };
+    const isSlow = checked.kind === "unusable" && checked.isSlow === true;
+    // It was this value that took too long: those of other callers can be checked.
+    if (isSlow) validator = undefined;
     if (found === "invalid") return { problems: ["the value does not match the schema"] };
-    return checked.kind === "valid" ? { value } : { problems: [`the value cannot be checked: ${checked.reason}`] };
+    if (checked.kind === "valid") return { value };
+    return {
+      problems: [isSlow ? "it takes too long to check the value" : `the value cannot be checked: ${checked.reason}`],
+    };
   }
 }
 

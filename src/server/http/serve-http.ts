@@ -5,6 +5,7 @@ import { safeLogger, type Logger } from "../../text/logger.ts";
 import { isLoopback } from "../../text/loopback.ts";
 import { ByteBudget } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
+import { servedCore } from "../core/served-core.ts";
 import { SERVER_LIMITS, type ServerLimits } from "../core/limits.ts";
 import { admitEverybody, type Authenticate } from "../core/principal.ts";
 import { STDERR_LOGGER } from "../core/stderr-logger.ts";
@@ -41,7 +42,8 @@ export interface HttpServing extends AsyncDisposable {
 }
 
 /** Serves clients of every revision over Streamable HTTP at `/mcp`, and over HTTP+SSE at `/sse`. Resolves when it listens. */
-export async function serveHttp({ core }: Servable, options: ServeHttpOptions = {}): Promise<HttpServing> {
+export async function serveHttp(server: Servable, options: ServeHttpOptions = {}): Promise<HttpServing> {
+  const core = servedCore("serveHttp", server);
   requireUsable(options);
   const { port = 0, address = "127.0.0.1", authenticate, stateFolder } = options;
   if (!authenticate && !isLoopback(address)) throw needsAuthentication(address);
@@ -129,7 +131,7 @@ function requireUsable(options: ServeHttpOptions): void {
   if (limits) checkOptions("limits", limits, SERVER_LIMITS);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return;
   throw wrongOption(
-    `${JSON.stringify(port)} is not a port number`,
+    `${typeof port === "number" ? port : JSON.stringify(port)} is not a port number`,
     "Use a number from 0 to 65535; 0 selects any free port.",
   );
 }

@@ -1,7 +1,9 @@
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import { callListener } from "../../async/call-listener.ts";
 import type { Message } from "../../protocol/json-rpc.ts";
 import { safeLogger, type Logger } from "../../text/logger.ts";
 import type { Servable } from "../core/core.ts";
+import { servedCore } from "../core/served-core.ts";
 import { ANYBODY, type Principal } from "../core/principal.ts";
 import { STDERR_LOGGER } from "../core/stderr-logger.ts";
 import { DuplexConversation } from "../legacy/duplex-conversation.ts";
@@ -21,8 +23,12 @@ export interface ServeMemoryOptions {
   logger?: Logger | undefined;
 }
 
+const OPTIONS: OptionNames<ServeMemoryOptions> = { principal: true, logger: true };
+
 /** Serves one client in the same process, in the era of each of its messages, until it leaves. */
-export function serveMemory({ core }: Servable, end: MemoryEnd, options: ServeMemoryOptions = {}): void {
+export function serveMemory(server: Servable, end: MemoryEnd, options: ServeMemoryOptions = {}): void {
+  const core = servedCore("serveMemory", server);
+  checkOptions("serveMemory", options, OPTIONS);
   const { principal = ANYBODY } = options;
   const logger = safeLogger(options.logger ?? STDERR_LOGGER);
   const outside = (message: Message) => end.send(message);

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { checkOptions, type OptionNames } from "../../errors/check-options.ts";
 import { callListener } from "../../async/call-listener.ts";
 import { safeLogger, type Logger } from "../../text/logger.ts";
 import { isRecord } from "../../json/is-record.ts";
@@ -19,6 +20,7 @@ import { LineReader } from "../../protocol/line-reader.ts";
 import { OversizeOutline } from "../../protocol/oversize-outline.ts";
 import { ByteBudget, NO_ROOM, type ByteClaim } from "../core/byte-budget.ts";
 import type { Core, Servable } from "../core/core.ts";
+import { servedCore } from "../core/served-core.ts";
 import { SERVER_LIMITS, type JsonBodyLimits, type ServerLimits } from "../core/limits.ts";
 import {
   jsonRefusal,
@@ -57,6 +59,20 @@ export interface ServeStdioOptions {
   answerMs?: number | undefined;
 }
 
+const OPTIONS: OptionNames<ServeStdioOptions> = {
+  principal: true,
+  input: true,
+  output: true,
+  signal: true,
+  drain: true,
+  logger: true,
+  maxLineBytes: true,
+  limits: true,
+  budget: true,
+  drainMs: true,
+  answerMs: true,
+};
+
 type StdioLimits = BatchLimits & JsonBodyLimits;
 
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -68,7 +84,9 @@ const SMALL_LENGTH = 16 * 1024;
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 
 /** Serves one client of either era on a pair of pipes, until its end or the signal. */
-export function serveStdio({ core }: Servable, options: ServeStdioOptions = {}): Promise<void> {
+export function serveStdio(server: Servable, options: ServeStdioOptions = {}): Promise<void> {
+  const core = servedCore("serveStdio", server);
+  checkOptions("serveStdio", options, OPTIONS);
   const { input = process.stdin, output = process.stdout, principal = ANYBODY, signal = NEVER, ...others } = options;
   return new StdioServer({ core, principal, input, output, signal, ...others }).serve();
 }

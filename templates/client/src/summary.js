@@ -5,7 +5,5 @@
 export async function summary(client) {
   const tools = await client.listTools();
   const lines = tools.map(({ name, description = "" }) => `  ${name}: ${description}`);
-  return [`${client.serverInfo?.name} speaks ${client.protocolVersion} and has ${tools.length} tools:`, ...lines].join(
-    "\n",
-  );
+  return [`${client.serverInfo?.name} speaks ${client.protocolVersion} and offers:`, ...lines].join("\n");
 }

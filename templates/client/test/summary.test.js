@@ -9,6 +9,6 @@ test("a summary names the tools of the server", async () => {
     tools: { echo: { description: "Says it again.", run: ({ text }) => String(text) } },
   });
   const client = await connect(server.transport);
-  assert.match(await summary(client), /has 1 tools:\n {2}echo: Says it again\./);
+  assert.match(await summary(client), / offers:\n {2}echo: Says it again\./);
   await client.close();
 });

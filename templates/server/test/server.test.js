@@ -21,13 +21,13 @@ test("a wrong argument is refused, in words that a model understands", async () 
   const client = await connected();
   const { isError, content } = await client.callTool("count_words", { text: 3 });
   assert.equal(isError, true);
-  assert.match(content[0].text, /text/);
+  assert.match(content[0]?.text ?? "", /text/);
   await client.close();
 });
 
 test("the welcome note can be read", async () => {
   const client = await connected();
   const { contents } = await client.readResource("notes://welcome");
-  assert.equal(contents[0].text, "Hello from NAME.");
+  assert.equal(contents[0]?.text, "Hello from NAME.");
   await client.close();
 });

@@ -187,6 +187,17 @@ describe("search_tools", () => {
   });
 });
 
+test("arguments with very many or very long members are refused in a few words, and others still are checked", async () => {
+  await using world = await opened();
+  const many = Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`member${at}`, 1]));
+  for (const args of [many, { query: "x", ["m".repeat(500_000)]: 1 }]) {
+    const { result } = await use(world, "search_tools", args);
+    expect(result?.isError).toBe(true);
+    expect(JSON.stringify(result).length).toBeLessThan(2_000);
+  }
+  expect((await use(world, "search_tools", { query: 1 })).result?.isError).toBe(true);
+});
+
 describe("describe_tool", () => {
   test("gives the definition as the address without the view lists it, with the effect, for each form of its name", async () => {
     await using world = await opened();
@@ -236,6 +247,42 @@ describe("call_tool", () => {
       code: -32602,
       message: expect.stringContaining(`There is no tool "${name}"`),
     });
+  });
+
+  test("does not tell in any form of a name which servers and tools there are that the caller may not use (R8)", async () => {
+    await using world = await opened(keyRules({ allow: ["box"], deny: ["box.destroy"] }));
+    const own: Asking = { ...VIEW, server: "box" };
+    for (const [asking, hidden, none] of [
+      [VIEW, "shelf.search.all", "shell.search.all"],
+      [VIEW, "mcp__shelf__search.all", "mcp__shell__search.all"],
+      [VIEW, "box.destroy", "box.destrox"],
+      [own, "box.destroy", "box.destrox"],
+      [own, "mcp__box__destroy", "mcp__box__destrox"],
+    ] as const) {
+      for (const tool of ["call_tool", "describe_tool"]) {
+        const answers = [hidden, none].map(async (name) =>
+          comparable(await use(world, tool, { name }, asking)).replaceAll(name, "NAME"),
+        );
+        const [ofHidden, ofNone] = await Promise.all(answers);
+        expect(ofHidden, `${tool} ${hidden}`).toBe(ofNone);
+        expect(ofHidden).toContain("NAME");
+      }
+    }
+  });
+
+  test("finds no tools with the names of its own three: those cannot be called through it", async () => {
+    const shelf = new ScriptedServer({
+      era: "modern",
+      tools: Object.fromEntries([...THREE, "open"].map((name) => [name, () => `own ${name}`])),
+    });
+    await using world = await AccessWorld.open({ shelf });
+    const query = "search describe call open tool tools";
+    const own = { ...VIEW, server: "shelf" } as const;
+    expect(foundNames(await use(world, "search_tools", { query }, own))).toEqual(["open"]);
+    expect((await use(world, "describe_tool", { name: "call_tool" }, own)).result?.isError).toBe(true);
+    const found = foundNames(await use(world, "search_tools", { query }));
+    expect(found.toSorted()).toEqual([...THREE, "open"].map((name) => `shelf__${name}`).toSorted());
+    for (const name of THREE) expect(textOf(await calling(world, `shelf__${name}`))).toBe(`own ${name}`);
   });
 
   test.each([[undefined], [{}], [{ name: 1 }], [{ name: "box__look", extra: 1 }]])(
@@ -300,6 +347,31 @@ test("a call is one record, of the tool that was called; words of a search are n
   ]);
   expect(records[0]?.[1].params).toMatchObject({ name: "shelf__create_invoice", arguments: { order: "7" } });
   expect(JSON.stringify(records)).not.toContain("private words");
+});
+
+test("rules of a gateway in front hold for each form in which the view takes the name of a tool (R8)", async () => {
+  const shelf = new ScriptedServer({ era: "modern", tools: { open: () => "open", secret: () => "secret" } });
+  await using world = await AccessWorld.open({ shelf });
+  await using short = await AccessWorld.open({ shelf }, { entries: { shelf: { api: "/shelf", prefix: "sh" } } });
+  for (const [back, path, listed] of [
+    [world, "search/mcp", "shelf__"],
+    [world, "servers/shelf/search/mcp", ""],
+    [short, "search/mcp", "sh__"],
+  ] as const) {
+    const url = back.url().replace(/mcp$/, path);
+    const rules = keyRules({ deny: [`back.${listed}secret`] });
+    await using front = await AccessWorld.open({}, { ...rules, entries: { back: { url } } });
+    for (const form of ["", "shelf.", "shelf__", "mcp__shelf__", "mcp__shelf.", "SHELF.", "SHELF__", "sh.", "sh__"]) {
+      for (const tool of ["back__call_tool", "back__describe_tool"]) {
+        const answer = await use(front, tool, { name: `${form}secret` }, {});
+        const isRefused = answer.error !== undefined || answer.result?.isError === true;
+        expect(isRefused, `${path} ${tool} ${form}secret`).toBe(true);
+      }
+    }
+    expect(textOf(await use(front, "back__call_tool", { name: `${listed}open` }, {}))).toBe("open");
+    const other = listed === "" ? "shelf.open" : `${listed.slice(0, -2)}.open`;
+    expect(textOf(await use(front, "back__call_tool", { name: other }, {}))).toBe("open");
+  }
 });
 
 test("a session belongs to its address: that of the plain endpoint is unknown in the view", async () => {
