@@ -44,11 +44,10 @@ export class Permits {
   }
 
   /** Hands on the use of a thing if the caller may use it. Whether it may know of the server is part of the same decision. */
-  use(request: GatewayRequest, thing: NamedThing, handOn: Next): Promise<Result> {
+  use(request: GatewayRequest, thing: NamedThing, next: Next): Promise<Result> {
     const { access } = this.#options.selection;
     const { server, kind, params, shown, refusal } = thing;
     const { exchange } = request;
-    const next = exchange.called?.isListed === false ? this.#namingUnknown(thing, handOn) : handOn;
     const call = (request.call = callOf(server, params, { exchange, shown }));
     if (access.isOpen(kind, server)) {
       if (exchange.endpoint.kind === "one") this.requireSeen(request, thing);
@@ -228,25 +227,15 @@ export class Permits {
     return this.#hiding(answer, INVALID_PARAMS, () => this.#options.selection.unknown(thing, exchange));
   }
 
-  /** The server's own message has the name without its prefix, and proposes nothing that the caller knows. */
-  #namingUnknown(thing: NamedThing, next: Next): Next {
-    return (request) => {
-      const unknown = () => this.#options.selection.unknown(thing, request.exchange);
-      return next(request).catch((error: unknown) => throwInstead(error, INVALID_PARAMS, unknown));
-    };
-  }
-
   /**
    * Where single names are hidden, the server's own message for an unknown name would reveal which names are hidden.
    */
   async #hiding(answer: Promise<Result>, code: number, unknown: () => NexusError): Promise<Result> {
     if (!this.#options.selection.access.judgesNames) return answer;
-    return answer.catch((error: unknown) => throwInstead(error, code, unknown));
+    return answer.catch((error: unknown) => {
+      throw error instanceof NexusError && error.details.rpc?.code === code ? unknown() : error;
+    });
   }
-}
-
-function throwInstead(error: unknown, code: number, unknown: () => NexusError): never {
-  throw error instanceof NexusError && error.details.rpc?.code === code ? unknown() : error;
 }
 
 /** Mostly there is one, and it calls no other tool. */

@@ -62,11 +62,7 @@ export class SearchView {
         return { kind: "nothing", problem: () => selection.unknown(unknown, asked) };
       }
       const args = inner.arguments === undefined ? {} : { arguments: inner.arguments };
-      const target = targetOf({ ...asked, params: { ...rest, name: called, ...args } }, selection);
-      if (target.kind === "thing" && endpoint.kind !== "one") {
-        asked.called.isListed = this.#options.listsTool(target.thing.server, target.thing.name);
-      }
-      return target;
+      return targetOf({ ...asked, params: { ...rest, name: called, ...args } }, selection);
     } catch (problem) {
       return { kind: "nothing", problem: () => asNexusError(problem) };
     }

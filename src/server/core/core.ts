@@ -60,8 +60,6 @@ export interface CalledTool {
   arguments: unknown;
   /** The tool that was asked to call it, by its own name. */
   through: string;
-  /** Whether its server lists it, where that is known before the call. */
-  isListed?: boolean | undefined;
 }
 
 /** Who asks, and what can be told and asked while the request is being worked on. */

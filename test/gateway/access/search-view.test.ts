@@ -230,6 +230,7 @@ describe("call_tool", () => {
     for (const [name, args] of [
       ["shelf__create_invoice", { order: "7" }],
       ["box__look", undefined],
+      ["box__nothing", {}],
       ["no__such", {}],
       ["box__look", []],
     ] as const) {
@@ -383,13 +384,6 @@ test("a session belongs to its address: that of the plain endpoint is unknown in
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
   });
   expect(response.status).toBe(404);
-});
-
-test("a name that no tool has is told as it was given, with the name that was meant", async () => {
-  await using world = await opened();
-  await use(world, "search_tools", { query: "invoice" });
-  const { error } = await calling(world, "shelf__create_invoce", { order: "7" });
-  expect(error?.message).toBe('There is no tool "shelf__create_invoce". Did you mean "shelf__create_invoice"?');
 });
 
 test("the instructions of the view say how tools are found", async () => {
