@@ -1,6 +1,6 @@
 import { nearestName } from "../text/nearest-name.ts";
 import { shorten } from "../text/shorten.ts";
-import { NexusError } from "./nexus-error.ts";
+import { type ErrorCode, NexusError } from "./nexus-error.ts";
 
 /**
  * The name of every option of a function, with its kind where the value is checked: a new one does not compile until it is
@@ -15,6 +15,8 @@ export interface OptionKind {
   /** What to write in place of one that does not. */
   hintFor: (name: string, value: unknown) => string;
   accepts: (value: unknown) => boolean;
+  /** That of the error; default: `CONFIG_INVALID`. */
+  code?: ErrorCode;
 }
 
 export const MILLISECONDS: OptionKind = {
@@ -76,7 +78,8 @@ export function checkOptions<T extends object>(
     if (Object.hasOwn(names, name)) {
       const [kind, value]: [unknown, unknown] = [names[name], options[name]];
       if (value === undefined || value === null || !isKind(kind) || kind.accepts(value)) continue;
-      throw wrongOption(`"${name}" of ${where} must be ${kind.must}, not ${shown(value)}`, kind.hintFor(name, value));
+      const message = `"${name}" of ${where} must be ${kind.must}, not ${shown(value)}`;
+      throw wrongOption(message, kind.hintFor(name, value), kind.code);
     }
     const near = Object.hasOwn(meant, name) ? meant[name] : nearestName(name, Object.keys(names));
     throw wrongOption(
@@ -87,8 +90,8 @@ export function checkOptions<T extends object>(
 }
 
 /** The error for options that cannot be used. */
-export function wrongOption(message: string, hint: string): NexusError {
-  return new NexusError("CONFIG_INVALID", message, { phase: "config", hint, mayHaveReached: false });
+export function wrongOption(message: string, hint: string, code: ErrorCode = "CONFIG_INVALID"): NexusError {
+  return new NexusError(code, message, { phase: "config", hint, mayHaveReached: false });
 }
 
 function exampleOf(names: object): string {

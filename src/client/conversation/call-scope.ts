@@ -44,10 +44,13 @@ export interface CallOptions {
   fresh?: boolean | undefined;
 }
 
+/** What is wrong with a call is a mistake in its arguments. */
+const TIME_OF_CALL = { ...MILLISECONDS, code: "ARGUMENTS_INVALID" } as const;
+
 export const CALL_OPTIONS: OptionNames<CallOptions> = {
   signal: SIGNAL,
-  timeoutMs: MILLISECONDS,
-  totalTimeoutMs: MILLISECONDS,
+  timeoutMs: TIME_OF_CALL,
+  totalTimeoutMs: TIME_OF_CALL,
   onProgress: true,
   onNotification: true,
   onStreamPaused: true,
